@@ -34,6 +34,7 @@ const OUTCOMES: Record<Exclude<GatewayOutcome, 'ok'>, FailureCode> = {
   no_exit: 'proxy: NODE_NOT_FOUND',
   denied_host: 'navigation: BLOCKED_URL',
   too_large: 'navigation: CONNECTION_FAILED',
+  too_many_requests: 'navigation: CONNECTION_FAILED',
 };
 
 /** The last navigation of the page's own tab. */
@@ -65,6 +66,8 @@ export function failureOfVisit(error: string, hop: LastHop | null, traffic: Tick
     if (isBroken(hop)) return failureOfError(hop.fault);
     return isStalled(hop, traffic) ? 'proxy: UPSTREAM_FAILED' : null;
   }
+  // The browser has not even sent a request: no target is to blame for that.
+  if (OUR_TIMEOUT.test(error)) return 'browser: TIMEOUT';
   return error ? failureOfError(error) : null;
 }
 

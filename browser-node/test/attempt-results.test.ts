@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import { FILE, goodOutcome, instantly, leaseBench, untilIdle } from './support/lease-bench.ts';
@@ -46,7 +47,7 @@ test('an artifact that is larger than the job allows is omitted, with a note', a
   const { plane } = await leaseBench(t, instantly);
   plane.give({ limits: { ...JOB_LIMITS.page, artifact_bytes: FILE.bytes.length - 1 } });
   const { capture } = (await plane.received('complete')).body as { capture: Capture };
-  assert.deepEqual([capture.artifacts, capture.notes.at(-1)?.collector], [[], 'upload']);
+  assert.deepEqual([capture.artifacts, capture.notes], [[], [note('files', { count: 1 })]]);
 });
 
 test('a result is sent again until an unreachable control plane answers', async (t) => {

@@ -8,17 +8,18 @@ import { busyShare } from '../src/capture/collectors/main-thread.ts';
 import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
 import { missingIn } from '../src/capture/collectors/requests.ts';
 import { screenshotClip } from '../src/capture/collectors/screenshots.ts';
-import { busyShareOf } from '../src/capture/collectors/worker-load.ts';
+import { busyShareOf, certainShare } from '../src/capture/collectors/worker-load.ts';
 import {
   DWELL_MS,
   FLOOD_REQUESTS,
+  LATE_MS,
   QUIET_MS,
   SETTLE_EXTENSION_MS,
   SETTLE_FACTOR_MAX,
 } from '../src/capture/session/budgets.ts';
 import { emptyEntry } from '../src/capture/session/journal-entry.ts';
 import type { OpenTab } from '../src/capture/session/open-tabs.ts';
-import { SettleExtension, settledIn } from '../src/capture/session/settle.ts';
+import { pendingIn, SettleExtension, settledIn } from '../src/capture/session/settle.ts';
 
 describe('settled pages', () => {
   const NOW = 100_000;
@@ -41,6 +42,24 @@ describe('settled pages', () => {
   it('a settled page has announced no refresh, unless that is due much later', () => {
     assert.equal(settledIn(tabs({ refreshDueAt: NOW + 3_000 }), quiet, NOW), 3_000 + DWELL_MS);
     assert.equal(settledIn(tabs({ refreshDueAt: NOW + 60_000 }), quiet, NOW), 0);
+  });
+
+  const waiting = (hasWorker = false, isUnanswered = false) => ({ hasWorker: () => hasWorker, isUnanswered });
+  const pendingTab = (change: object) => tabs({ loadedAt: NOW, timersDueAt: 0, isLookedAt: false, ...change });
+
+  it('a page is watched until its last timer has run, but no longer than five seconds after its load', () => {
+    assert.equal(pendingIn(pendingTab({}), waiting(), NOW), 0);
+    assert.equal(pendingIn(pendingTab({ timersDueAt: NOW + 2_000 }), waiting(), NOW), 2_100);
+    assert.equal(pendingIn(pendingTab({ timersDueAt: NOW + 7_000 }), waiting(), NOW), LATE_MS);
+    assert.equal(pendingIn(pendingTab({ timersDueAt: NOW - 200 }), waiting(), NOW), 0);
+    assert.equal(pendingIn(pendingTab({ timersDueAt: NOW + 500, loadedAt: NOW - LATE_MS }), waiting(), NOW), 0);
+    assert.equal(pendingIn(pendingTab({ timersDueAt: NOW + 2_000, isScriptDisabled: true }), waiting(), NOW), 0);
+  });
+
+  it('a page with a worker is watched for five seconds, and one that waits for a response as long as it does', () => {
+    assert.equal(pendingIn(pendingTab({ loadedAt: NOW - 1_000 }), waiting(true), NOW), LATE_MS - 1_000);
+    assert.equal(pendingIn(pendingTab({}), waiting(false, true), NOW), QUIET_MS);
+    assert.equal(pendingIn(pendingTab({ loadedAt: null }), waiting(true, true), NOW), 0);
   });
 
   it('an error page of the gateway counts as settled', () => {
@@ -95,6 +114,10 @@ describe('settling', () => {
 
 describe('thread load', () => {
   const times = (at: number, inTasks: number, cpu: number) => ({ at, inTasks, cpu });
+
+  it('the load of a worker that may have waited for a CPU is not certain', () => {
+    assert.deepEqual([certainShare(0.7, 1), certainShare(0.7, 2), certainShare(0.9, 2)], [0.7, 0.35, 0.9]);
+  });
 
   it('the load of a thread is the same for a main thread that has to share its CPU', () => {
     assert.equal(busyShare(times(10, 1, 1), times(14, 5, 5)), 1, 'on its own');
@@ -170,19 +193,19 @@ describe('history growth', () => {
 
   it('the growth of a history is the number of entries that the document itself added', () => {
     const grown = history('about:blank', 'http://a/', 'http://a/#1', 'http://a/', 'http://a/b', 'http://a/');
-    assert.deepEqual(historyGrowth(grown, growth(4)), { pushes: 4, copies: 3 });
+    assert.deepEqual(historyGrowth(grown, growth(4)), { pushes: 4, copies: 3, frameLoads: 0 });
   });
 
   it('the growth of a history does not count entries that its frames added or that it replaced', () => {
     const [loaded, replaced] = [history('about:blank', 'http://a/', 'http://a/'), history('about:blank', 'http://a/5')];
-    assert.deepEqual(historyGrowth(loaded, growth(0)), { pushes: 0, copies: 0 });
-    assert.deepEqual(historyGrowth(replaced, growth(5)), { pushes: 0, copies: 0 });
+    assert.deepEqual(historyGrowth(loaded, growth(0)), { pushes: 0, copies: 0, frameLoads: 1 });
+    assert.deepEqual(historyGrowth(replaced, growth(5)), { pushes: 0, copies: 0, frameLoads: 0 });
   });
 
   it('the growth of a history counts no copies if a frame navigates within its document', () => {
     const grown = history('about:blank', 'http://a/', 'http://a/', 'http://a/', 'http://a/');
-    assert.deepEqual(historyGrowth(grown, growth(3, 3)), { pushes: 3, copies: 0 });
-    assert.deepEqual(historyGrowth(grown, growth(3)), { pushes: 3, copies: 3 });
+    assert.deepEqual(historyGrowth(grown, growth(3, 3)), { pushes: 3, copies: 0, frameLoads: 0 });
+    assert.deepEqual(historyGrowth(grown, growth(3)), { pushes: 3, copies: 3, frameLoads: 0 });
   });
 });
 

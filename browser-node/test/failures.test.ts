@@ -33,7 +33,7 @@ describe('the failure code of a visit', () => {
     ['page.goto: net::ERR_NAME_NOT_RESOLVED at http://a/', 'navigation: DNS'],
     ['page.goto: net::ERR_SSL_PROTOCOL_ERROR at https://a/', 'navigation: TLS'],
     ['page.goto: net::ERR_PROXY_CONNECTION_FAILED at https://a/', 'proxy: UPSTREAM_FAILED'],
-    ['page.goto: Timeout 25000ms exceeded.', 'navigation: TIMEOUT'],
+    ['page.goto: net::ERR_TIMED_OUT at https://a/', 'navigation: TIMEOUT'],
     ['page.goto: net::ERR_EMPTY_RESPONSE at https://a/', 'navigation: CONNECTION_FAILED'],
     ['page.goto: Page crashed', 'browser: CRASHED'],
     ['page.goto: Target page, context or browser has been closed', 'browser: CRASHED'],
@@ -67,6 +67,7 @@ describe('the failure code of a visit', () => {
     assert.equal(failureOfVisit(error, hop(), carried('ok', 'other.example')), 'browser: TIMEOUT');
     assert.equal(failureOfVisit(error, hop(), carried('ok')), 'navigation: TIMEOUT');
     assert.equal(failureOfVisit(error, hop(), null), 'navigation: TIMEOUT');
+    assert.equal(failureOfVisit(error, null, null), 'browser: TIMEOUT');
     assert.equal(failureOfVisit(error, hop(TUNNEL), carried('timeout')), 'navigation: TIMEOUT');
   });
 

@@ -4,53 +4,81 @@ import { CaptureWorld } from './support/capture-world.ts';
 
 /** Maximum growth of the process while a page floods it; without bounds, it grows by more or ends. */
 const GROWTH_MAX = 300_000_000;
+const NEIGHBOURS = 3;
 
 let world: CaptureWorld;
 before(async () => {
   world = await CaptureWorld.start();
   world.site.setPage('http://plain.example/', '<title>plain</title>plain');
+  await world.capture('http://plain.example/');
 });
 after(() => world.close());
 
-/** `isStopped`: the page is stopped while it writes; a single line may take longer than the capture on a busy machine. */
-const FLOODS: [name: string, script: string, isStopped: boolean][] = [
-  ['one console line of 92 million characters', String.raw`console.log('\x01'.repeat(9.2e7))`, false],
-  ['200 console lines of 20 MB', 'for (let n = 0; n < 200; n++) console.log(n + text)', true],
+const STOPPED = /requests without end/;
+const inWorker = (code: string) => `new Worker(URL.createObjectURL(new Blob([${JSON.stringify(code)}])))`;
+
+/** By the channel through which each reaches us; `note`: what the capture says, if the page is stopped. */
+const FLOODS: { channel: string; name: string; script: string; note?: RegExp }[] = [
+  {
+    channel: 'console',
+    name: 'lines of 92 million characters',
+    script: String.raw`for (let n = 0; n < 20; n++) console.log('\x01'.repeat(9.2e7))`,
+  },
+  {
+    channel: 'console',
+    name: '400,000 debug lines',
+    script: `for (let n = 0; n < 4e5; n++) console.debug(n); const other = console.context('other'); for (let n = 0; n < 4e5; n++) other.debug(n)`,
+  },
+  { channel: 'console', name: 'debug lines of a worker without end', script: inWorker('for (;;) console.debug(1)') },
+  {
+    channel: 'errors',
+    name: 'errors without end',
+    script: `const target = new EventTarget(); target.addEventListener('x', () => { throw 1 }); for (;;) target.dispatchEvent(new Event('x'))`,
+    note: STOPPED,
+  },
+  {
+    channel: 'network events',
+    name: 'requests by scripts with source URLs of 1 MB',
+    script: `const source = 'const f = (n) => n ? f(n - 1) : fetch("/s?" + Math.random()).catch(() => 0); f(100)\\n//# sourceURL=http://x.example/' + 'x'.repeat(1e6); for (let n = 0; n < 12; n++) eval(source)`,
+    note: STOPPED,
+  },
+  {
+    channel: 'network events',
+    name: 'requests from stacks of 150 frames without end',
+    script: `const f = (n) => n ? f(n - 1) : fetch('/s?' + Math.random()).catch(() => 0); setInterval(() => { for (let n = 0; n < 100; n++) f(150) }, 10)`,
+    note: STOPPED,
+  },
+  {
+    channel: 'network events',
+    name: 'a URL of 90 MB',
+    script: `fetch('data:,' + 'x'.repeat(9e7)).catch(() => 0)`,
+    note: STOPPED,
+  },
+  {
+    channel: 'processes',
+    name: '90 busy workers',
+    script: `for (let n = 0; n < 90; n++) ${inWorker('const until = Date.now() + 3e3; while (Date.now() < until);')}`,
+  },
 ];
 
-for (const [name, script, isStopped] of FLOODS)
-  test(`a page that writes ${name} does not grow the node's memory, and another capture in the same browser completes`, async () => {
-    const url = `http://flood-${FLOODS.findIndex(([each]) => each === name)}.example/`;
-    world.site.setPage(url, `<title>flood</title><script>const text = 'x'.repeat(2e7); ${script}</script>`);
-    await world.attempt('http://plain.example/');
+for (const [index, { channel, name, script, note }] of FLOODS.entries())
+  test(`three captures in the same browser complete beside a page that floods it, and the node's memory is bounded: ${channel}, ${name}`, async () => {
+    const url = `http://flood-${index}.example/`;
+    world.site.setPage(url, `<title>flood</title>shown<script>${script}</script>`);
     const before = process.memoryUsage.rss();
     let most = before;
     const watching = setInterval(() => {
       most = Math.max(most, process.memoryUsage.rss());
     }, 50);
-    const [flood, innocent] = await Promise.all([world.attempt(url), world.attempt('http://plain.example/')]);
+    const neighbours = Array.from({ length: NEIGHBOURS }, () => world.capture('http://plain.example/'));
+    const [flood, ...innocents] = await Promise.all([world.capture(url), ...neighbours]);
     clearInterval(watching);
-    assert.deepEqual([innocent.failure, innocent.capture?.landings[0]?.page_title], [null, 'plain']);
-    const notes = flood.capture?.notes.map(({ text }) => text).join() ?? '';
-    if (isStopped) assert.match(notes, /wrote without end to its console/);
+    for (const { failure, landings } of innocents)
+      assert.deepEqual([failure, landings[0]?.page_title, landings[0]?.screenshot], [null, 'plain', 'landing-0.jpeg']);
+    assert.equal(flood.failure, null, flood.outcome.failure?.cause);
+    if (note) assert.match(flood.notes, note);
     assert.ok(most - before < GROWTH_MAX, `it grew by ${most - before} bytes`);
   });
-
-test('a page that crashes every browser fails alone, and other attempts in the same browser complete', async () => {
-  // A URL of 90 MB makes a message beyond the size limit, in an event that cannot be dropped.
-  world.site.setPage(
-    'http://killer.example/',
-    `<script>setTimeout(() => { fetch('data:,' + 'x'.repeat(9e7)).catch(() => 0) }, 200)</script>`,
-  );
-  const beside = ['http://plain.example/?1', 'http://plain.example/?2'];
-  for (const url of beside) world.site.setPage(url, '<title>plain</title>plain');
-  const [killer, ...innocents] = await Promise.all(
-    ['http://killer.example/', ...beside].map((url) => world.attempt(url)),
-  );
-  assert.equal(killer?.failure?.code, 'browser: CRASHED');
-  for (const { failure, capture } of innocents)
-    assert.deepEqual([failure, capture?.landings[0]?.page_title], [null, 'plain']);
-});
 
 test('a page that starts workers endlessly is stopped and captured in its state then', async () => {
   const script =
@@ -59,7 +87,7 @@ test('a page that starts workers endlessly is stopped and captured in its state 
   world.site.setPage(url, `<title>children</title><body><p>shown</p><script>${script}</script>`);
   const [flood, innocent] = await Promise.all([world.capture(url), world.attempt('http://plain.example/')]);
   assert.equal(flood.failure, null, flood.outcome.failure?.cause);
-  assert.match(flood.notes, /started without end, and stopped/);
+  assert.match(flood.notes, /started frames and workers without end/);
   assert.deepEqual(
     flood.observed('child_flood').map(({ landing }) => landing),
     [0],

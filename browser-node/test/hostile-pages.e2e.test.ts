@@ -284,6 +284,21 @@ describe('hostile pages', { concurrency: 4 }, () => {
       assert.match(captured.observed('auto_redirect')[0]?.facts.to ?? '', /^market:/);
     });
 
+    const SPINS = {
+      'in its tag': 'for (;;);',
+      'on pointerdown': "addEventListener('pointerdown', () => { for (;;); })",
+      'once it is activated': 'setInterval(() => { if (navigator.userActivation.hasBeenActive) for (;;); }, 20)',
+    };
+    for (const [when, script] of Object.entries(SPINS))
+      it(`an ad that keeps its main thread busy forever is captured, and reported as busy: ${when}`, async () => {
+        const tag = `<div style="width:300px;height:250px;background:red">ad</div><script>${script}</script>`;
+        const captured = await world.capture(tag, { kind: 'ad_tag', signal: AbortSignal.timeout(ATTEMPT_MS) });
+        assert.equal(captured.failure, null, captured.outcome.failure?.cause);
+        assert.ok(captured.outcome.capture.creative, captured.notes);
+        const [busy] = captured.observed('main_thread');
+        assert.ok(busy && busy.facts.busy_share > 0.8 && busy.facts.over_ms >= 4_000, JSON.stringify(busy));
+      });
+
     it('a page that never ends its response is captured', async () => {
       const timers = new Set<NodeJS.Timeout>();
       world.site.setRoute('http://drip.example/', (_, response) => {
@@ -308,7 +323,7 @@ describe('hostile pages', { concurrency: 4 }, () => {
     it('a page that shows alerts in a loop is captured', async () => {
       const captured = await survive(page('alerts', 'shown<script>for (;;) alert("again")</script>'));
       good(captured);
-      assert.match(captured.notes, /\d+ dialogs were answered/);
+      assert.match(captured.notes, /\d+ dialogs were closed/);
     });
 
     it('a page that shows a beforeunload dialog is captured', async () => {
@@ -367,7 +382,7 @@ describe('hostile pages', { concurrency: 4 }, () => {
       good(captured);
       assert.equal(captured.documents()[0]?.html.length, 1_000_000);
       assert.equal(captured.file('landing-0.jpeg')?.height, 633);
-      assert.match(captured.notes, /pixels high: what is in view/);
+      assert.match(captured.notes, /shows only what was in view/);
     });
 
     it('a page that requests files and browser pages of the machine is captured without them', async () => {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { autosound } from '../src/capture/collectors/autosound.ts';
+import type { Draft } from '../src/capture/collectors/collector.ts';
 import { composeScript } from '../src/capture/page-scripts/compose-script.ts';
+import type { MemberCapture } from '../src/capture/session/capture-session.ts';
 import { Ending } from '../src/capture/session/ending.ts';
 import { emptyEntry } from '../src/capture/session/journal-entry.ts';
 import { Landings } from '../src/capture/session/landings.ts';
@@ -34,6 +38,40 @@ describe('landings of members', () => {
     assert.deepEqual(ords(landings), [0]);
     assert.deepEqual(landings.landingHops(journal, first.tab), [hops[1]]);
     assert.deepEqual(landings.creativeHops(journal, first.tab), [hops[0]]);
+  });
+});
+
+describe('the sound of landings', () => {
+  /** The landings for which sound is recorded, all of which play some; `types`: their content types. */
+  async function sounding(...types: string[]): Promise<string[]> {
+    const tabs = types.map((type) => openTab(type));
+    const landings = new Landings({ all: tabs });
+    for (const { tab } of tabs) if (!tab.session.targetId.startsWith('popup')) landings.markAsClicked(tab);
+    const listeners: ((page: Page, args: string[]) => void)[] = [];
+    const capture = {
+      devtools: { onAttached: () => undefined, on: () => undefined },
+      landings,
+      reports: { on: (_: string, listener: (typeof listeners)[number]) => listeners.push(listener) },
+      journal: {
+        hopsOf: (type: string) => [
+          { ...emptyEntry('http://a.example/', 'GET', 0), contentType: type.split(' ').at(-1) },
+        ],
+      },
+    } as unknown as MemberCapture;
+    const collect = await autosound.start(capture);
+    for (const { page } of tabs)
+      for (const listener of listeners) listener(page, ['id', 'autoplay', 'false', '1', 'true', 'true']);
+    const draft = { observations: [] } as unknown as Draft;
+    await collect(draft, { error: '', failure: null });
+    const ords = draft.observations.map(({ landing }) => landing);
+    return landings.all.filter(({ ord }) => ords.includes(ord)).map(({ tab }) => tab.session.targetId);
+  }
+
+  it('is recorded for pages, and for media files that opened by themselves, but not for media files that a click opened', async () => {
+    assert.deepEqual(await sounding('text/html', 'video/mp4', 'Audio/mpeg', 'popup video/mp4'), [
+      'text/html',
+      'popup video/mp4',
+    ]);
   });
 });
 

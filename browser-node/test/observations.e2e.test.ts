@@ -89,6 +89,29 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         assert.deepEqual(sounds(captured), []);
       });
 
+    it('a page that provokes errors of watched functions sees no line of a page script, and nothing of its arguments is read', async () => {
+      const captured = await observe(`<script>
+        const seen = [];
+        const stack = (work) => {
+          try { work() } catch (error) { seen.push(error.stack.split('\\n').slice(1).map((line) => line.includes('observed-') || line)) }
+        };
+        stack(() => alert(Symbol()));
+        stack(() => alert({ toString() { throw new Error('mine') } }));
+        stack(() => CanvasRenderingContext2D.prototype.fillText.call({}));
+        stack(() => navigator.vibrate.call({}));
+        stack(() => Function.prototype.toString.call({}));
+        const read = [];
+        const named = (name) => ({ get() { read.push(name); return 1 } });
+        navigator.vibrate(Object.defineProperty([1], 0, named('pattern')));
+        setTimeout(() => 0, Object.assign(() => 0, { valueOf() { read.push('delay'); return 1 } }));
+        document.title = JSON.stringify([seen, read]);
+      </script>`);
+      const [stacks, read] = JSON.parse(captured.landings[0]?.page_title ?? '');
+      const own = (lines: number) => new Array(lines).fill(true);
+      assert.deepEqual(stacks, [own(3), own(4), own(3), own(3), [' at Object.toString (<anonymous>)', ...own(3)]]);
+      assert.deepEqual(read, ['pattern', 'delay']);
+    });
+
     it('a page that prints the functions that autosound replaces does not notice', async () => {
       const captured = await observe(`<script>
         const play = HTMLMediaElement.prototype.play;

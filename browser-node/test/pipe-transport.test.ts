@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
+import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { ProtocolMessage } from '../src/browser/cdp-messages.ts';
 import { PipeTransport } from '../src/browser/pipe-transport.ts';
@@ -86,11 +87,22 @@ test('messages that no capture reads are dropped while they arrive, at any lengt
 test('long strings of an event are truncated, those of a response are not', async () => {
   const pipe = new Pipe();
   const url = `http://x.example/${'x'.repeat(100_000)}`;
-  pipe.say(event('Runtime.consoleAPICalled', { type: 'debug', args: [{ type: 'string', value: url }] }));
+  pipe.say(event('Page.windowOpen', { args: [{ type: 'string', value: url }] }));
   pipe.say({ id: 1, result: { url } });
   await pipe.until(() => pipe.received.length === 2);
   assert.deepEqual(pipe.received[0]?.params?.args, [{ type: 'string', value: url.slice(0, 16_384) }]);
   assert.equal(pipe.received[1]?.result?.url, url);
+});
+
+test('an event larger than 4 MiB is dropped', async () => {
+  const pipe = new Pipe();
+  pipe.say(event('Network.requestWillBeSent', { url: 'x'.repeat(5 * MIB) }));
+  pipe.say(event('Page.loadEventFired', {}));
+  await pipe.until(() => pipe.received.length > 0);
+  assert.deepEqual(
+    pipe.received.map(({ method }) => method),
+    ['Page.loadEventFired'],
+  );
 });
 
 test('a message beyond the size limit ends the connection, and no later one is delivered', async () => {
@@ -100,6 +112,20 @@ test('a message beyond the size limit ends the connection, and no later one is d
   await pipe.until(() => pipe.closedFor !== '');
   assert.deepEqual(pipe.received, []);
   assert.ok(pipe.transport.closed && pipe.toChromium.writableEnded);
+});
+
+test('a snapshot of a document that is too large is dropped while it arrives, and only its command fails', async () => {
+  const pipe = new Pipe();
+  const taking = pipe.transport.own.command('DOMSnapshot.captureSnapshot', {}, 5_000, 'PAGE');
+  const refused = assert.rejects(taking, /captureSnapshot: the response was too large/);
+  await pipe.until(() => pipe.sent.length === 1);
+  pipe.fromChromium.write(`{"id":${pipe.sent[0]?.id},"result":{"documents":[],"strings":["`);
+  for (let mib = 0; mib < 100; mib += 1) pipe.fromChromium.write(Buffer.alloc(MIB, 'x'));
+  pipe.fromChromium.write('"]},"sessionId":"PAGE"}\0');
+  await refused;
+  pipe.say(event('Page.loadEventFired', {}));
+  await pipe.until(() => pipe.received.length > 0);
+  assert.equal(pipe.closedFor, '');
 });
 
 test('the pipe is not read while 64 MiB wait to be delivered', async () => {
@@ -162,22 +188,38 @@ const unread = (method: string, sessionId: string, bytes: number): ProtocolMessa
   sessionId,
 });
 
-test('endless script output is reported with its session for every 32 MiB, and network data are not', async () => {
+test('endless script output is reported with its session for every 8 MiB, and network data are not', async () => {
   const pipe = new Pipe();
   const flooding: string[] = [];
   pipe.transport.onflood = (sessionId) => flooding.push(sessionId);
   for (let n = 0; n < 7; n += 1) {
-    pipe.say(unread('Runtime.consoleAPICalled', 'LOUD', 10 * MIB));
-    pipe.say(unread('Network.webSocketFrameReceived', 'STREAM', 10 * MIB));
-    if (n < 3) pipe.say(unread('Runtime.exceptionThrown', 'QUIET', 10 * MIB));
+    pipe.say(unread('Runtime.consoleAPICalled', 'LOUD', 2.5 * MIB));
+    pipe.say(unread('Network.webSocketFrameReceived', 'STREAM', 2.5 * MIB));
+    if (n < 3) pipe.say(unread('Runtime.exceptionThrown', 'QUIET', 2.5 * MIB));
   }
   pipe.say(event('Page.loadEventFired', {}));
   await pipe.until(() => pipe.received.length === 1);
   assert.deepEqual(flooding, ['LOUD']);
-  pipe.say(unread('Runtime.consoleAPICalled', 'LOUD', 10 * MIB));
+  pipe.say(unread('Runtime.consoleAPICalled', 'LOUD', 2.5 * MIB));
   pipe.say(event('Page.loadEventFired', {}));
   await pipe.until(() => pipe.received.length === 2);
   assert.deepEqual(flooding, ['LOUD', 'LOUD']);
+});
+
+test('a session that makes more than twice the requests that a capture keeps is reported once, and no more of its traffic is delivered', async () => {
+  const pipe = new Pipe();
+  const flooding: string[] = [];
+  pipe.transport.onflood = (sessionId) => flooding.push(sessionId);
+  const of = (sessionId: string, method: string) => ({ ...event(method, {}), sessionId });
+  for (let n = 0; n < 2 * REQUEST_URLS_MAX + 500; n += 1) pipe.say(of('MANY', 'Network.requestWillBeSent'));
+  for (const method of ['Network.loadingFinished', 'Page.loadEventFired']) pipe.say(of('MANY', method));
+  pipe.say(of('FEW', 'Network.requestWillBeSent'));
+  await pipe.until(() => pipe.received.at(-1)?.sessionId === 'FEW');
+  assert.deepEqual(flooding, ['MANY']);
+  assert.deepEqual(
+    pipe.received.slice(2 * REQUEST_URLS_MAX).map(({ method }) => method),
+    ['Page.loadEventFired', 'Network.requestWillBeSent'],
+  );
 });
 
 test('the deadline of a command is extended while unread messages delay its response, up to four times', async (t) => {

@@ -168,7 +168,7 @@ describe('requests', { concurrency: 4 }, () => {
     );
     const captured = await world.capture('http://flood.example/');
     assert.equal(captured.requests.length, 5_000);
-    assert.match(captured.notes, /requests: \d+ further requests are not listed/);
+    assert.match(captured.notes, /\d+ further requests were not recorded/);
     assert.equal(captured.failure, null);
   });
 
@@ -226,7 +226,7 @@ describe('requests of a flooding page', () => {
     const captured = await world.capture('http://long-names.example/');
     assert.equal(captured.failure, null);
     assert.ok(Buffer.byteLength(JSON.stringify(captured.outcome.capture)) < 100_000);
-    assert.match(captured.notes, /requests: \d+ further requests are not listed/);
+    assert.match(captured.notes, /\d+ further requests were not recorded/);
   });
 
   it('the requests of a flooding page include those of another site after a flood', async () => {

@@ -12,12 +12,12 @@ import { FakeControlPlane } from './support/fake-control-plane.ts';
 import { FakeRouter } from './support/fake-router.ts';
 import { uneventfulCapture } from './support/lease-bench.ts';
 
-/** Loads the job's page and adds a note with its URL. */
+/** Loads the job's page; status and URL are in the capture, as the browser's version and name. */
 const loadPage: CapturePage = async (job, { context }) => {
   const page = await context.newPage();
   const answer = await page.goto(job.target.value);
-  const notes = [{ collector: 'test', text: `${answer?.status()} ${page.url()}` }];
-  return { capture: { ...uneventfulCapture(), notes }, files: [], failure: null };
+  const browser = { name: page.url(), version: String(answer?.status()) };
+  return { capture: { ...uneventfulCapture(), browser }, files: [], failure: null };
 };
 
 test('a node registers, captures through an exit, serves probes and metrics, and reports that it drains', async (t) => {
@@ -54,7 +54,7 @@ test('a node registers, captures through an exit, serves probes and metrics, and
 
   plane.give({ target: { kind: 'url', value: 'http://shop.localhost/popup' } });
   const { capture } = (await plane.received('complete')).body as { capture: Capture };
-  assert.deepEqual(capture.notes, [{ collector: 'test', text: '200 http://shop.localhost/popup' }]);
+  assert.deepEqual(capture.browser, { name: 'http://shop.localhost/popup', version: '200' });
 
   const probe = (path: string, headers = {}) => fetch(`http://127.0.0.1:${node.metricsPort}${path}`, { headers });
   assert.equal((await probe('/healthz')).status, 200);

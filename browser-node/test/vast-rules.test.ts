@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast, readVast } from '@adsweep/shared/vast/read-vast.ts';
 import type { VastCompanionAds, VastDisplay, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
@@ -7,19 +8,21 @@ import { parseXml } from '@adsweep/shared/vast/xml.ts';
 import { recordOf } from '../src/capture/collectors/vast.ts';
 import { fetchText } from '../src/capture/page-scripts/fetch-text.ts';
 import { declaredTrackers, isAbout, isDueAt } from '../src/capture/vast/ad-trackers.ts';
-import { extentOf, isTainted } from '../src/capture/vast/intercept-responses.ts';
+import { isTainted, lengthOf } from '../src/capture/vast/intercept-responses.ts';
 import { clockOf, fillMacros, type MacroContext } from '../src/capture/vast/macros.ts';
 import { chooseMedia } from '../src/capture/vast/media-files.ts';
 import { mergeDocument } from '../src/capture/vast/merge-document.ts';
+import { playAds } from '../src/capture/vast/play-ads.ts';
 import { positionOf } from '../src/capture/vast/play-icons.ts';
 import { rateAt } from '../src/capture/vast/play-video.ts';
+import type { Player } from '../src/capture/vast/player.ts';
 import type { PlayerPage } from '../src/capture/vast/player-page.ts';
-import { companionAdsOf, iconsOf } from '../src/capture/vast/resolved-ad.ts';
+import { companionAdsOf, describeAd, iconsOf } from '../src/capture/vast/resolved-ad.ts';
 import { hasRequired } from '../src/capture/vast/show-companions.ts';
 import { resourceOf } from '../src/capture/vast/show-display.ts';
 import { TrackerLog } from '../src/capture/vast/tracker-log.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
-import { absolute, type FetchedDocument } from '../src/capture/vast/wrapper-chain.ts';
+import { absolute, type FetchedDocument, type ResolvedAd } from '../src/capture/vast/wrapper-chain.ts';
 
 const CONTEXT: MacroContext = {
   now: new Date('2026-11-22T06:00:00.123Z'),
@@ -135,6 +138,13 @@ describe('the choice of a media file (VAST 4.3, 3.9)', () => {
     assert.deepEqual(chosen(phone, ...files), ['file hls']);
   });
 
+  it('a video with the name of no interface in `apiFramework` is a video, and one that needs an interface is not chosen', () => {
+    const files = [file('plain', { apiFramework: 'none' }), file('player', { apiFramework: 'HTML5' })];
+    assert.deepEqual(chosen(desktop, ...files), ['file plain', 'file player']);
+    for (const apiFramework of ['VPAID', 'vpaid2', 'SIMID', 'MRAID-2'])
+      assert.deepEqual(chosen(desktop, file('needs', { apiFramework })), [], apiFramework);
+  });
+
   it('a VPAID script is preferred to a video, and Flash is never chosen', () => {
     const script = file('ad.js', { type: 'application/javascript', apiFramework: 'VPAID' });
     const flash = file('ad.swf', { type: 'application/x-shockwave-flash', apiFramework: 'VPAID' });
@@ -173,13 +183,13 @@ describe('when trackers are due (VAST 4.3, 3.14.1)', () => {
 describe('responses of media and tracker servers', () => {
   it('a media response is kept only if it is a whole file and not known to be too large', () => {
     const headers = (more: Record<string, string>) => Object.entries(more).map(([name, value]) => ({ name, value }));
-    assert.equal(extentOf(200, headers({ 'Content-Length': '100' })), 'known');
-    assert.equal(extentOf(200, headers({})), 'unknown');
-    assert.equal(extentOf(206, headers({ 'Content-Length': '100', 'Content-Range': 'bytes 0-99/100' })), 'known');
-    assert.equal(extentOf(206, headers({ 'Content-Range': 'bytes 0-99/100' })), 'known');
-    assert.equal(extentOf(206, headers({ 'Content-Length': '50', 'Content-Range': 'bytes 0-49/100' })), null);
-    assert.equal(extentOf(200, headers({ 'Content-Length': String(33 * 1024 * 1024) })), null);
-    assert.equal(extentOf(404, headers({ 'Content-Length': '10' })), null);
+    assert.equal(lengthOf(200, headers({ 'Content-Length': '100' })), 100);
+    assert.equal(lengthOf(200, headers({})), 'unknown');
+    assert.equal(lengthOf(206, headers({ 'Content-Length': '100', 'Content-Range': 'bytes 0-99/100' })), 100);
+    assert.equal(lengthOf(206, headers({ 'Content-Range': 'bytes 0-99/100' })), 100);
+    assert.equal(lengthOf(206, headers({ 'Content-Length': '50', 'Content-Range': 'bytes 0-49/100' })), null);
+    assert.equal(lengthOf(200, headers({ 'Content-Length': String(33 * 1024 * 1024) })), null);
+    assert.equal(lengthOf(404, headers({ 'Content-Length': '10' })), null);
   });
 
   it('a request has the origin `null` after a redirect from one foreign origin to another (Fetch standard, 4.1)', () => {
@@ -256,6 +266,24 @@ describe('the merged VAST document', () => {
     );
   });
 
+  it('a merged document of VAST 1.x is one of VAST 2.0 with the trackers of its wrappers', async () => {
+    const inline = `<VideoAdServingTemplate><Ad id="1"><InLine><Impression><URL>https://a.example/i</URL></Impression>
+      <Video><Duration>00:00:01</Duration><MediaFiles><MediaFile type="video/mp4"><URL>https://a.example/v</URL></MediaFile></MediaFiles></Video></InLine></Ad></VideoAdServingTemplate>`;
+    const resolution = await unwrap(fetched('https://w.example/tag', WRAPPER), async (url) => fetched(url, inline));
+    const merged = parseVast(mergeDocument(resolution) ?? '');
+    assert.equal(merged?.version, '2.0');
+    assert.deepEqual(
+      merged?.ads[0]?.trackers.map(({ url }) => url),
+      ['https://a.example/i', 'https://w.example/i', 'https://w.example/e'],
+    );
+    const [linear] = merged?.ads[0]?.linears ?? [];
+    assert.equal(linear?.mediaFiles[0]?.url, 'https://a.example/v');
+    assert.deepEqual(
+      linear?.trackers.map(({ event }) => event),
+      ['start', 'clickTracking'],
+    );
+  });
+
   it('a merged document has its elements in the order of the standard', async () => {
     const { text } = await mergedOf('<Creatives/>', '<Creatives/>');
     const names = [...text.matchAll(/<(AdSystem|AdTitle|Impression|Error|Creatives)\b/g)].map(([, name]) => name);
@@ -285,6 +313,58 @@ describe('the merged VAST document', () => {
     assert.equal(mergeDocument(nothing), null);
     const page = await unwrap(fetched('https://w.example/tag', '<html>gone</html>'), async (url) => fetched(url, ''));
     assert.equal(mergeDocument(page), null);
+  });
+});
+
+describe('the record of an ad', () => {
+  const describedAd = async (text: string) => {
+    const resolution = await unwrap(
+      fetched('https://a.example/', `<VAST version="4.0"><Ad><InLine>${text}</InLine></Ad></VAST>`),
+      async (url) => fetched(url, ''),
+    );
+    return describeAd(resolution, resolution.ads[0] as ResolvedAd);
+  };
+
+  it('verification scripts are named by their vendor, their API or their host (VAST 4.3, 3.17)', async () => {
+    const script = (of: string, api: string, url = 'https://verifier.example/a.js') =>
+      `<Verification${of}><JavaScriptResource${api}>${url}</JavaScriptResource></Verification>`;
+    const scripts = [
+      script(' vendor="v-omid"', ''),
+      script('', ' apiFramework="omid"'),
+      script('', ''),
+      script('', '', 'a.js'),
+    ];
+    const { verifications } = await describedAd(`<AdVerifications>${scripts.join('')}</AdVerifications>`);
+    assert.deepEqual(verifications, ['v-omid', 'omid', 'verifier.example', 'unnamed']);
+  });
+
+  it('an ad with overlays and no video is nonlinear, whether or not they can be shown', async () => {
+    const overlay = `<Creative><NonLinearAds><NonLinear><StaticResource creativeType="application/x-shockwave-flash">/a.swf</StaticResource></NonLinear></NonLinearAds></Creative>`;
+    const isNonLinear = async (creatives: string) =>
+      (await describedAd(`<Creatives>${creatives}</Creatives>`)).is_nonlinear;
+    assert.equal(await isNonLinear(overlay), true);
+    assert.equal(await isNonLinear(`${overlay}<Creative><Linear/></Creative>`), false);
+    assert.equal(await isNonLinear(''), false);
+  });
+});
+
+describe('a pod that is not played to its end', () => {
+  /** The notes about a pod of `count` ads without anything to show, `leftOut` of which were not read. */
+  async function notesOf(count: number, leftOut: number): Promise<Note[]> {
+    const pod = Array.from({ length: count }, (_, at) => `<Ad sequence="${at + 1}"><InLine/></Ad>`).join('');
+    const resolution = await unwrap(fetched('https://a.example/', `<VAST version="4.0">${pod}</VAST>`), async (url) =>
+      fetched(url, ''),
+    );
+    const page = { fire: async () => undefined, remove: async () => undefined, isGone: false } as unknown as PlayerPage;
+    const notes: Note[] = [];
+    const player = { page, log: new TrackerLog(page, 0, () => CONTEXT), notes, files: [] } as unknown as Player;
+    await playAds(player, { ...resolution, adsLeftOut: leftOut }, []);
+    return notes;
+  }
+
+  it('has a note with the number of ads that were not played', async () => {
+    assert.deepEqual(await notesOf(5, 0), []);
+    assert.deepEqual(await notesOf(7, 3), [note('ads', { count: 5 })]);
   });
 });
 

@@ -6,6 +6,11 @@ import { type Captured, type CaptureOptions, CaptureWorld } from './support/capt
 import type { Site } from './support/site.ts';
 
 const SPOT = readFileSync(new URL('../../infra/demo/web/video.adserver.example/spot.mp4', import.meta.url));
+/** The same with five million bytes of padding in a box that players skip (ISO/IEC 14496-12, 8.1.2). */
+const PADDING = Buffer.alloc(5_000_000);
+PADDING.writeUInt32BE(PADDING.length);
+PADDING.write('free', 4);
+const LARGE = Buffer.concat([SPOT, PADDING]);
 const ADS = 'http://ads.example';
 const CDN = 'http://cdn.example';
 const TRACK = 'http://track.example';
@@ -227,7 +232,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.deepEqual(fired(vast), []);
   });
 
-  it('a video of unknown length is kept, and one whose response never ends is not', async () => {
+  it('a video of unknown length and a large one are kept, and one whose response never ends is not', async () => {
     const { site } = world;
     site.setRoute(`${CDN}/chunked.mp4`, (_, response) => {
       response.writeHead(200, { 'content-type': 'video/mp4' }).write(SPOT.subarray(0, 4_000));
@@ -237,10 +242,18 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
       response.writeHead(200, { 'content-type': 'video/mp4' }).write(Buffer.concat([SPOT, Buffer.alloc(200_000)]));
     });
     const named = (name: string) => capture(inline(linear(MP4.replace('spot', name))));
-    const [chunked, endless] = await Promise.all([named('chunked'), named('endless')]);
+    setMedia(site, `${CDN}/large.mp4`, 'video/mp4', LARGE);
+    setMedia(site, `${CDN}/large-hevc.mp4`, 'video/mp4', hevcOf(LARGE));
+    const all = ['chunked', 'endless', 'large', 'large-hevc'].map((name) => named(name));
+    const [chunked, endless, large, hevc] = (await Promise.all(all)) as [Captured, Captured, Captured, Captured];
+    assert.ok(Buffer.from(large.file('creative-video')?.bytes ?? []).equals(LARGE));
+    assert.deepEqual(
+      [large, hevc].map((one) => recordOf(one).ads[0]?.media.map(({ outcome, bytes }) => [outcome, bytes])),
+      [[['played', LARGE.length]], [['undecodable', LARGE.length]]],
+    );
     assert.deepEqual(Buffer.from(chunked.file('creative-video')?.bytes ?? []), SPOT);
     assert.equal(endless.file('creative-video'), undefined);
-    for (const captured of [chunked, endless])
+    for (const captured of [chunked, endless, large])
       assert.deepEqual(
         recordOf(captured).ads.map(({ shown, error_code }) => [shown, error_code]),
         [['video', null]],
@@ -260,19 +273,79 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.ok(site.urls().includes(`${TRACK}/vpaid?version=2.0&parameters=hello`));
     for (const name of ['ad-impression', 'ad-start', 'ad-midpoint', 'ad-complete', 'ad-click'])
       assert.ok(fired(recordOf(captured)).includes(name), name);
+    for (const { url, requested_at_ms, status_code } of recordOf(captured).trackers)
+      assert.equal(status_code, requested_at_ms === null ? 0 : 404, url);
     assert.equal(captured.landings[0]?.page_title, 'The shop');
+    site.setText(`${CDN}/handled.js`, 'text/javascript', VPAID.replace('false); open(', 'true); void ('));
     site.setText(`${CDN}/broken.js`, 'text/javascript', 'throw new Error("no ad")');
     const script = media.replace('vpaid.js', 'broken.js');
-    const [broken, replaced] = await Promise.all([
+    const [handled, broken, replaced] = await Promise.all([
+      capture(inline(linear(media.replace('vpaid.js', 'handled.js')))),
       capture(inline(linear(script))),
       capture(inline(linear(script + MP4), `${TRACK}/script-error?code=[ERRORCODE]`)),
     ]);
+    assert.equal(handled.landings[0]?.page_title, 'The shop', 'the player opens the page that the ad leaves to it');
     const ends = [broken, replaced].map((one) => recordOf(one).ads.map(({ shown, error_code }) => [shown, error_code]));
     assert.deepEqual(ends, [[['vpaid', 901]], [['video', 901]]]);
     assert.equal(site.urls().filter((url) => url === `${TRACK}/script-error?code=901`).length, 1);
     for (const name of ['ad-impression', 'ad-complete', 'ad-click'])
       assert.ok(fired(recordOf(replaced)).includes(name), name);
     assert.equal(replaced.landings[0]?.page_title, 'The shop', 'the click reaches the video');
+  });
+
+  it('scripts of an ad read nothing that CORS forbids, find no player, and send no events for another frame', async () => {
+    const { site } = world;
+    const curious = `(async () => {
+      const read = (window) => window.fetch('${CDN}/private.txt').then((response) => response.text(), () => 'refused');
+      const root = frameElement.getRootNode();
+      const found = [await read(window), await read(parent), root.querySelectorAll('video').length, root.body.innerText.length > 500];
+      new Image().src = '${TRACK}/curious?' + found;
+    })();`;
+    site.setText(`${CDN}/private.txt`, 'text/plain', 'private');
+    site.setText(`${CDN}/curious.js`, 'text/javascript', curious + VPAID);
+    const forging = `<script>setInterval(() => {
+      const frames = [...parent.document.querySelectorAll('iframe')].map(({ srcdoc }) => srcdoc).join();
+      const token = /"token":"(\\w+)"/.exec(frames)?.[1];
+      if (token) parent.postMessage({ token, event: 'AdSkipped', values: [] }, '*');
+      if (token) new Image().src = '${TRACK}/forged';
+    }, 300)</script>`;
+    const companion = `<Creative><CompanionAds><Companion width="300" height="60"><HTMLResource><![CDATA[${forging}]]></HTMLResource></Companion></CompanionAds></Creative>`;
+    const media = `<MediaFile delivery="progressive" type="application/javascript" apiFramework="VPAID" width="640" height="360">${CDN}/curious.js</MediaFile>`;
+    const captured = await capture(inline(linear(media, companion)));
+    const names = fired(recordOf(captured));
+    assert.ok(names.includes('ad-midpoint') && site.urls().some((url) => url.startsWith(`${TRACK}/forged`)));
+    assert.ok(!names.includes('ad-skip'), "an event of another frame is not the ad's");
+    const seen = site.urls().find((url) => url.startsWith(`${TRACK}/curious?`));
+    assert.equal(seen, `${TRACK}/curious?refused,refused,0,true`);
+  });
+
+  it('of a pod, the one ad that is clicked has recorded clicks, and the last tracker is waited for', async () => {
+    const { site } = world;
+    site.setRoute(`${TRACK}/slow-verification`, (_, response) => {
+      setTimeout(() => response.writeHead(204).end(), 1_500);
+    });
+    const verification = `<AdVerifications><Verification vendor="v"><TrackingEvents>
+      <Tracking event="verificationNotExecuted">${TRACK}/slow-verification</Tracking></TrackingEvents></Verification></AdVerifications>`;
+    const ad = (name: string, more = '') => {
+      const text = inline(linear(MP4)).replaceAll('/ad-', `/${name}-`).replace('</InLine>', `${more}</InLine>`);
+      return text.replace(/<\/?VAST[^>]*>/g, '').replace('<Ad ', `<Ad sequence="${name.at(-1)}" `);
+    };
+    const captured = await capture(`<VAST version="4.2">${ad('pod1')}${ad('pod2', verification)}</VAST>`);
+    assert.equal(captured.failure, null);
+    const vast = recordOf(captured);
+    assert.deepEqual(
+      vast.ads.map(({ shown }) => shown),
+      ['video', 'video'],
+    );
+    assert.deepEqual(
+      fired(vast).filter((name) => name?.endsWith('-click')),
+      ['pod1-click'],
+    );
+    for (const { url, requested_at_ms } of vast.trackers) {
+      const isAsked = site.urls().some((asked) => asked.split('?')[0] === url.split('?')[0]);
+      assert.equal(requested_at_ms !== null, isAsked, `${url} is recorded as on the network`);
+    }
+    assert.equal(vast.trackers.find(({ url }) => url.endsWith('/slow-verification'))?.status_code, 204);
   });
 
   it('overlays and companions that load are shown and have screenshots; a tracker declared twice is requested twice', async () => {
@@ -322,7 +395,7 @@ const VPAID = `window.getVPAIDAd = () => {
     subscribe: (fn, event, scope) => { listeners[event] = { fn, scope }; },
     initAd(width, height, mode, bitrate, { AdParameters }, { slot }) {
       slot.style.background = 'teal';
-      slot.addEventListener('click', () => { say('AdClickThru', '', '', true); open('${ADS}/click'); });
+      slot.addEventListener('click', () => { say('AdClickThru', '', '', false); open('${ADS}/click'); });
       new Image().src = '${TRACK}/vpaid?version=2.0&parameters=' + AdParameters;
       setTimeout(() => say('AdLoaded'), 50);
     },

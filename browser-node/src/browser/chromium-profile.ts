@@ -38,9 +38,10 @@ export async function removeProfile(directory: string): Promise<void> {
   });
 }
 
-const PROFILE = /^adsweep-chromium-(\d+)-/;
+/** Names of profiles, and of folders with media files of captures. */
+const TEMPORARY = /^adsweep-(?:chromium|media)-([1-9]\d*)-/;
 
-/** Removes the browser profiles that killed processes left. Returns how many there were. */
+/** Removes the browser profiles and media files that killed processes left. Returns how many there were. */
 export async function sweepProfiles(directory = tmpdir()): Promise<number> {
   const names = await readdir(directory);
   const orphans = names.filter((name) => isOrphan(name));
@@ -49,8 +50,8 @@ export async function sweepProfiles(directory = tmpdir()): Promise<number> {
 }
 
 function isOrphan(name: string): boolean {
-  const pid = Number(PROFILE.exec(name)?.[1]);
-  return pid > 0 && name.startsWith(profilePrefix(pid)) && !isAlive(pid);
+  const pid = Number(TEMPORARY.exec(name)?.[1]);
+  return pid > 0 && !isAlive(pid);
 }
 
 /** Whether a process of any user exists. */

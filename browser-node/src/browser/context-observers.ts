@@ -22,8 +22,8 @@ type Observer = { contextId: string; listener: ContextListener; targets: Set<str
 type Attached = { sessionId: string; targetInfo: TargetInfo };
 type TargetInfo = { targetId: string; type: string; browserContextId?: string };
 
-/** An event that we emit ourselves: the scripts of a target write more unread messages than is allowed, such as console lines. */
-export const UNREAD_FLOOD = 'Adsweep.unreadFlood';
+/** An event that we emit ourselves: a target causes more messages than is allowed, such as those about errors or requests. */
+export const MESSAGE_FLOOD = 'Adsweep.messageFlood';
 
 const COMMAND_MS = 5_000;
 /** Top-level targets of a context; frames and other workers are attached through them. */

@@ -157,7 +157,7 @@ function deviceOverrides(device: Device, userAgent: string, languages: string[],
     },
     window: {
       screen: { ...device.screen, pixelRatio: device.deviceScaleFactor, workArea: device.workArea },
-      maximized: !device.mobile,
+      outer: device.mobile ? device.viewport : { width: device.screen.width, height: device.workArea.height },
       windowLeft,
       contentTop: device.mobile ? 0 : device.workArea.top + device.workArea.height - device.viewport.height,
       chrome: isChromium,

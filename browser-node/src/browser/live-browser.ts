@@ -1,9 +1,8 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
-import { longLivedMemory, RENDERER_BYTES_MAX, RendererMemory } from './chromium-memory.ts';
 import { type ChromiumProcess, startChromium } from './chromium-process.ts';
-import { ContextObservers, UNREAD_FLOOD } from './context-observers.ts';
+import { ContextObservers, MESSAGE_FLOOD } from './context-observers.ts';
 import { DeviceScreens } from './device-screens.ts';
 import { DeviceSessions } from './device-sessions.ts';
 import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
@@ -11,7 +10,9 @@ import type { Chromium } from './locate-chromium.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
+import { longLivedMemory, RENDERER_BYTES_MAX, RendererWatch } from './renderer-watch.ts';
 import { RequestGuard } from './request-guard.ts';
+import { ScriptReports } from './script-reports.ts';
 import { takeScreenshot } from './take-screenshot.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
@@ -31,10 +32,11 @@ export class LiveBrowser {
   readonly #transport: PipeTransport;
   readonly #browser: Browser;
   readonly #sessions: DeviceSessions;
+  readonly #reportBy: string;
   readonly #observers: ContextObservers;
   readonly #screens: DeviceScreens;
   readonly #logger: Logger;
-  readonly #renderers: RendererMemory;
+  readonly #renderers: RendererWatch;
   readonly #startedAt = Date.now();
   #opening: Promise<unknown> = Promise.resolve();
   #contexts = 0;
@@ -52,7 +54,8 @@ export class LiveBrowser {
     transport: PipeTransport,
     browser: Browser,
     sessions: DeviceSessions,
-    renderers: RendererMemory,
+    reportBy: string,
+    renderers: RendererWatch,
     logger: Logger,
   ) {
     this.#renderers = renderers;
@@ -61,8 +64,9 @@ export class LiveBrowser {
     this.#transport = transport;
     this.#browser = browser;
     this.#sessions = sessions;
+    this.#reportBy = reportBy;
     this.#observers = new ContextObservers(() => transport.own.attach(OPEN_DEADLINE_MS));
-    transport.onflood = (sessionId) => this.#observers.emit(sessions.targetOf(sessionId), UNREAD_FLOOD);
+    transport.onflood = (sessionId) => this.#observers.emit(sessions.targetOf(sessionId), MESSAGE_FLOOD);
     this.#screens = new DeviceScreens((screen) =>
       transport.own.command('Emulation.addScreen', screen, SCREEN_DEADLINE_MS),
     );
@@ -87,11 +91,12 @@ export class LiveBrowser {
           sessionId === undefined ? sessions.headersOfNested(frameId) : sessions.headersOf(sessionId),
         (sessionId) => sessions.hintsOf(sessionId),
       );
-      const transport = new PipeTransport(process.write, process.read, [guard, sessions], logger);
+      const reports = new ScriptReports();
+      const transport = new PipeTransport(process.write, process.read, [guard, sessions, reports], logger);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
-      const renderers = new RendererMemory(process.pid, rendererBytes);
-      return new LiveBrowser(process, transport, browser, sessions, renderers, logger);
+      const renderers = new RendererWatch(process.pid, rendererBytes);
+      return new LiveBrowser(process, transport, browser, sessions, reports.name, renderers, logger);
     } catch (error) {
       await process.kill();
       throw error;
@@ -127,7 +132,7 @@ export class LiveBrowser {
   claim(): void {
     this.#claims += 1;
     this.#contexts += 1;
-    if (!this.#broken) this.#renderers.start();
+    if (!this.#broken) this.#renderers.follow(this.#claims);
   }
 
   /** Opens a claimed context. Throws when the browser does not respond in time; it counts as broken from then on. */
@@ -152,7 +157,7 @@ export class LiveBrowser {
   /** Ends the browser and all its child processes at once. */
   kill(): Promise<void> {
     this.#broken = true;
-    this.#renderers.stop();
+    this.#renderers.follow(0);
     this.#killed ??= this.#process.kill().then(() => {
       this.#ended = true;
     });
@@ -196,6 +201,7 @@ export class LiveBrowser {
       observe: (listener) => this.#observers.observe(contextId, listener),
       screenshot: (...request) => takeScreenshot(this.#transport.own, this.#sessions, ...request),
       browserContextId: contextId,
+      reportBy: this.#reportBy,
       crashedForMemory: () => this.#renderers.endedForMemory(),
       browserEnded: () => this.#killed !== null || this.#transport.closed,
       close: () => {
@@ -221,9 +227,8 @@ export class LiveBrowser {
 
   #disclaim(): void {
     this.#claims -= 1;
-    if (this.#claims > 0) return;
-    this.#renderers.stop();
-    if (this.#retired) void this.kill();
+    if (!this.#broken) this.#renderers.follow(this.#claims);
+    if (this.#claims === 0 && this.#retired) void this.kill();
   }
 
   #markUnhealthy(): void {

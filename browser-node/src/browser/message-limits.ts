@@ -2,16 +2,16 @@
 export const HEAD_BYTES = 120;
 
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
-const CONSOLE_BYTES_MAX = 4 * 1024 * 1024;
+const EVENT_BYTES_MAX = 4 * 1024 * 1024;
 const REFUSAL_BYTES_MAX = 16_384;
 const STRING_LENGTH_MAX = 16_384;
 
 // Chromium writes `method` first, and the type of a console call first among its parameters.
 const UNREAD =
-  /^\{"method":"(Runtime\.exceptionThrown|Log\.entryAdded(?!","params":\{"entry":\{"source":"javascript","level":"error","text":"Unsafe attempt to initiate)|Network\.(webSocketFrame|eventSource)\w+|Runtime\.consoleAPICalled","params":\{"type":"(?!debug"))/;
+  /^\{"method":"(Runtime\.exceptionThrown|Log\.entryAdded(?!","params":\{"entry":\{"source":"javascript","level":"error","text":"Unsafe attempt to initiate)|Network\.(webSocketFrame|eventSource)\w+|Runtime\.consoleAPICalled)/;
 const TRAFFIC = /^\{"method":"Network\./;
+const EVENT = /^\{"method":"(?!Network\.dataReceived)/;
 const REFUSAL = /^\{"method":"Log\.entryAdded"/;
-const CONSOLE = /^\{"method":"Runtime\.consoleAPICalled"/;
 
 /**
  * The most bytes that a message may have, and whether a larger one is dropped or ends the browser (`overflow`). `isTraffic`: it reports
@@ -21,14 +21,32 @@ export type MessageLimit = { bytes: number; beyond: 'drop' | 'overflow'; isTraff
 
 /**
  * The limit of a message that begins with `head`. Events that a page can cause without end and that no capture reads are dropped: errors,
- * WebSocket frames, log entries except that a frame was refused to navigate its page, and all console lines except `debug`, by which the page
- * scripts report. Pure.
+ * WebSocket frames, console lines, and log entries except that a frame was refused to navigate its page. Larger events than any page needs are
+ * dropped too. Pure.
  */
 export function limitOf(head: string): MessageLimit {
   if (UNREAD.test(head)) return { bytes: 0, beyond: 'drop', isTraffic: TRAFFIC.test(head) };
   if (REFUSAL.test(head)) return { bytes: REFUSAL_BYTES_MAX, beyond: 'drop' };
-  if (CONSOLE.test(head)) return { bytes: CONSOLE_BYTES_MAX, beyond: 'drop' };
+  if (EVENT.test(head)) return { bytes: EVENT_BYTES_MAX, beyond: 'drop' };
   return { bytes: MESSAGE_BYTES_MAX, beyond: 'overflow' };
+}
+
+/** The id of a response by its beginning; null: it is none, or an error. Chromium writes the id first. */
+export function responseId(head: string): number | null {
+  const [, id] = /^\{"id":(\d+),"result"/.exec(head) ?? [];
+  return id === undefined ? null : Number(id);
+}
+
+/** The most bytes of responses whose size a page decides; a larger one is dropped, and its command fails. */
+const RESPONSE_BYTES_MAX: Record<string, number> = {
+  'DOMSnapshot.captureSnapshot': 8 * 1024 * 1024,
+  'DOM.describeNode': 4 * 1024 * 1024,
+};
+
+/** The limit of the response to a command of our own sessions; null: that of all messages. Pure. */
+export function responseLimit(method: string): MessageLimit | null {
+  const bytes = RESPONSE_BYTES_MAX[method];
+  return bytes === undefined ? null : { bytes, beyond: 'drop' };
 }
 
 /** Whether a message is a part of a streamed response body: its receiver limits the size, and nothing else keeps it. */
@@ -51,29 +69,64 @@ const copyOf = (text: string): string => Buffer.from(text.slice(0, STRING_LENGTH
 
 /** The session id is the last field that Chromium writes. */
 const SESSION = /"sessionId":"(\w+)"\}$/;
+const TAIL_LENGTH = 80;
 
-/** Counts the bytes of unread messages by session. */
-export class UnreadBytes {
-  readonly #max: number;
-  readonly #bySession = new Map<string, number>();
+const REQUEST = /^\{"method":"Network\.requestWillBeSent"/;
 
-  /** `max`: more unread bytes than this of one session are a flood. */
-  constructor(max: number) {
-    this.#max = max;
+/** What one session may cause: bytes and number of unread messages, and requests. */
+export type SessionLimits = { unreadBytes: number; unreadMessages: number; requests: number };
+
+type Caused = { bytes: number; messages: number; requests: number };
+
+/** Counts what each session causes, and tells which of them flood. */
+export class SessionBudgets {
+  readonly #limits: SessionLimits;
+  readonly #bySession = new Map<string, Caused>();
+
+  constructor(limits: SessionLimits) {
+    this.#limits = limits;
   }
 
-  /** Counts a message by the end of its text. Returns the session if it floods now, and counts it from 0 again; null: no flood. */
-  add(bytes: number, tail: string): string | null {
-    const sessionId = SESSION.exec(tail)?.[1];
-    if (sessionId === undefined) return null;
-    const sum = (this.#bySession.get(sessionId) ?? 0) + bytes;
-    const isFlood = sum > this.#max;
-    this.#bySession.set(sessionId, isFlood ? 0 : sum);
-    return isFlood ? sessionId : null;
+  /** Counts an unread message by the end of its text. Returns the session if it floods now, and counts it from 0 again; null: no flood. */
+  addUnread(bytes: number, tail: string): string | null {
+    const caused = this.#of(tail);
+    if (!caused) return null;
+    caused.bytes += bytes;
+    caused.messages += 1;
+    if (caused.bytes <= this.#limits.unreadBytes && caused.messages <= this.#limits.unreadMessages) return null;
+    caused.bytes = 0;
+    caused.messages = 0;
+    return sessionOf(tail);
   }
 
-  /** Drops the count of a session that has ended. */
+  /**
+   * Counts a message. `flooding`: its session, if that has just made one request too many, otherwise null; `isUnread`: the message reports
+   * traffic beyond that, and is not to be delivered.
+   */
+  add(text: string): { flooding: string | null; isUnread: boolean } {
+    const nothing = { flooding: null, isUnread: false };
+    if (!TRAFFIC.test(text)) return nothing;
+    const tail = text.slice(-TAIL_LENGTH);
+    const caused = this.#of(tail);
+    if (!caused) return nothing;
+    if (REQUEST.test(text)) caused.requests += 1;
+    else return { ...nothing, isUnread: caused.requests > this.#limits.requests };
+    const excess = caused.requests - this.#limits.requests;
+    return { flooding: excess === 1 ? sessionOf(tail) : null, isUnread: excess > 0 };
+  }
+
+  /** Drops the counts of a session that has ended. */
   forget(sessionId: string): void {
     this.#bySession.delete(sessionId);
   }
+
+  #of(tail: string): Caused | null {
+    const sessionId = sessionOf(tail);
+    if (sessionId === null) return null;
+    const caused = this.#bySession.get(sessionId) ?? { bytes: 0, messages: 0, requests: 0 };
+    this.#bySession.set(sessionId, caused);
+    return caused;
+  }
 }
+
+const sessionOf = (tail: string): string | null => SESSION.exec(tail)?.[1] ?? null;

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { HEAD_BYTES, limitOf, type MessageLimit } from './message-limits.ts';
+import { HEAD_BYTES, type MessageLimit } from './message-limits.ts';
 
 const END = 0;
 /** Bytes of complete messages that wait for delivery; beyond that, reading pauses, so that Chromium blocks on its end of the pipe. */
@@ -9,13 +9,14 @@ const UNDELIVERED_BYTES_MAX = 64 * 1024 * 1024;
 const TAIL_BYTES = 80;
 
 /**
- * `overflow`: a message exceeded its limit; no other follows. `dropped`: an unread message that a script caused was dropped; its size and
- * the end of its text.
+ * `limitOf`: the limit of a message by its beginning. `overflow`: a message exceeded its limit; no other follows. `dropped`: a message that a
+ * script caused was dropped; its size, and the beginning and the end of its text.
  */
 export type MessageReceiver = {
+  limitOf(head: string): MessageLimit;
   message(text: string): void;
   overflow(): void;
-  dropped(bytes: number, tail: string): void;
+  dropped(bytes: number, head: string, tail: string): void;
 };
 
 /**
@@ -30,7 +31,8 @@ export class MessageReader {
   /** The limit of the current message; null = too little of it has arrived to identify it. */
   #limit: MessageLimit | null = null;
   #isDropped = false;
-  /** The end of the message that is being dropped. */
+  /** The beginning and the end of the message that is being dropped. */
+  #droppedHead = '';
   #tail: Buffer = Buffer.alloc(0);
   #undeliveredBytes = 0;
   #droppedBytes = 0;
@@ -65,7 +67,7 @@ export class MessageReader {
       return;
     }
     this.#parts.push(part);
-    if (this.#limit === null && this.#bytes >= HEAD_BYTES) this.#limit = limitOf(this.#head());
+    if (this.#limit === null && this.#bytes >= HEAD_BYTES) this.#limit = this.#receiver.limitOf(this.#head());
     if (this.#limit !== null && this.#bytes > this.#limit.bytes) this.#exceed(this.#limit);
   }
 
@@ -76,6 +78,7 @@ export class MessageReader {
   }
 
   #exceed({ beyond }: MessageLimit): void {
+    this.#droppedHead = this.#head();
     this.#tail = this.#parts.reduce(tailOf, Buffer.alloc(0));
     this.#parts = [];
     this.#isDropped = true;
@@ -95,7 +98,7 @@ export class MessageReader {
 
   #drop(): void {
     this.#droppedBytes += this.#bytes;
-    if (!this.#limit?.isTraffic) this.#receiver.dropped(this.#bytes, this.#tail.toString('latin1'));
+    if (!this.#limit?.isTraffic) this.#receiver.dropped(this.#bytes, this.#droppedHead, this.#tail.toString('latin1'));
   }
 
   /** Each message in a callback of its own, so that promises that it resolves run before the next one, and timers are not delayed. */

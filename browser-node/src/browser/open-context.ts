@@ -21,6 +21,8 @@ export type OpenContext = {
   screenshot(targetId: string, part: ScreenshotPart, deadlineMs: number): Promise<Buffer>;
   /** CDP's id of this context; each target has the id of its context. */
   browserContextId: string;
+  /** The name of the function through which page scripts report, in documents whose first script did not remove it. */
+  reportBy: string;
   /** Whether a page that has just crashed did so because it used too much memory. */
   crashedForMemory(): boolean;
   /** Whether the browser itself has ended or was given up, with all its contexts. */

@@ -1,6 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import { LAST_ADDED_ID, type ProtocolMessage } from './cdp-messages.ts';
+import { type MessageLimit, responseId, responseLimit } from './message-limits.ts';
 
 /**
  * Our own CDP session with the browser target, independent of Playwright's; targets that it auto-attaches to get sessions beneath it. Every
@@ -93,6 +94,20 @@ export class OwnSessions {
       this.#logger.error({ cause, method: message.method }, 'an event of the browser could not be handled');
     }
     return true;
+  }
+
+  /** The limit of a message that begins with `head`, if it is the response to one of our commands; null: that of all messages. */
+  limitOf(head: string): MessageLimit | null {
+    const pending = this.#pending.get(responseId(head) ?? Number.NaN);
+    return pending ? responseLimit(pending.method) : null;
+  }
+
+  /** Rejects the command whose response was dropped for its size; returns whether `head` is the beginning of one. */
+  refuse(head: string): boolean {
+    const id = responseId(head);
+    const pending = this.#pending.get(id ?? Number.NaN);
+    if (id !== null && pending) this.#settle(id, new Error(`${pending.method}: the response was too large`));
+    return id !== null;
   }
 
   /** Rejects all pending commands: the browser has ended. */

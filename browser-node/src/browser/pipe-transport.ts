@@ -1,13 +1,21 @@
 import type { Readable, Writable } from 'node:stream';
+import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import { isResponseToAdded, type ProtocolFilter, type ProtocolMessage } from './cdp-messages.ts';
-import { isStreamedBody, trimStrings, UnreadBytes } from './message-limits.ts';
+import { isStreamedBody, limitOf, SessionBudgets, type SessionLimits, trimStrings } from './message-limits.ts';
 import { MessageReader } from './message-reader.ts';
 import { OwnSessions } from './own-sessions.ts';
 
-/** Unread bytes of one target that are reported as a flood: they delay all other messages. */
-const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
+/**
+ * More than this delays the messages of all other targets. Pages write 1,000 lines to their console at most (`page-scripts/bound-console.ts`).
+ * A capture keeps `REQUEST_URLS_MAX` requests, shared among sites: what follows a flood of its own host is still seen up to twice as many.
+ */
+const SESSION_LIMITS: SessionLimits = {
+  unreadBytes: 8 * 1024 * 1024,
+  unreadMessages: 10_000,
+  requests: 2 * REQUEST_URLS_MAX,
+};
 
 /** An event whose JSON is longer than this may contain strings that must be cut. */
 const LONG_EVENT = 16_384;
@@ -19,14 +27,14 @@ const LONG_EVENT = 16_384;
 export class PipeTransport implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void;
   onclose?: (reason?: string) => void;
-  /** Called when the scripts of a session write {@link UNREAD_BYTES_MAX} unread bytes, and again for every further so many. */
+  /** Called when a session exceeds {@link SESSION_LIMITS}, and again whenever its scripts cause as many unread messages again. */
   onflood?: (sessionId: string) => void;
   readonly own: OwnSessions;
   readonly #write: Writable;
   readonly #read: Readable;
   readonly #filters: ProtocolFilter[];
   readonly #logger: Logger;
-  readonly #unread = new UnreadBytes(UNREAD_BYTES_MAX);
+  readonly #budgets = new SessionBudgets(SESSION_LIMITS);
   #closed = false;
 
   constructor(write: Writable, read: Readable, filters: ProtocolFilter[], logger: Logger) {
@@ -35,9 +43,10 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.#filters = filters;
     this.#logger = logger;
     const reader = new MessageReader(read, {
+      limitOf: (head) => this.own.limitOf(head) ?? limitOf(head),
       message: (text) => this.#deliver(text),
       overflow: () => this.#abandon('a message from Chromium was too large'),
-      dropped: (bytes, tail) => this.#countUnread(bytes, tail),
+      dropped: (bytes, head, tail) => this.#drop(bytes, head, tail),
     });
     this.own = new OwnSessions(
       (message) => this.#send(message),
@@ -92,17 +101,21 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.close();
   }
 
-  #countUnread(bytes: number, tail: string): void {
-    const flooding = this.#unread.add(bytes, tail);
+  #drop(bytes: number, head: string, tail: string): void {
+    if (this.own.refuse(head)) return;
+    const flooding = this.#budgets.addUnread(bytes, tail);
     if (flooding !== null) this.onflood?.(flooding);
   }
 
   #deliver(text: string): void {
     if (this.#closed) return;
     try {
+      const { flooding, isUnread } = this.#budgets.add(text);
+      if (flooding !== null) this.onflood?.(flooding);
+      if (isUnread) return;
       const message = JSON.parse(text) as ProtocolMessage;
       if (message.id === undefined && text.length > LONG_EVENT && !isStreamedBody(message)) trimStrings(message);
-      if (message.method === 'Target.detachedFromTarget') this.#unread.forget(String(message.params?.sessionId));
+      if (message.method === 'Target.detachedFromTarget') this.#budgets.forget(String(message.params?.sessionId));
       if (isResponseToAdded(message) || this.own.take(message)) return;
       const send = (reply: ProtocolMessage) => this.#send(reply);
       if (this.#filters.every((filter) => filter.incoming(message, send))) this.onmessage?.(message);

@@ -1,16 +1,19 @@
 import { type Capture, type CapturedLanding, emptyCapture } from '@adsweep/shared/capture/capture.ts';
-import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { type CollectorName, combineNotes, note } from '@adsweep/shared/capture/notes.ts';
+import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfVisit } from '../failures.ts';
 import type { Collect, Draft } from './collectors/collector.ts';
+import { documentsFile } from './collectors/documents.ts';
 import { type Collecting, collectorsOf } from './collectors/index.ts';
 import { fitCapture } from './fit-capture.ts';
-import { ANSWER_MS, COLLECT_MS, OBSERVATIONS_MAX, underLoad } from './session/budgets.ts';
+import { watchLandings } from './note-missing.ts';
+import { COLLECT_MS, OBSERVATIONS_MAX, underLoad } from './session/budgets.ts';
+import { stopBusyScripts } from './session/busy-scripts.ts';
 import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './session/capture-outcome.ts';
 import { type CaptureSession, type MemberCapture, openTab } from './session/capture-session.ts';
 import { Landings } from './session/landings.ts';
-import { isShown, type OpenTab } from './session/open-tabs.ts';
 import { Visit } from './session/visit.ts';
 import type { CaptureTarget, Visited } from './targets/target.ts';
 
@@ -24,7 +27,7 @@ export type SeenMember = {
 };
 
 /** A collector that was started. */
-type Started = { name: string; budgetMs: number; collect: Collect };
+type Started = { name: CollectorName; budgetMs: number; collect: Collect };
 
 /**
  * Visits the target of one member in a session and collects what is collected while the tabs are open. If the browser fails, the session
@@ -43,7 +46,9 @@ export async function seeMember(
   const visited = (await session.ending.contain(visitTarget(capture, target, request))) ?? NOTHING;
   await session.ending.race(stopBusyScripts(session));
   const draft = newDraft(capture, visited);
+  const noteMissing = watchLandings(capture, visited, request.target.kind === 'url');
   await collectAll(capture, whileOpen, draft, visited);
+  session.notes.push(...noteMissing(draft));
   return { capture, request, visited, draft, afterwards };
 }
 
@@ -69,7 +74,7 @@ export async function finishMember(
   await collectAll(capture, afterwards, draft, visited);
   return {
     capture: asCapture(capture, draft, request.limits.capture_bytes),
-    files: [...draft.files],
+    files: [...draft.files, ...(await documentsFile(draft.documents))],
     failure: withCrashReason(capture.open, failureOf(capture, visited, traffic, leftAt)),
   };
 }
@@ -101,25 +106,9 @@ async function collectAll(
       await capture.ending.race(withDeadline(collecting, deadlineMs, `collecting ${name}`));
     } catch (cause) {
       capture.logger.info({ cause, collector: name }, 'a collector failed');
-      capture.notes.push({ collector: name, text: String(cause).slice(0, 500) });
+      const kind = cause instanceof DeadlineError ? 'collector_timed_out' : 'collector_failed';
+      capture.notes.push(note(kind, { collector: name }));
     }
-  }
-}
-
-/** Stops the scripts of tabs that are too busy to answer, so that their contents can be read and captured. */
-async function stopBusyScripts(session: CaptureSession): Promise<void> {
-  const busy = await Promise.all(session.tabs.all.filter(isShown).map((tab) => stopIfBusy(session, tab)));
-  if (busy.includes(true))
-    session.notes.push({ collector: 'page', text: 'a page kept its main thread busy and was stopped' });
-}
-
-async function stopIfBusy(session: CaptureSession, { tab }: OpenTab): Promise<boolean> {
-  try {
-    await tab.session.send('Runtime.evaluate', { expression: '1' }, underLoad(session, ANSWER_MS));
-    return false;
-  } catch {
-    await tab.stopScript();
-    return true;
   }
 }
 
@@ -140,7 +129,7 @@ function newDraft({ landings, startedAt }: MemberCapture, { creative }: Visited)
   );
   const seen = creative ? { ...creative.facts, redirect_chain: [] } : null;
   const files = [...(creative?.files ?? [])];
-  const nothing = { vast: null, requests: [], observations: [], bodies: [], traffic: null };
+  const nothing = { vast: null, requests: [], observations: [], documents: [], bodies: [], traffic: null };
   return { ...nothing, landings: captured, creative: seen, files };
 }
 
@@ -166,6 +155,7 @@ function withCrashReason(open: OpenContext, failure: CaptureFailure | null): Cap
 }
 
 function asCapture({ open, startedAtMs, startedAt, notes }: CaptureSession, draft: Draft, bytesMax: number): Capture {
+  const left = draft.observations.length - OBSERVATIONS_MAX;
   const capture = {
     ...emptyCapture(aboutCapture(open, startedAtMs, Math.round(performance.now() - startedAt))),
     landings: [...draft.landings],
@@ -173,7 +163,7 @@ function asCapture({ open, startedAtMs, startedAt, notes }: CaptureSession, draf
     ...(draft.vast && { vast: draft.vast }),
     requests: draft.requests,
     observations: draft.observations.slice(0, OBSERVATIONS_MAX),
-    notes: notes.slice(0, OBSERVATIONS_MAX),
+    notes: combineNotes([...notes, ...(left > 0 ? [note('observations', { count: left })] : [])]),
   };
   return fitCapture(capture, bytesMax);
 }

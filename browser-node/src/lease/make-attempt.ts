@@ -8,6 +8,7 @@ import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '../capture/session/capture-outcome.ts';
 import type { AttemptContext, AttemptContexts, ContextParts } from './attempt-contexts.ts';
 import type { AttemptStop } from './attempt-stop.ts';
+import { watchLoading } from './watch-loading.ts';
 
 /** The result of one attempt. Without a capture there is a failure; with both, the capture is the evidence so far. */
 export type Attempt =
@@ -21,6 +22,9 @@ export type AttemptParts = ContextParts & {
   evidenceMs: number;
 };
 
+/** What an attempt needs to know of its lease: how to report that its target was requested. */
+export type ReportLoaded = { reportLoaded: () => Promise<void> };
+
 const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
   capture: null,
   files: [],
@@ -32,7 +36,7 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
  * attempt runs once more in a browser of its own, within the same time. Throws `AttemptStopped` if it is stopped for any reason but time.
  */
 export async function makeAttempt(
-  parts: AttemptParts,
+  parts: AttemptParts & ReportLoaded,
   job: CrawlJob,
   member: JobMember,
   contexts: AttemptContexts,
@@ -60,15 +64,16 @@ export async function makeAttempt(
 }
 
 /** One run of an attempt; `isolated`: in a browser of its own. */
-type Run = AttemptParts & {
-  job: CrawlJob;
-  member: JobMember;
-  emulator: Emulator;
-  isolated: boolean;
-  contexts: AttemptContexts;
-  stop: AttemptStop;
-  logger: Logger;
-};
+type Run = AttemptParts &
+  ReportLoaded & {
+    job: CrawlJob;
+    member: JobMember;
+    emulator: Emulator;
+    isolated: boolean;
+    contexts: AttemptContexts;
+    stop: AttemptStop;
+    logger: Logger;
+  };
 /** The result of a run, and whether its browser ended or did not respond. */
 type Ran = { attempt: Attempt; browserFailed: boolean };
 
@@ -88,6 +93,7 @@ async function inContext(run: Run, context: AttemptContext): Promise<Ran> {
   const { capturePage, evidenceMs, contexts, job, member, stop, logger } = run;
   const { open, ticket, traffic } = context;
   let isFit = false;
+  const endWatch = watchLoading({ traffic, report: run.reportLoaded }, logger);
   try {
     const capturing = capturePage({ ...member, limits: job.limits }, open, traffic, stop.signal, logger);
     const outcome = await captureUntilStopped(capturing, stop, evidenceMs);
@@ -97,6 +103,7 @@ async function inContext(run: Run, context: AttemptContext): Promise<Ran> {
     if (!contexts.isShared) await open.close();
     return { attempt: finish(outcome, ticket.exit, await traffic(), stop), browserFailed };
   } finally {
+    endWatch();
     await contexts.release(context, isFit, stop);
   }
 }

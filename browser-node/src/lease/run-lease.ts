@@ -3,6 +3,7 @@ import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { LeaseEnd } from '../metrics.ts';
 import { isLost, RETRY_POLICY, retryCall } from '../upload/retry-call.ts';
+import { removeFiles } from '../upload/upload-files.ts';
 import { AttemptContexts } from './attempt-contexts.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import { type AttemptParts, makeAttempt } from './make-attempt.ts';
@@ -88,14 +89,20 @@ async function runMember(
   const stop = leaseStop.forAttempt();
   const endCapture = metrics.captureSeconds.startTimer();
   const deadline = setTimeout(() => stop.stop('deadline'), attemptMsOf(parts, job));
-  const attempt = await makeAttempt(parts, job, member, contexts, stop, logger).finally(() => clearTimeout(deadline));
+  const leased = { lease_id, token, scan_id, limits: job.limits };
+  const reporting = { ...parts, reportLoaded: () => parts.api.reportLoaded(leased) };
+  const attempt = await makeAttempt(reporting, job, member, contexts, stop, logger).finally(() =>
+    clearTimeout(deadline),
+  );
   endCapture();
   if (attempt.failure) logger.info(attempt.failure, 'an attempt failed');
   const endUpload = metrics.uploadSeconds.startTimer();
-  const leased = { lease_id, token, scan_id, limits: job.limits };
-  const reported = await reportAttempt(parts, leased, attempt, stop.gone, logger);
-  endUpload();
-  return reported;
+  try {
+    return await reportAttempt(parts, leased, attempt, stop.gone, logger);
+  } finally {
+    endUpload();
+    await removeFiles(attempt.files);
+  }
 }
 
 /** Returns the job to the queue at once. If that fails, the job returns when the lease expires. */

@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
+import {
+  type Artifact,
+  BODIES,
+  CREATIVE_HTML,
+  CREATIVE_SCREENSHOT,
+  DOCUMENTS,
+  PAGE_SCREENSHOT,
+} from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { combineNotes, type Note, type NoteKind, note } from '@adsweep/shared/capture/notes.ts';
 import type { LeaseClient, MemberLease } from '@adsweep/shared/lease/client.ts';
 import type { RetryPolicy } from '@adsweep/shared/service/retry.ts';
 import type { CaptureFile } from '../capture/session/capture-outcome.ts';
+import { StoredFile } from '../capture/session/stored-file.ts';
 import { retryCall } from './retry-call.ts';
 
 /** Uploads the files of a member's attempt one after the other; returns the artifacts for its capture. Throws as {@link retryCall} does. */
@@ -20,15 +29,22 @@ export async function uploadFiles(
 }
 
 async function uploadFile(api: LeaseClient, member: MemberLease, file: CaptureFile): Promise<Artifact> {
-  const sha256 = createHash('sha256').update(file.bytes).digest('hex');
-  const stored = await api.upload(member, file.name, file.contentType, file.bytes);
+  const { bytes } = file;
+  const isStored = bytes instanceof StoredFile;
+  const sha256 = isStored ? bytes.sha256 : createHash('sha256').update(bytes).digest('hex');
+  const stored = await api.upload(member, file.name, file.contentType, isStored ? await bytes.content() : bytes);
   if (stored.sha256 !== sha256 || stored.bytes !== file.bytes.length)
     throw new Error(`${file.name} arrived as ${stored.bytes} bytes with hash ${stored.sha256}, not ${sha256}`);
   const { name, contentType, width, height } = file;
   return { name, sha256, bytes: file.bytes.length, content_type: contentType, width, height };
 }
 
-/** The files of at most `bytesMax` bytes, and the capture without the others: a note lists each of those. */
+/** Removes from the disk what a capture stored there. Never throws. */
+export async function removeFiles(files: readonly CaptureFile[]): Promise<void> {
+  await Promise.all(files.map(({ bytes }) => (bytes instanceof StoredFile ? bytes.remove() : null)));
+}
+
+/** The files of at most `bytesMax` bytes, and the capture without the others, with notes of those. */
 export function leaveOutOversized(
   capture: Capture,
   files: CaptureFile[],
@@ -36,12 +52,28 @@ export function leaveOutOversized(
 ): { capture: Capture; files: CaptureFile[] } {
   const oversized = new Set(files.filter((file) => file.bytes.length > bytesMax).map((file) => file.name));
   if (oversized.size === 0) return { capture, files };
-  const notes = [...oversized].map((name) => ({ collector: 'upload', text: `${name} was too large to keep` }));
+  const notes = [...oversized].map((name) => noteOfMissing(name, capture));
   const landings = capture.landings.map((landing) =>
     landing.screenshot && oversized.has(landing.screenshot) ? { ...landing, screenshot: null } : landing,
   );
   return {
-    capture: { ...capture, landings, notes: [...capture.notes, ...notes].slice(-200) },
+    capture: { ...capture, landings, notes: combineNotes([...notes, ...capture.notes]) },
     files: files.filter((file) => !oversized.has(file.name)),
   };
 }
+
+/** What a capture lacks without the file called `name`. */
+function noteOfMissing(name: string, { landings }: Pick<Capture, 'landings'>): Note {
+  const landing = landings.find(({ screenshot }) => screenshot === name)?.ord;
+  if (landing !== undefined) return note('picture', { landing });
+  const kind = LACKING[name];
+  return kind ? note(kind) : note('files', { count: 1 });
+}
+
+const LACKING: Record<string, NoteKind> = {
+  [PAGE_SCREENSHOT]: 'picture',
+  [CREATIVE_SCREENSHOT]: 'creative_picture',
+  [CREATIVE_HTML]: 'creative_html',
+  [DOCUMENTS]: 'texts',
+  [BODIES]: 'contents',
+};

@@ -4,6 +4,7 @@ import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/art
 import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifacts.ts';
 import { CaptureSchema } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
+import { noteWords } from '@adsweep/shared/capture/notes.ts';
 import { type ObservationKind, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
@@ -16,11 +17,13 @@ import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
 import type { CaptureOutcome } from '../../src/capture/session/capture-outcome.ts';
+import { StoredFile } from '../../src/capture/session/stored-file.ts';
 import { AttemptContexts } from '../../src/lease/attempt-contexts.ts';
 import { AttemptStop } from '../../src/lease/attempt-stop.ts';
 import type { ExitsClient } from '../../src/lease/exits-client.ts';
 import { type Attempt, makeAttempt } from '../../src/lease/make-attempt.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { removeFiles } from '../../src/upload/upload-files.ts';
 import { chromiumWith } from './chromium-with.ts';
 import { ForwardProxy } from './forward-proxy.ts';
 import { Site } from './site.ts';
@@ -87,7 +90,11 @@ export class CaptureWorld {
         signal,
         silent,
       );
-      return new Captured(outcome, performance.now() - startedAt);
+      const stored = new Map<string, Uint8Array>();
+      for (const { name, bytes } of outcome.files)
+        if (bytes instanceof StoredFile) stored.set(name, new Uint8Array(await (await bytes.content()).arrayBuffer()));
+      await removeFiles(outcome.files);
+      return new Captured(outcome, performance.now() - startedAt, stored);
     } finally {
       await open.close();
       await proxy.close();
@@ -109,7 +116,8 @@ export class CaptureWorld {
       forget: async () => undefined,
     } as unknown as ExitsClient;
     const metrics = createMetrics(new Registry());
-    const parts = { exits, pool: this.#pool, capturePage, metrics, attemptMs: 60_000, evidenceMs: 5_000 };
+    const times = { attemptMs: 60_000, evidenceMs: 5_000 };
+    const parts = { exits, pool: this.#pool, capturePage, metrics, ...times, reportLoaded: async () => {} };
     try {
       const members = urls.map((url) => ({ ...memberFor(url, null), emulator_id: EMULATOR }));
       const job = { ...jobOf(members[0]!), kind, members };
@@ -136,11 +144,15 @@ export class Captured {
   readonly outcome: CaptureOutcome;
   readonly tookMs: number;
 
-  constructor(outcome: CaptureOutcome, tookMs: number) {
+  readonly #stored: ReadonlyMap<string, Uint8Array>;
+
+  /** `stored`: the contents of files that were on the disk. */
+  constructor(outcome: CaptureOutcome, tookMs: number, stored: ReadonlyMap<string, Uint8Array> = new Map()) {
     assert.deepEqual([...Value.Errors(CaptureSchema, outcome.capture)], []);
     for (const { name } of outcome.files) assert.match(name, new RegExp(ARTIFACT_NAME));
     this.outcome = outcome;
     this.tookMs = tookMs;
+    this.#stored = stored;
   }
 
   get failure(): string | null {
@@ -156,7 +168,7 @@ export class Captured {
   }
 
   get notes(): string {
-    return this.outcome.capture.notes.map(({ collector, text }) => `${collector}: ${text}`).join('\n');
+    return this.outcome.capture.notes.map(noteWords).join('\n');
   }
 
   chain(ord = 0): CapturedHop[] {
@@ -177,7 +189,9 @@ export class Captured {
   }
 
   file(name: string) {
-    return this.outcome.files.find((file) => file.name === name);
+    const file = this.outcome.files.find((one) => one.name === name);
+    const bytes = file?.bytes instanceof StoredFile ? this.#stored.get(name) : file?.bytes;
+    return file && { ...file, bytes: bytes ?? new Uint8Array() };
   }
 
   documents(): CapturedDocument[] {

@@ -1,7 +1,11 @@
 import { addPdfPlugins } from './add-pdf-plugins.ts';
+import { boundConsole, type ConsoleBounds } from './bound-console.ts';
 import { NATIVE_MARK, nativeFunctions } from './native-functions.ts';
 import { type Gpu, type NavigatorOverrides, overrideGpu, overrideNavigator } from './override-navigator.ts';
 import { overrideWindow, type WindowOverrides } from './override-window.ts';
+
+/** Debug versions of pages write some hundred lines. */
+const CONSOLE: ConsoleBounds = { lines: 1_000, characters: 1_000_000 };
 
 export type DeviceOverrides = {
   navigator: NavigatorOverrides;
@@ -18,6 +22,7 @@ export function deviceScript({ navigator, window, gpu, pdfViewer }: DeviceOverri
   return `(() => {
 'use strict';
 const natives = (${String(nativeFunctions).replaceAll(NATIVE_MARK, mark)})('${mark}');
+(${boundConsole})(${JSON.stringify(CONSOLE)}, natives);
 (${overrideNavigator})(${JSON.stringify(navigator)}, natives);
 (${overrideGpu})(${JSON.stringify(gpu)}, natives);
 if (typeof window === 'undefined') return;

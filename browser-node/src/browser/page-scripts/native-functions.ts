@@ -5,12 +5,17 @@ export const NATIVE_MARK = 'NATIVE_MARK';
 export type NativeFunctions = {
   /**
    * Replaces a getter or a method; a property that does not exist is not added. `answer` gets the object that it was called on, the first
-   * argument, and the original, which can be called on another object and throws the browser's errors.
+   * argument, the original, which can be called on another object and throws the browser's errors.
    */
   wrap(
     owner: object,
     name: string,
-    answer: (self: unknown, argument: unknown, original: (self: unknown) => unknown) => unknown,
+    answer: (
+      self: unknown,
+      argument: unknown,
+      original: (self: unknown) => unknown,
+      all: readonly unknown[],
+    ) => unknown,
   ): void;
   /** Replaces a getter by one with a fixed value; it throws the original's error on other objects. */
   wrapGetter(owner: object, name: string, value: unknown): void;
@@ -54,7 +59,7 @@ export function nativeFunctions(mark: string): NativeFunctions {
     const native = (own?.get ?? own?.value) as Method | undefined;
     if (!own || !native) return;
     const run = (self: unknown, args: unknown[], caller: Method): unknown =>
-      answer(self, args[0], (on) => callNative(native, on, args, caller));
+      answer(self, args[0], (on) => callNative(native, on, args, caller), args);
     const replacement = own.get
       ? {
           get [name](): unknown {

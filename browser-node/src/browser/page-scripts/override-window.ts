@@ -4,8 +4,8 @@ import type { NativeFunctions } from './native-functions.ts';
 export type WindowOverrides = {
   /** CSS pixels. */
   screen: { width: number; height: number; pixelRatio: number; workArea: { top: number; height: number } };
-  /** Whether windows fill the work area of the screen. */
-  maximized: boolean;
+  /** Size of windows in CSS pixels. Cross-site frames see 0 until Chromium has told their process. */
+  outer: { width: number; height: number };
   /** Left edge of windows on the browser's desktop, in its pixels. */
   windowLeft: number;
   /** Top edge of pages on the device's screen, below the browser's bars. */
@@ -35,7 +35,7 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
   for (const [name, value] of Object.entries(available))
     if (Reflect.get(screen, name) !== value) wrapGetter(Screen.prototype, name, value);
   const corner = { screenX: 0, screenLeft: 0, screenY: workArea.top, screenTop: workArea.top };
-  const outer = overrides.maximized ? { outerWidth: width, outerHeight: workArea.height } : {};
+  const outer = { outerWidth: overrides.outer.width, outerHeight: overrides.outer.height };
   for (const [name, value] of Object.entries({ ...corner, ...outer }))
     if (Reflect.get(window, name) !== value || !isOfTopSite()) wrapGetter(window, name, value);
   wrapGetter(Screen.prototype, 'isExtended', false);

@@ -1,5 +1,6 @@
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { plainText } from '../session/plain-text.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
@@ -14,7 +15,7 @@ export const autoDownload: Collector = {
     const downloads = new Map<string, { tab: TargetSession; facts: ObservationOf<'auto_download'>['facts'] }>();
     capture.devtools.on('Page.downloadWillBegin', ({ guid, url, suggestedFilename }, session) => {
       if (downloads.size >= DOWNLOADS_MAX || !capture.visit.isWithoutGesture) return;
-      const file_name = suggestedFilename.toWellFormed().slice(0, FILE_NAME_LENGTH_MAX);
+      const file_name = plainText(suggestedFilename).slice(0, FILE_NAME_LENGTH_MAX);
       downloads.set(guid, { tab: rootOf(session), facts: { file_url: clipUrl(url), file_name } });
     });
     return (draft) => {

@@ -1,12 +1,13 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { AUTOSOUND_CALLS } from '@adsweep/shared/capture/observations/interruption.ts';
 import type { Page } from 'playwright-core';
-import { COMMAND_MS } from '../devtools/devtools.ts';
-import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { readMedia } from '../page-scripts/sound.ts';
-import { ATTEMPTS_MAX, FRAMES_MAX } from '../session/budgets.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
-import { framesOf } from '../session/frames.ts';
+import { COMMAND_MS, type CommandAnswer, rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { isolatedWorldOf } from '../devtools/isolated-world.ts';
+import { type AudibleMedia, readElement, readMedia } from '../page-scripts/sound.ts';
+import { ANSWER_MS, ATTEMPTS_MAX, FRAMES_MAX, underLoad } from '../session/budgets.ts';
+import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
+import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
@@ -26,10 +27,14 @@ export const autosound: Collector = {
       const moment = { via, muted: muted === 'true', volume: Number(volume), started: started === 'true' };
       keepLoudest(attempts, id, { ...moment, has_audio: audio === 'true' });
     });
+    const playing = watchPlayers(capture);
     return async (draft) => {
       for (const landing of capture.landings.all) {
+        if (isClickedMedia(capture, landing)) continue;
         const reported = [...(byPage.get(landing.page)?.values() ?? [])];
-        const attempts = reported.some(isSound) ? reported : [...reported, ...(await audibleMedia(capture, landing))];
+        const attempts = reported.some(isSound)
+          ? reported
+          : [...reported, ...(await audibleMedia(capture, landing, playing))];
         const url = landing.tab.url;
         for (const facts of attempts) draft.observations.push({ kind: 'autosound', landing: landing.ord, url, facts });
       }
@@ -37,20 +42,74 @@ export const autosound: Collector = {
   },
 };
 
-/** Audible media elements of a tab's documents, read from the DOM: used if the page scripts reported nothing audible. */
-async function audibleMedia(capture: CaptureSession, { page, tab }: Landing): Promise<Attempt[]> {
+/** Whether a click opened a bare media file: Chromium plays it because the visitor asked for it, in a document of its own. */
+function isClickedMedia({ landings, journal }: Pick<MemberCapture, 'landings' | 'journal'>, { tab }: Landing): boolean {
+  const shown = journal.hopsOf(tab.session.targetId).at(-1);
+  return landings.isClicked(tab) && /^\s*(audio|video)\//i.test(shown?.contentType ?? '');
+}
+
+/** The targets in which Chromium decoded sound, wherever their elements are. */
+function watchPlayers({ devtools }: CaptureSession): ReadonlySet<TargetSession> {
+  const playing = new Set<TargetSession>();
+  devtools.onAttached((session) => {
+    if (session.type === 'page' || session.type === 'iframe') session.notify('Media.enable');
+  });
+  devtools.on('Media.playerPropertiesChanged', ({ properties }, session) => {
+    if (properties.some(({ name, value }) => name === 'kAudioTracks' && value.length > 2)) playing.add(session);
+  });
+  return playing;
+}
+
+/**
+ * Audible media elements of a tab's documents, read from the DOM: used if the page scripts reported nothing audible. Shadow roots are searched
+ * in the targets that play sound.
+ */
+async function audibleMedia(
+  capture: CaptureSession,
+  { ord: landing, page, tab }: Landing,
+  playing: ReadonlySet<TargetSession>,
+): Promise<Attempt[]> {
   if (page.isClosed() || !tab.committed) return [];
-  const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_MAX);
-  const found = await Promise.all(
-    frames.map(({ session, frameId }) =>
-      // A frame that was removed is silent.
-      evaluateInIsolatedWorld(session, frameId, readMedia, { max: ATTEMPTS_MAX }, COMMAND_MS).catch(() => []),
-    ),
-  );
-  const attempts = found.flat().map(({ autoplay, volume, started }): Attempt => {
+  const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_MAX);
+  const deadlineMs = underLoad(capture, ANSWER_MS);
+  const reading = { script: readMedia, argument: { max: ATTEMPTS_MAX }, deadlineMs };
+  const { read, unread } = await readFrames(capture, tab.session, first, reading);
+  if (unread > 0) capture.notes.push(note('collector_frames', { landing, count: unread, collector: 'autosound' }));
+  const inDocuments = read.flatMap(({ result }) => result ?? []);
+  const targets = [...playing].filter((session) => rootOf(session) === tab.session);
+  const hidden = inDocuments.length > 0 ? [] : await Promise.all(targets.map(mediaInShadowRoots));
+  const attempts = [...inDocuments, ...hidden.flat()].map(({ autoplay, volume, started }): Attempt => {
     return { via: autoplay ? 'autoplay' : 'play', muted: false, volume, started, has_audio: true };
   });
   return attempts.slice(0, ATTEMPTS_MAX);
+}
+
+/** The audible media elements of a target, also those in closed shadow roots, which no script reaches. */
+async function mediaInShadowRoots(session: TargetSession): Promise<AudibleMedia[]> {
+  const read = async ({ frameId, backendNodeId }: { frameId: string; backendNodeId: number }) => {
+    const executionContextId = await isolatedWorldOf(session, frameId, COMMAND_MS);
+    const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId });
+    const functionDeclaration = `function () { return (${readElement})(this); }`;
+    const params = { objectId: object.objectId ?? '', functionDeclaration, returnByValue: true };
+    const { result } = await session.send('Runtime.callFunctionOn', params);
+    return result.value as AudibleMedia | null;
+  };
+  // A target that was closed, or an element that was removed, is silent.
+  const snapshot = await session.send('DOMSnapshot.captureSnapshot', { computedStyles: [] }).catch(() => null);
+  const found = mediaIn(snapshot).slice(0, ATTEMPTS_MAX);
+  const media = await Promise.all(found.map((element) => read(element).catch(() => null)));
+  return media.filter((one) => one !== null);
+}
+
+/** The media elements of a snapshot, each with its frame. Pure. */
+function mediaIn(snapshot: CommandAnswer<'DOMSnapshot.captureSnapshot'> | null) {
+  const { documents = [], strings = [] } = snapshot ?? {};
+  const isMedia = (name: number) => /^(audio|video)$/i.test(strings[name] ?? '');
+  return documents.flatMap(({ frameId, nodes: { nodeName = [], backendNodeId = [] } }) =>
+    nodeName.flatMap((name, index) =>
+      isMedia(name) ? [{ frameId: strings[frameId] ?? '', backendNodeId: backendNodeId[index] as number }] : [],
+    ),
+  );
 }
 
 /** Adds one sample of the attempt `id`. Beyond the limit a louder attempt replaces the quietest one. Pure except for `attempts`. */

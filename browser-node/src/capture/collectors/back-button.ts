@@ -34,7 +34,7 @@ export const backButton: Collector = {
     return async (draft) => {
       for (const landing of capture.landings.shown()) {
         const growth = growths.get(landing.page);
-        if (!growth || growth.pushes === 0) continue;
+        if (!growth) continue;
         const url = landing.tab.url;
         const facts = await historyFacts(capture, landing, growth);
         if (facts.pushes > 0) draft.observations.push({ kind: 'back_button', landing: landing.ord, url, facts });
@@ -45,21 +45,23 @@ export const backButton: Collector = {
 
 async function historyFacts(capture: MemberCapture, { tab }: Landing, growth: Growth) {
   const history = await tab.session.send('Page.getNavigationHistory');
-  const { pushes, copies } = historyGrowth(history, growth);
+  const { pushes, copies, frameLoads } = historyGrowth(history, growth);
   const listens = pushes > 0 && (await listensForBack(capture, tab.session));
-  const probe_url = listens ? await probe(capture, tab.session, history) : '';
-  return { pushes, copies, popstate_listener: listens, probe_url };
+  // A page that has its frames load one document after the other learns by their loads that the visitor goes back.
+  const probe_url = listens || frameLoads > 0 ? await probe(capture, tab.session, history) : '';
+  return { pushes: probe_url === '' ? pushes : pushes + frameLoads, copies, popstate_listener: listens, probe_url };
 }
 
 /**
- * How many entries the document and its frames added, and how many of these have its own URL (ignoring fragments). Entries that come from
- * frames loading other documents do not count. Pure.
+ * How many entries the document and its frames added, how many of these have its own URL (ignoring fragments), and how many entries come from
+ * frames loading other documents. Pure.
  */
 export function historyGrowth({ entries, currentIndex }: History, growth: Growth) {
-  const pushes = Math.max(0, Math.min(growth.pushes, entries.length - growth.lengthAtStart));
+  const all = Math.max(0, entries.length - growth.lengthAtStart);
+  const pushes = Math.min(growth.pushes, all);
   const own = withoutFragment(entries[currentIndex]?.url ?? '');
   const added = entries.slice(entries.length - pushes).filter(({ url }) => withoutFragment(url) === own);
-  return { pushes, copies: Math.max(0, added.length - growth.movedFrames) };
+  return { pushes, copies: Math.max(0, added.length - growth.movedFrames), frameLoads: all - pushes };
 }
 
 async function listensForBack(capture: CaptureSession, root: TargetSession): Promise<boolean> {

@@ -1,7 +1,8 @@
-import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
+import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import type { CollectorName } from '@adsweep/shared/capture/notes.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
@@ -18,6 +19,8 @@ export type Draft = {
   requests: NetworkRequest[];
   observations: Observation[];
   files: CaptureFile[];
+  /** The documents that were read so far. */
+  documents: CapturedDocument[];
   /** Contents that were fetched so far. */
   bodies: readonly CapturedBody[];
   /** What the gateway carried; null until the tabs are closed, and if the gateway does not report it. */
@@ -29,6 +32,6 @@ export type Collect = (draft: Draft, visited: Visited) => Promise<void> | void;
 
 /** Records one thing. `start` is called before the first page is opened. */
 export type Collector = {
-  name: string;
+  name: CollectorName;
   start(capture: MemberCapture): Promise<Collect> | Collect;
 };

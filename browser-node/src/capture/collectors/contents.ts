@@ -1,14 +1,24 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
-import { BODIES_BYTES_MAX, BODIES_MAX, BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
+import {
+  BODIES_BYTES_MAX,
+  BODIES_MAX,
+  BODY_BYTES_MAX,
+  EXCERPTED_BYTES_MAX,
+  EXCERPTED_BYTES_SUM_MAX,
+} from '@adsweep/shared/limits.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { FairList } from '../session/fair-list.ts';
 import type { Finished } from '../session/network-journal.ts';
 import type { Collector } from './collector.ts';
+import { inlineScriptExcerpts, scriptExcerpts } from './script-excerpts.ts';
 
 const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
+/** Of these, the parts that matter are kept where the whole is not. */
+const EXCERPTED = new Set(['script', 'document']);
 
 /** Contents of scripts, fetch and XHR responses and frames' documents, fetched as each arrives; of an oversized one, only the URL (spec 8). */
 export const contents: Collector = {
@@ -18,6 +28,12 @@ export const contents: Collector = {
     capture.journal.onFinished((finished) => store.take(finished));
     return async (draft) => {
       const bodies = await store.bodies();
+      const open = new Set(capture.devtools.sessions());
+      const lost = store.lost.filter((session) => open.has(session)).length;
+      if (lost > 0) capture.notes.push(note('contents', { count: lost }));
+      const closed = store.lost.length - lost;
+      if (closed > 0) capture.notes.push(note('contents_closed', { count: closed }));
+      if (store.unread > 0) capture.notes.push(note('contents_beyond_limit', { count: store.unread }));
       draft.bodies = bodies;
       if (bodies.length === 0) return;
       const bytes = await promisify(gzip)(JSON.stringify(bodies), { level: 3 });
@@ -31,24 +47,24 @@ class BodyStore {
   readonly #bodies = new FairList<CapturedBody>(BODIES_MAX);
   readonly #fetching = new Set<Promise<void>>();
   #leftBytes = BODIES_BYTES_MAX;
+  #leftToExcerpt = EXCERPTED_BYTES_SUM_MAX;
+  #unread = 0;
+  /** For each kept body whose text could not be fetched, the session of its target. */
+  readonly lost: Finished['session'][] = [];
 
-  take({ entry, session, requestId }: Finished): void {
-    // The collector of documents keeps the tab's own document as it was rendered.
-    if (!KINDS.has(entry.resourceType) || entry.hop) return;
-    const body: CapturedBody = {
-      url: entry.url,
-      resource_type: entry.resourceType,
-      content_type: entry.contentType,
-      bytes: entry.bodySize,
-      text: null,
-    };
-    const left = this.#bodies.add(body, registrableDomain(entry.url));
-    if (left === body) return;
-    if (left?.text) this.#leftBytes += left.bytes;
-    if (entry.bodySize === 0 || entry.bodySize > Math.min(BODY_BYTES_MAX, this.#leftBytes)) return;
-    this.#leftBytes -= entry.bodySize;
-    const fetching = this.#fetch(body, session, requestId).finally(() => this.#fetching.delete(fetching));
-    this.#fetching.add(fetching);
+  /** Scripts and documents that were too large, or too many, to be read. */
+  get unread(): number {
+    return this.#unread;
+  }
+
+  take(finished: Finished): void {
+    const { entry } = finished;
+    if (!KINDS.has(entry.resourceType) || entry.bodySize === 0) return;
+    const { url, resourceType: resource_type, contentType: content_type, bodySize: bytes } = entry;
+    const body: CapturedBody = { url, resource_type, content_type, bytes, text: null };
+    // The collector of documents keeps the tab's own document as it was rendered: without scripts that removed themselves.
+    if (entry.hop) this.#excerpt(finished, body, () => this.#add(body));
+    else if (this.#add(body)) this.#fetch(finished, body);
   }
 
   async bodies(): Promise<CapturedBody[]> {
@@ -56,11 +72,54 @@ class BodyStore {
     return [...this.#bodies];
   }
 
-  async #fetch(body: CapturedBody, session: Finished['session'], requestId: string): Promise<void> {
-    // The contents of a target that was closed are lost: only the URL is kept.
-    const answer = await session.send('Network.getResponseBody', { requestId }, COMMAND_MS).catch(() => null);
-    if (!answer) return;
-    const text = answer.base64Encoded ? Buffer.from(answer.body, 'base64').toString('utf8') : answer.body;
-    if (Buffer.byteLength(text) <= BODY_BYTES_MAX) body.text = text.toWellFormed();
+  /** Adds a body; returns whether it is kept, maybe in place of another one. */
+  #add(body: CapturedBody): boolean {
+    const left = this.#bodies.add(body, registrableDomain(body.url));
+    if (left?.text) this.#leftBytes += left.bytes;
+    return left !== body;
+  }
+
+  /** Keeps the text of a body, or its excerpts if it is too large. */
+  #fetch(finished: Finished, body: CapturedBody): void {
+    if (body.bytes > Math.min(BODY_BYTES_MAX, this.#leftBytes)) {
+      this.#excerpt(finished, body);
+      return;
+    }
+    this.#leftBytes -= body.bytes;
+    const keep = (text: string) => {
+      if (Buffer.byteLength(text) <= BODY_BYTES_MAX) body.text = text;
+    };
+    this.#read(finished, keep, () => {
+      this.lost.push(finished.session);
+    });
+  }
+
+  /** Keeps the excerpts of a script or document that is not kept as a whole; `found` is called if it has any. */
+  #excerpt(finished: Finished, body: CapturedBody, found: () => void = () => undefined): void {
+    if (!EXCERPTED.has(body.resource_type)) return;
+    if (body.bytes > Math.min(EXCERPTED_BYTES_MAX, this.#leftToExcerpt)) {
+      this.#unread += 1;
+      return;
+    }
+    this.#leftToExcerpt -= body.bytes;
+    this.#read(finished, (text) => {
+      const excerpts = body.resource_type === 'document' ? inlineScriptExcerpts(text) : scriptExcerpts(text);
+      if (excerpts === '') return;
+      body.excerpts = excerpts;
+      found();
+    });
+  }
+
+  #read({ session, requestId }: Finished, keep: (text: string) => void, lost: () => void = () => undefined): void {
+    const fetching = session
+      .send('Network.getResponseBody', { requestId }, COMMAND_MS)
+      .then(({ body, base64Encoded }) => {
+        const text = base64Encoded ? Buffer.from(body, 'base64').toString('utf8') : body;
+        keep(text.toWellFormed());
+      })
+      // The contents of a target that was closed are lost: only the URL is kept.
+      .catch(lost)
+      .finally(() => this.#fetching.delete(fetching));
+    this.#fetching.add(fetching);
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Dialog, Page } from 'playwright-core';
 import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -24,7 +25,7 @@ export const dialogs: Collector = {
         if (facts.count > 0) draft.observations.push({ kind: 'dialogs', landing: ord, url: tab.url, facts });
       }
       const count = [...shown.values()].reduce((sum, each) => sum + each, 0);
-      if (count > 0) capture.notes.push({ collector: 'dialogs', text: `${count} dialogs were answered` });
+      if (count > 0) capture.notes.push(note('dialogs', { count }));
     };
   },
 };

@@ -1,9 +1,10 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
+import { type CapturedDocument, CONTENT_TYPES, DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
+import { type Note, type NoteKind, note } from '@adsweep/shared/capture/notes.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
-import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type DocumentFacts, readDocument } from '../page-scripts/read-document.ts';
+import { browserTitle } from '../session/browser-title.ts';
 import {
   DOCUMENTS_LENGTH_MAX,
   FRAMES_MAX,
@@ -12,79 +13,101 @@ import {
   TITLE_LENGTH_MAX,
   underLoad,
 } from '../session/budgets.ts';
+import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
-import { type FrameAt, framesOf } from '../session/frames.ts';
+import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
+import { plainText } from '../session/plain-text.ts';
 import type { Collector } from './collector.ts';
+import { NO_SCREEN, readScreens } from './screens.ts';
 
-/** The documents of landings and their frames: title, visible text and rendered HTML. */
+/** The documents of landings and their frames: title, visible text and rendered HTML. What was read in time is kept. */
 export const documents: Collector = {
   name: 'documents',
   start: (capture) => async (draft) => {
-    const kept: CapturedDocument[] = [];
     let room = DOCUMENTS_LENGTH_MAX;
     for (const landing of capture.landings.shown()) {
-      for (const document of await documentsOf(capture, landing)) {
-        const captured = draft.landings.find(({ ord }) => ord === landing.ord);
-        if (captured && document.frame === '') {
-          captured.page_title = document.title;
-          captured.site_name = document.siteName;
-        }
-        room -= document.html.length + document.text.length;
+      const captured = draft.landings.find(({ ord }) => ord === landing.ord);
+      const { documents, notes } = await documentsOf(capture, landing);
+      capture.notes.push(...notes);
+      const own = documents.find(({ frame }) => frame === '');
+      if (captured) captured.page_title = own?.title ?? (await browserTitle(capture, landing.tab.session, landing.ord));
+      if (captured) captured.site_name = own?.siteName ?? '';
+      for (const { siteName: _, ...document } of documents) {
+        const length = document.html.length + document.text.length;
         // A huge frame must not hide those after it.
-        if (room < 0) {
-          room += document.html.length + document.text.length;
-          continue;
-        }
-        const { siteName: _, ...rest } = document;
-        kept.push(rest);
+        if (length > room) capture.notes.push(note('text_part', { landing: landing.ord }));
+        else draft.documents.push(document);
+        if (length <= room) room -= length;
       }
     }
-    if (kept.length === 0) return;
-    const bytes = await promisify(gzip)(JSON.stringify(kept), { level: 3 });
-    draft.files.push({ name: DOCUMENTS, contentType: 'application/gzip', bytes, width: 0, height: 0 });
   },
 };
 
+/** The file with the documents of a capture; none if there are none. */
+export async function documentsFile(documents: readonly CapturedDocument[]): Promise<CaptureFile[]> {
+  if (documents.length === 0) return [];
+  const bytes = await promisify(gzip)(JSON.stringify(documents), { level: 3 });
+  return [{ name: DOCUMENTS, contentType: CONTENT_TYPES.gzipped_json, bytes, width: 0, height: 0 }];
+}
+
 /** Time to read one frame. */
 const FRAME_READ_MS = 3_000;
+const LIMITS = { html: HTML_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: CAPTURE_URL_LENGTH_MAX };
 
+type LandingDocument = CapturedDocument & Pick<DocumentFacts, 'siteName'>;
+
+/** The documents of a landing, and what is missing of them. */
 async function documentsOf(
   capture: CaptureSession,
-  { ord, tab }: Landing,
-): Promise<(CapturedDocument & DocumentFacts)[]> {
-  const frames = selectFrames(await framesOf(capture, tab.session));
-  const read = await Promise.all(frames.map((at) => readFrame(capture, at)));
-  return read.flatMap((facts, index) => {
-    const { session, frameId } = frames[index] as FrameAt;
+  { ord: landing, tab }: Landing,
+): Promise<{ documents: LandingDocument[]; notes: Note[] }> {
+  let left = 0;
+  const select = (frames: FrameAt[]) => {
+    const selected = selectFrames(frames);
+    left = selected.unlike;
+    return selected.frames;
+  };
+  const deadlineMs = underLoad(capture, FRAME_READ_MS);
+  const reading = { script: readDocument, argument: LIMITS, deadlineMs };
+  const { read, unread } = await readFrames(capture, tab.session, select, reading);
+  const answered = read.flatMap(({ at, result }) => (result ? [at] : []));
+  const screens = await readScreens(capture, answered, underLoad(capture, FRAME_READ_MS));
+  const documents = read.flatMap(({ at: { session, frameId }, result }): LandingDocument[] => {
     const isOwn = session === tab.session && frameId === session.targetId;
-    return facts ? [{ landing: ord, frame: isOwn ? '' : frameId, ...facts }] : [];
+    if (!result) return [];
+    const { shadowHtml, ...text } = screens.get(frameId) ?? NO_SCREEN;
+    const html = result.html.slice(0, HTML_LENGTH_MAX - (shadowHtml?.length ?? 0)) + (shadowHtml ?? '');
+    const [title, siteName] = [plainText(result.title), plainText(result.siteName)];
+    return [{ landing, frame: isOwn ? '' : frameId, url: result.url, title, siteName, html, ...text }];
   });
+  const isOwnUnread = documents.every(({ frame }) => frame !== '');
+  const counts: [NoteKind, number][] = [
+    ['text', isOwnUnread ? 1 : 0],
+    ['frames', isOwnUnread ? unread - 1 : unread],
+    ['frames_beyond_limit', left],
+    ['text_part', documents.filter(isIncomplete).length],
+    ['forms', [...screens.values()].filter(({ shadowHtml }) => shadowHtml === null).length],
+    ['html_part', documents.filter(({ html }) => html.length >= HTML_LENGTH_MAX).length],
+  ];
+  return { documents, notes: counts.flatMap(([kind, count]) => (count > 0 ? [note(kind, { landing, count })] : [])) };
 }
 
-/** Up to {@link FRAMES_MAX} frames, the tab's own document first; of many with the same URL, such as empty ones, some are left out. */
-function selectFrames(frames: FrameAt[]): FrameAt[] {
-  const kept = new FairList<FrameAt>(FRAMES_MAX);
-  for (const frame of frames) kept.add(frame, frame === frames[0] ? 'own' : (frame.url.split(/[?#]/)[0] as string));
-  return [...kept];
-}
+/** Whether the text of a document was cut, or is only what a script sees of it. */
+const isIncomplete = ({ text, page_length }: CapturedDocument): boolean =>
+  text.length >= TEXT_LENGTH_MAX || page_length === undefined;
 
-async function readFrame(capture: CaptureSession, { session, frameId }: FrameAt): Promise<DocumentFacts | null> {
-  const limits = { html: HTML_LENGTH_MAX, text: TEXT_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: CAPTURE_URL_LENGTH_MAX };
-  const facts = await evaluateInIsolatedWorld(
-    session,
-    frameId,
-    readDocument,
-    limits,
-    underLoad(capture, FRAME_READ_MS),
-  ).catch(() => null);
-  return facts && { ...facts, title: clean(facts.title), siteName: clean(facts.siteName) };
+/**
+ * Up to {@link FRAMES_MAX} frames, the tab's own document first; of many with the same address, such as empty ones, some are left out.
+ * `unlike`: how many are left out of whose address there is no other frame.
+ */
+export function selectFrames<Frame extends Pick<FrameAt, 'url'>>(
+  frames: readonly Frame[],
+): { frames: Frame[]; unlike: number } {
+  const kept = new FairList<Frame>(FRAMES_MAX);
+  const addressOf = (frame: Frame) => (frame === frames[0] ? 'own' : (frame.url.split(/[?#]/)[0] as string));
+  for (const frame of frames) kept.add(frame, addressOf(frame));
+  const addresses = new Set([...kept].map(addressOf));
+  return { frames: [...kept], unlike: frames.filter((frame) => !addresses.has(addressOf(frame))).length };
 }
-
-/** Text without lone surrogates and control characters, so that it can be stored and shown. */
-const clean = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(/\p{Cc}+/gu, ' ')
-    .trim();

@@ -1,5 +1,11 @@
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
-import { INTERACTIVE_CHECK_MS, MAIN_THREAD_WATCHED_MS, SCREENSHOT_MS, WORKERS_WATCHED_MS } from '../session/budgets.ts';
+import {
+  INTERACTIVE_CHECK_MS,
+  MAIN_THREAD_WATCHED_AGAIN_MS,
+  MAIN_THREAD_WATCHED_MS,
+  SCREENSHOT_MS,
+  WORKERS_WATCHED_MS,
+} from '../session/budgets.ts';
 import { autoDownload } from './auto-download.ts';
 import { autoRedirect } from './auto-redirect.ts';
 import { autosound } from './autosound.ts';
@@ -32,8 +38,8 @@ const TAGS: readonly TargetKind[] = ['ad_tag', 'vast_tag'];
 /** What runs while the tabs are open, in this order. */
 const WHILE_OPEN: readonly Collecting[] = [
   // CPU time is measured before the collectors use any.
-  { collector: mainThread, budgetMs: MAIN_THREAD_WATCHED_MS + 4_000, kinds: ALL },
-  { collector: workerLoad, budgetMs: WORKERS_WATCHED_MS + 3_000, kinds: ALL },
+  { collector: mainThread, budgetMs: MAIN_THREAD_WATCHED_MS + MAIN_THREAD_WATCHED_AGAIN_MS + 4_000, kinds: ALL },
+  { collector: workerLoad, budgetMs: WORKERS_WATCHED_MS + 5_000, kinds: ALL },
   { collector: childFlood, budgetMs: 1_000, kinds: ALL },
   { collector: autoRedirect, budgetMs: 1_000, kinds: ALL },
   { collector: autoDownload, budgetMs: 1_000, kinds: ALL },

@@ -1,11 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
-import { ANSWER_MS, BUSY_SHARE_SUSPECT, MAIN_THREAD_WATCHED_MS, underLoad } from '../session/budgets.ts';
+import { readTimes, type ThreadTimes } from '../devtools/thread-times.ts';
+import {
+  ANSWER_MS,
+  BUSY_SHARE_CERTAIN,
+  BUSY_SHARE_SUSPECT,
+  MAIN_THREAD_WATCHED_AGAIN_MS,
+  MAIN_THREAD_WATCHED_MS,
+  underLoad,
+} from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Collector } from './collector.ts';
-
-/** In seconds: the monotonic time, the time that the main thread spent in tasks, and its CPU time. */
-export type ThreadTimes = { at: number; inTasks: number; cpu: number };
 
 /** How busy the main threads of tabs and their frames are after load. Only those that seem busy are watched longer. */
 export const mainThread: Collector = {
@@ -13,14 +18,22 @@ export const mainThread: Collector = {
   start(capture) {
     const { devtools } = capture;
     const since = new Map<TargetSession, ThreadTimes>();
-    devtools.onAttached((session) => {
-      if (session.type === 'page' || session.type === 'iframe') session.notify('Performance.enable');
+    devtools.onAttached(async (session) => {
+      if (session.type !== 'page' && session.type !== 'iframe') return;
+      session.notify('Performance.enable');
+      const times = await readTimes(session, underLoad(capture, ANSWER_MS));
+      // A document that is busy from the first script on never loads.
+      if (times) capture.threadTimes.set(session, times);
     });
     devtools.on('Page.loadEventFired', async (_, session) => {
-      const times = await readTimes(capture, session);
+      const times = await readTimes(session, underLoad(capture, ANSWER_MS));
       if (times) since.set(session, times);
     });
     return async (draft) => {
+      for (const session of capture.busyDocuments.keys()) {
+        const times = capture.threadTimes.get(session);
+        if (times) since.set(session, times);
+      }
       const seen = await Promise.all([...since].map(([session, times]) => watch(capture, session, times)));
       for (const { ord, tab } of capture.landings.numbered()) {
         const busiest = seen
@@ -36,24 +49,31 @@ export const mainThread: Collector = {
 };
 
 async function watch(capture: CaptureSession, session: TargetSession, since: ThreadTimes) {
-  let until = await readTimes(capture, session);
-  const leftMs = until ? MAIN_THREAD_WATCHED_MS - (until.at - since.at) * 1_000 : 0;
-  if (until && leftMs > 0 && busyShare(since, until) >= BUSY_SHARE_SUSPECT) {
-    await capture.ending.race(pause(leftMs));
-    until = (await readTimes(capture, session)) ?? until;
-  }
+  const stopped = capture.busyDocuments.get(session);
+  if (stopped) return measured(session, since, stopped, busyShare(since, stopped));
+  let until = await readTimes(session, underLoad(capture, ANSWER_MS));
   if (!until) return { session, busy_share: 0, over_ms: 0 };
-  return { session, busy_share: busyShare(since, until), over_ms: Math.round((until.at - since.at) * 1_000) };
+  const watchFor = async (ms: number) => {
+    await capture.ending.race(pause(ms));
+    until = (await readTimes(session, underLoad(capture, ANSWER_MS))) ?? until;
+  };
+  const leftMs = MAIN_THREAD_WATCHED_MS - (until.at - since.at) * 1_000;
+  if (leftMs > 0 && busyShare(since, until) >= BUSY_SHARE_SUSPECT) await watchFor(leftMs);
+  let busy_share = busyShare(since, until);
+  if (busy_share >= BUSY_SHARE_SUSPECT && busy_share < BUSY_SHARE_CERTAIN) {
+    // A page that is busy with its start becomes less so.
+    const middle = until;
+    await watchFor(MAIN_THREAD_WATCHED_AGAIN_MS);
+    busy_share = Math.min(busy_share, busyShare(middle, until));
+  }
+  return measured(session, since, until, busy_share);
 }
 
-/** null: the target was closed or is too busy to answer. */
-async function readTimes(capture: CaptureSession, session: TargetSession): Promise<ThreadTimes | null> {
-  const deadlineMs = underLoad(capture, ANSWER_MS);
-  const answer = await session.send('Performance.getMetrics', undefined, deadlineMs).catch(() => null);
-  if (!answer) return null;
-  const of = (name: string) => answer.metrics.find((metric) => metric.name === name)?.value ?? 0;
-  return { at: of('Timestamp'), inTasks: of('TaskDuration'), cpu: of('ThreadTime') };
-}
+const measured = (session: TargetSession, since: ThreadTimes, until: ThreadTimes, busy_share: number) => ({
+  session,
+  busy_share,
+  over_ms: Math.round((until.at - since.at) * 1_000),
+});
 
 /** On an overloaded machine, this share of the time without a task still counts as idle. */
 const IDLE_AT_LEAST = 0.5;

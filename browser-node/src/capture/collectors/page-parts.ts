@@ -1,10 +1,10 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { FORM_FIELDS, type FormField } from '@adsweep/shared/capture/observations/content.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
-import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageParts, readParts } from '../page-scripts/read-parts.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
-import { type FrameAt, framesOf } from '../session/frames.ts';
+import { type FrameAt, readFrames } from '../session/frames.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
@@ -20,20 +20,15 @@ export const pageParts: Collector = {
   start: (capture) => async (draft) => {
     let room = PARTS_MAX;
     for (const { ord, tab } of capture.landings.shown()) {
-      const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_READ_MAX);
-      const deadlineMs = underLoad(capture, ANSWER_MS);
-      const read = await Promise.all(
-        // A frame that was removed, or is too busy to answer, shows nothing.
-        frames.map(({ session, frameId }) =>
-          evaluateInIsolatedWorld(session, frameId, readParts, LIMITS, deadlineMs).catch(() => null),
-        ),
-      );
-      const seen = read.flatMap((parts, index) =>
-        parts ? observationsOfParts(parts, ord, frames[index] as FrameAt) : [],
-      );
+      const reading = { script: readParts, argument: LIMITS, deadlineMs: underLoad(capture, ANSWER_MS) };
+      const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_READ_MAX);
+      const { read, unread } = await readFrames(capture, tab.session, first, reading);
+      if (unread > 0) capture.notes.push(note('forms', { landing: ord, count: unread }));
+      const seen = read.flatMap(({ at, result }) => (result ? observationsOfParts(result, ord, at) : []));
       draft.observations.push(...seen.slice(0, room));
+      if (seen.length > room)
+        capture.notes.push(note('observations', { count: seen.length - room, collector: 'page_parts' }));
       room = Math.max(0, room - seen.length);
-      if (room === 0) return;
     }
   },
 };

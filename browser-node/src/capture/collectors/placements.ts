@@ -1,10 +1,11 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
-import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
+import { isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { type Content, readContents, readPlace } from '../page-scripts/read-contents.ts';
 import { ANSWER_MS, FRAMES_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { type FrameAt, framesOf } from '../session/frames.ts';
+import { type FrameAt, readFrames } from '../session/frames.ts';
 import { isShown } from '../session/open-tabs.ts';
 import type { Tab } from '../session/tab.ts';
 import { clipUrl } from '../session/urls.ts';
@@ -31,14 +32,12 @@ export const placements: Collector = {
 };
 
 async function placementsIn(capture: CaptureSession, tab: Tab, landing: number | null): Promise<Observation[]> {
-  const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_MAX);
+  const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(capture, ANSWER_MS);
-  const contents = await Promise.all(
-    // A frame that was removed, or is too busy to answer, shows nothing.
-    frames.map(({ session, frameId }) =>
-      evaluateInIsolatedWorld(session, frameId, readContents, LIMITS, deadlineMs).catch(() => null),
-    ),
-  );
+  const reading = { script: readContents, argument: LIMITS, deadlineMs };
+  const { read, unread } = await readFrames(capture, tab.session, first, reading);
+  if (unread > 0) capture.notes.push(note('collector_frames', { landing, count: unread, collector: 'placements' }));
+  const [frames, contents] = [read.map(({ at }) => at), read.map(({ result }) => result)];
   const positionOf = positionsIn(frames, deadlineMs);
   const seen: Observation[] = [];
   for (const [index, frame] of frames.entries()) {

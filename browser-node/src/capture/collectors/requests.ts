@@ -1,4 +1,5 @@
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Request } from 'playwright-core';
@@ -36,7 +37,7 @@ export const requests: Collector = {
       const entries = journal.entries();
       draft.requests = asRequests(entries, capture, creative);
       const left = Math.max(0, entries.length - REQUEST_URLS_MAX) + journal.dropped;
-      if (left > 0) capture.notes.push({ collector: 'requests', text: `${left} further requests are not listed` });
+      if (left > 0) capture.notes.push(note('requests_beyond_limit', { count: left }));
     };
   },
 };

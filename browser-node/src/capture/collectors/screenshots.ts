@@ -1,5 +1,6 @@
 import { CONTENT_TYPES, landingScreenshot, PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/capture.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import { PICTURE_PIXELS_MAX, WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
@@ -7,6 +8,7 @@ import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
 import { SCREENSHOT_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import type { Landing } from '../session/landings.ts';
 import { isShown, type OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
@@ -23,30 +25,45 @@ export const screenshots: Collector = {
   name: 'screenshots',
   start: (capture) => async (draft) => {
     for (const landing of capture.landings.shown()) {
-      const bytes = await takeScreenshot(capture, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
-      const size = jpegSize(bytes);
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
+      if (!captured) {
+        capture.notes.push(note('landings', { count: 1 }));
+        continue;
+      }
+      const bytes = await screenshotOf(capture, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
       // A side beyond WebP's maximum gives an empty image and no error.
-      if (!size || !captured) continue;
+      const size = bytes && jpegSize(bytes);
+      if (!size) continue;
       captured.screenshot = landingScreenshot(landing.ord);
       draft.files.push({ name: captured.screenshot, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
     }
   },
 };
 
+/** A tab whose screenshot cannot be taken must not cost those of other tabs. */
+async function screenshotOf(capture: CaptureSession, landing: Landing, screens: number): Promise<Buffer | null> {
+  try {
+    return await takeScreenshot(capture, landing, screens);
+  } catch (cause) {
+    capture.logger.info({ cause, landing: landing.ord }, 'no screenshot could be taken');
+    return null;
+  }
+}
+
 /** The whole page of a tab as JPEG, up to the maximum size of a WebP image; else the viewport. Scrolls through `screens` first. */
-export async function takeScreenshot(capture: CaptureSession, landing: OpenTab, screens: number): Promise<Buffer> {
+export async function takeScreenshot(
+  capture: CaptureSession,
+  landing: OpenTab & { ord?: number },
+  screens: number,
+): Promise<Buffer> {
   try {
     const size = await scrollPage(capture, landing, screens);
     if (size.isEmpty) return await screenshotOfView(landing);
     if (size.height <= SCREENSHOT_HEIGHT_MAX) return await screenshotOfPage(capture, landing, size);
-    capture.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
+    capture.notes.push(note('picture_part', { landing: landing.ord ?? null }));
   } catch (cause) {
     capture.logger.info({ cause }, 'no full-page screenshot could be taken');
-    capture.notes.push({
-      collector: 'screenshots',
-      text: 'no full-page screenshot could be taken: only the viewport',
-    });
+    capture.notes.push(note('picture_part', { landing: landing.ord ?? null }));
     await landing.tab.stopScript();
   }
   return screenshotOfView(landing);

@@ -6,6 +6,7 @@ import { findPlainPoint } from '../page-scripts/find-clickable.ts';
 import { ANSWER_MS } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { Landing } from '../session/landings.ts';
+import { clickAsVisitor } from '../session/visitor-click.ts';
 import type { Collector } from './collector.ts';
 
 /** The source of a click handler that requests fullscreen. */
@@ -16,7 +17,7 @@ const FULLSCREEN = /full_?screen/i;
  * is clicked once to see whether it requests that.
  */
 export const unpromptedCalls: Collector = {
-  name: 'unprompted-calls',
+  name: 'unprompted_calls',
   start(capture) {
     const byItself = new Map<Page, Set<Demand>>();
     const afterClick = new Map<Page, Set<Demand>>();
@@ -89,16 +90,16 @@ const hasScriptLike = (source: string): boolean =>
  * Clicks an empty area of a tab's document, if there is one. This closes the capture's record, and no page that the click navigates to is
  * loaded. Resolves when the page's reports have arrived.
  */
-async function clickAnywhere({ open, journal, visit }: MemberCapture, { page, tab }: Landing): Promise<void> {
-  const { session } = tab;
+async function clickAnywhere({ open, journal, visit }: MemberCapture, landing: Landing): Promise<void> {
+  const { session } = landing.tab;
   const point = await evaluateInIsolatedWorld(session, session.targetId, findPlainPoint, null, ANSWER_MS);
   if (!point) return;
   visit.beginProbe(journal);
   // `aborted` and not `blocked`: Chromium then leaves the page as it is.
   await open.context.route('**/*', (route) => route.abort('aborted').catch(() => undefined));
   try {
-    await page.mouse.click(point.x, point.y);
-    await page.evaluate(() => null);
+    await clickAsVisitor(landing, false, point);
+    await landing.page.evaluate(() => null);
   } finally {
     await open.context.unroute('**/*');
   }

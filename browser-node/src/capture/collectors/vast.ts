@@ -6,7 +6,7 @@ import type { CaptureFile } from '../session/capture-outcome.ts';
 import { type Entry, lastOf } from '../session/journal-entry.ts';
 import { clipUrl } from '../session/urls.ts';
 import { mergeDocument } from '../vast/merge-document.ts';
-import { requestsInOrder } from '../vast/requests-by-url.ts';
+import { requestsOfTrackers } from '../vast/requests-by-url.ts';
 import type { VastRun } from '../vast/vast-run.ts';
 import type { ChainDocument } from '../vast/wrapper-chain.ts';
 import type { Collector } from './collector.ts';
@@ -22,32 +22,38 @@ export const vast: Collector = {
     (capture) =>
     async (draft, { vast: run }) => {
       if (!run) return;
-      draft.vast = recordOf(run, capture.journal.entries());
+      draft.vast = recordOf(run, capture.journal.all());
       draft.files.push(...(await documentFiles(run)));
       // Its requests are trackers and documents, which are listed in the record (spec 2.1).
       if (draft.creative) draft.creative.redirect_chain = [];
     },
 };
 
-/** The record of a run; the status of each tracker comes from the browser's requests. Pure. */
+/**
+ * The record of a run. A tracker counts as requested only if the browser made its request, and its status is that of the response. Pure.
+ */
 export function recordOf({ resolution, played, log }: VastRun, entries: readonly Entry[]): CapturedVast {
   const trackers = log.records.slice(0, TRACKERS_MAX);
-  const requestOf = requestsInOrder(entries);
+  const requests = requestsOfTrackers(log.records, entries);
   return {
     failure: resolution.failure,
     rungs: resolution.chain.slice(0, DOCUMENTS_MAX).map(asWrapper),
     rungs_left_out: Math.max(0, resolution.chain.length - DOCUMENTS_MAX),
     ads: played,
     ads_left_out: resolution.adsLeftOut,
-    trackers: trackers.map(({ declared: _, form: __, ...tracker }): CapturedTracker => {
-      // Of redirects, the status of the last response.
-      const request = tracker.requested_at_ms === null ? undefined : requestOf(tracker.requested_url);
-      const status_code = request ? lastOf(request).statusCode : 0;
-      return { ...tracker, requested_url: clipUrl(tracker.requested_url), status_code };
+    trackers: trackers.map((logged): CapturedTracker => {
+      const { declared: _, form: __, ...tracker } = logged;
+      const request = requests.get(logged);
+      if (!request || request.isStopped) return { ...tracker, ...NOT_REQUESTED };
+      // Of redirects, the status of the last response; the gateway's is not the server's.
+      const { statusCode, gateway } = lastOf(request);
+      return { ...tracker, requested_url: clipUrl(tracker.requested_url), status_code: gateway ? 0 : statusCode };
     }),
     trackers_left_out: log.records.length - trackers.length + log.leftOut,
   };
 }
+
+const NOT_REQUESTED = { requested_url: '', requested_at_ms: null, playhead_ms: null, status_code: 0 };
 
 function asWrapper({ parent, depth, outcome, requestedUrl, fetched, vast }: ChainDocument): CapturedWrapper {
   return {

@@ -1,6 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import { type CommandAnswer, rootOf, type TargetSession } from '../devtools/devtools.ts';
-import { WORKERS_PROFILED_MAX, WORKERS_WATCHED_MS } from '../session/budgets.ts';
+import {
+  BUSY_SHARE_CERTAIN,
+  BUSY_SHARE_SUSPECT,
+  machineLoadFactor,
+  WORKERS_GLANCE_MS,
+  WORKERS_PROFILED_MAX,
+  WORKERS_WATCHED_MS,
+} from '../session/budgets.ts';
 import { isShown } from '../session/open-tabs.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
@@ -10,11 +18,14 @@ type Profile = CommandAnswer<'Profiler.stop'>['profile'];
 /** The profiler's sampling interval, in microseconds. */
 const SAMPLING_US = 10_000;
 
+/** A worker on a busy machine may take this long to answer. */
+const UNANSWERED_AT_LEAST_MS = 1_000;
+
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 
 /**
- * How busy workers are in tabs that also have a WebSocket; only there, because profiling takes a while. Chromium does not report which
- * tab started a shared or service worker: these, with their own workers and sockets, are attributed to the first tab.
+ * How busy workers are: those of a tab that also has a WebSocket, and those that are found computing. Chromium does not report which tab
+ * started a shared or service worker: these, with their own workers and sockets, are attributed to the first tab.
  */
 export const workerLoad: Collector = {
   name: 'worker_load',
@@ -28,15 +39,17 @@ export const workerLoad: Collector = {
     return async (draft) => {
       for (const [index, { ord, tab }] of capture.landings.numbered().filter(isShown).entries()) {
         const homes = index === 0 ? [tab.session.targetId, ''] : [tab.session.targetId];
-        const socket_url = homes.map((home) => sockets.get(home)).find((url) => url !== undefined);
-        const workers = [...capture.devtools.sessions()].filter(
+        const socket_url = homes.map((home) => sockets.get(home)).find((url) => url !== undefined) ?? '';
+        const all = [...capture.devtools.sessions()].filter(
           (session) => WORKERS.has(session.type) && homes.includes(tabOf(session)),
         );
-        if (socket_url === undefined || workers.length === 0) continue;
-        const shares = await Promise.all(workers.slice(0, WORKERS_PROFILED_MAX).map(watchWorker));
-        const busy_share = Math.max(...shares);
-        const facts = { workers: workers.length, busy_share, over_ms: WORKERS_WATCHED_MS, socket_url };
-        draft.observations.push({ kind: 'worker_load', landing: ord, url: tab.url, facts });
+        const workers = all.slice(0, WORKERS_PROFILED_MAX);
+        const busiestOver = async (ms: number) =>
+          Math.max(0, ...(await Promise.all(workers.map((worker) => watchWorker(worker, tab.session, ms)))));
+        if (socket_url === '' && (await busiestOver(WORKERS_GLANCE_MS)) < BUSY_SHARE_SUSPECT / 2) continue;
+        const busy_share = await busiestOver(WORKERS_WATCHED_MS);
+        const facts = { workers: all.length, busy_share, over_ms: WORKERS_WATCHED_MS, socket_url };
+        if (all.length > 0) draft.observations.push({ kind: 'worker_load', landing: ord, url: tab.url, facts });
       }
     };
   },
@@ -47,20 +60,38 @@ function tabOf(session: TargetSession): string {
   return root.type === 'page' ? root.targetId : '';
 }
 
-/** The share of the time that a worker is busy; 0 if it ended. A worker that waits for a CPU counts as busy. */
-async function watchWorker(session: TargetSession): Promise<number> {
+/**
+ * The share of the time that a worker is busy; 0 if it ended. A worker that waits for a CPU counts as busy, and so does one that does not answer
+ * for that time, as long as the main thread of its tab answers.
+ */
+async function watchWorker(session: TargetSession, tab: TargetSession, ms: number): Promise<number> {
   try {
-    await session.send('Profiler.enable');
+    await session.send('Profiler.enable', undefined, Math.max(ms, UNANSWERED_AT_LEAST_MS));
     await session.send('Profiler.setSamplingInterval', { interval: SAMPLING_US });
     await session.send('Profiler.start');
-    await pause(WORKERS_WATCHED_MS);
+    await pause(ms);
     const { profile } = await session.send('Profiler.stop');
     session.notify('Profiler.disable');
-    return busyShareOf(profile);
-  } catch {
-    return 0;
+    return certainShare(busyShareOf(profile), machineLoadFactor());
+  } catch (error) {
+    return error instanceof DeadlineError && (await answers(tab)) ? 1 : 0;
   }
 }
+
+async function answers(session: TargetSession): Promise<boolean> {
+  const asked = session.send('Runtime.evaluate', { expression: '1' }, UNANSWERED_AT_LEAST_MS);
+  return asked.then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * What is certain of a worker's share: on an overloaded machine it waits for a CPU for part of it, unless it is busy nearly always. `factor`: by
+ * which the machine is overloaded. Pure.
+ */
+export const certainShare = (share: number, factor: number): number =>
+  share >= BUSY_SHARE_CERTAIN ? share : share / factor;
 
 /** The share of a profile's time in which the thread was not idle, 0 to 1. Pure. */
 export function busyShareOf({
@@ -86,7 +117,7 @@ export const childFlood: Collector = {
       childrenMax = max;
     });
     return (draft) => {
-      if (!devtools.isFlooded) return;
+      if (childrenMax === 0) return;
       const tabs = landings.numbered();
       const flooding = tabs.find(({ tab }) => tab.session === by) ?? tabs[0];
       if (!flooding) return;

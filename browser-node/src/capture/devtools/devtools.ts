@@ -1,3 +1,4 @@
+import { EXCERPTED_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import type { CDPSession, Page } from 'playwright-core';
 
 // Playwright does not export the types of the protocol: they are inferred from those of its sessions.
@@ -12,6 +13,8 @@ export type EventName =
   | `Network.${'webSocketCreated' | 'webSocketHandshakeResponseReceived' | 'webTransportCreated'}`
   | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
   | `Page.${'navigatedWithinDocument' | 'loadEventFired' | 'frameAttached' | 'downloadWillBegin' | 'windowOpen'}`
+  | 'Page.documentOpened'
+  | 'Media.playerPropertiesChanged'
   | 'Log.entryAdded';
 export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typed.on<E>>[1]>[0];
 
@@ -48,15 +51,18 @@ export interface DevTools {
   onAttached(listener: (session: TargetSession) => void): void;
   /** The sessions of all targets that are open, including tabs. */
   sessions(): Iterable<TargetSession>;
-  /** Whether pages started more than {@link CHILDREN_MAX} frames and workers, or {@link WORKERS_MAX} workers: targets beyond stay paused, and have no session. */
+  /**
+   * Whether pages flood the browser with messages, or started more than {@link CHILDREN_MAX} frames and workers, or {@link WORKERS_MAX}
+   * workers: targets that start from then on stay paused, and have no session.
+   */
   readonly isFlooded: boolean;
   /**
-   * `listener` is called once, when the first bound is exceeded, with the target that started one too many (null: it is not known), and
+   * `listener` is called once, when the first bound of frames and workers is exceeded, with the target that started one too many (null: it is not known), and
    * that bound.
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
-  /** `listener` is called whenever the scripts of a target have written another 32 MiB of console lines and errors, which are not read. */
-  onUnreadFlood(listener: () => void): void;
+  /** `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or requests. */
+  onMessageFlood(listener: () => void): void;
   /** The session of a tab. Rejects when it does not show up in time. */
   sessionOf(page: Page): Promise<TargetSession>;
   close(): void;
@@ -95,10 +101,10 @@ export function rootOf(session: TargetSession): TargetSession {
 
 /** Enables the protocol events that a capture needs of a target. */
 export function observeTarget(session: TargetSession): void {
-  // Durable messages keep the contents of frames that navigated away; the sizes are those of the contents that a scan keeps.
+  // Durable messages keep the contents of frames that navigated away; the sizes are those of the contents that a capture reads.
   session.notify('Network.enable', {
     maxTotalBufferSize: 16_000_000,
-    maxResourceBufferSize: 512_000,
+    maxResourceBufferSize: EXCERPTED_BYTES_MAX,
     enableDurableMessages: true,
   });
   if (session.type === 'page' || session.type === 'iframe') session.notify('Page.enable');

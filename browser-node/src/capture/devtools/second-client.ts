@@ -1,7 +1,7 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
 import { startedWorker } from '../../browser/cdp-messages.ts';
-import { autoAttach, type ContextObservation, UNREAD_FLOOD } from '../../browser/context-observers.ts';
+import { autoAttach, type ContextObservation, MESSAGE_FLOOD } from '../../browser/context-observers.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
 import {
   CHILDREN_MAX,
@@ -38,7 +38,8 @@ export class SecondClient implements DevTools {
   readonly #children = new Set<string>();
   readonly #workers = new Set<string>();
   readonly #onFlooded: Parameters<DevTools['onFlooded']>[0][] = [];
-  readonly #onUnreadFlood: (() => void)[] = [];
+  #hasMessageFlood = false;
+  readonly #onMessageFlood: (() => void)[] = [];
 
   constructor({ observe }: Pick<OpenContext, 'observe'>) {
     this.#observation = observe((method, params, sessionId) => this.#receive(method, params, sessionId));
@@ -67,15 +68,15 @@ export class SecondClient implements DevTools {
   }
 
   get isFlooded(): boolean {
-    return this.#children.size > CHILDREN_MAX || this.#workers.size > WORKERS_MAX;
+    return this.#hasMessageFlood || this.#children.size > CHILDREN_MAX || this.#workers.size > WORKERS_MAX;
   }
 
   onFlooded(listener: Parameters<DevTools['onFlooded']>[0]): void {
     this.#onFlooded.push(listener);
   }
 
-  onUnreadFlood(listener: () => void): void {
-    this.#onUnreadFlood.push(listener);
+  onMessageFlood(listener: () => void): void {
+    this.#onMessageFlood.push(listener);
   }
 
   async sessionOf(page: Page): Promise<TargetSession> {
@@ -110,7 +111,7 @@ export class SecondClient implements DevTools {
   #receive(method: string, params: unknown, sessionId: string | undefined): void {
     if (method === 'Target.attachedToTarget') this.#attach(params as Attached, sessionId);
     else if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
-    else if (method === UNREAD_FLOOD) for (const listener of this.#onUnreadFlood) listener();
+    else if (method === MESSAGE_FLOOD) this.#messagesFlooded();
     else {
       const session = this.#sessions.get(sessionId ?? '');
       if (!session) return;
@@ -118,6 +119,11 @@ export class SecondClient implements DevTools {
       if (child) this.#countChild(child, session);
       this.#listeners.emit(method, params, session);
     }
+  }
+
+  #messagesFlooded(): void {
+    this.#hasMessageFlood = true;
+    for (const listener of this.#onMessageFlood) listener();
   }
 
   #countChild({ targetId, isWorker }: Child, parent: TargetSession | null): void {

@@ -1,7 +1,8 @@
 import { CLICK_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
+import { clickAsVisitor } from '../session/visitor-click.ts';
 import { type Clickable, clickablesUnder, gridOver } from './clickables.ts';
-import { clickAt, waitFor } from './follow-click.ts';
+import { waitFor } from './follow-click.ts';
 import { type HarnessPage, hasNavigatedAway } from './harness-page.ts';
 import { findCreative, type Interactivity } from './see-creative.ts';
 
@@ -60,7 +61,7 @@ async function opensAnything(session: CaptureSession, harness: HarnessPage, clic
   harness.pageLoads.stopAll();
   const tabsBefore = tabs.opened;
   const opens = () => harness.pageLoads.stopped.length > 0 || tabs.opened > tabsBefore;
-  await ending.race(clickAt(harness, clickable).catch(() => undefined));
+  await ending.race(clickAsVisitor(harness.tab, harness.hasTouch, clickable).catch(() => undefined));
   await waitFor(() => opens() || ending.failure !== null, underLoad(session, CLICK_MS));
   return opens();
 }

@@ -21,14 +21,16 @@ export async function clickCreative(
   { path, frames, box }: FoundCreative,
 ): Promise<boolean> {
   const view = harness.page.viewportSize();
-  if (!view || !box) return false;
+  // A creative whose scripts were stopped does nothing when it is clicked.
+  if (!view || !box || capture.busyDocuments.size > 0) return false;
   const clickables = await clickablesUnder(capture, frames, gridOver(box, view));
   const centre = centreOf(box, view);
   const points = [...(centre ? [centre] : []), ...clickables.slice(0, CLICKS_MAX)];
   const kept = ancestorFrames(harness.page, path);
   const isOpened =
     (await followClick(capture, harness, kept, points)) ||
-    (await followClick(capture, harness, kept, (await awaitClickables(capture, harness)).slice(0, CLICKS_MAX)));
+    (capture.busyDocuments.size === 0 &&
+      (await followClick(capture, harness, kept, (await awaitClickables(capture, harness)).slice(0, CLICKS_MAX))));
   return isOpened && !hasNavigatedAway(harness);
 }
 

@@ -3,10 +3,8 @@ import { findClickable } from '../page-scripts/find-clickable.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import type { Point } from '../session/visitor-click.ts';
 import type { MeasuredFrame } from './measure-frames.ts';
-
-/** A point in the viewport of a tab, in CSS pixels. */
-export type Point = { x: number; y: number };
 
 /** An element that looks clickable: a point on it, a label such as `button#next`, and a key that is unique in the tab. */
 export type Clickable = Point & { label: string; key: string };

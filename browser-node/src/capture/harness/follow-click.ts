@@ -1,14 +1,18 @@
+import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Frame, Page } from 'playwright-core';
 import { CLICK_MS, FIRST_ANSWER_MS, NAVIGATION_MS, underLoad } from '../session/budgets.ts';
+import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
 import { withoutFragment } from '../session/urls.ts';
+import { clickAsVisitor, type Point } from '../session/visitor-click.ts';
 import type { SeenFrame } from './choose-creative.ts';
-import type { Point } from './clickables.ts';
 import { type HarnessPage, hasNavigatedAway, markAsLanding } from './harness-page.ts';
 import type { StoppedLoad } from './page-loads.ts';
 
 const CHECK_EVERY_MS = 50;
+/** How long a page may take to handle a click. */
+const CLICKED_MS = 4_000;
 /** Loads in the creative's place that are opened per click: a tab-under has one beside the tab that opens. */
 const IN_PLACE_MAX = 3;
 
@@ -28,11 +32,18 @@ export async function followClick(
   const { attached, opened } = tabs;
   const isOpened = () => tabs.all.some((tab) => !openBefore.has(tab)) || hasNavigatedAway(harness);
   const isOpening = () => tabs.attached > attached || harness.pageLoads.stopped.length > 0 || isOpened();
+  if (points.length > 0) await ending.race(rememberTimes(capture));
   for (const point of points) {
     if (ending.failure || harness.page.isClosed()) break;
     capture.visit.click();
     harness.pageLoads.follow(frames);
-    await ending.race(clickAt(harness, point).catch(() => undefined));
+    const clicking = withDeadline(
+      clickAsVisitor(harness.tab, harness.hasTouch, point),
+      underLoad(capture, CLICKED_MS),
+      'a click',
+    );
+    const isLate = await ending.race(clicking.then(() => false).catch((error) => error instanceof DeadlineError));
+    if (isLate && (await ending.race(stopBusyScripts(capture)))) break;
     await waitFor(isOpening, underLoad(capture, CLICK_MS));
     if (isOpening()) break;
   }
@@ -44,15 +55,6 @@ export async function followClick(
   for (const one of tabs.all) if (!openBefore.has(one)) landings.markAsClicked(one.tab);
   if (hasNavigatedAway(harness)) markAsLanding(capture, harness);
   return tabs.all.length > openBefore.size || hasNavigatedAway(harness);
-}
-
-/** One click, or a tap on a touch device. */
-export async function clickAt(
-  { page, hasTouch }: Pick<HarnessPage, 'page' | 'hasTouch'>,
-  { x, y }: Point,
-): Promise<void> {
-  if (hasTouch) await page.touchscreen.tap(x, y);
-  else await page.mouse.click(x, y);
 }
 
 /** Resolves when `holds` returns true, or after `ms`. */

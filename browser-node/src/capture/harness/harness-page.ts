@@ -2,11 +2,11 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
 import type { OpenContext } from '../../browser/open-context.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
-import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { NAVIGATION_MS } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { withoutFragment } from '../session/urls.ts';
+import { hasTouch } from '../session/visitor-look.ts';
 import { frameOf, type OwnAnswer, PageLoads } from './page-loads.ts';
 import { namesHost } from './publisher-url.ts';
 
@@ -43,18 +43,14 @@ export async function openHarnessPage(
 ): Promise<HarnessPage | null> {
   const { page } = tab;
   landings.markAsCreative(tab.tab);
+  tab.tab.hostsCreative = true;
   const publisher = publisherAnswer(page, url, content);
   const pageLoads = new PageLoads(page, journal, (request) => more(request) ?? publisher(request));
   await ending.race(pageLoads.start(open.context));
   await ending.race(page.goto(url + content.fragment, { waitUntil: 'commit', timeout: NAVIGATION_MS }));
-  const { session } = tab.tab;
-  const detecting = evaluateInIsolatedWorld(session, session.targetId, detectTouch, null, COMMAND_MS);
-  const hasTouch = (await ending.race(detecting.catch(() => false))) ?? false;
-  return ending.failure ? null : { page, tab, url, publisherUrl: url, hasTouch, pageLoads };
+  const isTouched = (await ending.race(hasTouch(tab))) ?? false;
+  return ending.failure ? null : { page, tab, url, publisherUrl: url, hasTouch: isTouched, pageLoads };
 }
-
-/** Runs in the page, in an isolated world. */
-const detectTouch = (): boolean => navigator.maxTouchPoints > 0 && matchMedia('(pointer: coarse)').matches;
 
 const HEADERS = {
   // The browsers' default; otherwise a creative could ask for another policy.

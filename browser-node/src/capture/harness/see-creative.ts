@@ -1,13 +1,23 @@
 import { CONTENT_TYPES, CREATIVE_HTML, CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { readMarkup } from '../page-scripts/read-document.ts';
-import { ANSWER_MS, HTML_LENGTH_MAX, SCREENSHOT_MS, TITLE_LENGTH_MAX, underLoad } from '../session/budgets.ts';
+import { browserTitle } from '../session/browser-title.ts';
+import {
+  ANSWER_MS,
+  FRAMES_MAX,
+  HTML_LENGTH_MAX,
+  SCREENSHOT_MS,
+  TITLE_LENGTH_MAX,
+  underLoad,
+} from '../session/budgets.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { chooseCreative, innermostWithUrl, pathOf } from './choose-creative.ts';
 import type { HarnessPage } from './harness-page.ts';
@@ -47,6 +57,7 @@ export async function seeCreative(
 ): Promise<FoundCreative> {
   const { targetId } = harness.tab.tab.session;
   const { frames, rootId, place } = await findCreative(session, harness, isPage);
+  if (!place) await noteSilentFrames(session, harness);
   const path = pathOf(frames, place?.frameId ?? rootId) as MeasuredFrame[];
   const document = innermostWithUrl(path);
   const [innermost] = path;
@@ -54,17 +65,39 @@ export async function seeCreative(
     ...(place ? await screenshotOf(session, harness, place.box) : []),
     ...(innermost ? await htmlOf(session, innermost, targetId) : []),
   ];
-  const title = await harness.page.title().catch(() => '');
+  const title = await titleOf(session, targetId, harness);
   const facts = {
     url: document?.url ?? harness.url,
     width: Math.round(place?.box.width ?? 0),
     height: Math.round(place?.box.height ?? 0),
     page_url: harness.publisherUrl,
-    page_title: title.slice(0, TITLE_LENGTH_MAX).toWellFormed(),
+    page_title: title.toWellFormed(),
   };
   const creative = { tab: harness.tab, frameId: document?.frameId ?? targetId, facts, files };
   return { creative, path, frames, box: place?.box ?? null };
 }
+
+/** A creative that is not found may be in a frame that does not answer. */
+async function noteSilentFrames(session: CaptureSession, { tab }: HarnessPage): Promise<void> {
+  const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_MAX);
+  const asking = { script: isThere, argument: null, deadlineMs: underLoad(session, ANSWER_MS) };
+  const asked = await session.ending.race(readFrames(session, tab.tab.session, first, asking));
+  if (asked && asked.unread > 0) session.notes.push(note('creative'));
+}
+
+/** Runs in a frame, in an isolated world. */
+const isThere = (): boolean => true;
+
+/** Playwright's own `title` grants the page user activation, as an ad can tell. */
+async function titleOf(session: CaptureSession, targetId: string, { tab }: HarnessPage): Promise<string> {
+  const deadlineMs = underLoad(session, ANSWER_MS);
+  const reading = evaluateInIsolatedWorld(tab.tab.session, targetId, readTitle, TITLE_LENGTH_MAX, deadlineMs);
+  const known = reading.catch(() => browserTitle(session, tab.tab.session, null));
+  return (await session.ending.race(known)) ?? '';
+}
+
+/** Runs in the page, in an isolated world. */
+const readTitle = (length: number): string => document.title.slice(0, length);
 
 /** Whether the tag has rendered anything. */
 export const isRendered = async (session: CaptureSession, harness: HarnessPage, isPage: boolean): Promise<boolean> =>
@@ -78,20 +111,27 @@ export async function findCreative(captureSession: CaptureSession, { tab }: Harn
   return { frames, rootId, place: chooseCreative(frames, rootId, isPage) };
 }
 
-/** A screenshot of a box. Taken before all others, but after the creative has settled: it may disturb what happens without a click. */
-async function screenshotOf(session: CaptureSession, { page }: HarnessPage, box: Box): Promise<CaptureFile[]> {
-  const [x, y] = [Math.max(0, box.x), Math.max(0, box.y)];
-  const clip = { x, y, width: Math.min(box.width, WEBP_SIDE_MAX / 4), height: Math.min(box.height, WEBP_SIDE_MAX / 4) };
-  const timeout = underLoad(session, SCREENSHOT_MS);
-  const taking = page.screenshot({ type: 'jpeg', quality: 90, fullPage: true, clip, caret: 'initial', timeout });
+/** A screenshot of a box. Taken before the first click, so it must not look like one: Playwright's own grants the page user activation. */
+async function screenshotOf(session: CaptureSession, harness: HarnessPage, box: Box): Promise<CaptureFile[]> {
+  const taking = screenshotOfBox(session, harness, box);
   const bytes = await session.ending.race(taking.catch((cause) => noteFailure(session, cause)));
   const size = bytes && jpegSize(bytes);
   return size ? [{ name: CREATIVE_SCREENSHOT, contentType: CONTENT_TYPES.jpeg, bytes, ...size }] : [];
 }
 
+/** A JPEG screenshot of a box of a harness page, which may reach beyond the viewport. Runs no script in the page. */
+export function screenshotOfBox(session: CaptureSession, { page, tab }: HarnessPage, box: Box): Promise<Buffer> {
+  const [x, y] = [Math.max(0, box.x), Math.max(0, box.y)];
+  const clip = { x, y, width: Math.min(box.width, WEBP_SIDE_MAX / 4), height: Math.min(box.height, WEBP_SIDE_MAX / 4) };
+  const view = page.viewportSize();
+  const beyondView = !view || x + clip.width > view.width || y + clip.height > view.height;
+  const part = { clip, beyondView, quality: 90 };
+  return session.open.screenshot(tab.tab.session.targetId, part, underLoad(session, SCREENSHOT_MS));
+}
+
 function noteFailure({ logger, notes }: CaptureSession, cause: unknown): null {
   logger.info({ cause }, 'no screenshot of a creative could be taken');
-  notes.push({ collector: 'creative', text: 'no screenshot of the creative could be taken' });
+  notes.push(note('creative_picture'));
   return null;
 }
 
@@ -99,9 +139,10 @@ function noteFailure({ logger, notes }: CaptureSession, cause: unknown): null {
 async function htmlOf(session: CaptureSession, { at }: MeasuredFrame, pageFrameId: string): Promise<CaptureFile[]> {
   const wanted = { slot: at.frameId === pageFrameId ? SLOT : null, length: HTML_LENGTH_MAX };
   const deadlineMs = underLoad(session, ANSWER_MS);
-  const reading = evaluateInIsolatedWorld(at.session, at.frameId, readMarkup, wanted, deadlineMs).catch(() => '');
-  const markup = (await session.ending.race(reading)) ?? '';
-  if (markup === '') return [];
+  const reading = evaluateInIsolatedWorld(at.session, at.frameId, readMarkup, wanted, deadlineMs).catch(() => null);
+  const markup = await session.ending.race(reading);
+  if (markup === null) session.notes.push(note('creative_html'));
+  if (!markup) return [];
   const bytes = Buffer.from(markup.toWellFormed());
   return [{ name: CREATIVE_HTML, contentType: CONTENT_TYPES.text, bytes, width: 0, height: 0 }];
 }

@@ -1,4 +1,5 @@
 type Before = (self: unknown, argument: unknown, second: unknown) => void;
+type After = (result: unknown, argument: unknown, second: unknown) => void;
 
 /**
  * References that page scripts use while the page runs, taken before it can replace them. Page scripts look up nothing by name by then, and
@@ -10,8 +11,11 @@ export type Natives = {
   getter<T>(owner: object, name: string): (self: unknown) => T | undefined;
   /** A private property, invisible on the object. */
   secret<T>(): { of(self: unknown): T | undefined; keep(self: object, value: T): void };
-  /** Calls `before` first whenever `owner[name]` is called, or set where it is an attribute. */
-  precede(owner: object, name: string, before: Before): void;
+  /**
+   * Calls `before` first whenever `owner[name]` is called, or set where it is an attribute, and `after` with the result. A `before` without parameters
+   * leaves no trace on the stack. Neither may read anything of an object: its accessors and conversions are code of the page.
+   */
+  precede(owner: object, name: string, before: Before, after?: After): void;
   listen(target: EventTarget, event: string, listener: (event: Event) => void, capture: boolean): void;
   /** The beginning of a script's or function's source; '' for anything else. */
   sourceOf(script: unknown): string;
@@ -61,26 +65,66 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
     return { of: call.bind(map.get, map) as never, keep: call.bind(map.set, map) };
   };
   const original = secret<object>();
-  const proxied = (native: (...args: unknown[]) => unknown, before: Before) => {
-    const proxy = new Proxy(
-      native,
-      withoutPrototype({
-        apply(target: typeof native, self: unknown, args: unknown[]) {
-          before(self, args.length > 0 ? args[0] : undefined, args.length > 1 ? args[1] : undefined);
-          return apply(target, self, args);
-        },
-      }),
-    );
+  const { captureStackTrace } = Error;
+  const isObject = (value: unknown) => typeof value === 'function' || (typeof value === 'object' && value !== null);
+  const runsCode = (args: unknown[]) => {
+    for (let index = 0; index < args.length; index++) if (isObject(args[index])) return true;
+    return false;
+  };
+  const proxied = (native: (...args: unknown[]) => unknown, before: Before, after?: After) => {
+    const handler = Object.create(null);
+    const watched = (target: typeof native, self: unknown, args: unknown[]) => {
+      const first = args.length > 0 ? args[0] : undefined;
+      const second = args.length > 1 ? args[1] : undefined;
+      before(self, first, second);
+      try {
+        const result = apply(target, self, args);
+        if (after) after(result, first, second);
+        return result;
+      } catch (error) {
+        // The native's own error, unless an argument may have thrown it: its stack is to have no line of ours.
+        if (isObject(error) && !runsCode(args)) captureStackTrace(error as object, watched);
+        throw error;
+      }
+    };
+    // Where nothing of the call is needed, the engine looks up a trap, which is none, and calls the native with nothing of ours on the stack.
+    const needsCall = before.length > 0 || after !== undefined;
+    const noTrap = () => {
+      (before as () => unknown)();
+      return undefined;
+    };
+    const trap: PropertyDescriptor = needsCall ? { value: watched } : { get: noTrap };
+    const proxy = new Proxy(native, Object.defineProperty(handler, 'apply', withoutPrototype(trap)));
     original.keep(proxy, native);
     return proxy;
   };
   const asText = Function.prototype.toString;
   const slice = call.bind(String.prototype.slice) as (text: string, from: number, to: number) => string;
+  const indexOf = call.bind(String.prototype.indexOf) as (text: string, part: string, from: number) => number;
+  /** The offset after the first `count` lines of a stack; each of them is one of several. */
+  const lineEnd = (stack: string, count: number): number => {
+    let end = -1;
+    for (let line = 0; line < count; line++) end = indexOf(stack, '\n', end + 1);
+    return end < 0 ? stack.length : end;
+  };
   const printing = new Proxy(
     asText,
     withoutPrototype({
-      apply: (target: typeof asText, self: unknown, args: []) =>
-        apply(target, (typeof self === 'function' && original.of(self)) || self, args),
+      apply: function print(target: typeof asText, self: unknown, args: []) {
+        try {
+          return apply(target, (typeof self === 'function' && original.of(self)) || self, args);
+        } catch (error) {
+          // Its message and the native's own line, then those of the page.
+          const { stack = '' } = error as Error;
+          captureStackTrace(error as object, print);
+          const { stack: ofPage = '' } = error as Error;
+          const areTexts = typeof stack === 'string' && typeof ofPage === 'string';
+          if (areTexts)
+            (error as Error).stack =
+              slice(stack, 0, lineEnd(stack, 2)) + slice(ofPage, lineEnd(ofPage, 1), ofPage.length);
+          throw error;
+        }
+      },
     }),
   );
   original.keep(printing, asText);
@@ -88,10 +132,12 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
   return {
     getter,
     secret,
-    precede(owner, name, before) {
+    precede(owner, name, before, after) {
       const property = Object.getOwnPropertyDescriptor(owner, name);
-      if (property?.value) Object.defineProperty(owner, name, { ...property, value: proxied(property.value, before) });
-      else if (property?.set) Object.defineProperty(owner, name, { ...property, set: proxied(property.set, before) });
+      if (property?.value)
+        Object.defineProperty(owner, name, { ...property, value: proxied(property.value, before, after) });
+      else if (property?.set)
+        Object.defineProperty(owner, name, { ...property, set: proxied(property.set, before, after) });
     },
     sourceOf(script) {
       const source = typeof script === 'function' ? apply(asText, original.of(script) ?? script, []) : script;

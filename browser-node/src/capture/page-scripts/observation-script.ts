@@ -8,33 +8,45 @@ import { watchTimers } from './watch-timers.ts';
 import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
 
 /**
- * JavaScript that runs in every document before its own scripts and reports what the document does without a click. Reports go to the
- * console, which no page can read, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
+ * JavaScript that runs in every document before its own scripts and reports what the document does without a click. Reports go
+ * through a function that Chromium defines under the name `reportBy`, which is removed before the page can see it, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
- * `<token>|app-navigation|<url>`, `<token>|timer|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`. Strict, so that no function of it can be reached by its callers.
  */
-export const observationScript = (token: string): string => `(() => {
+export const observationScript = (token: string, reportBy: string): string => `(() => {
 'use strict';
 const natives = ${nativesScript};
-const report = console.debug.bind(console);
+const report = (${boundReports})('${reportBy}');
 const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
 (${watchMedia})(natives, begin);
 (${watchWebAudio})(natives, begin);
 (${interruptCalls})(natives);
 (${watchUnpromptedCalls})(natives, (call, byUser) => report('${token}|unprompted-call|' + call + '|' + byUser));
 (${watchFingerprints})(natives, (trait, times) => report('${token}|fingerprint|' + trait + '|' + times));
-(${watchTimers})(natives, (ms) => report('${token}|timer|' + ms));
+(${watchTimers})(natives, (subject, ms) => report('${token}|timer|' + subject + '|' + ms));
 (${cancelAppNavigations})(natives, (url) => report('${token}|app-navigation|' + url));
 (${watchHistory})(natives, (event, count, copy) => report('${token}|history|' + event + '|' + count + '|' + copy));
 })();`;
 
 /**
- * Runs in the page: each call that shows a dialog or writes to the console enters a JavaScript function first, where V8 checks whether the
- * script is to stop. In a loop that calls native functions only, it checks every few hundred iterations, each of which may be a dialog or a
- * line of megabytes.
+ * Runs in the page: takes the function by which reports reach us, and reports at most this many times per document: a page may do what is
+ * reported without end.
+ */
+function boundReports(name: string): (line: string) => void {
+  const REPORTS_MAX = 2_000;
+  const own = globalThis as unknown as Record<string, (line: string) => void>;
+  const report = own[name];
+  delete own[name];
+  let left = REPORTS_MAX;
+  return (line) => {
+    if (left-- > 0) report?.(line);
+  };
+}
+
+/**
+ * Runs in the page: each call that shows a dialog enters a JavaScript function first, where V8 checks whether the script is to stop. In a
+ * loop that calls native functions only, it checks every few hundred iterations, each of which may be a dialog.
  */
 function interruptCalls({ precede }: Natives): void {
   for (const name of ['alert', 'confirm', 'prompt', 'print']) precede(window, name, () => undefined);
-  const lines = ['log', 'info', 'warn', 'error', 'debug', 'dir', 'dirxml', 'table', 'trace', 'group', 'groupCollapsed'];
-  for (const name of [...lines, 'assert', 'count', 'timeLog']) precede(console, name, () => undefined);
 }

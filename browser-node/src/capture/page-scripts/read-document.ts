@@ -1,5 +1,5 @@
-export type DocumentLimits = { html: number; text: number; title: number; url: number };
-export type DocumentFacts = { url: string; title: string; siteName: string; text: string; html: string };
+export type DocumentLimits = { html: number; title: number; url: number };
+export type DocumentFacts = { url: string; title: string; siteName: string; html: string };
 
 /**
  * Runs in the page, in an isolated world. Properties are read through the prototype: a page can shadow those of its document with
@@ -8,17 +8,33 @@ export type DocumentFacts = { url: string; title: string; siteName: string; text
 export function readDocument(limits: DocumentLimits): DocumentFacts {
   const of = (name: string) => Reflect.get(Document.prototype, name, document);
   const root: Element | null = of('documentElement');
-  const body: HTMLElement | null = of('body');
   const find = (selector: string): Element | null => Document.prototype.querySelector.call(document, selector);
   const siteName = find('meta[property="og:site_name"], meta[name="application-name"]')?.getAttribute('content') ?? '';
-  const visible = body ? Reflect.get(HTMLElement.prototype, 'innerText', body) : (root?.textContent ?? '');
   return {
     url: String(of('URL')).slice(0, limits.url),
     title: String(of('title')).slice(0, limits.title),
     siteName: siteName.slice(0, limits.title),
-    text: String(visible).slice(0, limits.text),
     html: root ? root.outerHTML.slice(0, limits.html) : '',
   };
+}
+
+/**
+ * Runs in the page, in an isolated world, with shadow roots of its document: keeps them there for later scripts, and returns at most `length`
+ * characters of their HTML. Page scripts see nothing of it.
+ */
+export function keepShadowRoots(length: number, ...roots: ShadowRoot[]): string {
+  (globalThis as { keptShadowRoots?: ShadowRoot[] }).keptShadowRoots = roots;
+  let html = '';
+  for (const { mode, innerHTML } of roots) html += `<template shadowrootmode="${mode}">${innerHTML}</template>`;
+  return html.slice(0, length);
+}
+
+/** Runs in the page, in an isolated world: the text of a document that is laid out, wherever it is, without that of shadow roots. */
+export function readText(length: number): string {
+  const root: Element | null = Reflect.get(Document.prototype, 'documentElement', document);
+  const body: HTMLElement | null = Reflect.get(Document.prototype, 'body', document);
+  const laidOut = body ? Reflect.get(HTMLElement.prototype, 'innerText', body) : (root?.textContent ?? '');
+  return String(laidOut).slice(0, length);
 }
 
 /**

@@ -69,7 +69,11 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
 }
 
 /** Finds boxes with buttons at points of the viewport where dialogs are placed. */
-function readBoxes({ get, parentOf, boxOf, textOf, isVisible }: DomReader, boxesMax: number): PageParts['boxes'] {
+function readBoxes(
+  { get, parentOf, boxOf, textOf, isVisible }: DomReader,
+  boxesMax: number,
+  roots: ShadowRoot[],
+): PageParts['boxes'] {
   const BUTTONS = 'button, a[href], [role=button], [onclick], input[type=button], input[type=submit]';
   const POINTS = [
     [0.5, 0.5],
@@ -88,11 +92,17 @@ function readBoxes({ get, parentOf, boxOf, textOf, isVisible }: DomReader, boxes
         return text && isVisible(button) ? [text.slice(0, 60)] : [];
       })
       .slice(0, 5);
+  const hostOf = (element: Element): Element | null => {
+    const root = Node.prototype.getRootNode.call(element);
+    return root instanceof ShadowRoot ? root.host : null;
+  };
   /** The largest box around a point that has buttons and little text, and leaves a part of the viewport free. */
   const boxAt = (x: number, y: number): { element: Element; text: string; buttons: string[] } | null => {
     let found = null;
     let at: Element | null = Document.prototype.elementFromPoint.call(document, x, y);
-    for (let step = 0; at && step < 12; step++, at = parentOf(at)) {
+    // Of what is in a shadow root, the document has its host only.
+    for (const root of roots) if (root.host === at) at = root.elementFromPoint(x, y) ?? at;
+    for (let step = 0; at && step < 12; step++, at = parentOf(at) ?? hostOf(at)) {
       const { width, height } = boxOf(at);
       if (width < 120 || height < 60 || (window.parent === window && width * height > innerWidth * innerHeight * 0.85))
         continue;
@@ -114,14 +124,16 @@ function readBoxes({ get, parentOf, boxOf, textOf, isVisible }: DomReader, boxes
 const PARTS = { domReader, formReader, contrastReader, priceReader, readBoxes };
 
 /**
- * Runs in the page, in an isolated world: the forms, boxes with buttons, prices and ticked checkboxes of a document, open shadow roots
- * included.
+ * Runs in the page, in an isolated world: the forms, boxes with buttons, prices and ticked checkboxes of a document, open shadow roots and those
+ * that `keepShadowRoots` has kept included.
  */
 export const readParts = composeScript(function readParts(limits: PartLimits, parts: typeof PARTS): PageParts {
   const dom = parts.domReader();
   const forms = parts.formReader(dom, limits);
   const prices = parts.priceReader(dom, parts.contrastReader(dom), limits.prices);
   let nodes = 0;
+  const { keptShadowRoots = [] } = globalThis as { keptShadowRoots?: ShadowRoot[] };
+  const closedRoots = keptShadowRoots.filter(({ mode }) => mode === 'closed');
   const walk = (root: Node) => {
     const what = NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT;
     const walker = Document.prototype.createTreeWalker.call(document, root, what);
@@ -136,7 +148,10 @@ export const readParts = composeScript(function readParts(limits: PartLimits, pa
       if (shadowRoot) walk(shadowRoot);
     }
   };
+  // The main forms of a page may be in a closed shadow root, however much is beside it.
+  for (const root of closedRoots) walk(root);
+  nodes = 0;
   walk(document);
-  const boxes = parts.readBoxes(dom, limits.boxes);
+  const boxes = parts.readBoxes(dom, limits.boxes, keptShadowRoots);
   return { forms: forms.forms(), boxes, prices: prices.prices, preselected: forms.preselected };
 }, PARTS);

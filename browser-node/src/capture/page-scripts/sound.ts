@@ -1,3 +1,4 @@
+import { composeScript } from './compose-script.ts';
 import type { Natives } from './natives.ts';
 
 /** Reports the current state of one attempt to play; `started`: the browser allowed it. */
@@ -124,19 +125,26 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
 /** A media element that is audible, or would be if the browser allowed it. */
 export type AudibleMedia = { volume: number; started: boolean; autoplay: boolean };
 
+/** Runs in the page, in an isolated world: a media element that plays or is to autoplay and is audible; null: it is not. */
+export function readElement(element: HTMLMediaElement & { webkitAudioDecodedByteCount?: number }): AudibleMedia | null {
+  const { muted, volume, paused, autoplay, duration } = element;
+  const isFilm = element instanceof HTMLVideoElement && element.videoWidth > 0;
+  const hasAudio = (element.webkitAudioDecodedByteCount ?? 0) > 0 || (duration > 0 && !isFilm);
+  return !muted && volume > 0 && hasAudio && (autoplay || !paused) ? { volume, started: !paused, autoplay } : null;
+}
+
+function readDocumentMedia({ max }: { max: number }, parts: { readElement: typeof readElement }): AudibleMedia[] {
+  const elements = Document.prototype.querySelectorAll.call(document, 'audio, video') as NodeListOf<HTMLMediaElement>;
+  const audible: AudibleMedia[] = [];
+  for (let index = 0; index < elements.length && audible.length < max; index++) {
+    const found = parts.readElement(elements[index] as HTMLMediaElement);
+    if (found) audible.push(found);
+  }
+  return audible;
+}
+
 /**
  * Runs in the page, in an isolated world: the media elements of a document that play or are to autoplay and are audible, at most `max`.
  * It finds them even if the page withheld events or replaced functions.
  */
-export function readMedia({ max }: { max: number }): AudibleMedia[] {
-  const elements = Document.prototype.querySelectorAll.call(document, 'audio, video') as NodeListOf<HTMLMediaElement>;
-  const audible: AudibleMedia[] = [];
-  for (let index = 0; index < elements.length && audible.length < max; index++) {
-    const element = elements[index] as HTMLMediaElement & { webkitAudioDecodedByteCount?: number };
-    const { muted, volume, paused, autoplay, duration } = element;
-    const isFilm = element instanceof HTMLVideoElement && element.videoWidth > 0;
-    const hasAudio = (element.webkitAudioDecodedByteCount ?? 0) > 0 || (duration > 0 && !isFilm);
-    if (!muted && volume > 0 && hasAudio && (autoplay || !paused)) audible.push({ volume, started: !paused, autoplay });
-  }
-  return audible;
-}
+export const readMedia = composeScript(readDocumentMedia, { readElement });

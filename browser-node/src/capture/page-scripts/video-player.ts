@@ -16,7 +16,7 @@ export type ResourceState = 'loading' | 'loaded' | 'failed';
 /** The box of an element in the page, in CSS pixels. */
 export type Box = { x: number; y: number; width: number; height: number };
 
-/** The state of a video element: times in seconds, `error`: the code of its MediaError, 0 = none; `clicks`: on the player. */
+/** The state of a video element: times in seconds, `error`: the code of its MediaError, 0 = none. */
 export type VideoState = {
   time: number;
   duration: number;
@@ -25,7 +25,6 @@ export type VideoState = {
   error: number;
   width: number;
   height: number;
-  clicks: number;
 };
 
 /** The commands of the player's page, by name. */
@@ -35,22 +34,27 @@ export type PlayerCommand =
   | { do: 'play'; rate: number }
   | { do: 'state' }
   | { do: 'fire'; urls: string[] }
-  | { do: 'on_click'; url: string; trackers: string[] }
+  | { do: 'await_click'; url: string; trackers: string[] }
+  | { do: 'end_click' }
   | { do: 'show'; resource: ShownResource }
   | { do: 'resource_state'; id: string }
   | { do: 'remove'; ids: string[] }
-  | { do: 'box'; id: string };
+  | { do: 'box'; id: string }
+  | { do: 'centre' }
+  | { do: 'open'; url: string };
 
 /** A player as its isolated world keeps it between commands. */
 type Player = {
   video: HTMLVideoElement;
   area: HTMLElement;
-  clicks: number;
   pixels: HTMLImageElement[];
   requested: Set<string>;
-  open: () => void;
+  /** What is shown, by id. */
+  shown: Map<string, HTMLElement>;
+  /** What the next click does; null = nothing. */
+  onClick: (() => void) | null;
 };
-type PlayerStore = { adsweepPlayer?: Player };
+export type PlayerStore = { adsweepPlayer?: Player };
 
 function mountPlayer(width: number, height: number): Player {
   const area = document.createElement('div');
@@ -60,12 +64,18 @@ function mountPlayer(width: number, height: number): Player {
   video.muted = true;
   video.playsInline = true;
   video.preload = 'auto';
-  area.append(video);
-  document.body.prepend(area);
-  const player: Player = { video, area, clicks: 0, pixels: [], requested: new Set(), open: () => undefined };
-  area.addEventListener('click', () => {
-    player.clicks += 1;
-    player.open();
+  // Scripts of ads in frames of the page's origin cannot find what is in a closed shadow root without a frame of theirs.
+  const host = document.createElement('div');
+  host.style.cssText = 'width:100%;height:100%';
+  host.attachShadow({ mode: 'closed' }).append(video);
+  area.append(host);
+  (document.querySelector('main') ?? document.body).prepend(area);
+  const player: Player = { video, area, pixels: [], requested: new Set(), shown: new Map(), onClick: null };
+  area.addEventListener('click', ({ isTrusted }) => {
+    const { onClick } = player;
+    if (!isTrusted || !onClick) return;
+    player.onClick = null;
+    onClick();
   });
   return player;
 }
@@ -86,27 +96,27 @@ function fireTrackers({ requested, pixels }: Player, urls: string[]): void {
   }
 }
 
-function showResource({ area }: Player, { id, form, value, width, height, over }: ShownResource): void {
+function showResource({ area, shown }: Player, { id, form, value, width, height, over }: ShownResource): void {
   const element = form === 'static' ? document.createElement('img') : document.createElement('iframe');
   if (element instanceof HTMLImageElement) element.src = value;
   else if (form === 'iframe') element.src = value;
   else element.srcdoc = value;
-  element.id = id;
+  shown.set(id, element);
   element.setAttribute('width', String(width));
   element.setAttribute('height', String(height));
   element.style.cssText = `border:0;display:block;${over === null ? 'margin:8px 0' : `position:absolute;${over}`}`;
-  (over === null ? document.body : area).append(element);
+  (over === null ? (area.parentElement ?? document.body) : area).append(element);
 }
 
 /** The state of a resource's element: an image that did not load shows nothing. What a frame shows cannot be seen from here. */
-function resourceState(element: Element | null): ResourceState {
-  if (element === null) return 'failed';
+function resourceState(element: Element | undefined): ResourceState {
+  if (element === undefined) return 'failed';
   if (!(element instanceof HTMLImageElement)) return 'loaded';
   if (!element.complete) return 'loading';
   return element.naturalWidth === 0 ? 'failed' : 'loaded';
 }
 
-function videoState({ video, clicks }: Player): VideoState {
+function videoState({ video }: Player): VideoState {
   return {
     time: video.currentTime,
     duration: Number.isFinite(video.duration) ? video.duration : 0,
@@ -115,7 +125,6 @@ function videoState({ video, clicks }: Player): VideoState {
     error: video.error?.code ?? 0,
     width: video.videoWidth,
     height: video.videoHeight,
-    clicks,
   };
 }
 
@@ -149,27 +158,38 @@ export const playerCommand = composeScript(function playerCommand(
     case 'fire':
       parts.fireTrackers(player, command.urls);
       return true;
-    case 'on_click':
-      player.open = () => {
-        player.open = () => undefined;
+    case 'await_click':
+      player.onClick = () => {
         parts.fireTrackers(player, command.trackers);
         video.pause();
-        if (command.url) window.open(command.url, '_blank');
+        window.open(command.url, '_blank');
       };
       return true;
+    case 'end_click': {
+      const isClicked = player.onClick === null;
+      player.onClick = null;
+      return isClicked;
+    }
     case 'show':
       parts.showResource(player, command.resource);
       return true;
     case 'box': {
-      const element = command.id === '' ? player.area : document.getElementById(command.id);
+      const element = command.id === '' ? player.area : player.shown.get(command.id);
       if (!element || parts.resourceState(element) === 'failed') return null;
       const { x, y, width, height } = element.getBoundingClientRect();
       return { x: x + scrollX, y: y + scrollY, width, height };
     }
+    case 'centre': {
+      const { x, y, width, height } = player.area.getBoundingClientRect();
+      return { x: x + width / 2, y: y + height / 2, width: 0, height: 0 };
+    }
+    case 'open':
+      window.open(command.url, '_blank');
+      return true;
     case 'resource_state':
-      return parts.resourceState(document.getElementById(command.id));
+      return parts.resourceState(player.shown.get(command.id));
     case 'remove':
-      for (const id of command.ids) document.getElementById(id)?.remove();
+      for (const id of command.ids) player.shown.get(id)?.remove();
       return true;
     case 'state':
       return parts.videoState(player);

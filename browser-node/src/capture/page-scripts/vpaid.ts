@@ -1,3 +1,5 @@
+import type { PlayerStore } from './video-player.ts';
+
 /** The parameters of a VPAID ad (VPAID 2.0, 3.2.2); sizes in CSS pixels, `bitrate` in kbit/s. */
 export type VpaidStart = {
   script: string;
@@ -65,26 +67,34 @@ export function runVpaid({ script, token, width, height, bitrate, adParameters }
 /** An event of a VPAID ad; `atMs` as Unix time. */
 export type VpaidMessage = { event: string; values: string[]; atMs: number };
 
+/** `frame`: the id of the ad's frame among what the player shows, '' = it is not shown yet; `stop`: asks the ad to stop. */
+export type VpaidRequest = { token: string; frame: string; stop: boolean };
+
 /**
- * Runs in the page, in an isolated world: collects the messages of a VPAID ad's frame, and returns those since the last call. `stop`: stops
- * the ad.
+ * Runs in the page, in an isolated world: collects the messages of frames, and returns those of a VPAID ad's frame since the last call. Any
+ * frame may send messages and read the token in another frame's markup: what counts is which frame sent them.
  */
-export function vpaidMessages({ token, stop }: { token: string; stop: boolean }): VpaidMessage[] {
+export function vpaidMessages({ token, frame, stop }: VpaidRequest): VpaidMessage[] {
   const MESSAGES_MAX = 500;
-  const store = globalThis as { adsweepVpaid?: { waiting: VpaidMessage[]; count: number } };
+  type Received = { source: MessageEventSource | null; message: VpaidMessage };
+  const store = globalThis as PlayerStore & { adsweepVpaid?: Received[] };
   if (!store.adsweepVpaid) {
-    const kept: { waiting: VpaidMessage[]; count: number } = { waiting: [], count: 0 };
-    store.adsweepVpaid = kept;
-    addEventListener('message', ({ data }) => {
-      if (data?.token !== token || typeof data.event !== 'string' || kept.count++ >= MESSAGES_MAX) return;
+    const received: Received[] = [];
+    store.adsweepVpaid = received;
+    const counts = new Map<MessageEventSource | null, number>();
+    addEventListener('message', ({ data, source }) => {
+      const count = counts.get(source) ?? 0;
+      if (typeof data?.token !== 'string' || typeof data.event !== 'string' || count >= MESSAGES_MAX) return;
+      counts.set(source, count + 1);
       const values = Array.isArray(data.values)
         ? data.values.slice(0, 5).map((one: unknown) => String(one).slice(0, 2_000))
         : [];
-      kept.waiting.push({ event: data.event.slice(0, 100), values, atMs: Date.now() });
+      received.push({ source, message: { event: data.event.slice(0, 100), values, atMs: Date.now() } });
     });
   }
-  if (stop)
-    for (const frame of Array.from(document.querySelectorAll('iframe')))
-      frame.contentWindow?.postMessage({ token, command: 'stop' }, '*');
-  return store.adsweepVpaid.waiting.splice(0);
+  const element = store.adsweepPlayer?.shown.get(frame);
+  const ad = element instanceof HTMLIFrameElement ? element.contentWindow : null;
+  if (stop) ad?.postMessage({ token, command: 'stop' }, '*');
+  const all = store.adsweepVpaid.splice(0);
+  return all.filter(({ source }) => ad !== null && source === ad).map(({ message }) => message);
 }

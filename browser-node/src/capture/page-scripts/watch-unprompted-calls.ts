@@ -17,12 +17,14 @@ export function watchUnpromptedCalls(
     keep(call + byUser);
     send(call, byUser);
   };
+  const ownProperty = Object.getOwnPropertyDescriptor;
+  const isArray = Array.isArray;
+  const isTime = (value: unknown) => (typeof value === 'number' || typeof value === 'string') && +value >>> 0 > 0;
   /** Every second number of a pattern is a pause; each is an unsigned integer (Vibration API, 5; Web IDL, `unsigned long`). */
   const vibrates = (pattern: unknown): boolean => {
-    if (typeof pattern !== 'object' || pattern === null) return (pattern as number) >>> 0 > 0;
-    const { length } = pattern as { length: number };
-    for (let index = 0; index < length && index < 100; index += 2)
-      if (((pattern as Record<number, number>)[index] as number) >>> 0 > 0) return true;
+    if (!isArray(pattern)) return isTime(pattern);
+    for (let index = 0; index < pattern.length && index < 100; index += 2)
+      if (isTime(ownProperty(pattern, index)?.value)) return true;
     return false;
   };
   precede(Navigator.prototype, 'vibrate', (_, pattern) => vibrates(pattern) && report('vibration'));

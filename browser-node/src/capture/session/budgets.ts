@@ -19,6 +19,10 @@ export const FLOOD_REQUESTS = 100;
 export const QUIET_MS = 500;
 /** A loaded tab is watched for at least this long, for timers that navigate. The longest that cloakers were seen to use is about 1 s. */
 export const DWELL_MS = 1_500;
+/** A loaded tab is watched for this long, if its scripts have long timers, workers or requests that are not answered. */
+export const LATE_MS = 5_000;
+/** Documents of a tab that are looked at as a visitor does: a redirect chain has many. */
+export const LOOKS_MAX = 3;
 /** A request that is pending longer than this is a stream or a long poll, which a page may have open and be settled. */
 export const LONG_REQUEST_MS = 3_000;
 /** A refresh that is announced for later than this is not waited for. */
@@ -57,11 +61,14 @@ export const LEAVE_MAX_MS = 6_000;
 /** How long the gateway may take to report the traffic: longer than the client's own timeout. */
 export const TRAFFIC_MS = 6_000;
 
-/** A main thread that seems busy after load is watched for this long; workers beside a WebSocket for that long. */
+/** A main thread that seems busy after load is watched for this long, and again if it is not certain; workers for that long, if they compute at a glance. */
 export const MAIN_THREAD_WATCHED_MS = 4_200;
+export const MAIN_THREAD_WATCHED_AGAIN_MS = 3_000;
 export const WORKERS_WATCHED_MS = 3_000;
+export const WORKERS_GLANCE_MS = 250;
 /** From this share of the time on, a main thread is busy enough to be watched for longer and to be reported. */
 export const BUSY_SHARE_SUSPECT = 0.6;
+export const BUSY_SHARE_CERTAIN = 0.8;
 /** Workers of a tab that are watched. */
 export const WORKERS_PROFILED_MAX = 8;
 /** Frames that loaded this many bytes are reported, and so many per tab. */
@@ -96,12 +103,12 @@ const MEASURED_MS = 1_000;
  * another capture is busy. A condition that is met takes no longer. `startedAt`: when the capture began, by `performance.now()`.
  */
 export const underLoad = ({ startedAt }: { startedAt: number }, ms: number): number =>
-  extendedBound(ms, currentLoadFactor(), performance.now() - startedAt);
+  extendedBound(ms, machineLoadFactor(), performance.now() - startedAt);
 
 let measured = { at: Number.NEGATIVE_INFINITY, loadFactor: 1 };
 
-/** The load factor of this machine, at most a second old: a capture asks dozens of times, and each measurement reads files of the system. */
-function currentLoadFactor(): number {
+/** The factor by which this machine is overloaded ({@link loadFactor}), at most a second old: a capture asks dozens of times, and each measurement reads files of the system. */
+export function machineLoadFactor(): number {
   const now = performance.now();
   if (now - measured.at >= MEASURED_MS)
     measured = { at: now, loadFactor: loadFactor(loadavg()[0] ?? 0, availableParallelism()) };

@@ -5,9 +5,16 @@ import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
+import type { StoredFile } from './stored-file.ts';
 
-/** A file to upload with a capture; `width` and `height` in pixels, 0 if it is no image. */
-export type CaptureFile = { name: string; contentType: string; bytes: Uint8Array; width: number; height: number };
+/** A file to upload with a capture, a large one from the disk; `width` and `height` in pixels, 0 if it is no image. */
+export type CaptureFile = {
+  name: string;
+  contentType: string;
+  bytes: Uint8Array | StoredFile;
+  width: number;
+  height: number;
+};
 
 /** Why an attempt failed: the public code, and the private cause, which only our log gets. */
 export type CaptureFailure = { code: FailureCode; cause: string };

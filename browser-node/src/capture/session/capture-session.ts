@@ -1,7 +1,10 @@
+import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
-import type { DevTools } from '../devtools/devtools.ts';
+import type { DevTools, TargetSession } from '../devtools/devtools.ts';
 import { SecondClient } from '../devtools/second-client.ts';
+import type { ThreadTimes } from '../devtools/thread-times.ts';
+import type { TimerSubject } from '../page-scripts/watch-timers.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
 import { ContextListeners } from './context-listeners.ts';
 import { Ending } from './ending.ts';
@@ -25,7 +28,12 @@ export type CaptureSession = {
   /** Unix time in ms, and the same moment of `performance.now()`. */
   readonly startedAtMs: number;
   readonly startedAt: number;
-  readonly notes: { collector: string; text: string }[];
+  /** What the capture lacks so far. */
+  /** Tabs and frames whose scripts were stopped because they did not answer, with their times then. */
+  readonly busyDocuments: Map<TargetSession, ThreadTimes | null>;
+  /** When tabs and frames last told how busy they had been. */
+  readonly threadTimes: Map<TargetSession, ThreadTimes>;
+  readonly notes: Note[];
 };
 
 /** The capture of one member in a session: with what the session observes, what its visit does and which tabs are its landings. */
@@ -35,8 +43,6 @@ export type MemberCapture = CaptureSession & {
   /** The URL of the harness page, which is never requested from a server; '' = the target needs none. */
   readonly publisherUrl: string;
 };
-
-const UNREAD = 'a page wrote without end to its console, and was stopped';
 
 /** Begins to observe a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in time. */
 export async function openCaptureSession(
@@ -58,26 +64,44 @@ export async function openCaptureSession(
   const devtools = await SecondClient.connect(open);
   const tabStates = watchTabs(devtools);
   const tabs = new OpenTabs(listeners, devtools, tabStates, ending, limits);
-  const reports = new PageReports(open.context, listeners);
-  reports.on('timer', (page, [ms]) => {
-    tabs.all.find((one) => one.page === page)?.tab.announced(Number(ms) || 0);
+  const reports = new PageReports(open, listeners);
+  reports.on('timer', (page, [subject, ms]) => {
+    tabs.all.find((one) => one.page === page)?.tab.timer(subject as TimerSubject, Number(ms) || 0);
   });
   const notes: CaptureSession['notes'] = [];
   devtools.onFlooded(() => {
-    notes.push({ collector: 'settle', text: 'frames and workers were started without end, and stopped' });
+    notes.push(note('stopped_flood'));
     stopFlood(devtools, tabs.all);
   });
-  devtools.onUnreadFlood(() => {
-    if (!notes.some(({ text }) => text === UNREAD)) notes.push({ collector: 'page', text: UNREAD });
+  devtools.onMessageFlood(() => {
+    notes.push(note('stopped_console'));
     stopFlood(devtools, tabs.all);
   });
   const journal = new NetworkJournal(devtools, tabStates);
-  return { open, listeners, devtools, journal, tabs, reports, ending, logger, startedAtMs, startedAt, notes };
+  return {
+    open,
+    listeners,
+    devtools,
+    journal,
+    tabs,
+    reports,
+    ending,
+    logger,
+    startedAtMs,
+    startedAt,
+    busyDocuments: new Map(),
+    threadTimes: new Map(),
+    notes,
+  };
 }
 
 /** Stops all scripts of a context that floods the browser at once, so that what its tabs show can be inspected. */
 function stopFlood(devtools: DevTools, tabs: readonly OpenTab[]): void {
-  for (const { tab } of tabs) void tab.stopScript();
+  for (const { tab } of tabs) {
+    void tab.stopScript();
+    // Cancels the requests that wait for others.
+    tab.session.notify('Page.stopLoading');
+  }
   for (const session of devtools.sessions()) if (session.type !== 'page') session.notify('Runtime.terminateExecution');
 }
 

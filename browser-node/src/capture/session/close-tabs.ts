@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
@@ -42,8 +43,7 @@ export async function closeTabs(
     restInMs = quietIn(carried, { sinceClosedMs: askedAt - closedAt, roundTripMs: now - askedAt });
     if (restInMs === 0) return carried;
     if (now >= until) {
-      const text = `requests were still under way ${Math.round(maxMs / 1_000)} s after the tabs were closed`;
-      captureSession.notes.push({ collector: 'gateway', text });
+      captureSession.notes.push(note('late_requests', { count: Math.round(maxMs / 1_000) }));
       return carried;
     }
   }
@@ -84,7 +84,7 @@ async function askGateway(
     return await captureSession.ending.race(withDeadline(traffic(), TRAFFIC_MS, 'the gateway'));
   } catch (cause) {
     captureSession.logger.warn({ cause }, 'the gateway did not report the traffic');
-    captureSession.notes.push({ collector: 'gateway', text: 'it did not report the traffic' });
+    captureSession.notes.push(note('traffic'));
     return null;
   }
 }

@@ -1,4 +1,5 @@
 import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { ANSWER_MS, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
 
@@ -7,28 +8,64 @@ type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
 export type FrameAt = { session: TargetSession; frameId: string; parentId: string | null; url: string };
 
 /** The frames of a tab, its main frame first; frames of other sites have sessions of their own. */
-export async function framesOf(captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> {
+export const framesOf = async (captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> =>
+  (await listFrames(captureSession, root)).frames;
+
+/** The frames of a tab, and the sessions of those that are there and are too busy to answer. */
+async function listFrames(
+  captureSession: CaptureSession,
+  root: TargetSession,
+): Promise<{ frames: FrameAt[]; silent: TargetSession[] }> {
+  const isOpen = (session: TargetSession) => [...captureSession.devtools.sessions()].includes(session);
   const sessions = [
     root,
     ...[...captureSession.devtools.sessions()].filter((one) => one.type === 'iframe' && isUnder(one, root)),
   ];
   const trees = await Promise.all(
     sessions.map(async (session) => {
-      // A frame that was removed, or is too busy to answer, is left out.
-      const answer = await session
-        .send('Page.getFrameTree', undefined, underLoad(captureSession, ANSWER_MS))
-        .catch(() => null);
-      return answer
-        ? flat(answer.frameTree).map(({ id, parentId, url }) => ({
-            session,
-            frameId: id,
-            parentId: parentId ?? null,
-            url,
-          }))
-        : [];
+      const answer = await treeOf(captureSession, session).catch(() => null);
+      return answer?.map(({ id, parentId, url }) => ({ session, frameId: id, parentId: parentId ?? null, url })) ?? [];
     }),
   );
-  return trees.flat();
+  const silent = sessions.filter((session, index) => trees[index]?.length === 0 && isOpen(session));
+  return { frames: trees.flat(), silent };
+}
+
+const treeOf = async (captureSession: CaptureSession, session: TargetSession): Promise<FrameTree['frame'][]> =>
+  flat((await session.send('Page.getFrameTree', undefined, underLoad(captureSession, ANSWER_MS))).frameTree);
+
+/** A frame and what was read in it; null: nothing could be read. */
+export type ReadFrame<Result> = { at: FrameAt; result: Result | null };
+
+/**
+ * Runs `script` in those frames of a tab that `select` chooses, all at once, each within `deadlineMs`: a frame that does not answer costs
+ * only its own result. `unread`: how many of them are there and could not be read; one that was removed meanwhile has nothing to show.
+ */
+export async function readFrames<Argument, Result>(
+  captureSession: CaptureSession,
+  root: TargetSession,
+  select: (frames: FrameAt[]) => FrameAt[],
+  { script, argument, deadlineMs }: { script: (argument: Argument) => Result; argument: Argument; deadlineMs: number },
+): Promise<{ read: ReadFrame<Awaited<Result>>[]; unread: number }> {
+  const { frames, silent } = await listFrames(captureSession, root);
+  const read = await Promise.all(
+    select(frames).map(async (at): Promise<ReadFrame<Awaited<Result>>> => {
+      const until = performance.now() + deadlineMs;
+      const run = (ms: number) => evaluateInIsolatedWorld(at.session, at.frameId, script, argument, ms);
+      // A frame that navigates meanwhile is read again.
+      const again = () => run(Math.max(1, until - performance.now())).catch(() => null);
+      return { at, result: await run(deadlineMs).catch(again) };
+    }),
+  );
+  const failed = read.filter(({ result }) => result === null);
+  const areGone = await Promise.all(failed.map(({ at }) => isGone(captureSession, at)));
+  return { read, unread: silent.length + areGone.filter((gone) => !gone).length };
+}
+
+async function isGone(captureSession: CaptureSession, { session, frameId }: FrameAt): Promise<boolean> {
+  if (![...captureSession.devtools.sessions()].includes(session)) return true;
+  const frames = await treeOf(captureSession, session).catch(() => null);
+  return frames ? frames.every(({ id }) => id !== frameId) : false;
 }
 
 const flat = ({ frame, childFrames = [] }: FrameTree): FrameTree['frame'][] => [frame, ...childFrames.flatMap(flat)];

@@ -67,6 +67,10 @@ export class Landings {
     this.#clicked.add(tab);
   }
 
+  isClicked(tab: Tab): boolean {
+    return this.#clicked.has(tab);
+  }
+
   #landingHopOf(tab: Tab): number | null {
     return this.#creative?.tab === tab ? this.#creative.landingHop : 0;
   }

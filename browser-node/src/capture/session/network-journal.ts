@@ -78,6 +78,14 @@ export class NetworkJournal {
     return count;
   }
 
+  /** How many requests younger than `ms` have no response yet. */
+  unanswered(ms: number): number {
+    const since = performance.now() - ms;
+    let count = 0;
+    for (const { startedAt, entry } of this.#open.values()) if (startedAt > since && entry.statusCode === 0) count += 1;
+    return count;
+  }
+
   /** Navigations of a tab's own document, in order. */
   hopsOf(targetId: string): Entry[] {
     return this.#hops.filter((entry) => entry.tab === targetId && !entry.isStopped);

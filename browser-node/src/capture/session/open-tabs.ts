@@ -9,12 +9,17 @@ import type { Tab } from './tab.ts';
 /** A tab of the context, as Playwright and CDP know it. */
 export type OpenTab = { page: Page; tab: Tab };
 
-/** The tabs that opened in a context, up to the limits of its job. */
+/** How many of the tabs that are kept are the last that opened. */
+const LAST_TABS = 2;
+
+/** The tabs that opened in a context, up to the limits of its job: the first ones, and the last. */
 export class OpenTabs {
   /** All tabs that are kept, in the order in which they opened. */
   readonly all: OpenTab[] = [];
   /** Tabs that opened, including those that were closed at once. */
   opened = 0;
+  /** How many of these were closed at once because there were too many. */
+  beyondLimit = 0;
   readonly #devtools: DevTools;
   readonly #known: Map<string, Tab>;
   readonly #ending: Ending;
@@ -69,7 +74,7 @@ export class OpenTabs {
   #join(page: Page): void {
     this.opened += 1;
     if (this.#refusesFurther) this.#refused.push(page);
-    else if (this.opened > this.#limits.landings) this.#refuse(page);
+    else if (this.opened >= this.#limits.tabs) this.#refuse(page);
     else this.#joining = Promise.all([this.#joining, this.#add(page)]);
   }
 
@@ -82,10 +87,23 @@ export class OpenTabs {
     this.all.push({ page, tab });
     // Playwright reports a tab when it begins to show something, which is not always the order in which they opened.
     this.all.sort((a, b) => a.tab.openedAt - b.tab.openedAt);
+    this.#limit();
+  }
+
+  /** Closes the tabs between the first and the last ones. A flood of harmless windows must not hide the one that comes after it. */
+  #limit(): void {
+    const { landings } = this.#limits;
+    const last = Math.min(LAST_TABS, landings - 1);
+    while (this.all.length > landings) for (const { page } of this.all.splice(landings - last, 1)) this.#drop(page);
+  }
+
+  #drop(page: Page): void {
+    this.beyondLimit += 1;
+    page.close().catch(() => undefined);
   }
 
   #refuse(page: Page): void {
-    page.close().catch(() => undefined);
+    this.#drop(page);
     if (this.opened !== this.#limits.tabs) return;
     for (const { tab } of this.all) void tab.stopScript();
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { BrowserContext, ConsoleMessage, Disposable, Page } from 'playwright-core';
+import type { ConsoleMessage, Disposable, Page } from 'playwright-core';
+import type { OpenContext } from '../../browser/open-context.ts';
 import { observationScript } from '../page-scripts/observation-script.ts';
 import type { ContextListeners } from './context-listeners.ts';
 
@@ -8,19 +9,20 @@ type Listener = (page: Page, fields: string[]) => void;
 
 /** Receives the reports of the page scripts about what documents do without a click, by subject. */
 export class PageReports {
-  readonly #context: BrowserContext;
+  readonly #open: Pick<OpenContext, 'context' | 'reportBy'>;
   readonly #token = randomBytes(8).toString('hex');
   #script: Disposable | null = null;
   readonly #listeners = new Map<string, Listener>();
 
-  constructor(context: BrowserContext, listeners: ContextListeners) {
-    this.#context = context;
+  constructor(open: Pick<OpenContext, 'context' | 'reportBy'>, listeners: ContextListeners) {
+    this.#open = open;
     listeners.on('console', (message) => this.#receive(message));
   }
 
   /** Installs the page scripts in the context, in which nothing was opened yet. Rejects when the browser is gone. */
   async start(): Promise<void> {
-    this.#script = await this.#context.addInitScript({ content: observationScript(this.#token) });
+    const { context, reportBy } = this.#open;
+    this.#script = await context.addInitScript({ content: observationScript(this.#token, reportBy) });
   }
 
   /** Removes the page scripts: new documents run without them. Never throws. */

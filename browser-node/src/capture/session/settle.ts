@@ -1,11 +1,15 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
+import { rootOf } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import {
   ANNOUNCED_REFRESH_MAX_MS,
   ANSWER_MS,
   DWELL_MS,
   FLOOD_REQUESTS,
+  LATE_MS,
   LONG_REQUEST_MS,
+  LOOKS_MAX,
   QUIET_MS,
   SETTLE_EXTENSION_MS,
   SETTLE_FACTOR_MAX,
@@ -15,19 +19,22 @@ import {
 import type { CaptureSession } from './capture-session.ts';
 import type { NetworkJournal } from './network-journal.ts';
 import type { OpenTab } from './open-tabs.ts';
+import { lookAsVisitor } from './visitor-look.ts';
 
 /** The least time between two looks at the tabs. */
 const LOOK_AT_LEAST_MS = 50;
 /** Time for a loop that was stopped to show its last document. */
 const STOPPED_LOOP_MS = 3_000;
+/** Time for a due timer to run, and for the page to act on it. */
+const TIMER_MS = 100;
 /** A renderer that runs its timers within this time is not slowed down by the machine. */
 const PROMPT_MS = 100;
 /** How often tabs that look settled are asked whether their due timers have run. */
 const TIMER_CHECKS_MAX = 3;
 
 /**
- * Waits until the tabs have settled: each has loaded and was watched for a while, no request is pending, no refresh is announced, and due
- * timers have run. Waits at most `budgetMs`, then the capture gets a note; longer only while there is useful progress. Ends at once when
+ * Waits until the tabs have settled: each has loaded, was looked at as a visitor does and was watched for a while, no request is pending, no
+ * refresh is announced, due timers have run, and scripts wait for nothing that comes soon. Waits at most `budgetMs`, then the capture gets a note; longer only while there is useful progress. Ends at once when
  * the capture does, or when a page floods it with frames and workers. Resolves to the tabs that navigated in a loop and were stopped.
  */
 export async function settle(session: CaptureSession, budgetMs = SETTLE_MS): Promise<readonly OpenTab[]> {
@@ -36,6 +43,7 @@ export async function settle(session: CaptureSession, budgetMs = SETTLE_MS): Pro
     const tabs = session.tabs.all.filter(({ page }) => !page.isClosed());
     if (tabs.length === 0) break;
     if (wait.loops.length === 0 && tabs.some(isLoop)) wait.stopLoops(tabs);
+    for (const tab of tabs) if (isToBeLookedAt(tab)) void look(session, tab);
     const settledIn = wait.settledIn(tabs);
     const leftMs = wait.leftMs();
     if (settledIn <= 0) {
@@ -73,17 +81,31 @@ class SettleWait {
   /** The earliest time, in ms from now, at which the tabs can have settled; 0 or less: they look settled. */
   settledIn(tabs: OpenTab[]): number {
     const now = performance.now();
-    return Math.max(settledIn(tabs, this.#session.journal, now), this.#lateUntil - now);
+    // What scripts wait for is not waited for beyond the budget, and is no reason to extend it.
+    const pending = this.loops.length > 0 ? 0 : Math.min(pendingIn(tabs, this.#waiting(tabs), now), this.leftMs());
+    return Math.max(settledIn(tabs, this.#session.journal, now), this.#lateUntil - now, pending);
+  }
+
+  #waiting(tabs: OpenTab[]): Waiting {
+    const { journal, devtools } = this.#session;
+    const workers = [...devtools.sessions()].filter(({ type }) => type === 'worker' || type === 'shared_worker');
+    // Chromium does not report which tab started a shared worker.
+    const hasWorker = ({ tab }: OpenTab) =>
+      workers.some(
+        (worker) => rootOf(worker) === tab.session || (rootOf(worker).type !== 'page' && tab === tabs[0]?.tab),
+      );
+    return { hasWorker, isUnanswered: journal.unanswered(LATE_MS) > 0 };
   }
 
   /** Whether tabs that look settled have run their due timers and still look settled. Loops that were stopped have no timers. */
   async timersHaveRun(tabs: OpenTab[]): Promise<boolean> {
     if (this.loops.length > 0 || this.#timerChecks >= TIMER_CHECKS_MAX) return true;
     this.#timerChecks += 1;
+    await findWrittenTabs(tabs);
     const lateMs = await runDueTimers(this.#session, tabs);
     const now = performance.now();
     if (lateMs > PROMPT_MS) this.#lateUntil = now + Math.min(lateMs, DWELL_MS);
-    return lateMs <= PROMPT_MS && settledIn(tabs, this.#session.journal, now) <= 0;
+    return lateMs <= PROMPT_MS && !tabs.some(isToBeLookedAt) && settledIn(tabs, this.#session.journal, now) <= 0;
   }
 
   /** Extends the wait if that is useful; otherwise notes that the tabs did not settle. Whether to go on waiting. */
@@ -93,7 +115,7 @@ class SettleWait {
     const moreMs = await this.#extension.next(tabs);
     this.#until = performance.now() + moreMs;
     if (moreMs > 0) return true;
-    this.#session.notes.push({ collector: 'settle', text: `not at rest after ${afterSeconds} s` });
+    this.#session.notes.push(note('unsettled', { count: afterSeconds }));
     const mayBeStopped = tabs.some(mayLoop);
     if (mayBeStopped) this.stopLoops(tabs);
     return mayBeStopped;
@@ -125,6 +147,58 @@ function tabSettledIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['t
   const dwelledIn = Math.max(loadedAt, lastHopAt) + DWELL_MS - now;
   const isAnnounced = refreshDueAt > now - DWELL_MS && refreshDueAt < now + ANNOUNCED_REFRESH_MAX_MS;
   return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
+}
+
+/** What scripts of the tabs may act on later. */
+type Waiting = { hasWorker(tab: OpenTab): boolean; isUnanswered: boolean };
+
+/** The time, in ms from `now`, until which scripts of the tabs wait for something; at most {@link LATE_MS} after the load. Pure. */
+export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered }: Waiting, now: number): number {
+  const inTab = (one: OpenTab): number => {
+    const { loadedAt, timersDueAt, refused, isScriptDisabled, isLookedAt } = one.tab;
+    if (refused || isScriptDisabled || loadedAt === null) return 0;
+    const leftMs = loadedAt + LATE_MS - now;
+    const looking = isLookedAt ? LOOK_AT_LEAST_MS : 0;
+    const timers = timersDueAt > now - TIMER_MS ? timersDueAt + TIMER_MS - now : 0;
+    const requests = isUnanswered ? QUIET_MS : 0;
+    return Math.min(leftMs, hasWorker(one) ? leftMs : Math.max(looking, timers, requests));
+  };
+  return Math.max(0, ...tabs.map(inTab));
+}
+
+/** Finds the empty tabs into which another document inserted something: they show a page like those that navigated to one. */
+async function findWrittenTabs(tabs: OpenTab[]): Promise<void> {
+  const empty = tabs.filter(({ page, tab }) => !tab.committed && !tab.refused && !page.isClosed());
+  const find = async ({ tab }: OpenTab) => {
+    const { session } = tab;
+    // A tab that does not answer stays as it is.
+    const url = await evaluateInIsolatedWorld(session, session.targetId, readWritten, null, ANSWER_MS).catch(() => '');
+    if (url !== '') tab.wasWritten(url);
+  };
+  await Promise.all(empty.map(find));
+}
+
+/** Runs in the page, in an isolated world: the URL of its document, '' = the document is empty. */
+function readWritten(): string {
+  const { body } = document;
+  return body && (body.childElementCount > 0 || body.textContent?.trim()) ? document.URL : '';
+}
+
+const isToBeLookedAt = ({ tab }: OpenTab): boolean =>
+  tab.committed &&
+  tab.loadedAt !== null &&
+  !tab.refused &&
+  !tab.isScriptDisabled &&
+  !tab.wasLookedAt &&
+  tab.looks < LOOKS_MAX;
+
+async function look(session: CaptureSession, one: OpenTab): Promise<void> {
+  const { tab } = one;
+  tab.wasLookedAt = true;
+  tab.isLookedAt = true;
+  tab.looks += 1;
+  await lookAsVisitor(session, one);
+  tab.isLookedAt = false;
 }
 
 /** Whether the tabs make progress that the machine delays, and not only the page. An endless response is no progress. */

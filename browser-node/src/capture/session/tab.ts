@@ -1,5 +1,6 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import { COMMAND_MS, type DevTools, type EventPayload, type TargetSession } from '../devtools/devtools.ts';
+import type { TimerSubject } from '../page-scripts/watch-timers.ts';
 import { QUIET_MS } from './budgets.ts';
 import { clipUrl } from './urls.ts';
 
@@ -29,6 +30,15 @@ export class Tab {
   lastLoaderId = '';
   /** When a navigation that the page announced, by a refresh or a timer, is due; 0 = none was announced. */
   refreshDueAt = 0;
+  /** When the last timer is due that a script of the current document waits for; 0 = none is known. */
+  timersDueAt = 0;
+  /** Whether timers of frames of other origins count too: they show a creative. */
+  hostsCreative = false;
+  /** Whether the current document has been looked at as a visitor does; `isLookedAt`: it is being looked at. */
+  wasLookedAt = false;
+  isLookedAt = false;
+  /** How many of its documents were looked at. */
+  looks = 0;
   /** Whether the tab ever committed a document. */
   committed = false;
   /** It shows an error page of Chromium, or the gateway's answer instead of the target's. */
@@ -90,11 +100,19 @@ export class Tab {
     this.refused = false;
     this.lastHopAt = performance.now();
     this.refreshDueAt = 0;
+    this.timersDueAt = 0;
   }
 
   /** The current document announced that it will navigate in `ms`. */
   announced(ms: number): void {
     this.refreshDueAt = Math.max(this.refreshDueAt, performance.now() + ms);
+  }
+
+  /** A document of the tab waits for a timer. */
+  timer(subject: TimerSubject, ms: number): void {
+    if (subject === 'navigates') this.announced(ms);
+    if (subject === 'pending' || (subject === 'pending_in_frame' && this.hostsCreative))
+      this.timersDueAt = performance.now() + ms;
   }
 
   requested({ url, reason }: Requested): void {
@@ -113,6 +131,15 @@ export class Tab {
     this.url = clipUrl(frame.url + (frame.urlFragment ?? ''));
     this.committed ||= this.url !== 'about:blank';
     this.loadedAt = null;
+    this.wasLookedAt = false;
+  }
+
+  /** Another document wrote into the one that the tab shows, which then has this URL (HTML standard, "document open steps"). */
+  wasWritten(url: string): void {
+    this.url = clipUrl(url);
+    this.committed = true;
+    // No load event comes for what is written into a document without `document.open`, or is never closed.
+    this.loadedAt ??= performance.now();
   }
 
   /** The navigation became a download. A tab that showed nothing before still does, and no load event will come. */
@@ -142,6 +169,7 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   devtools.on('Page.frameRequestedNavigation', (event, session) => own(session, event.frameId)?.requested(event));
   devtools.on('Page.frameStartedNavigating', (event, session) => own(session, event.frameId)?.started(event));
   devtools.on('Page.frameNavigated', (event, session) => own(session, event.frame.id)?.navigated(event));
+  devtools.on('Page.documentOpened', ({ frame }, session) => own(session, frame.id)?.wasWritten(frame.url));
   devtools.on('Page.navigatedWithinDocument', (event, session) => own(session, event.frameId)?.navigatedWithin(event));
   devtools.on('Page.downloadWillBegin', ({ frameId }, session) => own(session, frameId)?.becameDownload());
   devtools.on('Page.loadEventFired', (_, session) => {

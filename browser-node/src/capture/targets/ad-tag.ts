@@ -12,6 +12,7 @@ import { hasElement, isTagUrl, mraidAnswer, placementPage } from '../harness/pla
 import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
 import { isRendered, seeCreative } from '../harness/see-creative.ts';
 import { EMPTY_PLACEMENT_MS, NAVIGATION_MS } from '../session/budgets.ts';
+import { stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import type { Entry } from '../session/journal-entry.ts';
@@ -45,6 +46,7 @@ async function visit(capture: MemberCapture, tab: OpenTab, { target, referrer }:
   const opened = await openHarnessPage(capture, tab, content, mraidAnswer);
   if (!opened) return visited(capture);
   await settle(capture);
+  await capture.ending.race(stopBusyScripts(capture));
   const { harness, ...own } = isUrl ? await ownDocument(capture, opened, tag.trim()) : { harness: opened, error: '' };
   if (own.error) return visited(capture, own);
   await settleLateCreative(capture, harness, isUrl);

@@ -7,6 +7,7 @@ import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
+import { awaitTrackers } from '../vast/await-trackers.ts';
 import { documentFetcher } from '../vast/fetch-document.ts';
 import { ResponseInterceptor } from '../vast/intercept-responses.ts';
 import { newTransactionId } from '../vast/macros.ts';
@@ -16,6 +17,7 @@ import { PlayerPage } from '../vast/player-page.ts';
 import { fireErrors, TrackerLog } from '../vast/tracker-log.ts';
 import { unwrap } from '../vast/unwrap.ts';
 import type { VastRun } from '../vast/vast-run.ts';
+import { VIDEO_PAGE, VIDEO_TITLE } from '../vast/video-page.ts';
 import type { FetchedDocument, Resolution } from '../vast/wrapper-chain.ts';
 import type { CaptureTarget, Visited } from './target.ts';
 import { visitOutcome } from './vast-outcome.ts';
@@ -30,26 +32,24 @@ export const vastTag: CaptureTarget = {
 
 /** The player's maximum width, in CSS pixels. */
 const PLAYER_WIDTH = 640;
-const TITLE = 'Video';
-const MARKUP =
-  '<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">' +
-  `<link rel="icon" href="data:,"><title>${TITLE}</title><style>body{margin:0}</style></head><body></body></html>`;
 
 /** Fetches the tag, follows its wrappers and plays the ads that they lead to. A tag without an ad fails the scan. */
 async function visit(capture: MemberCapture, tab: OpenTab, request: CaptureRequest): Promise<Visited> {
   const { ending, journal, publisherUrl: url } = capture;
   const { target, referrer } = request;
-  const content = { fragment: publisherFragment(referrer), markup: MARKUP, tag: target.value };
+  const content = { fragment: publisherFragment(referrer), markup: VIDEO_PAGE, tag: target.value };
   const harness = await openHarnessPage(capture, tab, content);
   if (!harness) return { error: '', failure: ending.failure };
   const page = new PlayerPage(capture, harness);
-  const responses = await ResponseInterceptor.start(harness.page, new URL(url).origin);
+  const { targetId } = tab.tab.session;
+  const responses = await ResponseInterceptor.start(harness.page, targetId, new URL(url).origin);
   const player = await newPlayer(capture, request, page, responses);
   const resolution = await resolve(capture, request, player);
   const vast: VastRun = { resolution, played: [], log: player.log };
-  const facts = { url, ...player.size, page_url: url, page_title: TITLE };
+  const facts = { url, ...player.size, page_url: url, page_title: VIDEO_TITLE };
   const creative = { tab, frameId: tab.tab.session.targetId, facts, files: player.files };
   await ending.contain(play(player, vast));
+  await ending.contain(awaitTrackers(capture, player));
   const outcome = ending.failure ? { error: '', failure: ending.failure } : visitOutcome(resolution, journal);
   return { ...outcome, creative, vast };
 }
@@ -88,8 +88,9 @@ async function newPlayer(
     emulator,
     size,
     pixelWidth: width * deviceScaleFactor,
-    click: clickOnce(capture, page, size),
+    click: clickOnce(capture, page),
     files: [],
+    notes: capture.notes,
   };
 }
 
@@ -117,13 +118,15 @@ const inlineDocument = (text: string, url: string): FetchedDocument => ({
 });
 
 /** Clicks the centre of the player, once for the whole tag. */
-function clickOnce(capture: MemberCapture, page: PlayerPage, { width, height }: Player['size']): Player['click'] {
+function clickOnce(capture: MemberCapture, page: PlayerPage): Player['click'] {
   let isClicked = false;
-  return async (url, trackers) => {
-    if (isClicked || page.isGone) return;
+  return async (click) => {
+    if (isClicked || page.isGone) return false;
     isClicked = true;
-    await page.onClick(url, trackers);
-    await followClick(capture, page.harness, page.frames(), [{ x: width / 2, y: height / 2 }]);
+    if (click) await page.awaitClick(click.url, click.trackers);
+    const at = await page.centre();
+    if (at) await followClick(capture, page.harness, page.frames(), [at]);
+    return click !== null && page.endClick();
   };
 }
 

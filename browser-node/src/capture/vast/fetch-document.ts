@@ -25,6 +25,7 @@ export function documentFetcher(
     const atMs = Math.round(since - captureSession.startedAt);
     const timeoutMs = Math.max(1, Math.min(DOCUMENT_MS, until - since));
     const requested = fill(url);
+    responses.announceDocument(requested);
     // One character more than is read shows that a document is too large.
     const request = { url: requested, timeoutMs, lengthMax: VAST_LENGTH_MAX + 1 };
     const answer = await page.run(fetchText, request, timeoutMs + 1_000);

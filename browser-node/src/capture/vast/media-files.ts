@@ -2,6 +2,7 @@ import type { MediaOutcome, TriedMedia } from '@adsweep/shared/capture/vast.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import type { VastLinear, VastMediaFile } from '@adsweep/shared/vast/vast-document.ts';
 import { type Entry, ORB_BLOCKED } from '../session/journal-entry.ts';
+import { HEVC } from './intercept-responses.ts';
 import type { TimedPlayer } from './player.ts';
 import { lastRequest } from './requests-by-url.ts';
 
@@ -62,10 +63,13 @@ export function chooseMedia({ mediaFiles }: VastLinear, device: Device, playerWi
 const isVpaid = ({ apiFramework, type }: VastMediaFile): boolean =>
   /^vpaid$/i.test(apiFramework) && SCRIPTS.includes(essence(type));
 
-/** Whether the device's own browser plays files of this type; a file without a type is tried, one that needs an API is not. */
+/** The interfaces between ads and players, in any version (AdCOM 1.0, "API Frameworks"). */
+const INTERFACE = /^(vpaid|mraid|ormma|omid|simid)/i;
+
+/** Whether the device's own browser plays files of this type; a file without a type is tried, one that needs an interface is not. */
 export function isPlayedOn({ browser }: Device, { type, apiFramework }: VastMediaFile): boolean {
   const played = PLAYED[browser === 'safari' ? 'safari' : 'chromium'];
-  return apiFramework === '' && (type === '' || played.includes(essence(type)));
+  return !INTERFACE.test(apiFramework) && (type === '' || played.includes(essence(type)));
 }
 
 /** A file that is too small is worse than one that is too large; one without a declared size is in between. */
@@ -98,6 +102,7 @@ export async function loadMedia(
   file: VastMediaFile,
 ): Promise<Tried> {
   const { page, responses, until } = player;
+  responses.announceMedia(url);
   await page.load(url);
   const giveUpAt = Math.min(performance.now() + LOAD_MS, until);
   let state = await page.state();
@@ -112,8 +117,7 @@ export async function loadMedia(
     state = await page.state();
   }
   const entry = await requestWithStatus(player, url);
-  const kept = responses.media(url);
-  const isUndecodable = needsOtherBrowser(file, kept?.bytes);
+  const isUndecodable = needsOtherBrowser(file) || responses.isHevc(url);
   const isReady = (state?.ready ?? 0) >= HAVE_CURRENT_DATA && state?.error === 0;
   // Chromium plays the audio of a video whose frames it cannot decode.
   const isPlayed = isReady && !(isUndecodable && state?.width === 0);
@@ -121,13 +125,19 @@ export async function loadMedia(
   return {
     outcome: isPlayed ? 'played' : failureOf(statusCode, isUndecodable),
     status_code: statusCode,
-    content_type: (entry?.contentType || kept?.contentType || '').slice(0, 300),
-    bytes: kept?.bytes.length ?? entry?.bodySize ?? 0,
+    content_type: (entry?.contentType || responses.contentTypeOfMedia(url)).slice(0, 300),
+    bytes: mediaBytes(player, url),
     duration_ms: Math.round((state?.duration ?? 0) * 1_000),
     actual_width: state?.width ?? 0,
     actual_height: state?.height ?? 0,
   };
 }
+
+/** The size of a media file in bytes, 0 = not known (yet): a large file is still loading when it plays. */
+export const mediaBytes = ({ responses, journal }: Pick<TimedPlayer, 'responses' | 'journal'>, url: string): number => {
+  const entry = lastRequest(journal, url);
+  return responses.lengthOfMedia(url) ?? (entry?.isWhole ? entry.bodySize : 0);
+};
 
 async function requestWithStatus(
   { page, journal }: Pick<TimedPlayer, 'page' | 'journal'>,
@@ -144,13 +154,10 @@ async function requestWithStatus(
 
 /** Containers that Apple's browsers play and our Chromium does not. */
 const FOREIGN = ['video/quicktime', 'application/x-mpegurl', 'application/vnd.apple.mpegurl'];
-/** Names of HEVC's sample entries (ISO/IEC 14496-15): devices decode it in hardware, our Chromium cannot. */
-const HEVC = ['hvc1', 'hev1'];
-
-/** Whether our browser cannot decode a file that the device plays: by its declared type and codec, or by its bytes. */
-function needsOtherBrowser({ type, codec }: VastMediaFile, bytes: Buffer | undefined): boolean {
+/** Whether our browser cannot decode a file that the device plays, by its declared type and codec. */
+function needsOtherBrowser({ type, codec }: VastMediaFile): boolean {
   const declared = `${type} ${codec}`.toLowerCase();
-  return FOREIGN.includes(essence(type)) || HEVC.some((name) => declared.includes(name) || bytes?.includes(name));
+  return FOREIGN.includes(essence(type)) || HEVC.some((name) => declared.includes(name));
 }
 
 function failureOf(statusCode: number, isUndecodable: boolean): MediaOutcome {

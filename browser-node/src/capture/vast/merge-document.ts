@@ -1,3 +1,4 @@
+import { asVast2 } from '@adsweep/shared/vast/vast-one.ts';
 import { writeXml, type XmlElement } from '@adsweep/shared/vast/xml.ts';
 import type { ChainAd, ChainDocument, Resolution, ResolvedAd } from './wrapper-chain.ts';
 
@@ -11,12 +12,13 @@ const ADDITION = 100;
 
 /**
  * The inline document of a tag as XML, each ad with its wrappers' impressions, errors, tracking, click tracking, viewable impressions,
- * verifications and extensions merged in (spec 4.3). Where the tag has no ad, its last VAST document as it is; null where there is
- * none.
+ * verifications and extensions merged in (spec 4.3); VAST 1.x as VAST 2.0. Where the tag has no ad, its last VAST document; null where there
+ * is none.
  */
 export function mergeDocument({ chain, ads }: Pick<Resolution, 'chain' | 'ads'>): string | null {
-  const base = chain[ads[0]?.document ?? chain.findLastIndex(({ vast }) => vast !== null)]?.root;
-  if (!base) return null;
+  const document = chain[ads[0]?.document ?? chain.findLastIndex(({ vast }) => vast !== null)]?.root;
+  if (!document) return null;
+  const base = asVast2(document);
   const budget = new AdditionBudget();
   const merged = ads.flatMap((ad) => mergedAd(chain, ad, budget));
   const root = ads.length > 0 ? { ...base, text: '', children: merged.length > 1 ? merged.map(inPod) : merged } : base;
@@ -60,10 +62,11 @@ function mergedAd(chain: readonly ChainDocument[], resolved: ResolvedAd, budget:
 /** The element of an ad: a document's elements and its parsed ads are in the same order. */
 function elementOf(chain: readonly ChainDocument[], { document, ad }: ChainAd): XmlElement | undefined {
   const { root, vast } = chain[document] as ChainDocument;
-  const elements = root?.children.filter(({ name, children }) => name === 'Ad' && children.some(isBody)) ?? [];
+  const elements = root ? asVast2(root).children.filter(isAd) : [];
   return elements[vast?.ads.indexOf(ad) ?? -1];
 }
 
+const isAd = ({ name, children }: XmlElement): boolean => name === 'Ad' && children.some(isBody);
 const isBody = ({ name }: XmlElement): boolean => name === 'InLine' || name === 'Wrapper';
 
 function mergeWrapper(inline: XmlElement, wrapper: XmlElement, budget: AdditionBudget): XmlElement {

@@ -1,4 +1,5 @@
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import { declaredTrackers } from './ad-trackers.ts';
 import { playLinear } from './play-linear.ts';
@@ -21,20 +22,23 @@ const NOT_SUPPORTED = 2;
 const isVerificationNotExecuted = ({ part, event }: Logged): boolean =>
   part === 'verification' && event === 'verificationNotExecuted';
 
-/** Plays the ads of a resolved tag in order, and appends the record of each to `played`. */
+/** Plays the ads of a resolved tag in order, and appends the record of each to `played`. A note counts those that were cut or left out. */
 export async function playAds(player: Player, resolution: Resolution, played: PlayedAd[]): Promise<void> {
   const until = performance.now() + ALL_ADS_MS;
+  let lacking = resolution.adsLeftOut;
   for (const resolved of resolution.ads) {
     const { adServingId, universalAdIds } = resolved.ad;
     const about = { podSequence: played.length + 1, adServingId, universalAdIds };
     const { trackers, leftOut } = declaredTrackers(resolution, resolved, player.log.room);
     player.log.declare(played.length, trackers, leftOut, about);
     const isInTime = played.length < PLAYED_MAX && performance.now() < until && !player.page.isGone;
-    const ad = played.length;
-    played.push(
-      isInTime ? await playAd({ ...player, until }, resolution, resolved, ad) : describeAd(resolution, resolved),
-    );
+    const { isCut, ...ad } = isInTime
+      ? await playAd({ ...player, until }, resolution, resolved, played.length)
+      : { ...describeAd(resolution, resolved), isCut: true };
+    if (isCut) lacking += 1;
+    played.push(ad);
   }
+  if (lacking > 0) player.notes.push(note('ads', { count: lacking }));
 }
 
 /** Plays the ad with index `ad`: its companions first, because some ads must not be shown without them. */
@@ -43,7 +47,7 @@ async function playAd(
   resolution: Resolution,
   resolved: ResolvedAd,
   ad: number,
-): Promise<PlayedAd> {
+): Promise<PlayedAd & Pick<ShowOutcome, 'isCut'>> {
   await player.page.remove();
   const { companions, isMissing } = await showCompanions(player, companionAdsOf(resolution, resolved), ad);
   const { picture, ...outcome } = isMissing

@@ -2,10 +2,10 @@ import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts.ts';
 import type { TriedMedia } from '@adsweep/shared/capture/vast.ts';
 import type { VastMediaFile } from '@adsweep/shared/vast/vast-document.ts';
 import { clipUrl } from '../session/urls.ts';
-import { chooseMedia, isPlayedOn, loadMedia } from './media-files.ts';
+import { chooseMedia, isPlayedOn, loadMedia, mediaBytes } from './media-files.ts';
 import { playVideo, type VideoAd } from './play-video.ts';
 import { playVpaid } from './play-vpaid.ts';
-import { clickAd, type ShowOutcome, type TimedPlayer } from './player.ts';
+import { clickAd, notShown, type ShowOutcome, type TimedPlayer } from './player.ts';
 import { fireAdError } from './tracker-log.ts';
 import { absolute } from './wrapper-chain.ts';
 
@@ -36,12 +36,10 @@ async function playScript(
 ): Promise<ShowOutcome> {
   const script = absolute(file.url, base);
   const { adParameters } = linear;
-  const vpaid = { ad, part: 'linear' as const, form: linear, script, adParameters, ...player.size };
-  const { errorCode, playedMs, picture } = await playVpaid(player, vpaid, () =>
-    clickAd(player, ad, { part: 'linear', form: linear, url: clickThrough }, { assetUrl: script }),
-  );
+  const vpaid = { ad, part: 'linear' as const, form: linear, script, adParameters, clickThrough, ...player.size };
+  const { errorCode, playedMs, picture, isCut } = await playVpaid(player, vpaid);
   const mediafile_url = clipUrl(script);
-  return { shown: 'vpaid', played_ms: playedMs, media: [], error_code: errorCode, picture, mediafile_url };
+  return { shown: 'vpaid', played_ms: playedMs, media: [], error_code: errorCode, picture, isCut, mediafile_url };
 }
 
 /** Tries the files in order, plays the first that loads, and clicks it at its end. */
@@ -54,16 +52,17 @@ async function playFiles(player: TimedPlayer, shown: LinearAd, files: readonly V
     media.push(tried);
     const mediafile_url = tried.url;
     if (tried.outcome === 'played') {
-      const { playedMs, errorCode, picture } = await playVideo(player, shown, assetUrl);
-      keepVideo(player, tried.url);
+      const { playedMs, errorCode, picture, isCut } = await playVideo(player, shown, assetUrl);
+      media.splice(-1, 1, { ...tried, bytes: mediaBytes(player, assetUrl) });
+      await keepVideo(player, assetUrl);
       const moment = { playheadMs: playedMs, assetUrl: tried.url };
       await clickAd(player, ad, { part: 'linear', form: linear, url: clickThrough }, moment);
-      return { shown: 'video', played_ms: playedMs, media, error_code: errorCode, picture, mediafile_url };
+      return { shown: 'video', played_ms: playedMs, media, error_code: errorCode, picture, isCut, mediafile_url };
     }
     if (player.page.isGone) break;
   }
   const last = media.at(-1);
-  const outcome = { shown: 'nothing', played_ms: 0, media, error_code: errorOf(media), picture: null } as const;
+  const outcome = { ...notShown(null), media, error_code: errorOf(media) };
   return { ...outcome, ...(last && { mediafile_url: last.url }) };
 }
 
@@ -77,9 +76,10 @@ const declaredFile = ({ type, delivery, bitrate, width, height }: VastMediaFile,
   height,
 });
 
-function keepVideo({ responses, files }: TimedPlayer, url: string): void {
-  const kept = responses.media(url);
-  if (!kept || files.some(({ name }) => name === CREATIVE_VIDEO)) return;
+async function keepVideo({ responses, files }: TimedPlayer, url: string): Promise<void> {
+  if (files.some(({ name }) => name === CREATIVE_VIDEO)) return;
+  const kept = await responses.takeMedia(url);
+  if (!kept) return;
   const contentType = kept.contentType.slice(0, 100);
   files.push({ name: CREATIVE_VIDEO, contentType, bytes: kept.bytes, width: 0, height: 0 });
 }

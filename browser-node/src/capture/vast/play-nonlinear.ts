@@ -32,13 +32,11 @@ async function showScript(
   base: string,
 ): Promise<ShowOutcome> {
   const script = absolute(value, base);
-  const { adParameters, clickThrough } = form;
-  const vpaid = { ad, part: 'nonlinear' as const, form, script, adParameters, ...player.size };
-  const clicked = { part: 'nonlinear' as const, form, url: absolute(clickThrough, base) };
-  const { errorCode, playedMs, picture } = await playVpaid(player, vpaid, () =>
-    clickAd(player, ad, clicked, { assetUrl: script }),
-  );
-  return { shown: 'vpaid', played_ms: playedMs, media: [], error_code: errorCode, picture };
+  const { adParameters } = form;
+  const clickThrough = absolute(form.clickThrough, base);
+  const vpaid = { ad, part: 'nonlinear' as const, form, script, adParameters, clickThrough, ...player.size };
+  const { errorCode, playedMs, picture, isCut } = await playVpaid(player, vpaid);
+  return { shown: 'vpaid', played_ms: playedMs, media: [], error_code: errorCode, picture, isCut };
 }
 
 async function showOverlay(player: TimedPlayer, ad: number, display: VastDisplay, base: string): Promise<ShowOutcome> {
@@ -48,5 +46,5 @@ async function showOverlay(player: TimedPlayer, ad: number, display: VastDisplay
   const isDue = ({ part, event }: Logged) => part === 'nonlinear' && (event === 'creativeView' || event === 'start');
   await player.log.fire(ad, isDue);
   await clickAd(player, ad, { part: 'nonlinear', form: display, url: absolute(display.clickThrough, base) });
-  return { shown: 'nonlinear', played_ms: 0, media: [], error_code: null, picture: shown.picture };
+  return { shown: 'nonlinear', played_ms: 0, media: [], error_code: null, picture: shown.picture, isCut: false };
 }

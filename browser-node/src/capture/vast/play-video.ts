@@ -16,8 +16,13 @@ const NOT_PLAYABLE = 405;
 /** A video ad: its index among the ads that are played, its video, and the icons over it. */
 export type VideoAd = { ad: number; linear: VastLinear; icons: readonly IconToShow[] };
 
-/** How playing ended; `picture` is a frame from the middle. */
-export type VideoPlayed = { playedMs: number; errorCode: number | null; picture: ShowOutcome['picture'] };
+/** How playing ended; `picture` is a frame from the middle; `isCut`: the time for all ads was over before the video. */
+export type VideoPlayed = {
+  playedMs: number;
+  errorCode: number | null;
+  picture: ShowOutcome['picture'];
+  isCut: boolean;
+};
 
 /** Plays the loaded video to its end, or until the time is over, and requests its trackers when they are due (VAST 4.3, 3.14.1). */
 export async function playVideo(player: TimedPlayer, shown: VideoAd, assetUrl: string): Promise<VideoPlayed> {
@@ -26,11 +31,12 @@ export async function playVideo(player: TimedPlayer, shown: VideoAd, assetUrl: s
   for (let state = await player.page.state(); state && !player.page.isGone; state = await player.page.state()) {
     const at = playheadOf(state, shown.linear);
     await playback.advance(at);
-    if (at.ended || playback.isStalled || performance.now() > player.until) break;
+    if (at.ended || playback.isStalled) break;
+    if (performance.now() > player.until) return playback.end(true);
     await playback.adjustRate(at);
     await player.page.pause(POLL_MS);
   }
-  return playback.end();
+  return playback.end(false);
 }
 
 /** The playhead of a video; its duration as the document declares it where the video does not tell. */
@@ -88,11 +94,11 @@ class Playback {
     this.#rate = next;
   }
 
-  async end(): Promise<VideoPlayed> {
+  async end(isCut: boolean): Promise<VideoPlayed> {
     const { ms } = this.#progress;
     if (!this.#isViewed && ms >= 0) await this.#fire(({ part, event }) => part === 'ad' && event === 'notViewable', ms);
     const picture = this.#picture ?? (await this.#screenshot());
-    return { playedMs: Math.max(0, Math.round(ms)), errorCode: ms > 0 ? null : NOT_PLAYABLE, picture };
+    return { playedMs: Math.max(0, Math.round(ms)), errorCode: ms > 0 ? null : NOT_PLAYABLE, picture, isCut };
   }
 
   async #fire(isDue: (tracker: Logged) => boolean, playheadMs: number): Promise<void> {

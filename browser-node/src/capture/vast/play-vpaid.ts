@@ -42,51 +42,61 @@ export type VpaidAd = {
   adParameters: string;
   width: number;
   height: number;
+  /** The landing page where the ad leaves it to the player to open one, '' = none. */
+  clickThrough: string;
 };
 
-/** How a VPAID ad ended: with an error where it did not start or reported one. */
-export type VpaidPlayed = { errorCode: number | null; picture: Buffer | null; playedMs: number };
+/** How a VPAID ad ended: with an error where it did not start or reported one; `isCut`: the time for all ads was over before it. */
+export type VpaidPlayed = { errorCode: number | null; picture: Buffer | null; playedMs: number; isCut: boolean };
 
 /**
- * Runs a VPAID 2.0 ad in a frame over the video, as a player that trusts it does, and requests trackers for its events. `click` is called
- * while the ad runs, since afterwards there is nothing to click. A script that fails is removed.
+ * Runs a VPAID 2.0 ad in a frame over the video, as a player that trusts it does, and requests trackers for its events. It is clicked while
+ * it runs, since afterwards there is nothing to click: the frame gets the click, and its script reports a click-through (`AdClickThru`). A
+ * script that fails is removed.
  */
 export async function playVpaid(
-  { page, log, until }: Pick<TimedPlayer, 'page' | 'log' | 'until'>,
+  { page, log, until, click }: Pick<TimedPlayer, 'page' | 'log' | 'until' | 'click'>,
   vpaid: VpaidAd,
-  click: () => Promise<void>,
 ): Promise<VpaidPlayed> {
   const token = randomBytes(8).toString('hex');
   const { script, adParameters, width, height } = vpaid;
-  const run = new VpaidRun(page, log, vpaid, token);
+  const run = new VpaidRun({ page, log, click }, vpaid, token);
   await run.update();
   const start = { script, token, width, height, bitrate: BITRATE_KBPS, adParameters };
   const frame = await page.show({ form: 'html', value: frameOf(start), width, height, over: OVER_THE_VIDEO });
+  run.frame = frame;
   const isStarted = await run.wait(() => run.has('AdStarted') || run.has('AdImpression'), START_MS, until);
   let picture: Buffer | null = null;
+  let isCut = false;
   if (isStarted) {
     await run.wait(() => run.has('AdVideoMidpoint'), BEFORE_CLICK_MS, until);
     picture = await page.picture(await page.box(frame));
-    if (!run.isOver) await click();
+    if (!run.isOver) await run.click();
     await run.wait(() => run.has('AdVideoComplete'), PLAY_MS, until);
+    isCut = !run.isOver && performance.now() >= until;
     if (!run.isOver) await run.stop();
   }
   const hasFailed = run.has('AdError') || !isStarted;
   if (hasFailed) await page.remove([frame]);
-  return { errorCode: hasFailed ? 901 : null, picture, playedMs: run.playedMs };
+  return { errorCode: hasFailed ? 901 : null, picture, playedMs: run.playedMs, isCut };
 }
 
 class VpaidRun {
+  /** The id of the ad's frame, '' = it is not shown yet. */
+  frame = '';
   readonly #page: PlayerPage;
   readonly #log: TrackerLog;
+  readonly #click: TimedPlayer['click'];
   readonly #vpaid: VpaidAd;
   readonly #token: string;
   readonly #seen = new Map<string, VpaidMessage>();
   #lastAtMs = 0;
+  #isClicking = false;
 
-  constructor(page: PlayerPage, log: TrackerLog, vpaid: VpaidAd, token: string) {
+  constructor({ page, log, click }: Pick<TimedPlayer, 'page' | 'log' | 'click'>, vpaid: VpaidAd, token: string) {
     this.#page = page;
     this.#log = log;
+    this.#click = click;
     this.#vpaid = vpaid;
     this.#token = token;
   }
@@ -115,6 +125,19 @@ class VpaidRun {
     return holds();
   }
 
+  /** Clicks the ad. Meanwhile its events are read: it may leave it to the player to open the landing page (VPAID 2.0, 3.3.14). */
+  async click(): Promise<void> {
+    this.#isClicking = true;
+    const clicking = this.#click(null).finally(() => {
+      this.#isClicking = false;
+    });
+    while (this.#isClicking) {
+      await this.#page.pause(POLL_MS);
+      await this.update();
+    }
+    await clicking;
+  }
+
   async stop(): Promise<void> {
     await this.update(true);
     await this.wait(() => this.has('AdStopped'), STOP_MS, Number.POSITIVE_INFINITY);
@@ -122,16 +145,26 @@ class VpaidRun {
 
   /** Reads the ad's new events and requests their trackers. With `stop`, the ad is asked to stop. */
   async update(stop = false): Promise<void> {
-    const messages = (await this.#page.run(vpaidMessages, { token: this.#token, stop })) ?? [];
+    const messages = (await this.#page.run(vpaidMessages, { token: this.#token, frame: this.frame, stop })) ?? [];
     for (const message of messages) {
       this.#seen.set(message.event, message);
       this.#lastAtMs = message.atMs;
+      if (message.event === 'AdClickThru' && this.#isClicking) await this.#open(message);
       const events = TRACKING_EVENTS[message.event] ?? [];
       const { ad, form, script, part } = this.#vpaid;
       const isDue = (tracker: Logged) =>
         events.includes(tracker.event) && (tracker.part === 'ad' || tracker.part === part) && isAbout(tracker, form);
       await this.#log.fire(ad, isDue, { assetUrl: script, playheadMs: this.playedMs });
     }
+  }
+
+  /** Opens the landing page of a click that the ad leaves to the player; `values`: its URL, '' = that of the document; an id; whether it does. */
+  async #open({ values: [url = '', , playerHandles] }: VpaidMessage): Promise<void> {
+    const { ad, script, clickThrough } = this.#vpaid;
+    const landing = url.trim() || clickThrough;
+    const moment = { assetUrl: script, playheadMs: this.playedMs };
+    if (playerHandles === 'true' && /^https?:/i.test(landing))
+      await this.#page.open(this.#log.fill(ad, landing, moment));
   }
 }
 

@@ -1,7 +1,9 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Frame } from 'playwright-core';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import type { HarnessPage } from '../harness/harness-page.ts';
+import { screenshotOfBox } from '../harness/see-creative.ts';
 import {
   type Box,
   type PlayerCommand,
@@ -10,7 +12,7 @@ import {
   type ShownResource,
   type VideoState,
 } from '../page-scripts/video-player.ts';
-import { SCREENSHOT_MS, underLoad } from '../session/budgets.ts';
+import { underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 
 /** The page of a video player. Every call has a deadline; it returns `null` after that, and when the page or the capture has ended. */
@@ -37,6 +39,12 @@ export class PlayerPage {
 
   state = (): Promise<VideoState | null> => this.#ask({ do: 'state' }) as Promise<VideoState | null>;
   box = (id = ''): Promise<Box | null> => this.#ask({ do: 'box', id }) as Promise<Box | null>;
+  /** The centre of the player in the viewport. */
+  centre = (): Promise<Box | null> => this.#ask({ do: 'centre' }) as Promise<Box | null>;
+  /** Opens a page in a tab, for an ad that was clicked and asks for it. */
+  async open(url: string): Promise<void> {
+    await this.#ask({ do: 'open', url });
+  }
   async mount(width: number, height: number): Promise<void> {
     await this.#ask({ do: 'mount', width, height });
   }
@@ -59,13 +67,16 @@ export class PlayerPage {
   async remove(ids: string[] = this.#shown): Promise<void> {
     if (ids.length > 0) await this.#ask({ do: 'remove', ids });
   }
-  /** Sets what the next click on the player does: it requests the trackers and opens the URL, '' = none. */
-  async onClick(url: string, trackers: string[]): Promise<void> {
-    await this.#ask({ do: 'on_click', url, trackers });
+  /** Sets what the next click on the player does: it requests the trackers and opens the URL. */
+  async awaitClick(url: string, trackers: string[]): Promise<void> {
+    await this.#ask({ do: 'await_click', url, trackers });
   }
-  /** Requests trackers; returns whether the page could. */
-  async fire(urls: string[]): Promise<boolean> {
-    return urls.length === 0 || (await this.#ask({ do: 'fire', urls })) === true;
+  /** Clicks do nothing from now on; returns whether the player got the one that it waited for. */
+  async endClick(): Promise<boolean> {
+    return (await this.#ask({ do: 'end_click' })) === true;
+  }
+  async fire(urls: string[]): Promise<void> {
+    if (urls.length > 0) await this.#ask({ do: 'fire', urls });
   }
 
   /** Runs a script in the page, in the player's isolated world. */
@@ -80,9 +91,13 @@ export class PlayerPage {
   /** A screenshot of a part of the page, null where none could be taken. */
   async picture(box: Box | null): Promise<Buffer | null> {
     if (!box || box.width < 1 || box.height < 1) return null;
-    const timeout = underLoad(this.#captureSession, SCREENSHOT_MS);
-    const options = { type: 'jpeg', quality: 90, clip: box, fullPage: true, caret: 'initial', timeout } as const;
-    return this.#captureSession.ending.race(this.harness.page.screenshot(options).catch(() => null));
+    const { ending, logger, notes } = this.#captureSession;
+    const taking = screenshotOfBox(this.#captureSession, this.harness, box).catch((cause: unknown) => {
+      logger.info({ cause }, 'no screenshot of a part of an ad could be taken');
+      notes.push(note('creative_picture'));
+      return null;
+    });
+    return ending.race(taking);
   }
 
   /** The frames of the page, the main frame first. */

@@ -1,4 +1,5 @@
 import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
+import type { Note } from '@adsweep/shared/capture/notes.ts';
 import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
@@ -21,33 +22,40 @@ export type Player = {
   size: { width: number; height: number };
   /** Width of the player in device pixels. */
   pixelWidth: number;
-  /** Clicks the player, once for the whole tag: the page requests `trackers` and opens `url`. */
-  click: (url: string, trackers: string[]) => Promise<void>;
+  /**
+   * Clicks the player, once for the whole tag: its page requests `trackers` and opens `url`; null: the ad's script handles the click.
+   * Returns whether the page got the click.
+   */
+  click: (click: { url: string; trackers: string[] } | null) => Promise<boolean>;
   files: CaptureFile[];
+  /** What the capture lacks. */
+  notes: Note[];
 };
 
 /** A player, and when the time for all ads ends, by `performance.now()`. */
 export type TimedPlayer = Player & { until: number };
 
-/** The result of showing an ad; `mediafile_url` where a file or a script was used. */
+/** The result of showing an ad; `isCut`: the time for all ads was over before it; `mediafile_url` where a file or a script was used. */
 export type ShowOutcome = Pick<PlayedAd, 'shown' | 'played_ms' | 'media' | 'error_code'> & {
   picture: Buffer | null;
+  isCut: boolean;
   mediafile_url?: string;
 };
 
 /** The outcome of an ad that was not shown, with its error code (VAST 4.3, 2.3.6.3). */
-export const notShown = (errorCode: number): ShowOutcome => ({
+export const notShown = (errorCode: number | null): ShowOutcome => ({
   shown: 'nothing',
   played_ms: 0,
   media: [],
   error_code: errorCode,
   picture: null,
+  isCut: false,
 });
 
 /** What of an ad is clicked, and its landing page, '' = none. */
 type Clicked = { part: 'linear' | 'nonlinear'; form: VastLinear | VastDisplay; url: string };
 
-/** Clicks an ad: its click trackers are requested and its landing page opens. Without a landing page the ad's script handles clicks. */
+/** Clicks an ad that has a landing page: its click trackers are requested and the page opens. They count as requested only if it got the click. */
 export async function clickAd(
   { log, click, size }: Player,
   ad: number,
@@ -58,8 +66,8 @@ export async function clickAd(
   const moment = { ...when, click: { x: Math.round(size.width / 2), y: Math.round(size.height / 2) } };
   const isDue = (tracker: Logged) =>
     tracker.part === part && tracker.event === 'clickTracking' && isAbout(tracker, form);
-  const trackers = log.prepare(ad, isDue, moment);
-  await click(log.fill(ad, url, moment), trackers);
+  const due = log.due(ad, isDue, moment);
+  if (await click({ url: log.fill(ad, url, moment), trackers: due.map((one) => one.url) })) log.requested(due);
 }
 
 /** A screenshot as a file of the capture. */

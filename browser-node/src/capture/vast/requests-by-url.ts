@@ -1,9 +1,9 @@
-import { type Entry, lastOf } from '../session/journal-entry.ts';
+import { type Entry, lastOf, ORB_BLOCKED } from '../session/journal-entry.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
 import { clipUrl } from '../session/urls.ts';
 
 /** Comparison key of a URL, without scheme and fragment: Chromium upgrades http images and media of an https page to https. Pure. */
-const urlKey = (url: string): string => (clipUrl(url).split('#')[0] as string).replace(/^https?:/i, '');
+export const urlKey = (url: string): string => (clipUrl(url).split('#')[0] as string).replace(/^https?:/i, '');
 
 /** The last request for a URL; undefined: there was none. */
 export function lastRequest(journal: Pick<NetworkJournal, 'entries'>, url: string): Entry | undefined {
@@ -17,8 +17,29 @@ export function lastResponse(journal: Pick<NetworkJournal, 'entries'>, url: stri
   return first && lastOf(first);
 }
 
-/** Hands out the requests for each URL in order, each once: a URL that two trackers have is requested twice. Pure. */
-export function requestsInOrder(entries: readonly Entry[]): (url: string) => Entry | undefined {
-  const left = Map.groupBy(entries, ({ url }) => urlKey(url));
-  return (url) => left.get(urlKey(url))?.shift();
+/** A tracker as far as it was requested. */
+type Requested = { requested_url: string; requested_at_ms: number | null };
+
+/**
+ * The request of each tracker that was requested, undefined = the browser made none. Each request is that of one tracker: a URL that two
+ * trackers have is requested twice. Page loads and redirects are not trackers' requests. Pure.
+ */
+export function requestsOfTrackers<T extends Requested>(
+  trackers: readonly T[],
+  entries: readonly Entry[],
+): Map<T, Entry | undefined> {
+  const left = Map.groupBy(
+    entries.filter(({ resourceType, isRedirect }) => resourceType !== 'document' && !isRedirect),
+    ({ url }) => urlKey(url),
+  );
+  const requested = trackers.filter(({ requested_at_ms }) => requested_at_ms !== null);
+  const inOrder = requested.toSorted((a, b) => Number(a.requested_at_ms) - Number(b.requested_at_ms));
+  return new Map(inOrder.map((tracker) => [tracker, left.get(urlKey(tracker.requested_url))?.shift()]));
+}
+
+/** Whether a response came for a request, over its redirects, or none will. */
+export function hasEnded(entry: Entry): boolean {
+  const { statusCode, fault, isStopped } = lastOf(entry);
+  // The status of a response that the browser blocks is reported after its failure.
+  return statusCode > 0 || isStopped || (fault !== '' && fault !== ORB_BLOCKED);
 }

@@ -83,14 +83,20 @@ export function describeAd(resolution: Resolution, resolved: ResolvedAd): Played
     is_vpaid:
       ad.linears.some(({ mediaFiles }) => mediaFiles.some(({ apiFramework }) => VPAID.test(apiFramework))) ||
       ad.nonLinears.some(({ apiFramework }) => VPAID.test(apiFramework)),
+    is_nonlinear: ad.linears.length === 0 && ad.nonLinears.length > 0,
   };
 }
 
-/** The vendors of verification scripts, its wrappers' included (VAST 4.3, 3.17). */
+/** What the record names a verification script that names neither vendor nor API, nor has a URL. */
+const UNNAMED = 'unnamed';
+
+/** The vendors of verification scripts, else their APIs or hosts, its wrappers' included (VAST 4.3, 3.17). */
 const verificationsOf = ({ ad, wrappers }: ResolvedAd): string[] =>
   [...wrappers.map((wrapper) => wrapper.ad), ad]
     .flatMap(({ verifications }) => verifications)
     .slice(0, WORDS_MAX)
-    .map(({ vendor, resources }) => word(vendor || (resources[0]?.apiFramework ?? '')));
+    .map(({ vendor, resources: [resource] }) =>
+      word(vendor || resource?.apiFramework || URL.parse(resource?.url ?? '')?.hostname || UNNAMED),
+    );
 
 const word = (text: string): string => text.slice(0, WORD_MAX).toWellFormed();

@@ -14,6 +14,8 @@ export type AboutAd = Pick<MacroContext, 'podSequence' | 'adServingId' | 'univer
 const NO_AD: AboutAd = { podSequence: 1, adServingId: '', universalAdIds: [] };
 
 export type Logged = CapturedTracker & Pick<DeclaredTracker, 'form'> & { declared: string };
+/** A tracker that is to be requested now, at `url`, in ms since the capture began. */
+export type DueTracker = { record: Logged; url: string; atMs: number; playheadMs: number | null };
 type Declared = Omit<DeclaredTracker, 'part'> & { part: AdPart };
 
 /** The most trackers of one tag that are kept and requested: real ads have far fewer, and a page that requests more plays nothing. */
@@ -69,32 +71,47 @@ export class TrackerLog {
       });
   }
 
-  /** Requests the trackers of an ad that `isDue` accepts and that were not requested yet; returns the URLs that were requested. */
-  async fire(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): Promise<string[]> {
-    const urls = this.prepare(ad, isDue, moment);
-    await this.#page.fire(urls);
-    return urls;
+  /** Requests the trackers of an ad that `isDue` accepts and that were not requested yet. */
+  async fire(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): Promise<void> {
+    const due = this.due(ad, isDue, moment);
+    // Before the page answers: a page that is too busy to answer may request them later.
+    this.requested(due);
+    await this.#page.fire(due.map(({ url }) => url));
   }
 
   /**
-   * Marks trackers as requested and returns their URLs, for callers that request them in another way. A URL that is too long, or with which
-   * those of the ad would be too long together, is never requested.
+   * The trackers of an ad that are due, for callers that request them in another way and call {@link requested} then. A URL that is too long,
+   * or with which those of the ad would be too long together, is never requested.
    */
-  prepare(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): string[] {
-    const urls: string[] = [];
+  due(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): DueTracker[] {
+    const atMs = Date.now() - this.#startedAtMs;
+    const due: DueTracker[] = [];
+    let total = this.#requestedLength.get(ad) ?? 0;
     for (const record of this.records) {
       if (record.ad !== ad || record.requested_at_ms !== null || !isRequestable(record.declared) || !isDue(record))
         continue;
       const url = this.fill(ad, record.declared, moment);
-      const length = (this.#requestedLength.get(ad) ?? 0) + url.length;
-      if (length > REQUESTED_LENGTH_MAX) continue;
-      this.#requestedLength.set(ad, length);
-      record.requested_url = url;
-      record.requested_at_ms = Date.now() - this.#startedAtMs;
-      record.playhead_ms = moment.playheadMs === undefined ? null : Math.max(0, Math.round(moment.playheadMs));
-      urls.push(url);
+      if (total + url.length > REQUESTED_LENGTH_MAX) continue;
+      total += url.length;
+      const { playheadMs } = moment;
+      due.push({
+        record,
+        url,
+        atMs,
+        playheadMs: playheadMs === undefined ? null : Math.max(0, Math.round(playheadMs)),
+      });
     }
-    return urls;
+    return due;
+  }
+
+  /** Records that the page was told to request these. */
+  requested(due: readonly DueTracker[]): void {
+    for (const { record, url, atMs, playheadMs } of due) {
+      this.#requestedLength.set(record.ad, (this.#requestedLength.get(record.ad) ?? 0) + url.length);
+      record.requested_url = url;
+      record.requested_at_ms = atMs;
+      record.playhead_ms = playheadMs;
+    }
   }
 
   /** A URL of an ad with its macros filled for this moment; `ad` null = no ad. */

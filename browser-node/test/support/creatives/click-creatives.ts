@@ -149,6 +149,33 @@ export const CLICK_CREATIVES: Creative[] = [
     markup: /CLICK_URL_UNESC/,
   },
   {
+    kind: 'a link for visitors, and another one for pages that were activated before the click',
+    isTested: true,
+    tag: `<a id="banner" href="${CLICK}" target="_blank">${img('300x250')}</a><script>
+const banner = document.getElementById('banner');
+const watch = setInterval(() => { if (navigator.userActivation.hasBeenActive) banner.href = '${ADS}/for-robots'; }, 10);
+banner.addEventListener('pointerdown', () => clearInterval(watch));
+</script>`,
+    size: [300, 250],
+    landing: SHOP,
+    markup: /hasBeenActive/,
+  },
+  {
+    kind: 'a link for visitors, and another one for clicks without a path and a hold',
+    isTested: true,
+    tag: `<a id="banner" href="${ADS}/for-robots" target="_blank">${img('300x250')}</a><script>
+const banner = document.getElementById('banner');
+let moves = 0;
+let pressedAt = 0;
+banner.addEventListener('pointermove', () => moves++);
+banner.addEventListener('pointerdown', () => { pressedAt = performance.now(); });
+banner.addEventListener('pointerup', () => { if (moves > 2 && performance.now() - pressedAt > 40) banner.href = '${CLICK}'; });
+</script>`,
+    size: [300, 250],
+    landing: SHOP,
+    markup: /pressedAt/,
+  },
+  {
     kind: 'a click tracker that takes its time',
     isTested: true,
     tag: `<a href="${CLICK}" target="_blank">${img('300x250')}</a>`,

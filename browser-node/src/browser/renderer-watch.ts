@@ -1,0 +1,240 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setPriority, totalmem } from 'node:os';
+
+const SAMPLE_MS = 500;
+/** How long a renderer that ended is kept in the list. */
+const REMEMBERED_MS = 30_000;
+
+/** The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages. */
+export const RENDERER_BYTES_MAX = Math.min(2 ** 31, (process.constrainedMemory() || totalmem()) * 0.5);
+/** Memory of the renderers of an ordinary capture: what a slot is planned with. */
+const CAPTURE_BYTES = 256 * 1024 * 1024;
+/** Memory of a browser's long-lived processes that no capture has caused: beyond it, growth is charged to the renderers that are busy meanwhile. */
+const BROWSER_BYTES_FREE = 512 * 1024 * 1024;
+
+/** The clock ticks per second of /proc on Linux. */
+const TICKS_PER_SECOND = 100;
+/** Seconds of CPU after which a renderer gets a lower priority, and which (setpriority(2)): a page that is about done goes first. */
+const PRIORITIES: [cpuSeconds: number, nice: number][] = [
+  [8, 19],
+  [4, 12],
+  [2, 6],
+];
+
+/** Bytes of memory: all that a renderer holds, the part that no other process shares, and the part of the browser's that it caused. */
+type Held = { bytes: number; own: number; charged: number };
+/** A running renderer at the last sample. */
+type Renderer = Held & { cpuSeconds: number; nice: number };
+
+/** The priority of a renderer that has used so much CPU. Pure. */
+export const priorityOf = (cpuSeconds: number): number =>
+  PRIORITIES.find(([seconds]) => cpuSeconds >= seconds)?.[1] ?? 0;
+
+/**
+ * The renderers that must end, by process id: those that hold more than `bytesMax`, with what they were charged with; and as long as all
+ * together hold more than that and an ordinary capture's memory for each further context, the largest. So one capture cannot take the memory
+ * of the others by many frames. Pure.
+ */
+export function excessive(renderers: ReadonlyMap<number, Held>, bytesMax: number, contexts: number): number[] {
+  const bySize = [...renderers].map(([pid, held]) => ({
+    pid,
+    own: held.own + held.charged,
+    all: held.bytes + held.charged,
+  }));
+  bySize.sort((a, b) => b.own - a.own);
+  const sumMax = bytesMax + Math.max(0, contexts - 1) * CAPTURE_BYTES;
+  let sum = bySize.reduce((bytes, { own }) => bytes + own, 0);
+  const ends: number[] = [];
+  for (const { pid, own, all } of bySize) {
+    if (all <= bytesMax && sum <= sumMax) continue;
+    ends.push(pid);
+    sum -= own;
+  }
+  return ends;
+}
+
+/**
+ * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too much, and lowers the
+ * priority of those that use much CPU, so that they do not delay the pages of others. Does nothing on a system without /proc.
+ */
+export class RendererWatch {
+  readonly #groupId: number;
+  readonly #bytesMax: number;
+  readonly #renderers = new Map<number, Renderer>();
+  /** Processes that are not renderers of the group and never will be. */
+  readonly #others = new Set<number>();
+  /** The other processes of the group. */
+  readonly #longLived = new Set<number>();
+  #contexts = 0;
+  #browserBytes = 0;
+  #ended: { bytes: number; at: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(groupId: number, bytesMax: number) {
+    this.#groupId = groupId;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Samples while there are contexts: only then a browser has renderers. */
+  follow(contexts: number): void {
+    this.#contexts = contexts;
+    if (contexts > 0) {
+      this.#timer ??= setInterval(() => this.#sample(), SAMPLE_MS).unref();
+      return;
+    }
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Whether a renderer has just ended that, when last seen, used at least half of its limit, or was ended for its memory. */
+  endedForMemory(): boolean {
+    this.#sample();
+    return this.#ended.some(({ bytes }) => bytes >= this.#bytesMax / 2);
+  }
+
+  #sample(): void {
+    const now = performance.now();
+    this.#ended = this.#ended.filter(({ at }) => now - at < REMEMBERED_MS);
+    const pids = new Set(processIds().map(Number));
+    for (const set of [this.#others, this.#longLived]) for (const pid of set) if (!pids.has(pid)) set.delete(pid);
+    for (const pid of this.#renderers.keys()) if (!pids.has(pid)) this.#hasEnded(pid, now);
+    const cpuUsed = new Map<Renderer, number>();
+    for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
+    this.#chargeGrowth(cpuUsed);
+    for (const pid of excessive(this.#renderers, this.#bytesMax, this.#contexts)) this.#end(pid, now);
+  }
+
+  #measure(pid: number, now: number, cpuUsed: Map<Renderer, number>): void {
+    if (!this.#renderers.has(pid) && !this.#isRenderer(pid)) return;
+    const { resident: bytes, own } = memoryOf(pid);
+    if (bytes === 0) {
+      // A zombie: it has ended and was not reaped yet.
+      this.#others.add(pid);
+      this.#hasEnded(pid, now);
+      return;
+    }
+    const before = this.#renderers.get(pid) ?? { cpuSeconds: 0, nice: 0, charged: 0 };
+    const cpuSeconds = cpuSecondsOf(pid);
+    const nice = priorityOf(cpuSeconds);
+    if (nice > before.nice) lowerPriority(pid, nice);
+    const renderer = { ...before, bytes, own, cpuSeconds, nice };
+    this.#renderers.set(pid, renderer);
+    cpuUsed.set(renderer, cpuSeconds - before.cpuSeconds);
+  }
+
+  /** Pages can fill the browser's memory with what they hand over to it (blobs, messages): only the CPU that they use shows whose it is. */
+  #chargeGrowth(cpuUsed: Map<Renderer, number>): void {
+    const bytes = [...this.#longLived].reduce((sum, pid) => sum + residentBytes(pid), 0);
+    const growth = Math.max(0, bytes - Math.max(this.#browserBytes, BROWSER_BYTES_FREE));
+    this.#browserBytes = bytes;
+    const all = [...cpuUsed.values()].reduce((sum, seconds) => sum + seconds, 0);
+    if (bytes <= BROWSER_BYTES_FREE) for (const renderer of cpuUsed.keys()) renderer.charged = 0;
+    else if (all > 0) for (const [renderer, seconds] of cpuUsed) renderer.charged += growth * (seconds / all);
+  }
+
+  #isRenderer(pid: number): boolean {
+    const groupId = groupOf(pid);
+    if (groupId === null) return false;
+    const type = groupId === this.#groupId ? processType(pid) : '';
+    // Renderers are forked from a zygote and have its command line at first.
+    if (type === 'zygote') return false;
+    if (type === 'renderer') return true;
+    this.#others.add(pid);
+    if (groupId === this.#groupId) this.#longLived.add(pid);
+    return false;
+  }
+
+  #end(pid: number, now: number): void {
+    if (groupOf(pid) === this.#groupId) end(pid);
+    this.#renderers.delete(pid);
+    this.#others.add(pid);
+    this.#ended.push({ bytes: this.#bytesMax, at: now });
+  }
+
+  #hasEnded(pid: number, now: number): void {
+    const bytes = this.#renderers.get(pid)?.bytes;
+    if (bytes !== undefined) this.#ended.push({ bytes, at: now });
+    this.#renderers.delete(pid);
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Linux has a priority for each thread; threads that start later inherit it. */
+function lowerPriority(pid: number, nice: number): void {
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+  } catch {
+    // A thread has ended meanwhile, or the process belongs to another user.
+  }
+}
+
+const PAGE_BYTES = 4096;
+
+/** Process ids of this machine; none where the system has no /proc. */
+function processIds(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Bytes of memory of a process group's long-lived processes: all but Chromium's renderers, which start and end with their pages. null
+ * where the system has no /proc.
+ */
+export function longLivedMemory(groupId: number): number | null {
+  const pids = processIds();
+  if (pids.length === 0) return null;
+  const longLived = pids.filter((pid) => groupOf(pid) === groupId && processType(pid) !== 'renderer');
+  return longLived.reduce((sum, pid) => sum + residentBytes(pid), 0);
+}
+
+/** The fields of proc_pid_stat(5) from the third on; none once the process has ended. */
+function statOf(pid: number | string): string[] {
+  const stat = readProc(pid, 'stat');
+  // The second field is a name in parentheses, which may contain anything.
+  return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** The process group of a process; null = it has ended. */
+const groupOf = (pid: number | string): number | null => {
+  const group = statOf(pid)[2];
+  return group === undefined ? null : Number(group);
+};
+
+/** The CPU time of all threads of a process: fields 14 and 15. */
+function cpuSecondsOf(pid: number): number {
+  const stat = statOf(pid);
+  return (Number(stat[11] ?? 0) + Number(stat[12] ?? 0)) / TICKS_PER_SECOND;
+}
+
+/**
+ * Bytes of memory that a process holds, and those of them that it shares with no other; 0 once it has ended. From the second and third
+ * fields of proc_pid_statm(5), which is cheaper to read than stat.
+ */
+function memoryOf(pid: number | string): { resident: number; own: number } {
+  const [, resident = 0, shared = 0] = readProc(pid, 'statm').split(' ').map(Number);
+  return { resident: resident * PAGE_BYTES, own: (resident - shared) * PAGE_BYTES };
+}
+
+const residentBytes = (pid: number | string): number => memoryOf(pid).resident;
+
+/** The type of a Chromium process: `renderer`, `zygote`, `utility`...; '' = it is the browser process, or has ended. */
+const processType = (pid: number | string): string => /--type=([a-z-]+)/.exec(readProc(pid, 'cmdline'))?.[1] ?? '';
+
+/** '' once the process has ended. Synchronous: /proc never waits for a disk, and the thread pool would cost three times as much CPU. */
+function readProc(pid: number | string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,51 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
+import { COMMAND_MS, rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { readTimes } from '../devtools/thread-times.ts';
+import { ANSWER_MS, MAIN_THREAD_WATCHED_MS, underLoad } from './budgets.ts';
+import type { CaptureSession } from './capture-session.ts';
+import { isShown } from './open-tabs.ts';
+
+/**
+ * Stops the scripts of tabs and frames that are too busy to answer, so that their contents can be read and captured. Resolves to whether
+ * there were any.
+ */
+export async function stopBusyScripts(session: CaptureSession): Promise<boolean> {
+  const busy = await Promise.all(shownDocuments(session).map((one) => stopIfBusy(session, one)));
+  const isBusy = busy.includes(true);
+  if (isBusy) session.notes.push(note('stopped_busy'));
+  return isBusy;
+}
+
+/** The tabs that are shown, and their frames of other sites. */
+function shownDocuments({ tabs, devtools }: CaptureSession): TargetSession[] {
+  const shown = new Set(tabs.all.filter(isShown).map(({ tab }) => tab.session));
+  return [...devtools.sessions()].filter(
+    (one) => (one.type === 'page' || one.type === 'iframe') && shown.has(rootOf(one)),
+  );
+}
+
+async function stopIfBusy(session: CaptureSession, document: TargetSession): Promise<boolean> {
+  const { busyDocuments, tabs } = session;
+  try {
+    await document.send('Runtime.evaluate', { expression: '1' }, underLoad(session, MAIN_THREAD_WATCHED_MS));
+    return false;
+  } catch {
+    const own = tabs.all.find(({ tab }) => tab.session === document);
+    if (own) await own.tab.stopScript();
+    else {
+      document.notify('Emulation.setScriptExecutionDisabled', { value: true });
+      await document.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
+    }
+    busyDocuments.set(document, await readTimes(document, underLoad(session, ANSWER_MS)));
+    return true;
+  }
+}
+
+/** Remembers the times of all documents: one that does not answer from now on has been busy since. */
+export async function rememberTimes(session: CaptureSession): Promise<void> {
+  const remember = async (document: TargetSession) => {
+    const times = await readTimes(document, underLoad(session, ANSWER_MS));
+    if (times) session.threadTimes.set(document, times);
+  };
+  await Promise.all(shownDocuments(session).map(remember));
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { note } from '@adsweep/shared/capture/notes.ts';
+import { CaptureWorld } from './support/capture-world.ts';
+
+let world: CaptureWorld;
+before(async () => {
+  world = await CaptureWorld.start();
+  const { site } = world;
+  site.setPage('http://plain.example/', '<title>plain</title><h1>Plain</h1>');
+  site.setPage(
+    'http://busy.example/',
+    '<h1>Busy</h1><script>onload = () => setTimeout(() => { for (;;); }, 300)</script>',
+  );
+  site.setPage(
+    'http://around.example/',
+    '<title>around</title><h1>Around</h1><iframe src="http://busy.example/"></iframe>',
+  );
+  site.setPage('http://closing.example/', '<h1>Gone</h1><script>onload = () => setTimeout(close, 300)</script>');
+  site.setPage(
+    'http://opener.example/',
+    '<title>opener</title><h1>Opener</h1><script>open("http://closing.example/")</script>',
+  );
+  const open = '<script>for (let n = 0; n < 12; n++) open("http://plain.example/?" + n)</script>';
+  site.setPage('http://many.example/', `<title>many</title><h1>Many</h1>${open}`);
+});
+after(() => world.close());
+
+const notesOf = async (url: string) => {
+  const captured = await world.capture(url);
+  assert.equal(captured.failure, null);
+  return { captured, notes: captured.outcome.capture.notes };
+};
+
+describe('a capture', () => {
+  it('of an ordinary page lacks nothing', async () => {
+    assert.deepEqual((await notesOf('http://plain.example/')).notes, []);
+  });
+
+  it('of a page with a frame that keeps its thread busy has the texts of both, and a note that its scripts were stopped', async () => {
+    const { captured, notes } = await notesOf('http://around.example/');
+    assert.equal(captured.landings[0]?.page_title, 'around');
+    assert.ok(captured.landings[0]?.screenshot);
+    assert.deepEqual(
+      captured
+        .documents()
+        .map(({ url }) => url)
+        .toSorted(),
+      ['http://around.example/', 'http://busy.example/'],
+    );
+    assert.deepEqual(notes, [note('stopped_busy')]);
+  });
+
+  it('has notes of windows that closed themselves before they were read', async () => {
+    const { notes } = await notesOf('http://opener.example/');
+    assert.deepEqual(notes, [note('closed', { landing: 1 })]);
+  });
+
+  it('has a note of the windows beyond the tenth', async () => {
+    const { captured, notes } = await notesOf('http://many.example/');
+    assert.equal(captured.landings.length, 10);
+    assert.deepEqual(
+      notes.filter(({ kind }) => kind === 'landings'),
+      [note('landings', { count: 3 })],
+    );
+  });
+});
