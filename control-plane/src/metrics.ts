@@ -35,7 +35,7 @@ export function createMetrics() {
 export type WorkMetrics = ReturnType<typeof workMetrics>;
 
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
-const LATE_CALLS = ['alone', 'members', 'upload', 'complete', 'fail', 'release'] as const;
+const LATE_CALLS = ['alone', 'loaded', 'members', 'upload', 'complete', 'fail', 'release'] as const;
 const REMOVED = ['scan', 'evidence', 'unreferenced'] as const;
 const MODEL_CALLS = ['answered', 'refused', 'remembered', 'unusable', 'timeout', 'rate_limited', 'error'] as const;
 const TOKENS = ['input', 'output'] as const;

@@ -1,3 +1,4 @@
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type * as driver from 'mongodb';
 import { describe, ID_INDEX, indexSpec } from './indexes/index-spec.ts';
 import { CODE, onlyOptions, refusal } from './refusals.ts';
@@ -5,11 +6,11 @@ import { EmbeddedCursor, type FindShape } from './search/cursor.ts';
 import { explain } from './search/explain.ts';
 import { countRows, findRows, search } from './search/find-rows.ts';
 import { projectionOf } from './search/projection.ts';
+import { timeLimitOf } from './search/time-limit.ts';
 import type { Database } from './storage/database.ts';
 import type { Records } from './storage/records.ts';
 import type { BulkCounts, CountingOptions } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
-import { startTimeSlice } from './time-slice.ts';
 import { indexedValues, splitPath } from './values/path-values.ts';
 import { sortComponents } from './values/sort-order.ts';
 import { keyOf } from './values/value-key.ts';
@@ -59,12 +60,13 @@ export class EmbeddedCollection {
   }
 
   find(filter: object = {}, options: driver.FindOptions = {}): EmbeddedCursor<Fields> {
-    onlyOptions(options, 'sort', 'skip', 'limit', 'projection', 'batchSize');
+    onlyOptions(options, 'sort', 'skip', 'limit', 'projection', 'batchSize', 'maxTimeMS');
     const shape: FindShape = {
       order: sortComponents(options.sort),
       skip: options.skip ?? 0,
       limit: Math.abs(options.limit ?? 0),
       projection: projectionOf(options.projection),
+      timeLimit: timeLimitOf(options.maxTimeMS),
     };
     return new EmbeddedCursor(shape, {
       read: (wanted) => this.#search(filter, wanted),
@@ -75,7 +77,9 @@ export class EmbeddedCollection {
   #search(filter: object, { projection, ...window }: FindShape): Iterator<Fields | null> {
     const records = this.#existing();
     if (!records) return [].values();
-    return search(records, filter, window).map((found) => found && (projection?.(found.fields) ?? found.fields));
+    return search(records, filter, { ...window, shown: projection?.shown ?? null }).map(
+      (found) => found && (projection?.(found.fields) ?? found.fields),
+    );
   }
 
   async findOne(filter: object = {}, options: driver.FindOneOptions = {}): Promise<Fields | null> {
@@ -83,14 +87,15 @@ export class EmbeddedCollection {
   }
 
   async countDocuments(filter: object = {}, options: driver.CountDocumentsOptions = {}): Promise<number> {
-    onlyOptions(options, 'skip', 'limit');
+    onlyOptions(options, 'skip', 'limit', 'maxTimeMS');
     const records = this.#existing();
     if (!records) return 0;
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = options;
-    const slice = startTimeSlice();
+    const timeLimit = timeLimitOf(options.maxTimeMS);
     const counting = countRows(records, filter);
-    let step = counting.next();
-    for (; !step.done; step = counting.next()) await slice.pause();
+    const next = () => timeLimit.within(() => counting.next());
+    let step = next();
+    for (; !step.done; step = next()) await pause();
     return Math.min(Math.max(step.value - skip, 0), limit);
   }
 

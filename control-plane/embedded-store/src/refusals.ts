@@ -8,6 +8,7 @@ export const CODE = {
   pathNotViable: 28,
   indexNotFound: 27,
   conflictingUpdate: 40,
+  maxTimeExpired: 50,
   immutableField: 66,
   indexOptionsConflict: 85,
   parallelArrays: 171,

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Document } from 'mongodb';
+import type { Document, Filter } from 'mongodb';
 import { openEmbedded } from '../src/open-embedded.ts';
 import type { Collection, FindCursor, Store } from '../src/store-shape.ts';
 
@@ -46,6 +46,8 @@ const INDEXES: Record<string, 1 | -1>[] = [
   { p: 1, 'r.s': -1, q: 1 },
   { 'r.s': 1, _id: 1 },
   { p: 1, 'r.s': 1, _id: -1 },
+  { p: 1, _id: 1 },
+  { q: 1, _id: 1 },
 ];
 const SPARSE_INDEXES: Record<string, 1 | -1>[] = [{ q: -1 }, { 'r.s': 1 }, { q: 1, 'r.s': -1 }];
 
@@ -205,6 +207,66 @@ describe('a plan of the embedded store', () => {
     assert.equal(await pages.countDocuments(filter), 55);
     const found = await pages.find(filter).sort({ at: -1, _id: -1 }).toArray();
     assert.deepEqual([found.length, found[0]?._id, found.at(-1)?._id], [55, '1798', '170']);
+  });
+
+  it('reads the entries of several indexes in parallel, and only documents that are in all of them', async () => {
+    const everything = await scans.find().sort(newest).toArray();
+    const questions: [Filter<Scan>, (scan: Scan) => boolean][] = [
+      [
+        { org: 0, status: 'failed', tags: 'a' },
+        ({ org, status, tags }: Scan) => org === 0 && status === 'failed' && tags.includes('a'),
+      ],
+      [
+        { $and: [{ org: 1 }, { tags: 'a' }, { tags: 'c' }] },
+        ({ org, tags }: Scan) => org === 1 && tags.includes('a') && tags.includes('c'),
+      ],
+      [
+        { org: 1, status: { $in: ['failed', 'completed'] }, tags: { $in: ['a', 'c'] } },
+        ({ org, tags }: Scan) => org === 1 && (tags.includes('a') || tags.includes('c')),
+      ],
+      [{ $and: [{ org: 1 }, { tags: 'a' }, { tags: 'b' }] }, () => false],
+    ];
+    for (const [filter, matches] of questions) {
+      const all = everything.filter(matches);
+      assert.equal(await scans.countDocuments(filter), all.length);
+      for (const skip of [0, 7, 200, 5_000]) {
+        const page = await scans.find(filter).sort(newest).skip(skip).limit(20).toArray();
+        assert.deepEqual(
+          page.map(({ _id }) => _id),
+          all.slice(skip, skip + 20).map(({ _id }) => _id),
+        );
+        const { executionStats } = await scans.find(filter).sort(newest).skip(skip).limit(20).explain();
+        assert.equal(executionStats.totalDocsExamined, page.length);
+      }
+      const after = afterPlace(all[3] ?? everything[3]!);
+      const rest = await scans
+        .find({ $and: [filter, after] })
+        .sort(newest)
+        .toArray();
+      assert.deepEqual(
+        rest.map(({ _id }) => _id),
+        all.slice(4).map(({ _id }) => _id),
+      );
+    }
+    const { queryPlanner } = await scans.find({ org: 0, status: 'failed', tags: 'a' }).sort(newest).explain();
+    assert.equal(queryPlanner.winningPlan.inputStage.stage, 'AND_SORTED');
+  });
+
+  it('reads no document of the pages before a deep one, forward and backward', async () => {
+    const many = store.collection<{ _id: number; org: number; at: number }>('many');
+    await many.createIndex({ org: 1, at: -1, _id: -1 });
+    await many.insertMany(Array.from({ length: 25_000 }, (_, n) => ({ _id: n, org: n % 2, at: Math.floor(n / 3) })));
+    for (const direction of [-1, 1] as const)
+      for (const skip of [0, 15, 16, 17, 9_999, 10_000, 12_345, 12_499, 12_500, 30_000]) {
+        const page = () => many.find({ org: 1 }).sort({ at: direction, _id: direction }).skip(skip).limit(10);
+        const { executionStats } = await page().explain();
+        const expected = Array.from({ length: 12_500 }, (_, n) => (direction < 0 ? 24_999 - 2 * n : 2 * n + 1));
+        assert.deepEqual(
+          (await page().toArray()).map(({ _id }) => _id),
+          expected.slice(skip, skip + 10),
+        );
+        assert.equal(executionStats.totalDocsExamined, executionStats.nReturned);
+      }
   });
 
   it('chooses the index with the fewest documents, counted up to a limit', async () => {

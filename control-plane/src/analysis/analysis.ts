@@ -15,6 +15,7 @@ import { ruleStore, rulesByTag } from './rules/rule-store.ts';
 import { batchClaimStore } from './rules/rule-tests/batch-claim-store.ts';
 import { ruleTestRoutes } from './rules/rule-tests/routes.ts';
 import type { RuleTestParts } from './rules/rule-tests/test-rules.ts';
+import type { ProblemsOf } from './rules/rule-types/rule-type.ts';
 import { taxonomyRoutes } from './taxonomies/routes.ts';
 import { taxonomyStore } from './taxonomies/taxonomy-store.ts';
 import { AnalysisThreads } from './threads/analysis-threads.ts';
@@ -39,7 +40,7 @@ const RULE_BATCH_MS = 110_000;
 
 /** What the analysis needs: the scans, their captures, and the tags and labels that it may assign. */
 export type AnalysisNeeds = Pick<ScanDomain['stores'], 'scans'> &
-  Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTag' | 'changeTag'> &
+  Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTags' | 'changeTag' | 'removeTag'> &
   Pick<AccountsDomain['verbs'], 'labelsOf' | 'requireSolvent'> &
   Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'openPicture'>;
 
@@ -52,7 +53,7 @@ export function analysisDomain(
   { ruleBudgetMs, model: settings, ruleTests = { ruleMs: ruleBudgetMs, batchMs: RULE_BATCH_MS } }: AnalysisSettings,
 ) {
   const { store, wake, metrics, logger } = platform;
-  const { scans, readTags, registerTag, changeTag, labelsOf, requireSolvent, readPackedCapture, bodies } = needs;
+  const { scans, readTags, labelsOf, requireSolvent, readPackedCapture, bodies } = needs;
   const model = settings && openModel(platform, needs, settings);
   const [rules, taxonomies] = [ruleStore(store), taxonomyStore(store)];
   // Both start a thread when there is work for it.
@@ -68,7 +69,7 @@ export function analysisDomain(
     },
   };
   const limits = { ...LIMITS, ...(settings && { waiting: settings.scansWaiting }) };
-  const problemsOf = (patterns: string[]) => testThreads.problemsOf(patterns);
+  const problemsOf: ProblemsOf = (owner, patterns) => testThreads.problemsOf(owner, patterns);
   const tests: RuleTestParts = {
     ...{ evidence: { readPackedCapture, bodies }, findScan: scans.find, readTags, threads: testThreads, model },
     ...{ claims: batchClaimStore(store), limits: ruleTests },
@@ -78,7 +79,7 @@ export function analysisDomain(
     stores: { rules, taxonomies, ...(model && { answers: model.answers }) },
     routes: {
       api: [
-        ...ruleRoutes({ rules, readTags, registerTag, changeTag, problemsOf }),
+        ...ruleRoutes({ ...needs, rules, problemsOf, countScans: scans.countWithTag }),
         ...ruleTestRoutes({ rules, ruleTests: tests, problemsOf, requireSolvent }),
         ...taxonomyRoutes({ taxonomies }),
       ],

@@ -10,6 +10,7 @@ import { type ReadyCheck, serveProbes } from '../http/probes.ts';
 import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
 import { type Admit, serveRoutes } from '../http/serve-routes.ts';
+import { boundUnsent } from '../http/unsent-answers.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform/platform.ts';
 import { apiRoutes } from './api-routes.ts';
@@ -32,6 +33,7 @@ export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   const app = new Koa();
   app.use(requestLifecycle(parts.logger, parts.seen));
   app.use(compress());
+  app.use(boundUnsent());
   app.use(serveProbes(parts.readyChecks, parts.registry, parts.metricsToken));
   if (parts.docs) app.use(serveDocs());
   for (const middleware of serveRoutes(parts.routes, parts.admit)) app.use(middleware);

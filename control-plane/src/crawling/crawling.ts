@@ -17,7 +17,7 @@ import { drainBroadcast, fleetView, markedNodes, nodes as nodesIn } from './flee
 import { unqueue } from './leases/close-lease.ts';
 import { startReaper } from './leases/reaper.ts';
 import { startRefill } from './leases/refill.ts';
-import { blockNode } from './leases/release-lease.ts';
+import { attemptsEndBy, blockNode } from './leases/release-lease.ts';
 import { admitNode, type NodeCaller } from './node-api/admit-node.ts';
 import { leaseRoutes, memberRoutes } from './node-api/lease-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
@@ -96,8 +96,10 @@ export function crawlingDomain(
     blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
     unblockNode: (nodeId: string) => blocked.remove(nodeId),
     drainNode: async (nodeId: string) => {
-      await draining.add(nodeId, new Date());
+      const now = new Date();
+      await draining.add(nodeId, now);
       drains.announce(nodeId);
+      return attemptsEndBy({ scans }, nodeId, now);
     },
     undrainNode: (nodeId: string) => draining.remove(nodeId),
   };

@@ -63,7 +63,8 @@ function compressibleBody(context: Context): Buffer | null {
 /** A header of the response; '' if it is not set. */
 const header = ({ res }: Context, name: string): string => String(res.getHeader(name) ?? '');
 
-function bytesOf(body: unknown): Buffer | null {
+/** A body as bytes, an object as JSON; null: none, or a stream. */
+export function bytesOf(body: unknown): Buffer | null {
   if (Buffer.isBuffer(body)) return body;
   if (typeof body === 'string') return Buffer.from(body);
   const isStream = typeof body === 'object' && body !== null && ('pipe' in body || 'getReader' in body);

@@ -27,6 +27,11 @@ export const ERRORS = {
     detail: 'items',
     means: 'The country has no such ISP in this pool.',
   },
+  'scanning.search_timed_out': {
+    status: 504,
+    detail: 'text',
+    means: 'The search of the list takes too long; further filters make it shorter.',
+  },
   'idempotency.key_reused': {
     status: 422,
     detail: 'items',
@@ -42,7 +47,8 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     detail: 'text',
-    means: 'The organization has used up its requests of this minute, or is sending too many large bodies at once.',
+    means:
+      'The organization has used up its requests of this minute, or is sending or reading too many large bodies at once.',
   },
   not_found: { status: 404, detail: 'text', means: 'It does not exist, or it belongs to another organization.' },
   method_not_allowed: { status: 405, detail: 'text', means: 'The path exists, but does not support this method.' },
@@ -62,6 +68,11 @@ export const ERRORS = {
     status: 409,
     detail: 'text',
     means: 'The key is defined by the settings of the service and can only be changed there.',
+  },
+  'account.too_many_keys': {
+    status: 409,
+    detail: 'text',
+    means: 'An organization can have at most 1,000 keys that are not revoked.',
   },
   'account.too_many_roles': {
     status: 409,
@@ -107,6 +118,11 @@ export const ERRORS = {
     status: 409,
     detail: 'text',
     means: 'The configurations of all rules can have at most 4 MiB together.',
+  },
+  'checking.too_many_tags': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be at most 2,000 tags, whose texts have at most 2 MiB together.',
   },
   'custom_taxonomies.too_many': {
     status: 409,
@@ -156,7 +172,7 @@ export const ERRORS = {
   unavailable: {
     status: 503,
     detail: 'text',
-    means: 'A component that the operation needs is temporarily unavailable; try again shortly.',
+    means: 'A component that the operation needs is temporarily unavailable or overloaded; try again shortly.',
   },
 } as const satisfies Record<string, { status: number; detail: 'items' | 'text'; means: string }>;
 

@@ -50,6 +50,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'url_too_long',
   'headers_too_large',
   'internal_error',
+  'unavailable',
 ];
 
 /** The OpenAPI 3.1 document of these routes. Schemas with a `title` become components. */

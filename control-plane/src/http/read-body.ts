@@ -13,27 +13,38 @@ const LARGE_BYTES = 256 * 1024;
 /** The maximum size of a body: bytes as sent, and values (members and elements, containers included). */
 export type BodyBounds = { bytes: number; values: number };
 
-/** Maximum total size of the bodies that an organization is sending at the same time. */
-const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
+/** Whose arriving bodies are counted together, and how many bytes they may have in sum. */
+export type BodyOwner = { id: string; bytesMax: number; tooMany: string };
 
-/** Counts the bytes of arriving bodies by organization, so that one organization with many unfinished bodies cannot fill the memory. */
+/** An organization, whichever of its keys it uses. */
+export const organizationAsOwner = (id: string): BodyOwner => ({
+  id,
+  bytesMax: 32 * 1024 * 1024,
+  tooMany: 'Your organization is sending too many large bodies at once.',
+});
+
+/** The machine of nodes, or what they share to reach us: a node with 32 slots that sends the largest captures at once is far below. */
+export const addressAsOwner = (address: string): BodyOwner => ({
+  id: `address ${address}`,
+  bytesMax: 256 * 1024 * 1024,
+  tooMany: 'This address is sending too many large bodies at once.',
+});
+
+/** Counts the bytes of arriving bodies by owner, so that many unfinished bodies of one owner cannot fill the memory. */
 export class ArrivingBodies {
   readonly #bytes = new Map<string, number>();
 
   /** Calls `read` and counts `bytes` for `owner` while it runs. Throws 429 if the total of the owner's bodies is too large. */
-  async share<T>(owner: string, bytes: number, read: () => Promise<T>): Promise<T> {
-    const arriving = (this.#bytes.get(owner) ?? 0) + bytes;
-    if (arriving > UNREAD_BYTES_MAX) {
-      const headers = { 'Retry-After': '1' };
-      throw new ApiError('rate_limited', 'Your organization is sending too many large bodies at once.', { headers });
-    }
-    this.#bytes.set(owner, arriving);
+  async share<T>({ id, bytesMax, tooMany }: BodyOwner, bytes: number, read: () => Promise<T>): Promise<T> {
+    const arriving = (this.#bytes.get(id) ?? 0) + bytes;
+    if (arriving > bytesMax) throw new ApiError('rate_limited', tooMany, { headers: { 'Retry-After': '1' } });
+    this.#bytes.set(id, arriving);
     try {
       return await read();
     } finally {
-      const left = this.#bytes.get(owner)! - bytes;
-      if (left > 0) this.#bytes.set(owner, left);
-      else this.#bytes.delete(owner);
+      const left = this.#bytes.get(id)! - bytes;
+      if (left > 0) this.#bytes.set(id, left);
+      else this.#bytes.delete(id);
     }
   }
 }

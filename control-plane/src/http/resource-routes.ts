@@ -1,4 +1,5 @@
 import { newId } from '@adsweep/shared/ids.ts';
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
@@ -97,7 +98,7 @@ export function resource<T>(of: ResourceDescription<T>) {
       const success = { status: 200, schema: Type.Array(of.schema) };
       return define('GET', of.path, operation, success, async (request) => {
         const [all, present] = await Promise.all([rows(request), of.presenter(request.caller)]);
-        return Promise.all(all.map(present));
+        return presentAll(all, present);
       });
     },
 
@@ -115,7 +116,7 @@ export function resource<T>(of: ResourceDescription<T>) {
       return define('GET', of.path, paged, success, async (request) => {
         const requested = request.query as PageQuery;
         const [page, present] = await Promise.all([rows(request, rowsOf(requested)), of.presenter(request.caller)]);
-        return page && presentPage(await Promise.all(page.rows.map(present)), page.total, requested);
+        return page && presentPage(await presentAll(page.rows, present), page.total, requested);
       });
     },
 
@@ -174,6 +175,18 @@ export function resource<T>(of: ResourceDescription<T>) {
       return define(method, below ? `${itemPath}/${below}` : itemPath, operation, { status: 204 }, run);
     },
   };
+}
+
+const PRESENTED_AT_ONCE = 32;
+
+/** Presents the items of a list, some at a time, so that a long list does not block others. */
+async function presentAll<T>(all: T[], present: (record: T) => unknown): Promise<unknown[]> {
+  const presented: unknown[] = [];
+  for (let from = 0; from < all.length; from += PRESENTED_AT_ONCE) {
+    presented.push(...(await Promise.all(all.slice(from, from + PRESENTED_AT_ONCE).map(present))));
+    await pause();
+  }
+  return presented;
 }
 
 type Success = { status: number; schema?: TSchema };

@@ -5,7 +5,15 @@ import type { Context, Middleware } from 'koa';
 import { ApiError, refused } from './api-error.ts';
 import type { RoutePermission, SetHeaders } from './caller.ts';
 import type { RequestPart } from './errors.ts';
-import { ArrivingBodies, announcedBytes, type BodyBounds, readJson } from './read-body.ts';
+import { jsonBytes } from './json-bytes.ts';
+import {
+  ArrivingBodies,
+  addressAsOwner,
+  announcedBytes,
+  type BodyBounds,
+  organizationAsOwner,
+  readJson,
+} from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 import { compileValidator, readQuery, withoutRefused } from './validate.ts';
 
@@ -19,8 +27,11 @@ export type Admit<Caller> = (
   setHeaders?: SetHeaders,
 ) => Promise<Caller>;
 
-/** Koa's state of a request. `route`: the path as written in the route, for logs and metrics; absent: an unknown path. */
-export type RequestState = { route?: string };
+/**
+ * Koa's state of a request. `route`: the path as written in the route, for logs and metrics; absent: an unknown path. `organizationId`: the
+ * caller's; absent: the caller has none.
+ */
+export type RequestState = { route?: string; organizationId?: string };
 
 /**
  * Serves routes: authenticates the caller, validates path, query and body, reports all problems together, calls the handler and sends its
@@ -67,10 +78,9 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
         ? null
         : await admit(context.get('authorization'), route.permission, params, setHeaders)
     ) as Caller;
+    noteOrganization(context, caller);
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
-    const body = validate.body
-      ? await readOrganizationBody(context, caller, route.bodyBounds ?? API_BODY, arriving)
-      : undefined;
+    const body = validate.body ? await readOwnersBody(context, route.bodyBounds ?? API_BODY, arriving) : undefined;
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];
     const issues = parts.flatMap((one) => one.issues);
     // `refine` relies on the schema: it is not called for a value whose validation stopped at the maximum of errors.
@@ -78,20 +88,22 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
     if (isWhole) issues.push(...(await refine(route, { caller, query, body }, issues)));
     if (issues.length > 0) throw refused(issues.map(numbered(route.numberedItems)), isWhole);
     const request = { caller, params, query, body, headers: context.headers, stream: context.req };
-    send(context, await route.handle(request as Incoming<Caller>));
+    await send(context, await route.handle(request as Incoming<Caller>));
   };
 }
 
-/** Reads the body of a request. The total size of an organization's unread bodies is limited; nodes have other limits. */
-function readOrganizationBody(
-  { req }: Context,
-  caller: unknown,
-  bounds: BodyBounds,
-  arriving: ArrivingBodies,
-): Promise<unknown> {
+function noteOrganization({ state }: Context, caller: unknown): void {
   const { organizationId } = (caller ?? {}) as { organizationId?: string };
-  const read = () => readJson(req, bounds);
-  return organizationId ? arriving.share(organizationId, announcedBytes(req, bounds.bytes), read) : read();
+  if (organizationId !== undefined) (state as RequestState).organizationId = organizationId;
+}
+
+/** Reads the body of a request. The total size of the unread bodies of an organization, or of the address of a node, is limited. */
+function readOwnersBody({ req, state }: Context, bounds: BodyBounds, arriving: ArrivingBodies): Promise<unknown> {
+  const { organizationId } = state as RequestState;
+  const owner = organizationId
+    ? organizationAsOwner(organizationId)
+    : addressAsOwner(req.socket.remoteAddress ?? 'unknown');
+  return arriving.share(owner, announcedBytes(req, bounds.bytes), () => readJson(req, bounds));
 }
 
 /** Puts the index of the item into the message of an issue about an item of the list `field`. */
@@ -119,13 +131,20 @@ async function refine<Caller>(
   });
 }
 
-function send(context: Context, answer: Answer): void {
+async function send(context: Context, answer: Answer): Promise<void> {
   context.status = answer.status;
   context.set(answer.headers ?? {});
   if (answer.type) context.type = answer.type;
-  if (answer.body !== undefined) context.body = answer.body;
+  if (isJson(answer.body)) {
+    context.body = await jsonBytes(answer.body);
+    context.type = 'json';
+  } else if (answer.body !== undefined) context.body = answer.body;
   if (answer.body === undefined && answer.status === 200) context.body = '';
 }
+
+/** Whether a body is data, not bytes, a text or a stream. */
+const isJson = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && !('pipe' in body) && !('getReader' in body);
 
 /** The methods of a path that can only be read. */
 export const READ_METHODS = ['HEAD', 'GET'];

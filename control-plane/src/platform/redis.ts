@@ -64,12 +64,25 @@ export async function redisReady(redis: RedisClient, ms: number): Promise<void> 
   });
 }
 
+/** Errors of commands and scripts that meet a key of another type, or with another kind of value, than they expect. */
+const MALFORMED = /WRONGTYPE|is not an integer|not a valid float|attempt to|bad argument/;
+
+/** Whether a command failed because of what a key holds. It fails again until that key is removed. */
+export const isMalformed = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ReplyError' && MALFORMED.test(error.message);
+
+/** Removes `key` if a command failed because of what it holds. Only for keys whose loss nobody notices. */
+export async function removeMalformed(redis: RedisClient, key: string, error: unknown): Promise<void> {
+  // If Redis fails now, the command fails again later.
+  if (isMalformed(error)) await redis.unlink(key).catch(() => undefined);
+}
+
 /** Runs a Lua script by its hash, and sends its text only if Redis does not know it (after a restart or a flush). */
 export type Script = (redis: RedisClient, keys: string[], args: (string | number)[]) => Promise<unknown>;
 
-/** Loads a script from a file. */
-export function loadScript(file: URL): Script {
-  const text = readFileSync(file, 'utf8');
+/** Loads a script from files, whose texts follow one another. */
+export function loadScript(...files: URL[]): Script {
+  const text = files.map((file) => readFileSync(file, 'utf8')).join('');
   const hash = createHash('sha1').update(text).digest('hex');
   return async (redis, keys, args) => {
     try {

@@ -5,6 +5,11 @@ export { isDuplicateKey } from '@adsweep/embedded-store/duplicate-key.ts';
 export type { BulkCounts, Collection, Cursor, FindCursor, Store } from '@adsweep/embedded-store/store-shape.ts';
 export type { Document, Filter, OptionalUnlessRequiredId, UpdateFilter, WithId } from 'mongodb';
 
+/** MongoDB's error code for a search that took longer than its `maxTimeMS`. */
+const MAX_TIME_EXPIRED = 50;
+export const isTimeLimit = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === MAX_TIME_EXPIRED;
+
 /** Where records are stored: a MongoDB deployment, or a file on this machine (`:memory:` for no file). */
 export type StoreLocation = { mongodbUrl?: string | undefined; path?: string | undefined };
 

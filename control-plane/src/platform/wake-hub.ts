@@ -1,5 +1,5 @@
 import { newId } from '@adsweep/shared/ids.ts';
-import { loadScript, type RedisClient } from './redis.ts';
+import { loadScript, type RedisClient, removeMalformed } from './redis.ts';
 import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
 
 /** Notifies the processes of a deployment that there is work. Hints may be lost, so waiting loops also poll. */
@@ -148,7 +148,8 @@ function waitingProcesses(redis: RedisClient, self: string, channel: string) {
       const until = performance.now() + LISTED_MS - LIST_AGAIN_EVERY_MS / 2;
       try {
         await awaitWork!(redis, [waitingKey(topic)], [self, LISTED_MS]);
-      } catch {
+      } catch (error) {
+        await removeMalformed(redis, waitingKey(topic), error);
         return false;
       }
       listedUntil[topic] = until;
@@ -165,7 +166,7 @@ function waitingProcesses(redis: RedisClient, self: string, channel: string) {
       listedUntil[topic] = 0;
       const receivers = redis.isCluster ? 0 : 1;
       await wakeAnother!(redis, [waitingKey(topic)], [self, channel, `${topic} ${count}`, receivers]).catch(
-        () => undefined,
+        (error: unknown) => removeMalformed(redis, waitingKey(topic), error),
       );
     },
   };

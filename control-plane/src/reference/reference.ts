@@ -49,11 +49,12 @@ export function referenceDomain(
     verbs: {
       readCatalogue: catalogue.read,
       readTags,
-      registerTag: tags.register,
+      registerTags: tags.register,
       changeTag: tags.change,
-      /** Returns a function that finds the definition of a tag by its slug; null for an unknown or archived one. */
-      tagWordsFor: async (organizationId: string) => {
-        const known = await readTags(organizationId);
+      removeTag: tags.remove,
+      /** Returns a function that finds the definition of a tag by its slug, one of `slugs` if there are any; null for an unknown or archived one. */
+      tagWordsFor: async (organizationId: string, slugs?: string[]) => {
+        const known = await readTags(organizationId, slugs);
         return (slug: string) => inService(known, slug);
       },
     },

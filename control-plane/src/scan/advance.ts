@@ -11,6 +11,7 @@ export type ScanEvent =
   | { type: 'cancel' }
   | { type: 'lease'; lease: ScanLease }
   | { type: 'alone'; fence: number }
+  | { type: 'loaded'; fence: number }
   | { type: 'release'; fence: number }
   | { type: 'capture'; fence: number; capture: CaptureSummary; exit: Exit | null }
   | {
@@ -75,6 +76,9 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         { status: 'running', fence: event.fence },
         { lease: { ...scan.lease, alone: true }, started_at: now },
       );
+    case 'loaded':
+      if (!holdsLease(scan, event.fence)) return null;
+      return change({ status: 'running', fence: event.fence }, { loaded: true });
     case 'release':
       if (!holdsLease(scan, event.fence)) return null;
       return change(
@@ -176,8 +180,9 @@ function captureFields(
 /** Copied field by field: a node may send further ones, of any size. */
 function knownFields(exit: Exit): Exit {
   const { provider, exit_id, country_code, proxy_type, region, city, isp, session } = exit;
-  const { ip, observed_country_code, asn } = exit;
-  return { provider, exit_id, country_code, proxy_type, region, city, isp, session, ip, observed_country_code, asn };
+  const { verified = null, ip, observed_country_code, asn } = exit;
+  const known = { provider, exit_id, country_code, proxy_type, region, city, isp, session };
+  return { ...known, verified, ip, observed_country_code, asn };
 }
 
 const holdsLease = (scan: ScanRecord, fence: number): boolean =>

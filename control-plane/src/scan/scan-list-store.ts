@@ -1,6 +1,7 @@
+import { ApiError } from '../http/api-error.ts';
 import type { CursorPosition } from '../http/page.ts';
 import { serializeByKey } from '../platform/serialize-by-key.ts';
-import type { Collection, Filter } from '../platform/store.ts';
+import { type Collection, type Filter, isTimeLimit } from '../platform/store.ts';
 import { LISTED_FIELDS, type ListedScan } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
 
@@ -9,6 +10,9 @@ export type ListQuestion = { filter: Filter<StoredScan>; isCounted: boolean };
 
 /** A page of a list: the rows after a position (null: from the first), without the first `skip`. */
 export type ListWindow = { after: CursorPosition | null; skip: number; limit: number };
+
+/** The most time that reading a page may take, and again counting the matches. */
+const SEARCH_MS_MAX = 5_000;
 
 /** The order of all lists, newest first; each index of a list ends with it. */
 const NEWEST = { created_at: -1, _id: -1 } as const;
@@ -25,13 +29,13 @@ export const LIST_INDEXES = [
 ];
 
 /** Queries of clients over all scans of an organization. */
-export function scanLists(scans: Collection<StoredScan>) {
+export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_MAX) {
   const serialized = serializeByKey();
 
   const readPage = async (where: Filter<StoredScan>, { after, skip, limit }: ListWindow) => {
     const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
     const found = await scans
-      .find(from)
+      .find(from, { maxTimeMS })
       .sort(NEWEST)
       .skip(skip)
       .limit(limit + 1)
@@ -39,7 +43,7 @@ export function scanLists(scans: Collection<StoredScan>) {
       .toArray();
     // All matches are on this page: counting them would scan the index a second time.
     const isWhole = !after && found.length <= limit && (found.length > 0 || skip === 0);
-    const total = isWhole ? skip + found.length : await scans.countDocuments(where);
+    const total = isWhole ? skip + found.length : await scans.countDocuments(where, { maxTimeMS });
     const rows = found.slice(0, limit);
     const end = found.length > limit ? rows.at(-1) : undefined;
     return { rows, total, last: end ? { at: end.created_at, id: end._id } : null };
@@ -48,11 +52,16 @@ export function scanLists(scans: Collection<StoredScan>) {
   return {
     /**
      * A page of the organization's matching scans, newest first, the number of matches, and the position of the last row (null: no more
-     * rows). Searches that must scan an index run one at a time per organization, so that no organization can occupy the process.
+     * rows). Searches that must scan an index run one at a time per organization, so that no organization can occupy the process. Throws 504
+     * if a search takes too long.
      */
     async list(organizationId: string, { filter, isCounted }: ListQuestion, window: ListWindow) {
       const where: Filter<StoredScan> = { $and: [{ organization_id: organizationId }, filter] };
-      return isCounted ? readPage(where, window) : serialized(organizationId, () => readPage(where, window));
+      const read = () => readPage(where, window);
+      const page = isCounted ? read() : serialized(organizationId, read);
+      return page.catch((cause: unknown) => {
+        throw isTimeLimit(cause) ? searchTimedOut(cause) : cause;
+      });
     },
 
     /** Counts the organization's scans with a tag. */
@@ -67,3 +76,10 @@ export function scanLists(scans: Collection<StoredScan>) {
     },
   };
 }
+
+const searchTimedOut = (cause: unknown) =>
+  new ApiError(
+    'scanning.search_timed_out',
+    'The search takes too long: add days, a status, a country or a tag, or a longer part of the URL.',
+    { cause },
+  );

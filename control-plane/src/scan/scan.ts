@@ -149,7 +149,7 @@ export type ScanRecord = OutboxFields & {
   completed_at: Date | null;
   /** Its last recheck (absent: none): the id of the request, and the number of rechecks so far. */
   recheck?: { id: string; ordinal: number };
-  /** A failed attempt has requested the target, so that the charge is not refunded if the scan is cancelled. Absent: false. */
+  /** An attempt has requested the target, so that the charge is not refunded if the scan is cancelled. Absent: false. */
   loaded?: true;
   /** When its capture and images were removed, because their retention is shorter than the scan's; absent: not yet. */
   evidence_removed_at?: Date;
@@ -166,6 +166,7 @@ export const QUEUE_FIELDS = [
   '_id',
   'organization_id',
   'job_id',
+  'job_kind',
   'slot',
   'band',
   'campaign_id',

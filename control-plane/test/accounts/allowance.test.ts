@@ -174,6 +174,31 @@ describe('checks per month', () => {
     }
   });
 
+  test('§5.9 two runs of one request count each of its scans once, whichever ends first', async () => {
+    await api.limit(null);
+    const run = () =>
+      openAllowances({
+        store: api.store,
+        ledger: api.ledger,
+        quotasOf: async () => NO_QUOTAS,
+        startBalanceMicros: null,
+      });
+    const first = { id: 'request', names: ['request'], indexes: times(20, (at) => at), checks: 20 };
+    const [paused, other] = [run(), run()];
+    for (const order of ['the second one', 'the first one']) {
+      await api.forget();
+      const about = { priceMicros: 10, isRepeatable: true, now: new Date() };
+      const one = { runs: paused, created: 5, reserved: await paused.reserve(OURS, { ...first, ...about }) };
+      // Five scans are there when it looks; it writes the others, and the first run finds them.
+      const two = { runs: other, created: 15, reserved: await other.reserve(OURS, { ...first, checks: 15, ...about }) };
+      for (const { runs, reserved, created } of order === 'the first one' ? [one, two] : [two, one]) {
+        reserved.finish(created);
+        await runs.writeFinished();
+      }
+      assert.deepEqual([await api.used(), await api.left(), await api.open()], [20, -200, 0], `${order} ends first`);
+    }
+  });
+
   test('§5.9 the number of used checks is exact when requests are repeated, interrupted and released', async () => {
     const random = seededRandom(20_261_122);
     const processes = times(3, () =>

@@ -29,6 +29,20 @@ describe('the API keys of an organization', () => {
     for (const one of [await list(), stored]) assert.ok(!JSON.stringify(one).includes(full_key));
   });
 
+  test('§5.5 an organization has at most 1,000 keys that are not revoked, however many are created at once', async () => {
+    const theirs = (body: object) => create(body, KEYS.theirs);
+    const about = { organization_id: ORGANIZATIONS.theirs, name: 'Old', source: 'api' as const, permissions: [] };
+    const before = (await list(KEYS.theirs)).length;
+    for (let at = before; at < 999; at++)
+      await api.accounts.keys.insert(apiKeyRecord(`old-key-${at}`, about, new Date()));
+    const answers = await Promise.all([theirs({ name: 'One' }), theirs({ name: 'Two' })]);
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409]);
+    const one = answers.find(({ status }) => status === 201)!.body;
+    assert.equal((await theirs({ name: 'More' })).body.code, 'account.too_many_keys');
+    assert.equal((await api.call('DELETE', `${PATH}/${one.id}`, { key: KEYS.theirs })).status, 204);
+    assert.equal((await theirs({ name: 'Again' })).status, 201);
+  });
+
   test('§5.5 a key can have fewer permissions than the key that creates it, and never more', async () => {
     const { body: reader } = await create({ name: 'Reader', permissions: ['scans.read', 'account.manage'] });
     assert.equal((await api.get('/api/v1/scans', { key: reader.full_key })).status, 200);

@@ -118,7 +118,7 @@ describe('any request to any operation', () => {
       visibility: 'public',
     };
     const tag = { slug, organization_id: ORGANIZATIONS.theirs, archived_at: null, ...words } as TagDefinition;
-    await api.tags.register(tag, new Date());
+    await api.tags.register([tag], new Date());
     return slug;
   };
   /** Paths whose parameters name nothing of an organization. */

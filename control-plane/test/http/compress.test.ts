@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -37,12 +37,13 @@ describe('compression of responses', () => {
     docs: true,
   });
   let port = 0;
-  const listening = app.listen(0, '127.0.0.1');
+  let server: Server | undefined;
   before(async () => {
-    await once(listening, 'listening');
-    port = (listening.address() as AddressInfo).port;
+    server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
   });
-  after(() => listening.close());
+  after(() => server?.close());
 
   const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

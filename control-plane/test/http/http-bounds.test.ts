@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../../shared/test/support/until.ts';
-import { jsonExtent } from '../../src/http/read-body.ts';
+import { ArrivingBodies, addressAsOwner, jsonExtent } from '../../src/http/read-body.ts';
 import { itemsOf, KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 import { type RunningFarm, runningFarm } from '../support/running-farm.ts';
 
@@ -88,6 +88,19 @@ describe('limits of a request', () => {
     assert.equal((await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs })).status, 201);
     for (const socket of begun) socket.destroy();
     await until('room for another body', async () => (await api.post('/api/v1/scans', PAGE)).status === 201);
+  });
+
+  test('the total size of the unfinished bodies of nodes is limited by their address', async () => {
+    const arriving = new ArrivingBodies();
+    const { promise: arrival, resolve: arrive } = Promise.withResolvers<void>();
+    const begin = (address: string, megabytes: number) =>
+      arriving.share(addressAsOwner(address), megabytes * 1024 * 1024, () => arrival);
+    const begun = Array.from({ length: 64 }, () => begin('192.0.2.1', 4));
+    await assert.rejects(begin('192.0.2.1', 1), { code: 'rate_limited' });
+    begun.push(begin('192.0.2.2', 4));
+    arrive();
+    await Promise.all(begun);
+    await begin('192.0.2.1', 256);
   });
 
   test('a query with thousands of parameters is refused like any other invalid query', async () => {

@@ -56,6 +56,18 @@ describe('two processes on one Redis', () => {
     await Promise.all(waiting.map(({ woken }) => woken));
   });
 
+  it('replace the list of waiting processes if it is of another type', async () => {
+    const list = 'adsweep:waiting:outbox';
+    for (const use of [() => hubs[0].announce('outbox'), () => void hubs[1].signal('outbox').wait(0)]) {
+      await redis.client.del(list);
+      await redis.client.set(list, 'a text');
+      await until('the text to be removed', async () => {
+        use();
+        return (await redis.client.type(list)) !== 'string';
+      });
+    }
+  });
+
   it('wake one waiting loop per piece of work, those of the own process first', async () => {
     const third = openWakeHub(other);
     await until('the third hub to be connected', () => third.isConnected());
@@ -90,8 +102,9 @@ describe('two processes on one Redis', () => {
     idle.stop();
   });
 
-  it('do not wake every waiting node for each job', async () => {
+  it('do not wake every waiting node for each job', async (t) => {
     const stopping = new AbortController();
+    t.after(() => stopping.abort());
     let [looks, taken] = [0, 0];
     const queues = queuesOf(hubs);
     const node = async (queue: CrawlQueue, name: string) => {
@@ -103,7 +116,8 @@ describe('two processes on one Redis', () => {
       }
     };
     const nodes = Array.from({ length: 20 }, (_, n) => node(queues[n % 2]!, `node-${n}`));
-    await until('all to have looked', () => looks >= 40);
+    const waiting = () => hubs.reduce((sum, hub) => sum + hub.signal('jobs').waiting(), 0);
+    await until('all nodes to wait', () => waiting() === nodes.length);
     const before = looks;
     for (let n = 0; n < 30; n += 1) {
       await queues[0].enqueue({ jobId: `one-${n}`, organizationId: 'organization', priority: 0, delayMs: 0 });

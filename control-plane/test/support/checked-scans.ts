@@ -42,7 +42,7 @@ export async function addRule(
     ...{ _id: `${tag_slug}-${_id}`, owner: organization_id, organization_id, name: tag_slug, tag_slug },
     ...{ target: 'page', is_active: true, created_at: new Date(), ...rest },
   });
-  await farm.tags.register(ownTag(organization_id, tag_slug), new Date());
+  await farm.tags.register([ownTag(organization_id, tag_slug)], new Date());
 }
 
 /** A tag that an organization has made. */

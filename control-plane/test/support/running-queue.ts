@@ -7,6 +7,8 @@ import { startRedis } from './private-redis.ts';
 /** The keys of a queue of one shard. */
 export const keys = shardKeys(0);
 
+const LASTING: ReadonlySet<string> = new Set([keys.fence, keys.clock, keys.spent]);
+
 export const idsOf = (refs: LeaseRef[]): string[] => refs.map(({ jobId }) => jobId);
 
 /** A queue of one shard on a Redis of its own. */
@@ -30,7 +32,7 @@ export async function startQueue(options: QueueOptions = {}) {
     /** Makes a lease's deadline, or a delayed job's due time, lie in the past. */
     expire: (sortedSet: string, jobId: string) => redis.client.zadd(sortedSet, 'XX', 1, jobId),
 
-    /** All keys but the last fence. */
-    everything: async () => (await redis.client.keys('*')).filter((key) => key !== keys.fence).sort(),
+    /** All keys but those that outlive the last job: its fence, and the slot time of organizations. */
+    everything: async () => (await redis.client.keys('*')).filter((key) => !LASTING.has(key)).sort(),
   };
 }

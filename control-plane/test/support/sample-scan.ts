@@ -124,6 +124,7 @@ export const sampleEvidence = (landings: readonly SeenLanding[]): SeenEvidence =
   landings,
   creative: null,
   vast: null,
+  notes: [],
   artifacts: new Set(),
 });
 

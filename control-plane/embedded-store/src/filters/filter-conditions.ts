@@ -38,7 +38,7 @@ function collect(filter: Fields, found: Conditions): void {
 
 function clauses(value: unknown): Fields[] {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isFields)) {
-    throw refusal(CODE.badValue, '$and needs a list of filters');
+    throw refusal(CODE.badValue, '$and and $or need a list of filters');
   }
   return value;
 }
@@ -57,6 +57,18 @@ function refusePrototype(value: unknown): void {
     Object.values(value).forEach(refusePrototype);
   }
 }
+
+/** The top-level fields that a filter looks at. */
+export function namesIn({ conditions, others }: Conditions): string[] {
+  const ofOthers = others.flatMap((other) =>
+    Object.entries(other).flatMap(([name, value]) =>
+      name.startsWith('$') ? clauses(value).flatMap((part) => namesIn(partsOf(part))) : [topOf(name)],
+    ),
+  );
+  return [...conditions.map(({ path }) => topOf(path)), ...ofOthers];
+}
+
+const topOf = (path: string): string => path.split('.', 1)[0]!;
 
 /** Joins conditions into one filter; null if there are none. */
 export function filterOf({ conditions, others }: Conditions): Fields | null {

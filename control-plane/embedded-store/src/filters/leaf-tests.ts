@@ -1,5 +1,6 @@
 import { CODE, refusal } from '../refusals.ts';
 import { compareValues, keyOf, TAG, tagOf } from '../values/value-key.ts';
+import { literalTest } from './literal-pattern.ts';
 
 /** Whether one value satisfies an operator. */
 export type LeafTest = (value: unknown) => boolean;
@@ -37,6 +38,7 @@ export function compared(wanted: unknown, accepts: (order: number) => boolean): 
 /** `$regex`. BSON reads the option `s` (dot matches all) back as `g`, which would make the expression stateful. */
 export function matching(pattern: RegExp): LeafTest {
   const regex = pattern.global ? new RegExp(pattern.source, pattern.flags.replace('g', 's')) : pattern;
+  const test = literalTest(regex) ?? ((text: string) => regex.test(text));
   return (value) =>
-    typeof value === 'string' ? regex.test(value) : value instanceof RegExp && value.source === regex.source;
+    typeof value === 'string' ? test(value) : value instanceof RegExp && value.source === regex.source;
 }

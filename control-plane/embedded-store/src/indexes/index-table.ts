@@ -129,9 +129,15 @@ export class IndexTable {
     return rows.map(({ k, r, d }) => ({ key: k, row: r, bytes: d }));
   }
 
-  /** Like `page`, without reading the documents. */
-  entries(range: KeyRange, reverse: boolean, after: EntryPosition | undefined, count: number): EntryPosition[] {
-    const rows = readPage(this.#entries, range, reverse, after, count) as Pick<RawRow, 'k' | 'r'>[];
+  /** Like `page`, without reading the documents; passes over the first `skip`. */
+  entries(
+    range: KeyRange,
+    reverse: boolean,
+    after: EntryPosition | undefined,
+    count: number,
+    skip = 0,
+  ): EntryPosition[] {
+    const rows = readPage(this.#entries, range, reverse, after, count, skip) as Pick<RawRow, 'k' | 'r'>[];
     return rows.map(({ k, r }) => ({ key: k, row: r }));
   }
 
@@ -146,7 +152,7 @@ type Pages = Readonly<Record<'up' | 'down', { first: StatementSync; next: Statem
 
 function pagesOf(db: DatabaseSync, columns: string, tables: string): Pages {
   const page = (from: string, order: string): StatementSync =>
-    db.prepare(`SELECT ${columns} FROM ${tables} WHERE ${from} ORDER BY ${order} LIMIT ?`);
+    db.prepare(`SELECT ${columns} FROM ${tables} WHERE ${from} ORDER BY ${order} LIMIT ? OFFSET ?`);
   return {
     up: {
       first: page('i.k >= ? AND i.k < ?', 'i.k, i.r'),
@@ -165,8 +171,9 @@ function readPage(
   reverse: boolean,
   after: EntryPosition | undefined,
   count: number,
+  skip = 0,
 ) {
   const { first, next } = pages[reverse ? 'down' : 'up'];
   const [start, end] = reverse ? [to, from] : [from, to];
-  return after ? next.all(after.key, after.row, end, count) : first.all(start, end, count);
+  return after ? next.all(after.key, after.row, end, count, skip) : first.all(start, end, count, skip);
 }

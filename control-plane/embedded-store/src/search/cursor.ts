@@ -1,11 +1,20 @@
+import { awaitTurn, pause } from '@adsweep/shared/service/time-slice.ts';
 import { type Document, MongoAPIError, type Sort, type SortDirection } from 'mongodb';
 import type { FindCursor } from '../store-shape.ts';
 import type { Fields } from '../stored-document.ts';
-import { startTimeSlice } from '../time-slice.ts';
 import { type Component, sortComponents } from '../values/sort-order.ts';
 import { type Projection, projectionOf } from './projection.ts';
+import type { TimeLimit } from './time-limit.ts';
 
-export type FindShape = { order: readonly Component[]; skip: number; limit: number; projection: Projection | null };
+export type FindShape = {
+  order: readonly Component[];
+  skip: number;
+  limit: number;
+  projection: Projection | null;
+  timeLimit: TimeLimit;
+};
+
+const RESULTS_AT_ONCE = 8;
 
 /** How a cursor runs its search: the results, null where the search pauses for other work, and the plan. */
 export type FindSource = { read(shape: FindShape): Iterator<Fields | null>; explain(shape: FindShape): Document };
@@ -15,9 +24,10 @@ export class EmbeddedCursor<T> implements FindCursor<T> {
   #shape: FindShape;
   #source: FindSource;
   #results: Iterator<T | null> | undefined;
-  #slice = startTimeSlice();
   #ahead: T | undefined;
   #closed = false;
+  /** Results since the last pause. */
+  #unpaused = 0;
 
   constructor(shape: FindShape, source: FindSource) {
     this.#shape = shape;
@@ -81,12 +91,19 @@ export class EmbeddedCursor<T> implements FindCursor<T> {
       this.#ahead = undefined;
       return one;
     }
+    // Many documents that are large would be read in one turn.
+    if (!this.#results) await awaitTurn();
     this.#results ??= this.#source.read(this.#shape) as Iterator<T | null>;
     for (;;) {
-      const { done, value } = this.#results.next();
+      const { done, value } = this.#shape.timeLimit.within(() => this.#results!.next());
       if (done) return undefined;
+      if (value !== null) this.#unpaused += 1;
+      // Deserializing many results takes long too; a short search does not wait for others.
+      if (value === null || this.#unpaused > RESULTS_AT_ONCE) {
+        this.#unpaused = 0;
+        await pause();
+      }
       if (value !== null) return value;
-      await this.#slice.pause();
     }
   }
 }

@@ -3,9 +3,10 @@ import { conditionsOf } from '../filters/filter-conditions.ts';
 import type { Records } from '../storage/records.ts';
 import { findRows, type Window } from './find-rows.ts';
 import { type Plan, planFor } from './plan.ts';
+import type { Part } from './sorted-entries.ts';
 
 /** Runs a search and reports its plan and cost in the form of MongoDB's `explain('executionStats')`. */
-export function explain(records: Records, filter: object, window: Required<Window>): Document {
+export function explain(records: Records, filter: object, window: Required<Omit<Window, 'shown'>>): Document {
   const { order, skip, limit } = window;
   const most = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;
   const plan = planFor(records.indexes, { ...conditionsOf(filter), order, most });
@@ -24,6 +25,10 @@ export function explain(records: Records, filter: object, window: Required<Windo
 function stageOf(plan: Plan | null): Document {
   if (!plan) return { stage: 'COLLSCAN' };
   const direction = plan.reverse ? 'backward' : 'forward';
-  const scan = { stage: 'IXSCAN', indexName: plan.index.spec.name, direction };
-  return { stage: 'FETCH', inputStage: plan.merged ? { stage: 'SORT_MERGE', inputStage: scan } : scan };
+  const scanOf = (parts: Part[]): Document => {
+    const scan = { stage: 'IXSCAN', indexName: parts[0]?.index.spec.name ?? plan.index.spec.name, direction };
+    return parts.length > 1 ? { stage: 'SORT_MERGE', inputStage: scan } : scan;
+  };
+  const scans = (plan.lists ?? [[]]).map(scanOf);
+  return { stage: 'FETCH', inputStage: scans.length > 1 ? { stage: 'AND_SORTED', inputStages: scans } : scans[0]! };
 }

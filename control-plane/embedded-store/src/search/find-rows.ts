@@ -1,22 +1,33 @@
-import { type Conditions, conditionsOf, filterOf } from '../filters/filter-conditions.ts';
+import { type Conditions, conditionsOf, filterOf, namesIn } from '../filters/filter-conditions.ts';
 import { type Matcher, matcherOf } from '../filters/matcher.ts';
 import type { EntryPosition, KeyRange, StoredRow } from '../indexes/index-table.ts';
 import type { Records } from '../storage/records.ts';
 import { type Fields, fromBytes } from '../stored-document.ts';
+import { type FieldTree, pickFields } from '../values/picked-fields.ts';
 import { type Component, sortKey } from '../values/sort-order.ts';
 import type { EntryTest } from './entry-test.ts';
-import { countedBy, type MergedPart, type Plan, planFor } from './plan.ts';
+import { countedBy, type Plan, planFor } from './plan.ts';
+import { joinedRows, type Part } from './sorted-entries.ts';
 
-export type Window = { order?: readonly Component[]; skip?: number; limit?: number };
+/** `shown`: the fields that the caller needs; absent: all of them. */
+export type Window = {
+  order?: readonly Component[];
+  skip?: number;
+  limit?: number;
+  shown?: FieldTree | null;
+};
 /** A document that was found, with its row and its stored bytes. */
 export type Found = { row: number; bytes: Uint8Array; fields: Fields };
 
+const ROWS_AT_FIRST = 16;
 const ROWS_AT_ONCE = 128;
-/** First page size of each merged range: most of it is left over when the result is full. */
-const MERGED_ROWS_AT_ONCE = 16;
-const ENTRIES_TESTED_AT_FIRST = 64;
+/** Documents may be large: fewer of them are read at once. */
+const BYTES_AT_ONCE = 512 * 1024;
+const ENTRIES_TESTED_AT_FIRST = 32;
 const ENTRIES_COUNTED_AT_ONCE = 10_000;
 const ENTRIES_TESTED_AT_ONCE = 512;
+/** Keys with long texts take longer to test. */
+const BYTES_TESTED_AT_ONCE = 128 * 1024;
 
 /** Called for each document that a search examines, with the plan. */
 export type Examine = (plan: Plan | null) => void;
@@ -44,17 +55,33 @@ export function* search(
   window: Window = {},
   examine: Examine = () => {},
 ): Paused<Found> {
-  const { order = [], skip = 0, limit = 0 } = window;
+  const { order = [], skip = 0, limit = 0, shown = null } = window;
   const most = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;
   const conditions = conditionsOf(filter);
   const plan = planFor(records.indexes, { ...conditions, order, most });
+  const needed = shown && withWhole(shown, [...namesIn(conditions), ...order.map(({ segments }) => segments[0]!)]);
+  const read: Read = (bytes) => fromBytes(needed ? pickFields(bytes, needed) : bytes);
+  if (plan?.lists && !plan.entryTest) {
+    const skipped = plan.rest === null ? skip : 0;
+    const rows = examined(listedRows(records, plan, plan.lists, skipped, read), plan, examine);
+    // Other work may have changed a document since its entry was read.
+    const whole = filterOf(conditions);
+    const found = whole ? matching(rows, matcherOf(whole)) : rows;
+    return yield* windowOf(found, skip - skipped, limit);
+  }
   const rest = plan ? plan.rest : filterOf(conditions);
   const matches = rest && matcherOf(rest);
   const isSorted = plan ? plan.sorted : order.length === 0;
   const atMost = matches || !isSorted ? Number.POSITIVE_INFINITY : most;
-  const rows = examined(plan ? indexRows(records, plan, atMost) : allRows(records, atMost), plan, examine);
-  yield* windowOf(isSorted ? matching(rows, matches) : inOrder(records, matching(rows, matches), order), skip, limit);
+  const all = plan ? indexRows(records, plan, atMost, read) : allRows(records, atMost, read);
+  const rows = examined(all, plan, examine);
+  const found = isSorted ? matching(rows, matches) : inOrder(records, matching(rows, matches), order, read);
+  yield* windowOf(found, skip, limit);
 }
+
+/** The fields of a tree, and these as a whole. */
+const withWhole = (tree: FieldTree, names: string[]): FieldTree =>
+  new Map<string, FieldTree>([...tree, ...names.map((name): [string, FieldTree] => [name, new Map()])]);
 
 /** How many documents match, with pauses; the return value is the number. Reads no document if the index decides. */
 export function* countRows(records: Records, filter: object): Generator<typeof PAUSE, number> {
@@ -63,12 +90,23 @@ export function* countRows(records: Records, filter: object): Generator<typeof P
   const counted = countedBy(records.indexes, conditions);
   if (counted !== null) return counted;
   const plan = planFor(records.indexes, { ...conditions, order: [], most: Number.POSITIVE_INFINITY });
+  const isListed = plan?.lists && plan.rest === null;
+  if (isListed && (plan.lists!.length > 1 || plan.lists![0]!.length > 1)) return yield* countListed(plan, plan.lists!);
   if (plan && plan.rest === null && plan.isOnce) return yield* countEntries(plan);
   if (plan?.entryTest?.rest === null && plan.isOnce) return yield* countTested(records, plan, plan.entryTest);
   let total = 0;
-  for (const found of search(records, filter)) {
+  for (const found of search(records, filter, { shown: new Map() })) {
     if (found) total += 1;
     else yield PAUSE;
+  }
+  return total;
+}
+
+function* countListed({ reverse }: Plan, lists: Part[][]): Generator<typeof PAUSE, number> {
+  let total = 0;
+  for (const row of joinedRows(lists, reverse, 0)) {
+    if (row === PAUSE) yield PAUSE;
+    else total += 1;
   }
   return total;
 }
@@ -95,50 +133,61 @@ function* countTested(records: Records, plan: Plan, { passes }: EntryTest): Gene
   const isMatch = ({ key, row }: EntryPosition): boolean =>
     passes(key) ?? storedAt(records, row).some(({ bytes }) => matches(fromBytes(bytes)));
   let total = 0;
-  for (const entries of pagesOfEntries(plan)) {
-    total += entries.filter(isMatch).length;
-    yield PAUSE;
+  for (const entry of entriesOf(plan)) {
+    if (entry === PAUSE) yield PAUSE;
+    else if (isMatch(entry)) total += 1;
   }
   return total;
 }
 
+type Read = (bytes: Uint8Array) => Fields;
+
 /** A row that is deserialized on first use, so that skipped rows never are. */
 type Candidate = { row: number; bytes: Uint8Array; fields: () => Fields };
 
-function candidate({ row, bytes }: StoredRow): Candidate {
-  let read: Fields | undefined;
+function candidate({ row, bytes }: StoredRow, read: Read): Candidate {
+  let fields: Fields | undefined;
   return {
     row,
     bytes,
     fields: () => {
-      read ??= fromBytes(bytes);
-      return read;
+      fields ??= read(bytes);
+      return fields;
     },
   };
 }
 
-function* indexRows(records: Records, plan: Plan, most: number): Paused<Candidate> {
+/** The documents of lists of entries. */
+function* listedRows(records: Records, plan: Plan, lists: Part[][], skip: number, read: Read): Paused<Candidate> {
+  let bytes = 0;
+  for (const row of joinedRows(lists, plan.reverse, skip)) {
+    const stored = row === PAUSE ? undefined : records.get(row);
+    if (stored) yield candidate(stored, read);
+    bytes += stored?.bytes.length ?? 0;
+    if (row === PAUSE || bytes > BYTES_AT_ONCE) {
+      bytes = 0;
+      yield PAUSE;
+    }
+  }
+}
+
+function* indexRows(records: Records, plan: Plan, most: number, read: Read): Paused<Candidate> {
   const seen = new Set<number>();
-  for (const stored of storedRows(records, plan, most)) {
+  const rows = plan.entryTest ? testedRows(records, plan, plan.entryTest) : rowsIn(plan, plan.ranges, most);
+  for (const stored of rows) {
     if (stored && plan.index.isMultikey) {
       if (seen.has(stored.row)) continue;
       seen.add(stored.row);
     }
-    yield stored && candidate(stored);
+    yield stored && candidate(stored, read);
   }
-}
-
-function storedRows(records: Records, plan: Plan, most: number): Paused<StoredRow> {
-  if (plan.merged) return mergedRows(plan, plan.merged);
-  if (plan.entryTest) return testedRows(records, plan, plan.entryTest);
-  return rowsIn(plan, plan.ranges, most, ROWS_AT_ONCE);
 }
 
 /** The documents whose entries pass or do not decide. */
 function* testedRows(records: Records, plan: Plan, { passes }: EntryTest): Paused<StoredRow> {
-  for (const entries of pagesOfEntries(plan)) {
-    yield* entries.filter(({ key }) => passes(key) !== false).flatMap(({ row }) => storedAt(records, row));
-    yield PAUSE;
+  for (const entry of entriesOf(plan)) {
+    if (entry === PAUSE) yield PAUSE;
+    else if (passes(entry.key) !== false) yield* storedAt(records, entry.row);
   }
 }
 
@@ -147,24 +196,34 @@ function storedAt(records: Records, row: number): StoredRow[] {
   return stored ? [stored] : [];
 }
 
-/** Small pages first: a short list may be full soon. */
-function* pagesOfEntries({ index, ranges, reverse }: Plan): Generator<EntryPosition[]> {
+/** The entries of the ranges, with a pause after each page. Small pages first: a short list may be full soon. */
+function* entriesOf({ index, ranges, reverse }: Plan): Paused<EntryPosition> {
   let count = ENTRIES_TESTED_AT_FIRST;
   for (const range of reverse ? ranges.toReversed() : ranges) {
     for (let after: EntryPosition | undefined; ; ) {
       const page = index.entries(range, reverse, after, count);
-      yield page;
+      let [bytes, paused] = [0, 0];
+      for (const entry of page) {
+        yield entry;
+        bytes += entry.key.length;
+        if (bytes < paused + BYTES_TESTED_AT_ONCE) continue;
+        paused = bytes;
+        yield PAUSE;
+      }
+      yield PAUSE;
       if (page.length < count) break;
       after = page.at(-1);
-      count = Math.min(count * 2, ENTRIES_TESTED_AT_ONCE);
+      count = Math.min(count * 2, ENTRIES_TESTED_AT_ONCE, fitting(BYTES_AT_ONCE, page.length, bytes));
     }
   }
 }
 
-type IndexRow = Required<StoredRow>;
+/** How many things fit into a size, judged by those that were read last. */
+const fitting = (size: number, count: number, bytes: number): number =>
+  Math.max(1, Math.floor((size * count) / Math.max(1, bytes)));
 
-function* rowsIn({ index, reverse }: Plan, ranges: KeyRange[], most: number, atOnce: number): Paused<IndexRow> {
-  const count = Math.min(most, atOnce);
+function* rowsIn({ index, reverse }: Plan, ranges: KeyRange[], most: number): Paused<StoredRow> {
+  let count = Math.min(most, ROWS_AT_FIRST);
   for (const range of reverse ? ranges.toReversed() : ranges) {
     let after: EntryPosition | undefined;
     for (;;) {
@@ -172,46 +231,21 @@ function* rowsIn({ index, reverse }: Plan, ranges: KeyRange[], most: number, atO
       yield* page;
       if (page.length < count) break;
       after = page.at(-1);
+      count = nextCount(page, count, most);
       yield PAUSE;
     }
   }
 }
 
-/** Merges several ranges of an index, each sorted after its prefix, into one sorted sequence. */
-function* mergedRows(plan: Plan, parts: MergedPart[]): Paused<IndexRow> {
-  const way = plan.reverse ? -1 : 1;
-  const heads: { row: IndexRow; suffix: Uint8Array; rows: Paused<IndexRow>; prefixLength: number }[] = [];
-  for (const { prefixLength, ranges } of parts) {
-    const rows = rowsIn(plan, ranges, Number.POSITIVE_INFINITY, MERGED_ROWS_AT_ONCE);
-    const row = nextOf(rows);
-    if (row) heads.push({ row, suffix: row.key.subarray(prefixLength), rows, prefixLength });
-  }
-  for (let given = 1; heads.length > 0; given += 1) {
-    const first = heads.reduce((one, other) => (compareHeads(one, other) * way <= 0 ? one : other));
-    yield first.row;
-    const row = nextOf(first.rows);
-    if (row) Object.assign(first, { row, suffix: row.key.subarray(first.prefixLength) });
-    else heads.splice(heads.indexOf(first), 1);
-    if (given % ROWS_AT_ONCE === 0) yield PAUSE;
-  }
-}
+const nextCount = (page: StoredRow[], count: number, most: number): number =>
+  Math.min(count * 2, most, ROWS_AT_ONCE, fitting(BYTES_AT_ONCE, page.length, bytesIn(page)));
+const bytesIn = (page: StoredRow[]): number => page.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
-function nextOf(rows: Paused<IndexRow>): IndexRow | null {
-  for (;;) {
-    const { done, value } = rows.next();
-    if (done) return null;
-    if (value) return value;
-  }
-}
-
-type Head = { row: IndexRow; suffix: Uint8Array };
-const compareHeads = (one: Head, other: Head): number =>
-  Buffer.compare(one.suffix, other.suffix) || one.row.row - other.row.row;
-
-function* allRows(records: Records, most: number): Paused<Candidate> {
-  const count = Math.min(most, ROWS_AT_ONCE);
+function* allRows(records: Records, most: number, read: Read): Paused<Candidate> {
+  let count = Math.min(most, ROWS_AT_FIRST);
   for (let page = records.page(0, count); page.length > 0; page = records.page(page.at(-1)!.row, count)) {
-    yield* page.map(candidate);
+    yield* page.map((stored) => candidate(stored, read));
+    count = nextCount(page, count, most);
     yield PAUSE;
   }
 }
@@ -221,7 +255,12 @@ function* matching(rows: Iterable<Candidate | null>, matches: Matcher | null): P
 }
 
 /** Keeps keys, not documents, so that sorting a long list does not hold it in memory. */
-function* inOrder(records: Records, rows: Iterable<Candidate | null>, order: readonly Component[]): Paused<Candidate> {
+function* inOrder(
+  records: Records,
+  rows: Iterable<Candidate | null>,
+  order: readonly Component[],
+  read: Read,
+): Paused<Candidate> {
   const keys: { row: number; key: Buffer }[] = [];
   for (const found of rows) {
     if (found) keys.push({ row: found.row, key: sortKey(found.fields(), order) });
@@ -230,7 +269,7 @@ function* inOrder(records: Records, rows: Iterable<Candidate | null>, order: rea
   keys.sort((left, right) => Buffer.compare(left.key, right.key));
   for (const { row } of keys) {
     const stored = records.get(row);
-    if (stored) yield candidate(stored);
+    if (stored) yield candidate(stored, read);
   }
 }
 

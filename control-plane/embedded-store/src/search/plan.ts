@@ -4,6 +4,7 @@ import type { Fields } from '../stored-document.ts';
 import type { Component } from '../values/sort-order.ts';
 import { type EntryTest, entryTestOf } from './entry-test.ts';
 import { boundsOf, pointsOf, startingWith } from './key-bounds.ts';
+import type { Part } from './sorted-entries.ts';
 
 /** How a search runs: the index, the ranges and direction to read, and the filter that remains to be tested. */
 export type Plan = {
@@ -13,8 +14,9 @@ export type Plan = {
   reverse: boolean;
   /** The index gives the requested order. */
   sorted: boolean;
-  /** The part of the filter that the index does not answer; null if it answers all. */
+  /** The part of the filter that the index does not answer; null if it answers all. `others`: its clauses and patterns. */
   rest: Fields | null;
+  others: Fields[];
   /** The part of `rest` that is tested on index entries before their documents are read; null if there is none. */
   entryTest: EntryTest | null;
   /** The values of the first fields, and whether the index answers more conditions than these. */
@@ -22,15 +24,17 @@ export type Plan = {
   bounded: boolean;
   /** No document has two entries in the ranges. */
   isOnce: boolean;
-  /** Ranges that are each in that order and must be merged; null: the concatenated ranges are in order. */
-  merged: MergedPart[] | null;
+  /** The conditions that the index answers. */
+  answered: ReadonlySet<Condition>;
+  /**
+   * The documents are those with an entry in some part of each of these lists, whose parts are each in the requested order. Null: only
+   * the ranges of the index tell the order, or the index tells none.
+   */
+  lists: Part[][] | null;
 };
 
 /** The values of the first `depth` fields of an index, one key for each combination. */
 type Points = { depth: number; keys: Buffer[] };
-
-/** The entries with one value in the first fields; after these `prefixLength` bytes their keys are in the requested order. */
-export type MergedPart = { prefixLength: number; ranges: KeyRange[] };
 
 /** A search: its conditions, its order, and the most documents that will be read. */
 export type Question = Conditions & { order: readonly Component[]; most: number };
@@ -45,7 +49,45 @@ export function planFor(indexes: readonly IndexTable[], question: Question): Pla
   const byKey = planByKey(indexes, question);
   if (byKey) return byKey;
   const plans = indexes.flatMap((index) => planWith(index, question) ?? []);
-  return plans.length < 2 ? (plans[0] ?? null) : cheapest(plans, question);
+  const best = plans.length < 2 ? plans[0] : cheapest(plans, question);
+  return best ? joined(best, indexes, question) : null;
+}
+
+/** More lists cost more than the tests that they save. */
+const MOST_LISTS = 8;
+
+/**
+ * Adds lists of entries for conditions that the plan would test on documents: where other entries with the same values are in the same order,
+ * both lists are read in parallel, and only documents that are in both.
+ */
+function joined(best: Plan, indexes: readonly IndexTable[], question: Question): Plan {
+  if (!best.lists || best.rest === null) return best;
+  const lists = [...best.lists];
+  const answered = new Set(best.answered);
+  for (const wanted of question.conditions) {
+    if (lists.length === MOST_LISTS) break;
+    if (answered.has(wanted) || !NAMES_VALUES.has(wanted.operator)) continue;
+    // Of the conditions for an array, each may hold for another element: the index answers one of them.
+    const conditions = question.conditions.filter((one) => one === wanted || one.path !== wanted.path);
+    const other = indexes
+      .flatMap((index) => planWith(index, { ...question, conditions }) ?? [])
+      .find((plan) => plan.answered.has(wanted) && isParallel(plan, best));
+    if (!other?.lists) continue;
+    lists.push(...other.lists);
+    for (const one of other.answered) answered.add(one);
+  }
+  if (lists.length === 1) return best;
+  const conditions = question.conditions.filter((one) => !answered.has(one));
+  return { ...best, lists, answered, rest: filterOf({ conditions, others: best.others }), entryTest: null };
+}
+
+const NAMES_VALUES = new Set(['$eq', '$in']);
+
+/** Whether the parts of two plans have the same order, and tell the same document by the same bytes. */
+function isParallel(plan: Plan, other: Plan): boolean {
+  const orderOf = ({ index, points }: Plan) =>
+    JSON.stringify(index.spec.components.slice(points.depth).map(({ path, direction }) => [path, direction]));
+  return plan.lists !== null && plan.reverse === other.reverse && orderOf(plan) === orderOf(other);
 }
 
 /** A unique index with a value for each of its fields finds at most one document, so no other index is considered. */
@@ -106,23 +148,38 @@ function planWith(index: IndexTable, question: Question): Plan | null {
   const servesOrder = side !== null && question.order.length > 0 && !index.spec.sparse;
   if (used.size === 0 && !servesOrder) return null;
   const conditions = question.conditions.filter((condition) => !used.has(condition));
+  const isOrdered = side !== null && (points.keys.length === 1 || inTurn === null || question.order.length === 0);
+  // With an array among the other fields, a document has several entries in a part.
+  const isInParts = isOrdered && index.arraysAreIn(Array(points.depth).keys());
   return {
     index,
     ranges: merged(parts),
     reverse: side === -1,
     sorted: side !== null,
     rest: filterOf({ conditions, others }),
+    others,
+    answered: used,
     entryTest: entryTestOf(index, { conditions, others }),
     points,
     bounded: byOr !== null || reach.bounded,
     isOnce: index.arraysAreIn(fixed),
-    merged: inTurn === null && side !== null ? points.keys.map((prefix) => partOf(prefix, parts)) : null,
+    lists: isInParts ? [partsFor(index, points.keys, parts)] : null,
   };
 }
 
-function partOf(prefix: Buffer, ranges: KeyRange[]): MergedPart {
-  const here = ranges.filter(({ from }) => prefix.equals(from.subarray(0, prefix.length)));
-  return { prefixLength: prefix.length, ranges: merged(here) };
+/** The ranges that begin with each of the prefixes, none of which is the beginning of another. */
+function partsFor(index: IndexTable, prefixes: Buffer[], ranges: KeyRange[]): Part[] {
+  const ordered = inOrder(ranges);
+  let at = 0;
+  return prefixes.toSorted(Buffer.compare).map((prefix) => {
+    const here: KeyRange[] = [];
+    for (; at < ordered.length; at += 1) {
+      const range = ordered[at]!;
+      if (prefix.equals(range.from.subarray(0, prefix.length))) here.push(range);
+      else if (Buffer.compare(range.from, prefix) > 0) break;
+    }
+    return { index, prefix, ranges: merged(here) };
+  });
 }
 
 /**

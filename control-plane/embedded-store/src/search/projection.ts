@@ -1,11 +1,12 @@
 import { CODE, refusal } from '../refusals.ts';
 import type { Fields } from '../stored-document.ts';
 import { isFields, splitPath } from '../values/path-values.ts';
+import type { FieldTree } from '../values/picked-fields.ts';
 
-/** Returns the projected part of a document. */
-export type Projection = (fields: Fields) => Fields;
+/** Returns the projected part of a document. `shown`: the fields that it shows; null: all except some. */
+export type Projection = { (fields: Fields): Fields; shown: FieldTree | null };
+type Project = (fields: Fields) => Fields;
 
-/** The named fields as a tree; an empty branch is a field that is named itself. */
 type Tree = Map<string, Tree>;
 
 /**
@@ -25,8 +26,9 @@ export function projectionOf(projection: object | undefined): Projection | null 
     throw refusal(CODE.badValue, 'a projection shows fields or leaves them out, not both');
   }
   const paths = others.map(([path]) => path);
-  if (isInclusion) return including(treeOf(showId === undefined || showId ? ['_id', ...paths] : paths));
-  return excluding(treeOf(showId === undefined || showId ? paths : ['_id', ...paths]));
+  const tree = treeOf((showId === undefined || Boolean(showId)) === isInclusion ? ['_id', ...paths] : paths);
+  if (!isInclusion) return Object.assign(excluding(tree), { shown: null });
+  return Object.assign(including(tree), { shown: tree });
 }
 
 function treeOf(paths: readonly string[]): Tree {
@@ -48,7 +50,7 @@ const asIs = (value: unknown): unknown => value;
 const NOTHING = Symbol('nothing');
 
 const including =
-  (tree: Tree): Projection =>
+  (tree: Tree): Project =>
   (fields) =>
     eachField(fields, (name) => {
       const branch = tree.get(name);
@@ -57,7 +59,7 @@ const including =
     });
 
 const excluding =
-  (tree: Tree): Projection =>
+  (tree: Tree): Project =>
   (fields) =>
     eachField(fields, (name) => {
       const branch = tree.get(name);
@@ -76,7 +78,7 @@ function eachField(fields: Fields, shownAs: (name: string) => Shown): Fields {
 }
 
 /** Recurses into documents and into the documents of arrays; `otherwise` is the result for any other value. */
-function within(value: unknown, project: Projection, otherwise: unknown): unknown {
+function within(value: unknown, project: Project, otherwise: unknown): unknown {
   if (isFields(value)) return project(value);
   if (!Array.isArray(value)) return otherwise;
   const keepsScalars = otherwise !== NOTHING;

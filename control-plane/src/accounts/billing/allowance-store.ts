@@ -5,7 +5,7 @@ import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Re
 /** A requested reservation. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
 
-/** A reservation whose scans have been written. `checks`: the unused ones, which are returned to the allowance. */
+/** A reservation all of whose scans have been written. `checks`: the unused ones, which are returned to the allowance. */
 export type FinishedReservation = PricedChecks & { id: string };
 
 /** A reservation as it was read. */
@@ -62,16 +62,26 @@ export function allowanceStore(store: Store) {
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
-    /** Removes reservations and returns their unused checks. */
+    /**
+     * Removes reservations and returns their unused checks. If another run of the request shares a reservation, or has removed it, none of its
+     * checks is unused: all scans of a request exist when a run of it is finished.
+     */
     async finish(organizationId: string, finished: FinishedReservation[]): Promise<void> {
-      await allowances.updateOne({ _id: organizationId }, finishing(finished, {}));
+      for (const one of finished.filter(({ checks }) => checks > 0)) {
+        const path = `reservations.${one.id}`;
+        const isOwn = { [path]: { $exists: true }, [`${path}.shared`]: { $exists: false } };
+        await allowances.updateOne({ _id: organizationId, ...isOwn }, finishing([one], {}));
+      }
+      const used = finished.map((one) => ({ ...one, checks: 0 }));
+      await allowances.updateOne({ _id: organizationId }, finishing(used, {}));
     },
 
-    /** Restarts the lifetime of a reservation at `now`; false: it was finished or released meanwhile. */
-    async renew(organizationId: string, id: string, now: Date): Promise<boolean> {
+    /** Restarts the lifetime of a reservation at `now`, and shares it; false: it was finished or released meanwhile. */
+    async share(organizationId: string, id: string, now: Date): Promise<boolean> {
       const path = `reservations.${id}`;
       const filter: Filter<Allowance> = { _id: organizationId, [path]: { $exists: true } };
-      return (await allowances.updateOne(filter, { $set: { [`${path}.at`]: now } })).matchedCount === 1;
+      const update = { $set: { [`${path}.at`]: now, [`${path}.shared`]: true } };
+      return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
     /** The reservations that were made or renewed before `before`, of all organizations. */

@@ -10,6 +10,8 @@ export type Reservation = {
   price_micros: number;
   names: string[];
   indexes: number[];
+  /** Another run of the same request has found it: neither knows how many scans the other one writes. Absent: none has. */
+  shared?: true;
 };
 
 /** An organization's usage. One document, so that counting and checking the limits is one write. */

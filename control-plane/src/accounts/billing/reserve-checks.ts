@@ -53,7 +53,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       if (await allowances.take(organizationId, [wanted], [], limits)) return { isNew: true };
       const allowance = await allowances.read(organizationId);
       if (wanted.id in allowance.reservations) {
-        if (await allowances.renew(organizationId, wanted.id, wanted.at)) return { isNew: false };
+        if (await allowances.share(organizationId, wanted.id, wanted.at)) return { isNew: false };
         continue;
       }
       const refusal = refusalOf(allowance, wanted, limits);
@@ -68,7 +68,8 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
     const done = finished.take(organizationId);
     const repeated = new Set(wanted.map(({ id }) => id)).size < wanted.length;
     const clash = done.some(({ id }) => wanted.some((one) => one.id === id));
-    if (!repeated && !clash && (await allowances.take(organizationId, wanted, done, limits)))
+    const areUsed = done.every(({ checks }) => checks === 0);
+    if (!repeated && !clash && areUsed && (await allowances.take(organizationId, wanted, done, limits)))
       return wanted.map(() => ({ isNew: true }));
     if (done.length > 0) await allowances.finish(organizationId, done);
     const taken: Taken[] = [];

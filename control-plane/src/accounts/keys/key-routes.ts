@@ -12,7 +12,7 @@ import type { KeyStore } from './key-store.ts';
 import { PermissionList, permissionIssues, rolesOf } from './roles.ts';
 
 export type KeyParts = {
-  keys: Pick<KeyStore, 'insert' | 'find' | 'listOf' | 'revoke'>;
+  keys: Pick<KeyStore, 'insertWithin' | 'find' | 'listOf' | 'revoke'>;
   organizations: { find(id: string): Promise<OrganizationRecord | null> };
   /** Called after a key was revoked. */
   revoked: (key: ApiKeyRecord) => void;
@@ -92,6 +92,7 @@ export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyPar
       schema: ApiKeyNewSchema,
       presenter: () => presentNewKey,
       answersSecret: true,
+      errors: ['account.too_many_keys'],
       refine: async ({ caller, body }) => [
         ...permissionIssues(caller, body.permissions ?? [], 'permissions'),
         ...(body.role_id ? roleIssues(caller, body, await findRole(organizations, caller, body.role_id)) : []),
@@ -104,7 +105,7 @@ export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyPar
         const of = { organization_id: organizationId, name, source: 'api' as const, permissions };
         const record = apiKeyRecord(fullKey, of, now, expires_at ? new Date(expires_at) : caller.expiresAt);
         const changes = { name, permissions, expires_at: record.expires_at?.toISOString() ?? null };
-        await keys.insert(record, [audit('api_key.created', record._id, changes)]);
+        await keys.insertWithin(record, [audit('api_key.created', record._id, changes)]);
         return { record, fullKey };
       },
     }),

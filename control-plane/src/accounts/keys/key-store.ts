@@ -1,3 +1,5 @@
+import { ApiError } from '../../http/api-error.ts';
+import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
@@ -7,6 +9,9 @@ import type { ApiKeyRecord } from './api-key.ts';
 /** A key that was not revoked. */
 const VALID = { revoked_at: { $exists: false } };
 
+/** The most keys of one organization that are not revoked: all of them are listed together. */
+const KEYS_MAX = 1_000;
+
 type KeyWithOutbox = ApiKeyRecord & OutboxFields;
 
 /** The only code that accesses the keys of organizations. */
@@ -14,6 +19,15 @@ export type KeyStore = ReturnType<typeof keyStore>;
 
 export function keyStore(store: Store) {
   const keys: Collection<ApiKeyRecord> = store.collection<ApiKeyRecord>('api_keys');
+  const writeWithin = boundedWrites<{ id: string }>(store, 'api_keys');
+
+  const insert = async (record: ApiKeyRecord, follows: OutboxEntry[] = []): Promise<void> => {
+    await insertOnce(keys, { ...record, ...(follows.length > 0 && initialOutbox(follows)) });
+  };
+  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
+    const found = keys.find({ organization_id, ...VALID }).project<Pick<ApiKeyRecord, '_id'>>({ _id: 1 });
+    return (await found.toArray()).map(({ _id }) => ({ id: _id }));
+  };
 
   return {
     async createIndexes(): Promise<void> {
@@ -22,8 +36,20 @@ export function keyStore(store: Store) {
     },
 
     /** Stores a key with its outbox entries, unless the key is already stored. */
-    async insert(record: ApiKeyRecord, follows: OutboxEntry[] = []): Promise<void> {
-      await insertOnce(keys, { ...record, ...(follows.length > 0 && initialOutbox(follows)) });
+    insert,
+
+    /** The same, of a client. Throws 409 if its organization has too many keys. */
+    async insertWithin(record: ApiKeyRecord, follows: OutboxEntry[]): Promise<void> {
+      const { _id: id, organization_id } = record;
+      const take = (others: { id: string }[]) => {
+        if (others.length < KEYS_MAX) return { id };
+        throw new ApiError(
+          'account.too_many_keys',
+          `There can be at most ${KEYS_MAX} keys: revoke those that you do not need.`,
+        );
+      };
+      const kept = () => idsOf(organization_id);
+      await writeWithin(organization_id, { id, kept, take }, () => insert(record, follows));
     },
 
     /** Removes the organization's keys from the environment, except `key`. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../../http/api-error.ts';
 import type { FindCaller } from '../../http/caller.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
-import { loadScript, type RedisClient } from '../../platform/redis.ts';
+import { loadScript, type RedisClient, removeMalformed } from '../../platform/redis.ts';
 import type { Quotas } from '../organizations/organization.ts';
 
 export type RateLimitParts = {
@@ -59,11 +59,13 @@ export function requestCounter(redis: RedisClient, now: () => number = () => per
 
   const countAll = async (organizationId: string, arrived: null[]): Promise<(CountedRequest | null)[]> => {
     if (now() < pausedUntil) return arrived;
+    const key = `adsweep:requests:${organizationId}`;
     try {
-      const reply = await script(redis, [`adsweep:requests:${organizationId}`], [WINDOW_MS, arrived.length]);
+      const reply = await script(redis, [key], [WINDOW_MS, arrived.length]);
       const [total, leftMs] = reply as [number, number];
       return arrived.map((_, at) => ({ requests: total - arrived.length + at + 1, leftMs }));
-    } catch {
+    } catch (error) {
+      await removeMalformed(redis, key, error);
       pausedUntil = now() + PAUSE_MS;
       return arrived;
     }

@@ -3,6 +3,7 @@ import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import type { Note } from '@adsweep/shared/capture/notes.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
@@ -16,6 +17,8 @@ export type Evidence = {
   /** The exit of the traffic, as far as it is known. */
   exit: Exit | null;
   observations: Observation[];
+  /** What the capture lacks. */
+  notes: Note[];
   /** How a VAST tag was played; null for other targets. */
   vast: CapturedVast | null;
   /** All requests for a day, up to 5,000; then the stored ones (spec 8). */
@@ -39,6 +42,7 @@ export const NO_EVIDENCE: Evidence = {
   creative: null,
   exit: null,
   observations: [],
+  notes: [],
   vast: null,
   requests: [],
   documents: [],

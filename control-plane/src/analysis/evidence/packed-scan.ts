@@ -8,14 +8,15 @@ import {
   VAST_DOCUMENTS,
 } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { validNotes } from '@adsweep/shared/capture/notes.ts';
 import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
 import { attemptOf, type ReadContents, type ReadPackedCapture } from '../../crawling/captures/capture-record.ts';
 import { JsonListReader } from '../../platform/json-list.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { Evidence, Need } from './evidence.ts';
 
-/** The properties of a scan that decide how its evidence is inspected. */
-export type InspectedScan = { ignore_first_n_domains: number; referrer: string | null };
+/** The properties of a scan that decide how, and in whose share of the threads, its evidence is inspected. */
+export type InspectedScan = Pick<ScanRecord, 'organization_id' | 'ignore_first_n_domains' | 'referrer'>;
 
 /**
  * A scan's evidence on its way to a thread, as it is stored: gzipped JSON, the creative's HTML as UTF-8. A part is null if it is not needed,
@@ -49,9 +50,9 @@ export async function packScan(
     read('vastDocuments', 'vast_documents'),
     scan.target.kind === 'url' ? null : read('creativeHtml', 'creative_html'),
   ]);
-  const { ignore_first_n_domains, referrer } = scan;
+  const { organization_id, ignore_first_n_domains, referrer } = scan;
   return {
-    scan: { ignore_first_n_domains, referrer },
+    scan: { organization_id, ignore_first_n_domains, referrer },
     capture,
     parts: { requests, documents, bodies: contents, vastDocuments, creativeHtml },
     unpackedBytesMax: bodies.unpackedBytesMax,
@@ -79,9 +80,17 @@ export function unpackScan(packed: PackedScan): { evidence: Evidence; unreadable
       return [];
     }
   };
-  const { landings, requests, creative = null, vast = null, exit, observations } = read(packed.capture) as Capture;
+  const {
+    landings,
+    requests,
+    creative = null,
+    vast = null,
+    exit,
+    observations,
+    notes,
+  } = read(packed.capture) as Capture;
   const evidence = {
-    ...{ landings, creative, vast, exit, observations: validObservations(observations) },
+    ...{ landings, creative, vast, exit, observations: validObservations(observations), notes: validNotes(notes) },
     requests: read(parts.requests) ?? requests,
     documents: list('documents', DOCUMENTS),
     bodies: list('bodies', BODIES),

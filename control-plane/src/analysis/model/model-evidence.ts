@@ -1,10 +1,14 @@
 import type { Evidence } from '../evidence/evidence.ts';
 
-/** What a model is shown of a scan: captured texts, shortened. `screenshot` is that of the first landing, or of the creative. */
+/**
+ * What a model is shown of a scan: captured texts, shortened. `screenshot` is that of the first landing, or of the creative.
+ * `lacksScreenshot`: there is one that could not be prepared.
+ */
 export type ModelEvidence = {
   pages: ModelPage[];
   creative: { url: string; html: string } | null;
   screenshot: Buffer | null;
+  lacksScreenshot?: boolean;
 };
 
 type ModelPage = { url: string; title: string; text: string; frames: string[] };

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { CrawlingDomain } from '../../crawling/crawling.ts';
+import { QueueFull } from '../../platform/bounded-queue.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
 import type { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
@@ -8,23 +10,27 @@ import { type ModelEvidence, type ModelSubject, modelEvidence } from './model-ev
 /** Prepares what a model is shown of a scan: `judged`, which lacks the domains that the scan skips, and a screenshot. */
 export type ShowModel = (scan: ScanRecord, judged: ModelSubject) => Promise<ModelEvidence>;
 
-/** A screenshot of a scan in the size for a model; null: there is none. */
-export type ScreenshotFor = (scan: ScanRecord, of: PictureOf) => Promise<Buffer | null>;
+/** A screenshot of a scan in the size for a model; null: there is none; `failed`: there is one, and it could not be resized. */
+export type ScreenshotFor = (scan: ScanRecord, of: PictureOf) => Promise<Buffer | null | 'failed'>;
 
 /** `screenshotFor` null: the model gets no screenshots. */
 export function showModel(screenshotFor: ScreenshotFor | null): ShowModel {
   return async (scan, judged) => {
     const subject = judged.landings[0]?.ord ?? (judged.creative ? 'creative' : null);
     const screenshot = screenshotFor && subject !== null ? await screenshotFor(scan, subject) : null;
-    return modelEvidence(judged, screenshot);
+    return screenshot === 'failed'
+      ? { ...modelEvidence(judged, null), lacksScreenshot: true }
+      : modelEvidence(judged, screenshot);
   };
 }
 
 /** Width in pixels; a tall page is cut at two and a half times its width. */
 const SIZE = { width: 768, isWhole: false };
 const RESIZE_MS = 30_000;
+/** A queue that is full of other scans' pictures is tried again after this time. */
+const AGAIN_MS = 500;
 
-/** Reads screenshots and resizes them for a model. A screenshot that cannot be resized is left out. */
+/** Reads screenshots and resizes them for a model. */
 export function screenshots(
   openPicture: CrawlingDomain['verbs']['openPicture'],
   pictures: Pick<PicturePool, 'resize'>,
@@ -34,13 +40,25 @@ export function screenshots(
     const picture = await openPicture(scan, of);
     if (!picture) return null;
     const { artifact, stream } = picture;
+    const signal = AbortSignal.timeout(RESIZE_MS);
     try {
-      return await pictures.resize({ ...artifact, open: () => stream }, SIZE, AbortSignal.timeout(RESIZE_MS));
+      return await whenFree(() => pictures.resize({ ...artifact, open: () => stream }, SIZE, signal), signal);
     } catch (cause) {
       logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be prepared for the model');
-      return null;
+      return 'failed';
     } finally {
       stream.destroy();
     }
   };
+}
+
+async function whenFree<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  while (true) {
+    try {
+      return await work();
+    } catch (cause) {
+      if (!(cause instanceof QueueFull)) throw cause;
+      await pause(AGAIN_MS, undefined, { signal });
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
@@ -57,7 +58,7 @@ type State = {
   extractedLabels: Record<string, string>;
   definitions: Tags;
   tags: ScanTag[];
-  /** Names of the analysers without a result: the scan becomes `partial`, and its error lists them. */
+  /** Names of the analysers without a result, and what the capture lacks: the scan becomes `partial`, and its error lists them. */
   missing: string[];
 };
 
@@ -89,6 +90,7 @@ export async function finishScan(
     const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
     state = { ...state, ...(await run(dependencies, state)) };
     stopTimer();
+    await pause();
   }
   return state.scan.status !== 'checking';
 }
@@ -147,18 +149,22 @@ async function inspectEvidence(
 ): Promise<Partial<State>> {
   if (!packed) return {};
   const { inspection, search } = await analyse(packed, searchOf(rules, ruleBudgetMs));
-  const { failed, names, ...seen } = inspection;
+  const { failed, lacking, names, ...seen } = inspection;
   for (const { name, cause } of failed)
     logger.error({ scan_id: scan._id, judgement: name, cause }, 'a step of the analysis failed');
   if ('failed' in search)
     logger.error({ scan_id: scan._id, cause: search.failed }, 'the rules of a scan could not be run');
   const ofFailed = failed.map(({ name }) => name);
   const searched = 'failed' in search ? null : search;
-  return { ...seen, searched, names: names ?? unknown, packed: null, missing: [...missing, ...ofFailed] };
+  return { ...seen, searched, names: names ?? unknown, packed: null, missing: [...missing, ...ofFailed, ...lacking] };
 }
 
-async function prepareForModel({ model }: FinishDependencies, { scan, subject }: State): Promise<Partial<State>> {
-  return { shown: model && (await model.show(scan, subject)) };
+async function prepareForModel(
+  { model }: FinishDependencies,
+  { scan, subject, missing }: State,
+): Promise<Partial<State>> {
+  const shown = model && (await model.show(scan, subject));
+  return { shown, missing: shown?.lacksScreenshot ? [...missing, 'ai_verdict (without the screenshot)'] : missing };
 }
 
 /** A model may take minutes: the scan leaves its slot to another one, and keeps its claim. */

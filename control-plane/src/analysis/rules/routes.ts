@@ -52,7 +52,12 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
       query: { scope },
       body: RuleInSchema,
       reply: 'The rule.',
-      errors: ['checking.system_slug_reserved', 'checking.too_many_rules', 'checking.rules_too_large'],
+      errors: [
+        'checking.system_slug_reserved',
+        'checking.too_many_rules',
+        'checking.rules_too_large',
+        'checking.too_many_tags',
+      ],
       refine: (request) => createIssues(request, parts),
       create: ({ caller, id, query, body, now }) =>
         createRule(parts, ownerFor(caller, query.scope ?? 'personal'), { id, ...body }, now),
@@ -70,7 +75,7 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
       description: 'Its type stays. `config` is replaced as a whole; what is absent or null stays as it is.',
       body: RulePutSchema,
       reply: 'The rule.',
-      errors: ['checking.system_slug_reserved', 'checking.rules_too_large'],
+      errors: ['checking.system_slug_reserved', 'checking.rules_too_large', 'checking.too_many_tags'],
       change: async ({ caller, id, body, now }) => changeRule(parts, await findOwnRule(parts, caller, id), body, now),
     }),
     rules.command({
@@ -97,7 +102,9 @@ async function createIssues(
   const tags = await readTags(organization_id);
   const { rule_type, config, target = 'page', tag_slug = '', tag_visibility = null } = body;
   const rule = rule_type && config ? ({ rule_type, config, target } satisfies WrittenRule) : null;
-  const ofRule = rule ? await ruleIssues(rule, { tags, problemsOf }) : [];
+  const ofRule = rule
+    ? await ruleIssues(rule, { tags, problemsOf: (patterns) => problemsOf(organization_id, patterns) })
+    : [];
   const named = { rule_type, config, tag_slug, organization_id };
   const ofTag = refused.has('tag_slug') ? [] : tagIssues(named, tag_visibility, tags);
   return [...ofRule, ...ofTag].map((issue) => ({ ...issue, loc: ['body', ...issue.loc] }));
@@ -113,7 +120,7 @@ function parseRoute(): Route<Caller> {
     permission,
     body: ListTextSchema,
     replies: { 200: { description: 'The items of the list, each once.', schema: ListSchema } },
-    handle: ({ body }) => ok(parseList(body.text)),
+    handle: async ({ body }) => ok(await parseList(body.text)),
   });
 }
 

@@ -113,6 +113,9 @@ export async function rulesByTag(
   rules: Pick<RuleStore, 'linksVisibleTo'>,
   organizationId: string,
 ): Promise<(slug: string) => RuleLinks[]> {
-  const all = await rules.linksVisibleTo(organizationId);
-  return (slug) => all.filter((rule) => slugsAssignedBy(rule).includes(slug) || slugsReadBy(rule).includes(slug));
+  const bySlug = new Map<string, Set<RuleLinks>>();
+  for (const rule of await rules.linksVisibleTo(organizationId))
+    for (const slug of [...slugsAssignedBy(rule), ...slugsReadBy(rule)])
+      bySlug.set(slug, (bySlug.get(slug) ?? new Set()).add(rule));
+  return (slug) => [...(bySlug.get(slug) ?? [])];
 }

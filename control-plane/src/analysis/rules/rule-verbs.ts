@@ -2,21 +2,24 @@ import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, notFound, refused } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
-import type { TagDefinition, Tags } from '../../reference/tags/tag-definitions.ts';
+import type { ReadTags, TagDefinition, Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues } from './check-rule.ts';
 import { bytesOf, type Condition, isModelType, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
 import type { RuleIn, RulePut } from './rule-in.ts';
-import { type KeptRule, ownerOf, type RuleStore } from './rule-store.ts';
+import { type KeptRule, ownerOf, type RuleStore, rulesByTag } from './rule-store.ts';
 import { RULE_TYPES } from './rule-types/index.ts';
-import type { RuleCheckParts } from './rule-types/rule-type.ts';
+import type { ProblemsOf } from './rule-types/rule-type.ts';
 
 /** What writing rules needs. */
 export type RuleVerbParts = {
   rules: RuleStore;
-  readTags: (organizationId: string | null) => Promise<Tags>;
-  registerTag: (tag: TagDefinition, now: Date) => Promise<void>;
+  readTags: ReadTags;
+  registerTags: (tags: TagDefinition[], now: Date) => Promise<void>;
+  removeTag: (tag: Pick<TagDefinition, 'organization_id' | 'slug'>) => Promise<void>;
+  /** Counts the organization's scans with a tag. */
+  countScans: (organizationId: string, slug: string) => Promise<number>;
   changeTag: (tag: TagDefinition, change: { visibility?: TagDefinition['visibility'] }) => Promise<void>;
-  problemsOf: RuleCheckParts['problemsOf'];
+  problemsOf: ProblemsOf;
 };
 
 /** The most rules of one owner: all of them run on every scan. */
@@ -94,7 +97,10 @@ export async function changeRule(
   const changed = { ...rule, ...set } as RuleRecord;
   const tags = await parts.readTags(rule.organization_id);
   const issues = [
-    ...(await ruleIssues(changed, { tags, problemsOf: parts.problemsOf })),
+    ...(await ruleIssues(changed, {
+      tags,
+      problemsOf: (patterns) => parts.problemsOf(rule.organization_id, patterns),
+    })),
     ...tagIssues(changed, tag_visibility ?? null, tags),
   ];
   if (issues.length > 0) throw refused(issues.map((issue) => ({ ...issue, loc: ['body', ...issue.loc] })));
@@ -108,7 +114,19 @@ export async function changeRule(
   // What gets no larger is always accepted, also of an owner that had more before there was this bound.
   const stored = bytes <= before ? await write() : await parts.rules.writeWithin(rule.owner, kept, requireRoom, write);
   if (!stored) throw notFound('rule');
+  await removeUnusedTags(parts, rule, stored);
   return stored;
+}
+
+/** Removes the tags that a changed rule no longer assigns, unless a scan has them or another rule names them: each change could leave others. */
+async function removeUnusedTags(parts: RuleVerbParts, before: RuleRecord, after: RuleRecord): Promise<void> {
+  const { organization_id } = before;
+  const assigned = new Set(slugsAssignedBy(after));
+  const dropped = slugsAssignedBy(before).filter((slug) => !assigned.has(slug));
+  if (organization_id === null || dropped.length === 0) return;
+  const rulesOf = await rulesByTag(parts.rules, organization_id);
+  for (const slug of dropped.filter((one) => rulesOf(one).length === 0))
+    if ((await parts.countScans(organization_id, slug)) === 0) await parts.removeTag({ organization_id, slug });
 }
 
 /** A rule, or as much of it as a request has, whose tags are checked. */
@@ -150,12 +168,17 @@ async function registerTagsOf(
   properties: TagProperties,
   now: Date,
 ): Promise<void> {
-  const known = await parts.readTags(rule.organization_id);
-  for (const slug of slugsAssignedBy(rule)) {
+  const slugs = slugsAssignedBy(rule);
+  const known = await parts.readTags(rule.organization_id, slugs);
+  const missing = slugs.filter((slug) => !known.has(slug));
+  await parts.registerTags(
+    missing.map((slug) => newTag(rule, slug, properties)),
+    now,
+  );
+  for (const slug of slugs) {
     const visibility = properties.tag_visibility?.[slug];
     const tag = known.get(slug);
-    if (!tag) await parts.registerTag(newTag(rule, slug, properties), now);
-    else if (visibility && tag.organization_id === rule.organization_id) await parts.changeTag(tag, { visibility });
+    if (visibility && tag?.organization_id === rule.organization_id) await parts.changeTag(tag, { visibility });
   }
 }
 

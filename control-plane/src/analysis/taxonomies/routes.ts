@@ -20,6 +20,9 @@ import type { KeptTaxonomy, ListedTaxonomy, TaxonomyStore } from './taxonomy-sto
 /** Active taxonomies of one organization: all of them are part of each question to the model. */
 const TAXONOMIES_MAX = 5;
 
+/** Deleted taxonomies that are kept, so that they can be restored. */
+const DELETED_MAX = 20;
+
 const group = 'Custom taxonomies';
 const permission = 'custom_taxonomies.manage';
 const path = '/api/v1/custom-taxonomies';
@@ -86,7 +89,7 @@ export function taxonomyRoutes({ taxonomies: store }: { taxonomies: TaxonomyStor
     taxonomies.command({
       method: 'DELETE',
       summary: 'Delete a custom taxonomy',
-      description: 'Later scans are not classified by it; it can be restored.',
+      description: `Later scans are not classified by it; the ${DELETED_MAX} that were deleted last can be restored.`,
       reply: 'It counts no longer.',
       run: (request) => setActive(store, request, false),
     }),
@@ -110,7 +113,12 @@ async function setActive(
   const found = await store.find(organizationId, id);
   if (!found) return null;
   const change = () => store.change(organizationId, id, { is_active, updated_at: now });
-  if (!is_active || found.is_active) return change();
+  if (!is_active) {
+    const deleted = await change();
+    await store.removeOldest(organizationId, DELETED_MAX);
+    return deleted;
+  }
+  if (found.is_active) return change();
   const take = (others: KeptTaxonomy[]) => {
     requireCapacity(others);
     return { id, slug: found.slug, is_active };

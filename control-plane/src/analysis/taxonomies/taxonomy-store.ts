@@ -30,6 +30,7 @@ export function taxonomyStore(store: Store) {
   return {
     async createIndexes(): Promise<void> {
       await taxonomies.createIndex({ organization_id: 1, created_at: 1, _id: 1 });
+      await taxonomies.createIndex({ organization_id: 1, is_active: 1, created_at: 1, _id: 1 });
     },
 
     /** Stores a taxonomy, unless one with this id exists. */
@@ -61,6 +62,16 @@ export function taxonomyStore(store: Store) {
     /** The taxonomies that an organization's scans are classified by, oldest first. */
     async active(organization_id: string): Promise<TaxonomyRecord[]> {
       return taxonomies.find({ organization_id, is_active: true }).sort(OLDEST).toArray();
+    },
+
+    /** Removes the taxonomies of an organization that were deleted first, all but the last `most`. */
+    async removeOldest(organization_id: string, most: number): Promise<void> {
+      const deleted = taxonomies
+        .find({ organization_id, is_active: false })
+        .sort({ updated_at: -1, _id: -1 })
+        .skip(most);
+      for (const { _id } of await deleted.project<Pick<TaxonomyRecord, '_id'>>({ _id: 1 }).toArray())
+        await taxonomies.deleteOne({ _id, organization_id, is_active: false });
     },
 
     /** Changes a taxonomy, and its version if its tree changes. Returns the changed record; null: it is gone. */

@@ -2,7 +2,7 @@ import type { PackedScan } from '../evidence/packed-scan.ts';
 import type { GroupOutcome, GroupResult, RuleInputs, RuleSearch, TryRules } from '../rules/evaluation/run-rules.ts';
 import type { Inspection } from './inspect.ts';
 import type { ThreadMessage, ThreadRequest } from './messages.ts';
-import { type Task, ThreadPool } from './thread-pool.ts';
+import { CLOSED, type Task, ThreadPool } from './thread-pool.ts';
 
 /** CPU time that a thread may use beyond a search's budget, in ms: a single step cannot check the budget. */
 const GRACE_MS = 1_000;
@@ -59,17 +59,19 @@ export class AnalysisThreads {
     return { inputs: inputs.promise, outcomes };
   };
 
-  /** Why RE2 refuses each of these patterns; null: RE2 accepts it. */
-  problemsOf(patterns: string[]): Promise<(string | null)[]> {
-    return new Promise((resolve) => {
+  /** Why RE2 refuses each of these patterns of an organization (null: the platform); null: RE2 accepts it. */
+  problemsOf(owner: string | null, patterns: string[]): Promise<(string | null)[]> {
+    return new Promise((resolve, reject) => {
       this.#pool.run({
+        owner,
         request: { patterns },
         limitMs: PREPARE_MS,
         onMessage: (message) => {
           if ('problems' in message) resolve(message.problems);
           return { done: true };
         },
-        onLost: () => resolve(patterns.map(() => 'pattern too large')),
+        onLost: (reason) =>
+          reason === CLOSED ? reject(new Error(reason)) : resolve(patterns.map(() => 'pattern too large')),
       });
     });
   }
@@ -95,7 +97,10 @@ export class AnalysisThreads {
       if ('failed' in message) reject(new Error(message.failed));
       if ('done' in message) resolve(results.map((result) => ({ ...result, ended: 'run' })));
       if ('failed' in message || 'done' in message) return { done: true };
-      if ('group' in message) results[message.group] = message.result;
+      if ('group' in message) {
+        const { matches = [] } = results[message.group] ?? {};
+        results[message.group] = { ...message.result, matches: [...matches, ...message.result.matches] };
+      }
       if ('began' in message) {
         current = message.began;
         return { limitMs: budgetMs + GRACE_MS };
@@ -112,7 +117,8 @@ export class AnalysisThreads {
       const known = Array.from({ length: current + 1 }, (_, at) => results[at] ?? NO_RESULT);
       resolve(known.map((result, at) => ({ ...result, ended: at === current ? 'killed' : 'run' })));
     };
-    this.#pool.run({ request, limitMs: PREPARE_MS, onMessage, onLost });
+    const owner = request.evidence.scan.organization_id;
+    this.#pool.run({ owner, request, limitMs: PREPARE_MS, onMessage, onLost });
     return promise;
   }
 }

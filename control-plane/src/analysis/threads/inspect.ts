@@ -2,6 +2,7 @@ import { type Classified, classify, type OwnNames } from '../classification/clas
 import { detectors as allDetectors, detect } from '../detectors/detect.ts';
 import type { Detector, Finding } from '../detectors/detector.ts';
 import type { Evidence, Need } from '../evidence/evidence.ts';
+import { missingEvidence } from '../evidence/missing-evidence.ts';
 import type { InspectedScan } from '../evidence/packed-scan.ts';
 import { type RuleInputs, ruleInputs } from '../rules/evaluation/run-rules.ts';
 import { runWithin } from './run-within.ts';
@@ -14,6 +15,8 @@ export type Inspection = RuleInputs & {
   findings: Finding[];
   names: OwnNames | null;
   failed: { name: string; cause: string }[];
+  /** What the capture lacks that judgements rest on, in words. */
+  lacking: string[];
 };
 
 /** A scan's evidence as it was captured, and without the domains that the scan skips. */
@@ -33,6 +36,7 @@ export function inspect(
   return {
     ...{ findings, names: classified.names },
     failed: [...failed.map(({ name, cause }) => ({ name, cause: String(cause) })), ...classified.failed],
+    lacking: missingEvidence(evidence.captured.notes),
     ...ruleInputs(evidence.judged),
   };
 }

@@ -3,8 +3,15 @@ import { Worker } from 'node:worker_threads';
 const LOOK_EVERY_MS = 200;
 const HEAP_MB_MAX = 512;
 
-/** A task for one thread. Every message of the thread may set a new CPU limit, counted from then on, or end the task. */
+/** The reason why tasks of a closed pool are lost. */
+export const CLOSED = 'the threads were closed';
+
+/**
+ * A task for one thread. Every message of the thread may set a new CPU limit, counted from then on, or end the task. `owner`: the
+ * organization that the threads work for; null: the platform.
+ */
 export type Task<Request, Message> = {
+  owner: string | null;
   request: Request;
   /** CPU time in ms until the first message that sets a new limit. */
   limitMs: number;
@@ -15,13 +22,16 @@ export type Task<Request, Message> = {
 
 /**
  * Threads that run one task each at a time. They are started when they are needed and do not keep the process alive while idle. One that
- * uses more CPU time than its task may is ended; the next task gets a new one.
+ * uses more CPU time than its task may is ended; the next task gets a new one. Owners share the threads: a free one runs a task of the owner
+ * who has the fewest running, and of several such owners, of the one who was served longest ago.
  */
 export class ThreadPool<Request, Message> {
   readonly #script: URL;
   readonly #size: number;
   #idle: Thread<Request, Message>[] = [];
-  readonly #waiting: Task<Request, Message>[] = [];
+  /** Waiting tasks by owner; the owner who was served longest ago is first. */
+  readonly #waiting = new Map<string | null, Task<Request, Message>[]>();
+  #isClosed = false;
   readonly #all = new Set<Thread<Request, Message>>();
 
   constructor(script: URL, size: number) {
@@ -31,33 +41,50 @@ export class ThreadPool<Request, Message> {
 
   /** Runs a task as soon as a thread is free. */
   run(task: Task<Request, Message>): void {
+    if (this.#isClosed) {
+      task.onLost(CLOSED);
+      return;
+    }
     const thread = this.#idle.pop() ?? (this.#all.size < this.#size ? this.#start() : null);
     if (thread) thread.run(task);
-    else this.#waiting.push(task);
+    else if (!this.#waiting.get(task.owner)?.push(task)) this.#waiting.set(task.owner, [task]);
   }
 
-  /** Ends all threads; running and waiting tasks are lost. */
+  /** Ends all threads for good; running and waiting tasks are lost. */
   async close(): Promise<void> {
-    this.#waiting.length = 0;
-    await Promise.all([...this.#all].map((thread) => thread.terminate()));
+    this.#isClosed = true;
+    for (let task = this.#next(); task; task = this.#next()) task.onLost(CLOSED);
+    await Promise.all([...this.#all].map((thread) => thread.terminate(CLOSED)));
   }
 
   #start(): Thread<Request, Message> {
     const thread: Thread<Request, Message> = new Thread(this.#script, {
       onIdle: () => {
-        const next = this.#waiting.shift();
+        const next = this.#next();
         if (next) thread.run(next);
         else this.#idle.push(thread);
       },
       onExit: () => {
         this.#all.delete(thread);
         this.#idle = this.#idle.filter((one) => one !== thread);
-        const next = this.#waiting.shift();
+        const next = this.#next();
         if (next) this.run(next);
       },
     });
     this.#all.add(thread);
     return thread;
+  }
+
+  /** Takes the next task out of the waiting ones. */
+  #next(): Task<Request, Message> | undefined {
+    const runningOf = (owner: string | null) => [...this.#all].filter((thread) => thread.isRunningFor(owner)).length;
+    const owners = [...this.#waiting.keys()].map((owner) => ({ owner, running: runningOf(owner) }));
+    if (owners.length === 0) return undefined;
+    const { owner } = owners.reduce((best, one) => (one.running < best.running ? one : best));
+    const [task, ...others] = this.#waiting.get(owner)!;
+    this.#waiting.delete(owner);
+    if (others.length > 0) this.#waiting.set(owner, others);
+    return task;
   }
 }
 
@@ -70,7 +97,7 @@ class Thread<Request, Message> {
   /** CPU time of the worker when the limit began to count; null until it is first read. */
   #since: number | null = null;
   #watch: NodeJS.Timeout | undefined;
-  #reason = 'it took too long';
+  #reason = 'it ended';
 
   constructor(script: URL, owner: { onIdle(): void; onExit(): void }) {
     this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } });
@@ -88,6 +115,10 @@ class Thread<Request, Message> {
     });
   }
 
+  isRunningFor(owner: string | null): boolean {
+    return this.#task !== null && this.#task.owner === owner;
+  }
+
   run(task: Task<Request, Message>): void {
     this.#task = task;
     this.#setLimit(task.limitMs);
@@ -96,7 +127,9 @@ class Thread<Request, Message> {
     this.#worker.postMessage(task.request);
   }
 
-  async terminate(): Promise<void> {
+  /** Ends the thread; its task is lost for this reason. */
+  async terminate(reason: string): Promise<void> {
+    this.#reason = reason;
     await this.#worker.terminate();
   }
 
@@ -118,7 +151,7 @@ class Thread<Request, Message> {
     const used = await cpuOf(this.#worker);
     if (used === null || !this.#task) return;
     this.#since ??= used;
-    if (used - this.#since > this.#limitMs) await this.terminate();
+    if (used - this.#since > this.#limitMs) await this.terminate('it took too long');
   }
 }
 

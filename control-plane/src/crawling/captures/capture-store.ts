@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import { Binary } from 'mongodb';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
@@ -28,6 +29,8 @@ export function captureStore(store: Store) {
 
     /** Stores a capture, unless one of the same attempt is stored. */
     async insert(record: CaptureRecord): Promise<void> {
+      // The capture has just been parsed and checked.
+      await pause();
       const zipped = await zip(JSON.stringify(record.capture), { level: constants.Z_BEST_SPEED });
       await insertOnce(captures, { ...record, capture: new Binary(zipped) });
     },
@@ -64,5 +67,11 @@ export function captureStore(store: Store) {
 
 /** Earlier versions stored captures as documents. */
 async function captureIn(stored: Binary | Capture): Promise<Capture> {
-  return stored instanceof Binary ? (JSON.parse((await unzip(stored.buffer)).toString()) as Capture) : stored;
+  if (!(stored instanceof Binary)) return stored;
+  const json = await unzip(stored.buffer);
+  // Several captures are not parsed in the same turn of the event loop.
+  await pause();
+  const capture = JSON.parse(json.toString()) as Capture;
+  await pause();
+  return capture;
 }

@@ -1,6 +1,7 @@
 import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop, Hop, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { validNotes } from '@adsweep/shared/capture/notes.ts';
 import type { EvidenceCreative, EvidenceLanding, ScanEvidence } from '../../scanning/scans/api/evidence.ts';
 import type { CaptureRecord } from './capture-record.ts';
 import { hopDocumentsOf } from './choose-requests.ts';
@@ -14,6 +15,7 @@ export function evidenceOf({ capture, artifacts }: Pick<CaptureRecord, 'capture'
     creative: presentCreative(capture, trees),
     vast: capture.vast ? presentVast(capture.vast) : null,
     artifacts: new Set(artifacts.map(({ name }) => name)),
+    notes: validNotes(capture.notes),
   };
 }
 
@@ -74,7 +76,7 @@ function requestTrees(capture: Capture): RequestTrees {
     const node = presentRequest(request);
     const cause = request.initiator === null ? undefined : seen.get(`${key}:${request.initiator}`);
     if (cause) cause.children.push(node);
-    else roots.set(key, [...(roots.get(key) ?? []), node]);
+    else if (!roots.get(key)?.push(node)) roots.set(key, [node]);
     seen.set(`${key}:${request.id}`, node);
   }
   return (owner, hop) => roots.get(hopKeyOf(owner, hop)) ?? [];

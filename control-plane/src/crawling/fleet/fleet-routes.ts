@@ -15,7 +15,8 @@ export type FleetVerbs = {
   readLoad: () => Promise<QueueLoad>;
   blockNode(nodeId: string): Promise<void>;
   unblockNode(nodeId: string): Promise<void>;
-  drainNode(nodeId: string): Promise<void>;
+  /** Returns when the attempts that run on the node will have ended at the latest. */
+  drainNode(nodeId: string): Promise<Date>;
   undrainNode(nodeId: string): Promise<void>;
 };
 
@@ -95,8 +96,11 @@ function nodeVerbRoutes({ blockNode, unblockNode, drainNode, undrainNode }: Flee
       path: '/api/v1/fleet/nodes/{id}/drain',
       summary: 'Drain a node',
       description:
-        'It gets no more work from now on, releases the jobs that it has not started, and has `ADSWEEP_OPERATOR_DRAIN_SECONDS` (as long as an attempt may take) to finish the others; those that remain are then queued again. After that it is `drained` and can be stopped. The drain applies to its name, also after a restart, until it is undrained.',
-      handle: ({ params }) => drainNode(params.id).then(noContent),
+        'It gets no more work from now on, releases the jobs that it has not started, and has `ADSWEEP_OPERATOR_DRAIN_SECONDS` (as long as an attempt may take) to finish the others; those that remain are then queued again. After that it is `drained` and can be stopped. The header `Drain-Until` says when they will have ended at the latest (ISO 8601). The drain applies to its name, also after a restart, until it is undrained.',
+      handle: async ({ params }) => {
+        const until = await drainNode(params.id);
+        return { ...noContent(), headers: { 'Drain-Until': until.toISOString() } };
+      },
     }),
     route({
       ...doing,

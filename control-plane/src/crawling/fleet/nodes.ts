@@ -1,9 +1,12 @@
 import { DEFAULT_POOL, type NodeReport } from '@adsweep/shared/lease/messages.ts';
 import type { Broadcast } from '../../platform/broadcast.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
-import type { RedisClient } from '../../platform/redis.ts';
+import { loadScript, type RedisClient, removeMalformed } from '../../platform/redis.ts';
 import type { Store } from '../../platform/store.ts';
 import { type NodeIdentity, nodeKeyOf } from './credentials.ts';
+
+/** The most processes of nodes whose reports are kept: each reading of the fleet reads them all. */
+export const NODES_MAX = 1_000;
 
 /** A node that has not reported for this long is no longer listed. */
 const FORGOTTEN_AFTER_MS = 30_000;
@@ -15,34 +18,56 @@ export type ReportedNode = Required<NodeReport> & { id: string; instance: string
 export type Nodes = ReturnType<typeof nodes>;
 
 const REPORTS = '{nodes}:reports';
+const storeReport = loadScript(new URL('store-report.lua', import.meta.url));
 /** Fields that nodes of earlier versions do not report. */
 const REPORT_DEFAULTS = { pool: DEFAULT_POOL, labels: {}, overloaded: [] };
 
 /** `clock` is that of Redis: the clocks of control planes can differ by minutes, and one would drop nodes that just reported to another. */
 export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => timeOf(redis)) {
+  const rejectMalformed = async (error: unknown): Promise<never> => {
+    await removeMalformed(redis, REPORTS, error);
+    throw error;
+  };
+
+  /** Nodes that have reported recently, by name; removes the others. Rejects while Redis is unavailable. */
+  const list = async (): Promise<ReportedNode[]> => {
+    const [now, texts] = await Promise.all([clock(), redis.hgetall(REPORTS).catch(rejectMalformed)]);
+    const oldest = now.getTime() - FORGOTTEN_AFTER_MS;
+    const all = Object.entries(texts).map(([key, text]) => ({ key, stored: parseReport(text) }));
+    const recent = all.flatMap(({ key, stored }) => (stored && stored.seen_at >= oldest ? [{ key, ...stored }] : []));
+    const kept = new Set(recent.map(({ key }) => key));
+    const gone = all.filter(({ key }) => !kept.has(key)).map(({ key }) => key);
+    if (gone.length > 0) await redis.hdel(REPORTS, ...gone);
+    return recent.sort(byKey).map(({ key, report, seen_at }) => {
+      const [id = '', instance = ''] = key.split('/');
+      return { ...REPORT_DEFAULTS, ...report, id, instance, seen_at: new Date(seen_at) };
+    });
+  };
+
   return {
-    async report(node: Pick<NodeIdentity, 'nodeId' | 'instance'>, report: NodeReport): Promise<void> {
-      const seen_at = (await clock()).getTime();
-      await redis.hset(REPORTS, { [nodeKeyOf(node)]: JSON.stringify({ report, seen_at }) });
+    /** Stores the report of a node; false: it is a new one, and {@link NODES_MAX} others have reported recently. */
+    async report(node: Pick<NodeIdentity, 'nodeId' | 'instance'>, report: NodeReport): Promise<boolean> {
+      const text = JSON.stringify({ report, seen_at: (await clock()).getTime() });
+      const store = () => storeReport(redis, [REPORTS], [nodeKeyOf(node), text, NODES_MAX]).catch(rejectMalformed);
+      if ((await store()) === 1) return true;
+      await list();
+      return (await store()) === 1;
     },
 
-    /** Nodes that have reported recently, by name; removes the others. Rejects while Redis is unavailable. */
-    async list(): Promise<ReportedNode[]> {
-      const [now, texts] = await Promise.all([clock(), redis.hgetall(REPORTS)]);
-      const all = Object.entries(texts).map(([key, text]) => ({ key, ...(JSON.parse(text) as Stored) }));
-      const isGone = ({ seen_at }: Stored) => seen_at < now.getTime() - FORGOTTEN_AFTER_MS;
-      const gone = all.filter(isGone).map(({ key }) => key);
-      if (gone.length > 0) await redis.hdel(REPORTS, ...gone);
-      return all
-        .filter((one) => !isGone(one))
-        .map(({ key, report, seen_at }) => {
-          const [id = '', instance = ''] = key.split('/');
-          return { ...REPORT_DEFAULTS, ...report, id, instance, seen_at: new Date(seen_at) };
-        })
-        .sort((a, b) => a.id.localeCompare(b.id) || a.instance.localeCompare(b.instance));
-    },
+    list,
   };
 }
+
+/** A report as it is stored; null: it cannot be read. */
+function parseReport(text: string): Stored | null {
+  try {
+    return JSON.parse(text) as Stored;
+  } catch {
+    return null;
+  }
+}
+
+const byKey = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : 1);
 
 async function timeOf(redis: RedisClient): Promise<Date> {
   const [seconds] = await redis.time();

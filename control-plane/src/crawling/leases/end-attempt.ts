@@ -82,7 +82,7 @@ async function writeEnd(
   return changeScan(dependencies.scans, scan, event, now);
 }
 
-/** Failures that can only come once a request to the target was sent. */
+/** Failures that come once a request to the target was sent, unless the gateway says that it carried nothing. */
 const SENT: ReadonlySet<FailureCode> = new Set(['navigation: TIMEOUT', 'vast: WRAPPER_UNANSWERED']);
 
 /** Statuses of our gateway's own responses: it did not reach the target, or no longer knows the ticket. */
@@ -92,10 +92,14 @@ const OF_GATEWAY: ReadonlySet<number> = new Set([...Object.values(GATEWAY_STATUS
  * Whether a request to the target went out, answered or not: only then does a scan that is cancelled later stay charged. What an ad tag or
  * a VAST tag requested is among the requests. Pure.
  */
-function hasLoaded(code: FailureCode, capture: Pick<Capture, 'landings' | 'requests'> | null): boolean {
+function hasLoaded(code: FailureCode, capture: Pick<Capture, 'landings' | 'requests' | 'traffic'> | null): boolean {
   const hops = capture?.landings.flatMap(({ redirect_chain }) => redirect_chain) ?? [];
   const sent = [...hops, ...(capture?.requests ?? [])];
-  return SENT.has(code) || sent.some(({ status_code }) => status_code > 0 && !OF_GATEWAY.has(status_code));
+  const carriedNothing = capture?.traffic?.bytes_sent === 0;
+  return (
+    (SENT.has(code) && !carriedNothing) ||
+    sent.some(({ status_code }) => status_code > 0 && !OF_GATEWAY.has(status_code))
+  );
 }
 
 /** Stores the capture of a failed attempt. An inconsistent capture must not prevent the scan from failing: it is dropped and logged. */

@@ -7,9 +7,8 @@ import { closeLease } from './close-lease.ts';
 import { type EndDependencies, endAttempt } from './end-attempt.ts';
 import { runsUnder } from './job-members.ts';
 
-export type ReaperDependencies = EndDependencies & {
+export type ReaperDependencies = LossDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue' | 'reap' | 'depth' | 'connection'>;
-  metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases'>;
 };
 
 const REAP_EVERY_MS = 1_000;
@@ -50,27 +49,33 @@ export async function reap(dependencies: ReaperDependencies, now: Date): Promise
 }
 
 async function endAllLost(dependencies: ReaperDependencies, expired: LeaseRef[], now: Date): Promise<void> {
-  await Promise.all(expired.map((ref) => endLost(dependencies, ref, now)));
+  await Promise.all(expired.map((ref) => endLost(dependencies, ref, 'the lease ran out', now)));
 }
 
+/** What the end of a lost lease needs. */
+export type LossDependencies = EndDependencies & {
+  metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases'>;
+};
+
 /** Ends the attempts of all members that ran under the lease, and closes it. After a crash between these two steps there are none. */
-async function endLost(dependencies: ReaperDependencies, ref: LeaseRef, now: Date): Promise<void> {
+export async function endLost(dependencies: LossDependencies, ref: LeaseRef, cause: string, now: Date): Promise<void> {
   const { scans, metrics } = dependencies;
   const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
-  const ends = await Promise.all(running.map(({ _id }) => endLostMember(dependencies, ref, _id, now)));
+  const ends = await Promise.all(running.map(({ _id }) => endLostMember(dependencies, ref, _id, cause, now)));
   if (ends.includes('ended')) metrics.leases.inc({ outcome: 'lost' });
   await closeLease(dependencies, ref, now);
 }
 
 async function endLostMember(
-  dependencies: ReaperDependencies,
+  dependencies: LossDependencies,
   ref: LeaseRef,
   id: string,
+  cause: string,
   now: Date,
 ): Promise<'ended' | 'lost'> {
   const scan = await dependencies.scans.findMember(ref, id);
   if (!scan) return 'lost';
-  const failure = { code: 'node: LOST' as const, cause: 'the lease ran out', capture: null };
+  const failure = { code: 'node: LOST' as const, cause, capture: null };
   return endAttempt(dependencies, scan, ref.fence, failure, now);
 }
 

@@ -11,7 +11,14 @@ import { adoptLease, leaseRefOf } from './renew.ts';
 export type RefillDependencies = {
   queue: Pick<
     CrawlQueue,
-    'enqueueAll' | 'adopt' | 'depth' | 'isAdopted' | 'whileAdopting' | 'refreshCaps' | 'removeOtherShards'
+    | 'enqueueAll'
+    | 'adopt'
+    | 'depth'
+    | 'isAdopted'
+    | 'whileAdopting'
+    | 'refreshCaps'
+    | 'removeMalformed'
+    | 'removeOtherShards'
   >;
   scans: Pick<ScanStore, 'pageInStatus' | 'countJobsInStatus'>;
   redis: RedisClient;
@@ -41,6 +48,7 @@ export function startRefill(dependencies: RefillDependencies): Loop {
 
   const step = async () => {
     try {
+      if (await removeMalformed(dependencies)) whole = true;
       await dependencies.queue.refreshCaps();
       if (whole || !(await dependencies.queue.isAdopted()) || (await jobsAreMissing(dependencies))) {
         await refill(dependencies);
@@ -68,6 +76,13 @@ export function startRefill(dependencies: RefillDependencies): Loop {
       await exclusive.release();
     },
   };
+}
+
+/** Removes what no script can work with; returns whether anything was. */
+async function removeMalformed({ queue, logger }: RefillDependencies): Promise<boolean> {
+  const removed = await queue.removeMalformed();
+  if (removed > 0) logger.warn({ keys: removed }, 'keys of the queue that scripts could not use were removed');
+  return removed > 0;
 }
 
 /** Whether Redis has clearly fewer jobs than MongoDB has pending or running scans. Single missing jobs are found page by page. */

@@ -1,6 +1,6 @@
 import type { ScanEvent } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { ScanRecord } from '../../scan/scan.ts';
+import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { discardEvidence } from '../captures/store-evidence.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
@@ -8,6 +8,7 @@ import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
 import type { EndDependencies } from './end-attempt.ts';
 import { runsUnder } from './job-members.ts';
+import { attemptMs } from './lease-lifetime.ts';
 import { leaseRefOf } from './renew.ts';
 
 /**
@@ -56,6 +57,27 @@ export type BlockDependencies = EndDependencies & {
 /** Running scans read at a time. */
 const PAGE = 500;
 
+/** The scans that run on the processes of a node, by its name. */
+async function* runningOn(scans: Pick<ScanStore, 'pageInStatus'>, nodeId: string): AsyncGenerator<ScanInQueue> {
+  for (let last = '', more = true; more; ) {
+    const running = await scans.pageInStatus('running', last, PAGE);
+    yield* running.filter(({ lease }) => lease?.node_id === nodeId);
+    more = running.length === PAGE;
+    last = running.at(-1)?._id ?? '';
+  }
+}
+
+/** When the attempts that run on a node now will have ended at the latest. */
+export async function attemptsEndBy(
+  { scans }: { scans: Pick<ScanStore, 'pageInStatus'> },
+  nodeId: string,
+  now: Date,
+): Promise<Date> {
+  let longestMs = 0;
+  for await (const { job_kind } of runningOn(scans, nodeId)) longestMs = Math.max(longestMs, attemptMs(job_kind));
+  return new Date(now.getTime() + longestMs);
+}
+
 /**
  * Blocks all processes of a node by its name: their calls get 403, and their leases are released at once. A lease that is granted
  * at the same moment is released by the control plane process that grants it.
@@ -64,14 +86,9 @@ export async function blockNode(dependencies: BlockDependencies, nodeId: string,
   const { blocked, scans, logger } = dependencies;
   await blocked.add(nodeId, now);
   let requeued = 0;
-  for (let last = '', more = true; more; ) {
-    const running = await scans.pageInStatus('running', last, PAGE);
-    for (const scan of running) {
-      const ref = scan.lease?.node_id === nodeId ? leaseRefOf(scan) : null;
-      if (ref && (await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
-    }
-    more = running.length === PAGE;
-    last = running.at(-1)?._id ?? '';
+  for await (const scan of runningOn(scans, nodeId)) {
+    const ref = leaseRefOf(scan);
+    if (ref && (await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
   }
   logger.warn({ node_id: nodeId, requeued }, 'a node was blocked');
 }

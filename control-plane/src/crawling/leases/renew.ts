@@ -1,40 +1,47 @@
 import { LEASE_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
-import type { ScanStore } from '../../scan/scan-store.ts';
 import { nodeKeyOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { priorityClassOf } from '../queue/waiting-jobs.ts';
 import { runsUnder } from './job-members.ts';
+import { lifetimeMs, SHORTEST_LIFETIME_MS } from './lease-lifetime.ts';
+import { endLost, type LossDependencies } from './reaper.ts';
 
-export type RenewDependencies = {
-  queue: Pick<CrawlQueue, 'renew' | 'adopt'>;
-  scans: Pick<ScanStore, 'membersOf'>;
-  logger: Logger;
+export type RenewDependencies = LossDependencies & {
+  queue: LossDependencies['queue'] & Pick<CrawlQueue, 'renew' | 'adopt'>;
 };
 
 /**
  * Renews a lease. If Redis has no such lease or is unavailable, the job's members in MongoDB decide: a lease that one of them names is
- * adopted. This is safe, because no lease is reaped while Redis is unavailable.
+ * adopted. This is safe, because no lease is reaped while Redis is unavailable. A lease that is older than its attempts may take is ended as if its
+ * node had been lost, however often it is renewed.
  */
-export async function renew({ queue, scans, logger }: RenewDependencies, ref: LeaseRef): Promise<Renewed> {
-  const known = await queue.renew(ref).catch((cause: unknown) => {
+export async function renew(dependencies: RenewDependencies, ref: LeaseRef): Promise<Renewed> {
+  const { queue, scans, logger } = dependencies;
+  const ageMs = await queue.renew(ref).catch((cause: unknown) => {
     logger.debug({ job_id: ref.jobId, cause }, 'a lease is renewed without Redis');
-    return false;
+    return null;
   });
-  if (known) return { outcome: 'renewed', expires_in_ms: LEASE_MS };
+  if (ageMs !== null && ageMs < SHORTEST_LIFETIME_MS) return RENEWED;
   const members = await scans.membersOf(ref);
   const running = members.find((member) => runsUnder(member, ref.fence));
   if (!running) {
     const isCancelled = members.every(({ status }) => status === 'cancelled');
     return { outcome: isCancelled ? 'cancelled' : 'lost', expires_in_ms: 0 };
   }
-  await adoptLease(queue, ref, running).catch((cause: unknown) => {
-    logger.debug({ job_id: ref.jobId, cause }, 'a lease could not be adopted');
-  });
-  return { outcome: 'renewed', expires_in_ms: LEASE_MS };
+  if (ageMs !== null && ageMs > lifetimeMs(members, ref.fence)) {
+    await endLost(dependencies, ref, `the node still renewed its lease after ${ageMs} ms`, new Date());
+    return { outcome: 'lost', expires_in_ms: 0 };
+  }
+  if (ageMs === null)
+    await adoptLease(queue, ref, running).catch((cause: unknown) => {
+      logger.debug({ job_id: ref.jobId, cause }, 'a lease could not be adopted');
+    });
+  return RENEWED;
 }
+
+const RENEWED: Renewed = { outcome: 'renewed', expires_in_ms: LEASE_MS };
 
 /** Writes the lease of a running scan to Redis, for its full duration; false if it is there already. */
 export async function adoptLease(queue: Pick<CrawlQueue, 'adopt'>, ref: LeaseRef, scan: ScanInQueue): Promise<boolean> {

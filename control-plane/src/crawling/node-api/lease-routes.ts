@@ -19,7 +19,7 @@ import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { newIdentity, nodeCredential, parseLeaseId } from '../fleet/credentials.ts';
-import type { MarkedNodes, Nodes } from '../fleet/nodes.ts';
+import { type MarkedNodes, NODES_MAX, type Nodes } from '../fleet/nodes.ts';
 import { type AcquireDependencies, acquire, QueueUnavailable, type WorkRequest } from '../leases/acquire.ts';
 import { type AddDependencies, addMembers } from '../leases/add-members.ts';
 import type { EndDependencies } from '../leases/end-attempt.ts';
@@ -64,7 +64,7 @@ function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
     errors: ['node.blocked', 'unavailable'],
     handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
       const node = caller.node ?? newIdentity(params.id, body.slots);
-      await nodes.report(node, body).catch(unavailable);
+      if (!(await nodes.report(node, body).catch(unavailable))) throw tooManyNodes();
       return ok({ credential: nodeCredential(leaseSecret, node), drain: await draining.has(node.nodeId) });
     },
   });
@@ -175,6 +175,11 @@ const DRAIN: Acquired = { leases: [], drain: true };
 
 const unavailableError = (cause: unknown) =>
   new ApiError('unavailable', 'The queue is temporarily unavailable.', { cause, headers: { 'Retry-After': '1' } });
+
+const tooManyNodes = () => {
+  const headers = { 'Retry-After': '30' };
+  return new ApiError('unavailable', `There are ${NODES_MAX} nodes already.`, { headers });
+};
 
 function unavailable(cause: unknown): never {
   throw unavailableError(cause);

@@ -15,6 +15,7 @@ import type { ErrorCode } from '../../http/errors.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type DiskSpace, isDiskFull } from '../../platform/disk-space.ts';
+import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
 import { type AcceptDependencies, acceptCapture } from '../captures/accept-capture.ts';
@@ -39,9 +40,36 @@ export type UploadDependencies = AcceptDependencies &
     metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
   };
 
-/** Routes by which a node uploads the result of one member: first the files, then the capture that names them, or the failure. */
+/** Routes by which a node reports on one member: that its target was requested, then the files, then the capture that names them, or the failure. */
 export function uploadRoutes(dependencies: UploadDependencies): Route<NodeCaller>[] {
-  return [uploadArtifact(dependencies), completeMember(dependencies), failMember(dependencies)];
+  return [
+    reportLoaded(dependencies),
+    uploadArtifact(dependencies),
+    completeMember(dependencies),
+    failMember(dependencies),
+  ];
+}
+
+/** A scan whose target was requested stays charged if it is cancelled, although its attempt has no result: it was released, or its node lost. */
+function reportLoaded(dependencies: UploadDependencies): Route<NodeCaller> {
+  return route({
+    method: 'POST',
+    path: '/node/v1/leases/{id}/scans/{scan}/loaded',
+    group: 'Leases',
+    summary: 'Report that a request to the target was sent',
+    permission: 'lease',
+    params: memberParams,
+    replies: { 204: { description: 'Done, now or before.' } },
+    errors: ['not_found', 'lease.lost'],
+    handle: async ({ caller, params }: { caller: NodeCaller; params: { scan: string } }) => {
+      const { fence } = leaseOf(caller);
+      const scan = await memberOf(dependencies, leaseOf(caller), params.scan);
+      const isKnown = scan.loaded && runsUnder(scan, fence);
+      const known = isKnown || (await changeScan(dependencies.scans, scan, { type: 'loaded', fence }, new Date()));
+      if (!known) throw leaseLost(dependencies.metrics, 'loaded');
+      return noContent();
+    },
+  });
 }
 
 function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {

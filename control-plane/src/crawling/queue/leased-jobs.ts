@@ -5,9 +5,14 @@ import { promoteDue } from './waiting-jobs.ts';
 
 const REAPED_MAX = 200;
 
-const script = (name: string) => loadScript(new URL(`scripts/${name}.lua`, import.meta.url));
+/** The slot time that a job's organization is charged when it is leased, until its end tells how long it took. */
+const CHARGED_MS = 5_000;
+
+const script = (...names: string[]) =>
+  loadScript(...names.map((name) => new URL(`scripts/${name}.lua`, import.meta.url)));
 const [acquire, renew, adopt] = [script('acquire'), script('renew'), script('adopt')];
-const [end, reap] = [script('end'), script('reap')];
+const charge = 'functions/charge-slot-time';
+const [end, reap] = [script(charge, 'end'), script(charge, 'reap')];
 
 /** Operations on leased jobs: how a lease starts, is renewed and ends. */
 export function leasedJobs(shards: QueueShards) {
@@ -21,10 +26,11 @@ export function leasedJobs(shards: QueueShards) {
       return taken.length === 0 && (await promoteDue(shards)) > 0 ? takeOnce(node, max, slots) : taken;
     },
 
-    /** Extends a lease to its full duration; false if the job is not leased under this fence. */
-    async renew({ jobId, fence, organizationId }: LeaseRef): Promise<boolean> {
+    /** Extends a lease to its full duration; returns its age in ms, or null if the job is not leased under this fence. */
+    async renew({ jobId, fence, organizationId }: LeaseRef): Promise<number | null> {
       const keys = keysFor(organizationId);
-      return (await renew(redis, [keys.job(jobId), keys.leased], [jobId, fence, LEASE_MS, keys.prefix])) === 1;
+      const ageMs = await renew(redis, [keys.job(jobId), keys.leased], [jobId, fence, LEASE_MS, keys.prefix]);
+      return Number(ageMs) || null;
     },
 
     /** Leases the job to the node that has it according to MongoDB, for the full duration; false if the queue knows the job already. */
@@ -39,8 +45,8 @@ export function leasedJobs(shards: QueueShards) {
 
     /** Removes a leased job; false if it is not leased under this fence. */
     async end({ jobId, fence, organizationId }: LeaseRef): Promise<boolean> {
-      const { job, leased, roundRobin, fence: last, caps, prefix } = keysFor(organizationId);
-      const reply = await end(redis, [job(jobId), leased, roundRobin, last, caps], [jobId, fence, prefix]);
+      const { job, leased, roundRobin, clock, caps, spent, prefix } = keysFor(organizationId);
+      const reply = await end(redis, [job(jobId), leased, roundRobin, clock, caps, spent], [jobId, fence, prefix]);
       shards.announce(reply === 2 ? 1 : 0);
       return reply !== 0;
     },
@@ -48,8 +54,8 @@ export function leasedJobs(shards: QueueShards) {
     /** Removes jobs whose lease has expired, and returns these leases, each to one caller only. */
     async reap(): Promise<LeaseRef[]> {
       const reaped = await Promise.all(
-        all.map(async ({ prefix, leased, roundRobin, fence, caps }) =>
-          refs(await reap(redis, [leased, roundRobin, fence, caps], [prefix, REAPED_MAX])),
+        all.map(async ({ prefix, leased, roundRobin, clock, caps, spent }) =>
+          refs(await reap(redis, [leased, roundRobin, clock, caps, spent], [prefix, REAPED_MAX])),
         ),
       );
       const leases = reaped.flat();
@@ -65,8 +71,9 @@ function takeFromShards({ redis, all }: QueueShards) {
   let nextShard = 0;
 
   const takeFrom = async (keys: ShardKeys, node: string, max: number, slots: number): Promise<LeaseRef[]> => {
-    const { prefix, roundRobin, leased, fence, caps, adopted } = keys;
-    return refs(await acquire(redis, [roundRobin, leased, fence, caps, adopted], [prefix, node, LEASE_MS, max, slots]));
+    const { prefix, roundRobin, leased, fence, caps, adopted, clock, spent } = keys;
+    const scriptKeys = [roundRobin, leased, fence, caps, adopted, clock, spent];
+    return refs(await acquire(redis, scriptKeys, [prefix, node, LEASE_MS, max, slots, CHARGED_MS]));
   };
 
   return async (node: string, max: number, slots: number): Promise<LeaseRef[]> => {

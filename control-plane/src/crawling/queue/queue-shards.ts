@@ -54,12 +54,22 @@ export function shardKeys(shard: number, shards = 1) {
     delayed: `${prefix}delayed`,
     leased: `${prefix}leased`,
     fence: `${prefix}fence`,
+    /** Slot time at which an organization begins that joins the round-robin set: that of the one served last. */
+    clock: `${prefix}clock`,
+    /** Slot time of organizations that are not in the round-robin set and are ahead of the clock. */
+    spent: `${prefix}spent`,
     adopting: `${prefix}adopting`,
     adopted: `${prefix}adopted`,
   };
 }
 
 export type ShardKeys = ReturnType<typeof shardKeys>;
+
+/** The type in Redis of a key of a shard. `key` is without the shard's prefix. */
+export function typeOfKey(key: string): 'hash' | 'string' | 'zset' {
+  if (key === 'caps' || key.startsWith('job:')) return 'hash';
+  return ['fence', 'clock', 'adopting', 'adopted'].includes(key) || key.startsWith('turns:') ? 'string' : 'zset';
+}
 
 /** Priority of a job among those of its organization: 0 interactive (single scans), 1 bulk, 2 campaigns. Stored as `band`. */
 export type PriorityClass = 0 | 1 | 2;

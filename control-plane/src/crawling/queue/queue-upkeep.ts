@@ -1,7 +1,6 @@
-import { loadScript, serversOf } from '../../platform/redis.ts';
+import { loadScript } from '../../platform/redis.ts';
+import { pagesOfKeys } from './malformed-index.ts';
 import type { QueueShards } from './queue-shards.ts';
-
-const SCANNED_AT_ONCE = 1_000;
 
 const limit = loadScript(new URL('scripts/limit.lua', import.meta.url));
 
@@ -10,13 +9,13 @@ export function queueUpkeep({ redis, all, leaseCapOf, announce }: QueueShards) {
   return {
     /** Applies changed caps of all organizations that have a cap or waiting jobs. */
     async refreshCaps(): Promise<void> {
-      for (const { prefix, roundRobin, fence, caps } of all) {
+      for (const { prefix, roundRobin, clock, caps } of all) {
         const organizations = new Set(
           (await Promise.all([redis.hkeys(caps), redis.zrange(roundRobin, '0', '-1')])).flat(),
         );
         for (const organizationId of organizations) {
           const cap = (await leaseCapOf(organizationId)) ?? '';
-          announce(Number(await limit(redis, [roundRobin, fence, caps], [prefix, organizationId, cap])));
+          announce(Number(await limit(redis, [roundRobin, clock, caps], [prefix, organizationId, cap])));
         }
       }
     },
@@ -40,14 +39,7 @@ export function queueUpkeep({ redis, all, leaseCapOf, announce }: QueueShards) {
     /** Removes the keys of other numbers of shards. */
     async removeOtherShards(): Promise<void> {
       const isOther = (key: string) => !all.some(({ prefix }) => key.startsWith(prefix));
-      for (const server of serversOf(redis)) {
-        let cursor = '0';
-        do {
-          const [next, found] = await server.scan(cursor, 'MATCH', '{q*}:*', 'COUNT', SCANNED_AT_ONCE);
-          for (const key of found.filter(isOther)) await redis.unlink(key);
-          cursor = next;
-        } while (cursor !== '0');
-      }
+      for await (const found of pagesOfKeys(redis)) for (const key of found.filter(isOther)) await redis.unlink(key);
     },
   };
 }

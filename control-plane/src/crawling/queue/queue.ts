@@ -3,6 +3,7 @@ import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { singleProcessHints } from '../../platform/wake-hub.ts';
 import { leasedJobs } from './leased-jobs.ts';
+import { malformedIndex, notingMalformed } from './malformed-index.ts';
 import { type LeaseCapOf, type PriorityClass, queueShards, type WorkHints } from './queue-shards.ts';
 import { queueUpkeep } from './queue-upkeep.ts';
 import { type QueueDepth, type QueueLoad, readDepth, readLoad, readOldest } from './read-depth.ts';
@@ -28,10 +29,11 @@ export function crawlQueue(
     connection += 1;
   });
 
-  return {
+  return notingMalformed(redis, {
     ...waitingJobs(shards),
     ...leasedJobs(shards),
     ...queueUpkeep(shards),
+    ...malformedIndex(shards),
 
     /** Number of the connection to Redis; it changes with each reconnection. */
     connection: (): number => connection,
@@ -49,7 +51,7 @@ export function crawlQueue(
 
     /** Age in seconds of the oldest waiting job of each priority class; 0: none waits. */
     oldestWaiting: (): Promise<Record<PriorityClass, number>> => readOldest(redis, shards.all),
-  };
+  });
 }
 
 const PROMOTE_EVERY_MS = 1_000;

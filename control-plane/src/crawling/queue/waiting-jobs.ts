@@ -42,7 +42,9 @@ export function waitingJobs(shards: QueueShards) {
     /** Removes a job that is not leased; false if it is leased or does not exist. */
     async drop(organizationId: string, jobId: string): Promise<boolean> {
       const keys = keysFor(organizationId);
-      return (await drop(redis, [keys.job(jobId), keys.roundRobin, keys.delayed], [keys.prefix, jobId])) === 1;
+      return (
+        (await drop(redis, [keys.job(jobId), keys.roundRobin, keys.delayed, keys.spent], [keys.prefix, jobId])) === 1
+      );
     },
   };
 }
@@ -50,8 +52,8 @@ export function waitingJobs(shards: QueueShards) {
 /** Moves delayed jobs that are due to the waiting ones; returns how many. */
 export async function promoteDue({ redis, all }: QueueShards): Promise<number> {
   const moved = await Promise.all(
-    all.map(({ prefix, delayed, roundRobin, fence }) =>
-      promote(redis, [delayed, roundRobin, fence], [prefix, PROMOTED_MAX]).then(Number),
+    all.map(({ prefix, delayed, roundRobin, clock }) =>
+      promote(redis, [delayed, roundRobin, clock], [prefix, PROMOTED_MAX]).then(Number),
     ),
   );
   return moved.reduce((sum, count) => sum + count, 0);
@@ -67,8 +69,8 @@ async function enqueueInShard(
   const args = jobs.flatMap(({ jobId, organizationId, priority, delayMs }, at) => [
     ...[jobId, organizationId, priority, Math.ceil(delayMs), caps[at] ?? ''],
   ]);
-  const { roundRobin, delayed, fence, caps: capsKey, prefix } = keys;
-  const replies = (await enqueue(redis, [roundRobin, delayed, fence, capsKey], [prefix, ...args])) as number[];
+  const { roundRobin, delayed, clock, caps: capsKey, prefix } = keys;
+  const replies = (await enqueue(redis, [roundRobin, delayed, clock, capsKey], [prefix, ...args])) as number[];
   announce(replies.filter((reply) => reply === 1).length);
   return replies.map((reply) => reply > 0);
 }

@@ -111,7 +111,7 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
         return (tag: TagDefinition) => presentDetail(parts, caller, tag, rulesOf(tag.slug));
       },
       find: async ({ organizationId, id }) => {
-        const tag = (await parts.readTags(organizationId)).get(id);
+        const tag = (await parts.readTags(organizationId, [id])).get(id);
         return tag && (tag.archived_at === null || isArchivedOwn(tag)) ? tag : null;
       },
     }),
@@ -121,6 +121,7 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
       description: 'Fields that are omitted or null keep their values. Tags of the system cannot be changed.',
       body: TagPatchSchema,
       reply: 'The tag is changed.',
+      errors: ['checking.too_many_tags'],
       run: async ({ organizationId, id, body }) => {
         const tag = await findTagOfOrganization(parts, organizationId, id);
         const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
@@ -171,7 +172,7 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
 const isArchivedOwn = (tag: TagDefinition): boolean => tag.organization_id !== null && tag.archived_at !== null;
 
 async function findTag({ readTags }: TagParts, organizationId: string, slug: string): Promise<TagDefinition> {
-  const tag = (await readTags(organizationId)).get(slug);
+  const tag = (await readTags(organizationId, [slug])).get(slug);
   if (!tag) throw notFound('tag');
   return tag;
 }

@@ -10,8 +10,11 @@ export type TagDefinitionRecord = TagDefinition & { _id: string; owner: string; 
 /** The definitions that one organization can see, by slug. */
 export type Tags = ReadonlyMap<string, TagDefinition>;
 
-/** Reads the definitions that an organization can use, archived ones included; null: only those of the system. */
-export type ReadTags = (organizationId: string | null) => Promise<Tags>;
+/**
+ * Reads the definitions that an organization can use, archived ones included; null: only those of the system. Of stored ones those of `slugs`;
+ * absent: all.
+ */
+export type ReadTags = (organizationId: string | null, slugs?: string[]) => Promise<Tags>;
 
 /** The `owner` of system tags. */
 export const SYSTEM = 'system';

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { resizeScreenshot, type Size, type WantedSize } from './resize-screenshot.ts';
+import { isLate, resizeScreenshot, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /**
  * A message to this process, which only resizes pictures: they come from hostile pages and cost seconds of CPU, and sharp uses the thread
@@ -8,9 +8,6 @@ import { resizeScreenshot, type Size, type WantedSize } from './resize-screensho
 export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; wanted: WantedSize };
 /** The reply to a request. `isLate`: the time limit for one picture was exceeded. */
 export type Resized = { id: number; bytes: Uint8Array } | { id: number; error: string; isLate: boolean };
-
-/** The start of libvips' message for a timeout. */
-const TIMEOUT = /^timeout/;
 
 sharp.concurrency(1);
 sharp.cache(false);
@@ -21,10 +18,10 @@ process.on('message', async ({ id, bytes, original, wanted }: ResizeRequest) => 
 process.on('disconnect', () => process.exit());
 
 async function resize(id: number, bytes: Buffer, original: Size, wanted: WantedSize): Promise<Resized> {
+  const startedAt = performance.now();
   try {
     return { id, bytes: await resizeScreenshot(bytes, original, wanted) };
   } catch (error) {
-    const { message } = error as Error;
-    return { id, error: message, isLate: TIMEOUT.test(message) };
+    return { id, error: (error as Error).message, isLate: isLate(performance.now() - startedAt) };
   }
 }

@@ -19,11 +19,17 @@ export function resizedSize(original: Size, { width, isWhole }: WantedSize): Siz
   return { width: shown, height, sourceHeight: Math.min(original.height, Math.max(1, Math.round(height / scale))) };
 }
 
-/** Time limit for one picture, in seconds. */
-const RESIZE_SECONDS = 10;
+/** Time limit for one picture, in seconds: a tall page takes one or two, and longer on a busy machine. */
+const RESIZE_SECONDS = 20;
 /** Effort of the WebP encoder, from 0 to 6. */
 const RESIZED_EFFORT = 4;
 const WHOLE_EFFORT = 2;
+
+/**
+ * Whether a resize that failed after `elapsedMs` had exceeded its time limit. libvips keeps one list of messages for all threads, so that the
+ * message of an error may be that of another picture, or empty. Pure.
+ */
+export const isLate = (elapsedMs: number): boolean => elapsedMs >= RESIZE_SECONDS * 1_000;
 
 /** Resizes a screenshot of `original` size to {@link resizedSize}; returns WebP. Rejects if the bytes are not a picture of that size. */
 export async function resizeScreenshot(bytes: Buffer, original: Size, wanted: WantedSize): Promise<Buffer> {

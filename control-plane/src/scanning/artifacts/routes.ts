@@ -8,10 +8,11 @@ import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional, matches } from '../../http/conditional-get.ts';
 import { type Answer, ok, type Route, route } from '../../http/route.ts';
+import { QueueFull } from '../../platform/bounded-queue.ts';
 import type { FoundFile, PictureOf } from './artifact.ts';
 import { CACHING, fileRoutes } from './file-routes.ts';
 import type { PicturePool } from './picture-pool.ts';
-import { NotResized, QueueFull } from './picture-pool.ts';
+import { NotResized } from './picture-pool.ts';
 import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /** An open picture: its bytes, hash, media type and size in pixels. The caller must read or destroy the stream. */

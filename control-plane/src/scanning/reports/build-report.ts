@@ -1,4 +1,5 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
+import { type Note, noteSentence, noteWords } from '@adsweep/shared/capture/notes.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tag.ts';
 import { matchWords } from '../../scan/place-words.ts';
@@ -12,6 +13,7 @@ import {
   type ReportCompany,
   type ReportHop,
   type ReportLanding,
+  type ReportLimit,
   type ReportMatch,
   type ReportTag,
   type SeenEvidence,
@@ -40,7 +42,7 @@ export function buildReport(
   return {
     token: scan.report_token,
     status: scan.status,
-    error: scan.error,
+    ...limitsOf(scan.error, evidence.notes),
     target: { kind: scan.target.kind, url: scan.target.kind === 'url' ? clip(scan.target.value, URL_MAX) : null },
     country: countryName(scan.country_code),
     exit: exitRows(scan),
@@ -59,6 +61,32 @@ export function buildReport(
 }
 
 /**
+ * Splits the error of a scan into what the notes of its capture explain, `<words of a note>: <names of checks>`, and the rest. What matters to
+ * checks comes first.
+ */
+function limitsOf(error: string, notes: readonly Note[]): Pick<Report, 'error' | 'limits'> {
+  const parts = error.startsWith(CHECKS) ? error.slice(CHECKS.length).split(', ') : [];
+  const explained = notes.map((note) => {
+    const start = `${noteWords(note)}: `;
+    return { note, part: parts.find((part) => part.startsWith(start)) ?? null, start };
+  });
+  const known = new Set(explained.map(({ part }) => part));
+  const limits = explained.map(({ note, part, start }): ReportLimit => {
+    const names = part?.slice(start.length).replace(SCREENSHOT, '').split(' ').join(', ') ?? null;
+    return { text: noteSentence(note), checks: names?.replace(/, (\d+), more$/, ' and $1 more') ?? null };
+  });
+  const rest = parts.filter((part) => !known.has(part));
+  return {
+    error: parts.length === 0 ? error : rest.length === 0 ? '' : `${CHECKS}${rest.join(', ')}`,
+    limits: limits.toSorted((one, other) => Number(one.checks === null) - Number(other.checks === null)),
+  };
+}
+
+const CHECKS = 'checks: ';
+/** The screenshot is no check in the eyes of a reader. */
+const SCREENSHOT = /^screenshot ?/;
+
+/**
  * The URL of the publisher page of an ad, which is private to the client; '': there is none, or nothing was loaded. A VAST document that
  * the client sent as text is listed with the URL of that page.
  */
@@ -71,8 +99,9 @@ function publisherUrl({ target }: ScanRecord, { creative, vast }: SeenEvidence):
 function exitRows({ country_code, proxy, exit }: ScanRecord): Report['exit'] {
   if (!exit) return [];
   const actual = exit.observed_country_code;
+  const unknown = exit.verified === false ? 'not verified' : 'not checked';
   return [
-    ['Country', countryName(country_code), actual ? countryName(actual) : 'not checked'],
+    ['Country', countryName(country_code), actual ? countryName(actual) : unknown],
     ['Proxy type', proxy?.proxy_type ?? 'residential', exit.proxy_type],
   ];
 }

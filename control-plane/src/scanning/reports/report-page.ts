@@ -4,6 +4,7 @@ import { showCompanies } from './show-companies.ts';
 import { showCreative, showRequests } from './show-creative.ts';
 import { showClassification, showExit, showFacts, showTiming } from './show-facts.ts';
 import { showLandings, showMainChain, showPicture, showTabs } from './show-landings.ts';
+import { showLimits } from './show-limits.ts';
 import { showChips, showFindings } from './show-tags.ts';
 import { showVast, showVideo } from './show-vast.ts';
 import { isInProgress, type Verdict, verdictOf } from './verdict.ts';
@@ -24,7 +25,9 @@ export function reportPage(report: Report, assets: Assets, renews = false): stri
   const verdict = verdictOf(report);
   const subject = showCreative(report) ?? showVideo(report);
   const seen = [subject ?? showPicture(report), showTiming(report)].filter((part) => part !== null);
-  const judged = [showFindings(report), showClassification(report), showExit(report)].filter((part) => part !== null);
+  const judged = [showFindings(report), showLimits(report), showClassification(report), showExit(report)].filter(
+    (part) => part !== null,
+  );
   const tabs = subject ? showLandings(report) : html`${showMainChain(report)}${showTabs(report)}`;
   const body = html`${showVerdict(report, verdict, renews)}${showFacts(report)}${showColumns(seen, judged)}
 ${showVast(report)}${tabs}${showRequests(report)}${showCompanies(report)}`;
@@ -40,6 +43,13 @@ export function missingReportPage(assets: Assets): string {
   const body = html`<section class="verdict cancelled">${SIGNS.cancelled}<div><h1>Report not found</h1>
 <p class="summary">The link may be incomplete. Ask its sender for the complete link.</p></div></section>`;
   return pageDocument({ ...PAGE, title: 'Report not found - Adsweep' }, assets, body);
+}
+
+/** The page for a reader who comes while too many reports are read. */
+export function busyReportPage(assets: Assets): string {
+  const body = html`<section class="verdict busy">${SIGNS.busy}<div><h1>Many reports are being read</h1>
+<p class="summary">This page reloads in a few seconds.</p></div></section>`;
+  return pageDocument({ ...PAGE, title: 'Report - Adsweep' }, assets, body);
 }
 
 function showVerdict(report: Report, { tone, title, text }: Verdict, renews: boolean): Html {

@@ -22,6 +22,12 @@ export type ReportTag = {
   match: ReportMatch | null;
 };
 
+/**
+ * Something that was not captured, or was done to the pages so that they could be captured: a sentence. `checks`: what is incomplete without
+ * it, in words, '' = the screenshots alone; null: nothing is.
+ */
+export type ReportLimit = { text: string; checks: string | null };
+
 /** One hop of a redirect chain; `at_ms` since the crawl began, `status_code` 0: no response. */
 export type ReportHop = { url: string; kind: HopKind; status_code: number; content_type: string; at_ms: number };
 
@@ -123,8 +129,9 @@ export type Report = {
   /** The last segment of the report's own address. */
   token: string;
   status: ScanStatus;
-  /** The failure code of a failed scan; what a partial one lacks; otherwise ''. */
+  /** The failure code of a failed scan; what a partial one lacks besides its `limits`; otherwise ''. */
   error: string;
+  limits: ReportLimit[];
   /** `url` null: the target is a tag, whose text is private to the client. */
   target: { kind: TargetKind; url: string | null };
   country: string;
@@ -158,9 +165,9 @@ export type SeenLanding = Pick<CapturedLanding, 'ord' | 'final_url' | 'page_titl
 };
 
 /** Maximum lengths of a page's texts in a report, in UTF-16 code units. */
-export const URL_MAX = 8_192;
+export const URL_MAX = 4_096;
 /** Maximum length of URLs in long lists: trackers and a creative's requests. */
-export const LISTED_URL_MAX = 2_048;
+export const LISTED_URL_MAX = 1_024;
 export const DETAIL_MAX = 2_000;
 export const TITLE_MAX = 300;
 export const TYPE_MAX = 60;

@@ -1,6 +1,6 @@
+import { companyOf } from '@adsweep/shared/ads/ad-companies.ts';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
-import thirdParties from 'third-party-web/nostats-subset.js';
 import type { ReportCompanies, ReportCompany, RequestGroup } from './report.ts';
 
 /** A loaded document with its requests, or a resource of another `type`. */
@@ -8,7 +8,7 @@ type LoadedDocument = Pick<SubRequest, 'url' | 'body_size' | 'timestamp_ms'> & {
   type?: string;
   sub_requests?: readonly SubRequest[];
 };
-type Loaded = Pick<SubRequest, 'url' | 'body_size' | 'timestamp_ms'> & { group: RequestGroup };
+type Loaded = Pick<SubRequest, 'body_size' | 'timestamp_ms'> & { host: string; group: RequestGroup };
 
 const COMPANIES_MAX = 25;
 const DOMAINS_MAX = 4;
@@ -34,15 +34,16 @@ const GROUPS: Record<string, RequestGroup> = {
  * of their first requests. `privateHost` ('' = none) is left out. Pure.
  */
 export function requestsByCompany(documents: readonly LoadedDocument[], privateHost: string): ReportCompanies | null {
-  const loaded = documents.flatMap(requestsOf).filter(({ url }) => isShown(url, privateHost));
+  const loaded = documents.flatMap(requestsOf).filter(({ host }) => host !== '' && host !== privateHost);
   if (loaded.length === 0) return null;
-  const companies = [...Map.groupBy(loaded, ({ url }) => companyOf(url))]
-    .map(([name, requests]) => asCompany(name, requests))
+  const byHost = [...Map.groupBy(loaded, ({ host }) => host)];
+  const companies = [...Map.groupBy(byHost, ([host]) => companyAt(host))]
+    .map(([name, hosts]) => asCompany(name, hosts))
     .sort((one, other) => one.marks[0]!.at_ms - other.marks[0]!.at_ms);
-  const starts = loaded.map(({ timestamp_ms }) => timestamp_ms);
+  const starts = loaded.map(({ timestamp_ms }) => timestamp_ms).sort((one, other) => one - other);
   return {
-    from_ms: Math.min(...starts),
-    until_ms: Math.max(...starts),
+    from_ms: starts[0]!,
+    until_ms: starts.at(-1)!,
     requests: loaded.length,
     companies: companies.slice(0, COMPANIES_MAX),
     left_out: Math.max(0, companies.length - COMPANIES_MAX),
@@ -57,16 +58,20 @@ type WithChildren = Pick<SubRequest, 'url' | 'resource_type' | 'body_size' | 'ti
 
 function withChildren({ url, resource_type, body_size, timestamp_ms, children }: WithChildren): Loaded[] {
   const group = GROUPS[resource_type.toLowerCase()] ?? 'others';
-  return [{ url, body_size, timestamp_ms, group }, ...children.flatMap(withChildren)];
+  return [{ host: hostOf(url), body_size, timestamp_ms, group }, ...children.flatMap(withChildren)];
 }
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
-const isShown = (url: string, privateHost: string): boolean => hostOf(url) !== '' && hostOf(url) !== privateHost;
 
-const companyOf = (url: string): string => thirdParties.getEntity(url)?.name ?? registrableDomain(url);
+/** Any URL of the host has the same company and domain: a short one is parsed faster than those of a hostile page. */
+const urlOf = (host: string): string => `http://${host}/`;
 
-function asCompany(name: string, requests: readonly Loaded[]): ReportCompany {
-  const domains = [...new Set(requests.map(({ url }) => registrableDomain(url)))].filter((domain) => domain !== name);
+const companyAt = (host: string): string => companyOf(urlOf(host))?.name ?? registrableDomain(urlOf(host));
+
+function asCompany(name: string, hosts: readonly [string, readonly Loaded[]][]): ReportCompany {
+  const found = hosts.map(([host]) => registrableDomain(urlOf(host)));
+  const domains = [...new Set(found)].filter((domain) => domain !== name);
+  const requests = hosts.flatMap(([, of]) => of);
   const groups = [...Map.groupBy(requests, ({ group }) => group)]
     .map(([group, of]) => ({ group, requests: of.length }))
     .sort((one, other) => other.requests - one.requests);

@@ -2,18 +2,20 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
+import { BoundedQueue, QueueFull } from '../../platform/bounded-queue.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../artifacts/artifact.ts';
 import { buildReport, type TagWords } from './build-report.ts';
 import { homePage } from './home-page.ts';
 import type { SeenEvidence } from './report.ts';
-import { missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
+import { busyReportPage, missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
 import { isInProgress } from './verdict.ts';
 
 /** What reports need from other modules. */
@@ -54,6 +56,11 @@ const ASSETS = {
 
 const ASSETS_FROM_ROOT = { stylesheet: `r/${ASSETS.stylesheet}`, icon: `r/${ASSETS.icon}` };
 
+/** Reports that are made at once, each of which holds its capture in memory, and that may wait: a second or two of work. */
+const RUNNING_MAX = 2;
+const WAITING_MAX = 40;
+const BUSY_SECONDS = 3;
+
 const WIDTH_STEP = 100;
 const Token = Type.String({ description: "The scan's report token." });
 /** Mail and chat programs append parameters to links; they are ignored. */
@@ -87,6 +94,7 @@ const pictureReplies = {
 /** The home page, the public report of a scan, its pictures, and the assets of the pages (spec 1, 5). The token alone gives access. */
 export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
+  const queue = new BoundedQueue(RUNNING_MAX, WAITING_MAX);
   return [
     route({
       ...shared,
@@ -102,8 +110,18 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       summary: 'Public report of a scan',
       params: Type.Object({ token: Token }),
       query: Renewal,
-      replies: { 200: { description: 'The report.', content: 'text/html' }, 404: { description: 'No such report.' } },
-      handle: ({ params, query, headers }) => answerPage(sources, params.token, query.renew !== 'no', headers),
+      replies: {
+        200: { description: 'The report.', content: 'text/html' },
+        404: { description: 'No such report.' },
+        503: { description: 'Too many reports are being read; the page reloads itself.' },
+      },
+      handle: ({ params, query, headers }) =>
+        queue
+          .run(() => answerPage(sources, params.token, query.renew !== 'no', headers))
+          .catch((error: unknown) => {
+            if (error instanceof QueueFull) return busyPage();
+            throw error;
+          }),
     }),
     route({
       ...shared,
@@ -160,11 +178,18 @@ async function answerPage(
   const scan = await findScan(sources, token);
   if (!scan) return page(404, missingReportPage(ASSETS));
   const [evidence, tagWords] = await Promise.all([sources.evidenceOf(scan), sources.tagWordsFor(scan)]);
+  // Parsing a large capture has just held the event loop, and drawing its report does so again.
+  await setImmediate();
   const report = buildReport(scan, evidence, tagWords);
   const renews = mayRenew && isInProgress(report);
   const html = reportPage(report, ASSETS, renews);
   const renewal: Record<string, string> = renews ? { Refresh: String(RENEW_SECONDS) } : {};
   return conditional(headers, `"${version(html)}"`, page(200, html, renewal));
+}
+
+function busyPage(): Answer {
+  const again = { 'Retry-After': String(BUSY_SECONDS), Refresh: String(BUSY_SECONDS) };
+  return page(503, busyReportPage(ASSETS), again);
 }
 
 const page = (status: number, body: string, further: Record<string, string> = {}): Answer => ({

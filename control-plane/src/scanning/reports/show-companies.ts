@@ -1,16 +1,22 @@
 import { type Html, html } from './html.ts';
 import type { Report, ReportCompanies, ReportCompany } from './report.ts';
+import { Room } from './room.ts';
 import { durationWords, sizeWords } from './words.ts';
+
+/** The room for all companies, in bytes. */
+const COMPANIES_BYTES = 100_000;
 
 /** The requests by company: a row for each company with a mark for each request on a timeline. */
 export function showCompanies({ companies: seen }: Report): Html | null {
   if (!seen) return null;
   const { companies, left_out, requests, from_ms, until_ms } = seen;
-  const more = left_out > 0 && html`<p class="quiet">and ${left_out} more</p>`;
+  const room = new Room(COMPANIES_BYTES);
+  const rows = room.list(companies, (company) => showCompany(company, seen));
+  const more = left_out + room.leftOut;
   const groups = [...new Set(companies.flatMap(({ groups }) => groups.map(({ group }) => group)))];
   const legend = groups.map((group) => html`<span class="of-${group}"><i></i>${group}</span>`);
   return html`<section class="card" id="companies"><h2>Requests by company <span class="count">${counted(companies.length + left_out, 'companies')}, ${counted(requests, 'requests')}${until_ms > from_ms && `, ${durationWords(until_ms - from_ms)}`}</span></h2>
-<p class="legend">${legend}</p><p class="axis" aria-hidden="true"><span>at ${durationWords(from_ms)}</span>${until_ms > from_ms && html`<span>at ${durationWords(until_ms)}</span>`}</p><ol class="companies">${companies.map((company) => showCompany(company, seen))}</ol>${more}</section>`;
+<p class="legend">${legend}</p><p class="axis" aria-hidden="true"><span>at ${durationWords(from_ms)}</span>${until_ms > from_ms && html`<span>at ${durationWords(until_ms)}</span>`}</p><ol class="companies">${rows}</ol>${more > 0 && html`<p class="quiet">and ${more} more</p>`}</section>`;
 }
 
 function showCompany({ name, domains, requests, bytes, groups, marks }: ReportCompany, seen: ReportCompanies): Html {

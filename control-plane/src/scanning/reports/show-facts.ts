@@ -1,8 +1,12 @@
 import type { ScanTiming } from '../scans/api/timing.ts';
 import { type Html, html } from './html.ts';
 import type { Report } from './report.ts';
+import { Room, showLeftOut } from './room.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, TARGETS, timeWords } from './words.ts';
+
+/** The room for the classification, in bytes. */
+const CLASSIFICATION_BYTES = 20_000;
 
 /** The target, country, device and times of the scan. */
 export function showFacts(report: Report): Html {
@@ -33,8 +37,9 @@ export function showExit({ exit }: Report): Html | null {
 /** The classification of the landing; null if there is none. */
 export function showClassification({ classification }: Report): Html | null {
   if (classification.length === 0) return null;
-  const rows = classification.map(([kind, value]) => fact(kind, value, true));
-  return html`<section class="card"><h2>Classification</h2><dl class="rows">${rows}</dl></section>`;
+  const room = new Room(CLASSIFICATION_BYTES);
+  const rows = room.list(classification, ([kind, value]) => fact(kind, value, true));
+  return html`<section class="card"><h2>Classification</h2><dl class="rows">${rows}</dl>${showLeftOut(room.leftOut, 'more are')}</section>`;
 }
 
 /** The timing of the scan, drawn to scale. */

@@ -1,11 +1,16 @@
 import { openedLandings, subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { type Html, html } from './html.ts';
 import type { Report, ReportHop, ReportLanding } from './report.ts';
+import { Room, showLeftOut } from './room.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, HOPS, statusWords } from './words.ts';
 
 /** Requested width in pixels, about twice the width in which pictures are shown. */
 const PICTURE_WIDTH = 800;
+
+/** The room for a redirect chain, and for all tabs with their chains, in bytes. */
+const CHAIN_BYTES = 80_000;
+const TABS_BYTES = 160_000;
 
 /** The final screenshot of the page's own tab; null if no page was loaded. */
 export function showPicture(report: Report): Html | null {
@@ -18,7 +23,7 @@ export function showPicture(report: Report): Html | null {
 export function showMainChain({ landings }: Report): Html | null {
   const chain = subjectLanding(landings)?.chain ?? [];
   if (chain.length === 0) return null;
-  return html`<section class="card" id="chain"><h2>Redirect chain <span class="count">${chainWords(chain)}</span></h2>${showChain(chain)}</section>`;
+  return html`<section class="card" id="chain"><h2>Redirect chain <span class="count">${chainWords(chain)}</span></h2>${showChain(chain, new Room(CHAIN_BYTES))}</section>`;
 }
 
 /** The tabs that the page opened, side by side; null if there are none. */
@@ -39,15 +44,22 @@ export function showLandings(report: Report): Html {
 
 const UNTITLED = 'Untitled page';
 
-const sideBySide = ({ token, is_tall }: Report, tabs: readonly ReportLanding[]): Html =>
-  html`<div class="side-by-side">${tabs.map((tab) => showTab(tab, `${token}/landings/${tab.ord}/screenshot`, is_tall))}</div>`;
+function sideBySide({ token, is_tall }: Report, tabs: readonly ReportLanding[]): Html {
+  const room = new Room(TABS_BYTES);
+  const chainBytes = Math.min(CHAIN_BYTES, TABS_BYTES / tabs.length);
+  const shown = room.list(tabs, (tab) => {
+    const chain = showChain(tab.chain, new Room(chainBytes));
+    return showTab(tab, chain, `${token}/landings/${tab.ord}/screenshot`, is_tall);
+  });
+  return html`<div class="side-by-side">${shown}</div>${showLeftOut(room.leftOut, 'more tabs are')}`;
+}
 
 /** A tab with its ordinal, by which findings refer to it. */
-function showTab(tab: ReportLanding, picture: string, isTall: boolean): Html {
+function showTab(tab: ReportLanding, chain: Html, picture: string, isTall: boolean): Html {
   const status = tab.chain.at(-1)?.status_code ?? 0;
   const problem = status >= 400 && showStatus(status);
   return html`<article class="tab">${showFrame(tab, picture, isTall)}<h3 class="clamped"><bdi>${tab.title || UNTITLED}</bdi></h3>
-<div class="where">${showUrl(tab.url)}</div><p class="meta"><span>landing ${tab.ord}</span>${problem}</p><details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${showChain(tab.chain)}</details></article>`;
+<div class="where">${showUrl(tab.url)}</div><p class="meta"><span>landing ${tab.ord}</span>${problem}</p><details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${chain}</details></article>`;
 }
 
 /** `picture` is a relative path made here, so that it is safe in an attribute; `caption` null: the caller shows the title. */
@@ -67,9 +79,18 @@ function showFrame(
 /** Further steps are collapsed: a redirect loop can have hundreds. */
 const SHOWN_MAX = 30;
 
-/** A redirect chain: each step with the kind of navigation that led to it. */
-export function showChain(chain: readonly ReportHop[]): Html {
-  const hops = chain.map((hop, index) => showHop(hop, index, chain[index - 1] ?? null));
+/**
+ * A redirect chain: each step with the kind of navigation that led to it. If there is not enough room, steps before the last one are
+ * left out.
+ */
+export function showChain(chain: readonly ReportHop[], room: Room): Html {
+  const hops = room.list(chain.slice(0, -1), (hop, index) => showHop(hop, index, chain[index - 1] ?? null));
+  const last = chain.slice(-1).map((hop) => showHop(hop, chain.length - 1, chain.at(-2) ?? null));
+  if (room.leftOut === 0) return foldedChain([...hops, ...last]);
+  return html`${foldedChain(hops)}${showLeftOut(room.leftOut, 'more steps are')}<ol class="chain">${last}</ol>`;
+}
+
+function foldedChain(hops: readonly Html[]): Html {
   const rest = hops.slice(SHOWN_MAX);
   const list = html`<ol class="chain">${hops.slice(0, SHOWN_MAX)}</ol>`;
   if (rest.length === 0) return list;

@@ -1,15 +1,23 @@
 import { type Html, html } from './html.ts';
 import type { Report, ReportMatch, ReportTag } from './report.ts';
+import { Room, showLeftOut } from './room.ts';
 import { breakable, folded, showUrl } from './show-url.ts';
 
 /** Longer details are collapsed to their first characters. */
 const DETAIL_MAX = 240;
 const DETAIL_START = 160;
 
+/** The room in bytes for the overview, for all findings, and for the occurrences of one of them. */
+const CHIPS_BYTES = 16_000;
+const FINDINGS_BYTES = 120_000;
+const OCCURRENCES_BYTES = 24_000;
+
 /** An overview of the findings: each name once, with the number of its findings. */
 export function showChips(tags: readonly ReportTag[]): Html | null {
   if (tags.length === 0) return null;
-  return html`<ul class="chips">${bySlug(tags).map(showChip)}</ul>`;
+  const room = new Room(CHIPS_BYTES);
+  const chips = room.list(bySlug(tags), showChip);
+  return html`<ul class="chips">${chips}${room.leftOut > 0 && html`<li class="quiet">and ${room.leftOut} more</li>`}</ul>`;
 }
 
 function showChip(found: readonly ReportTag[]): Html {
@@ -20,15 +28,19 @@ function showChip(found: readonly ReportTag[]): Html {
 /** The findings by name, each with its description and its occurrences. */
 export function showFindings({ tags }: Report): Html | null {
   if (tags.length === 0) return null;
-  return html`<section class="card" id="findings"><h2>Findings</h2>${bySlug(tags).map(showFinding)}</section>`;
+  const room = new Room(FINDINGS_BYTES);
+  const findings = room.list(bySlug(tags), showFinding);
+  return html`<section class="card" id="findings"><h2>Findings</h2>${findings}${showLeftOut(room.leftOut, 'more kinds of findings are')}</section>`;
 }
 
 const bySlug = (tags: readonly ReportTag[]): ReportTag[][] => [...Map.groupBy(tags, ({ slug }) => slug).values()];
 
 function showFinding(found: readonly ReportTag[]): Html {
   const { name, category, severity, description, slug } = found[0]!;
+  const room = new Room(OCCURRENCES_BYTES);
+  const occurrences = room.list(found, showOccurrence);
   return html`<article class="finding ${severity}"><h3><bdi>${name}</bdi> <span class="chip ${severity}">${severity}</span></h3>
-<p>${description}</p>${found.map(showOccurrence)}
+<p>${description}</p>${occurrences}${showLeftOut(room.leftOut, 'more of these are')}
 <p class="meta"><span>${category}</span><code>${slug}</code></p></article>`;
 }
 

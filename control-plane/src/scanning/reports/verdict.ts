@@ -27,9 +27,9 @@ export function verdictOf(report: Report): Verdict {
     case 'cancelled':
       return { tone: 'cancelled', title: 'The scan was cancelled', text: 'It was cancelled before it started.' };
     case 'completed':
-      return foundWords(report, 'The analysis is complete.');
+      return foundWords(report, completeWords(report));
     case 'partial':
-      return foundWords(report, missingWords(report.error));
+      return partly(foundWords(report, missingWords(report)));
   }
 }
 
@@ -53,11 +53,21 @@ function errorStatusOf({ target, landings }: Pick<Report, 'target' | 'landings'>
   return status >= 400 ? status : 0;
 }
 
-/** What a partial scan lacks, from its error `checks: a, b`. */
-const missingWords = (error: string): string => {
+/** A scan without findings that lacks something is not clean. */
+const partly = (verdict: Verdict): Verdict =>
+  verdict.tone === 'clean' ? { ...verdict, tone: 'low', title: 'No findings in what was checked' } : verdict;
+
+const completeWords = ({ limits }: Report): string =>
+  limits.length === 0
+    ? 'The analysis is complete.'
+    : 'The analysis of what was captured is complete. The limits of the scan are listed below.';
+
+/** What a partial scan lacks, from its error `checks: a, b` and its limits. */
+const missingWords = ({ error, limits }: Report): string => {
   const names = error.replace(/^checks: /, '').split(', ');
   const missing = names.map((name) => MISSING[name] ?? name).join(', ');
-  return missing === '' ? 'The analysis is incomplete.' : `The analysis is incomplete. Missing: ${missing}.`;
+  const listed = limits.some(({ checks }) => checks !== null) ? ' What could not be captured is listed below.' : '';
+  return `The analysis is incomplete.${missing === '' ? '' : ` Missing: ${missing}.`}${listed}`;
 };
 
 /** Descriptions of the missing parts whose names do not explain themselves. */

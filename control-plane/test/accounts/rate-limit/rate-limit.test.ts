@@ -97,6 +97,23 @@ describe('requests per minute', () => {
     }
   });
 
+  test('§5.8 requests are counted again, even if the counter was of another type or had no end', async () => {
+    let now = 0;
+    const count = requestCounter(redis.client, () => now);
+    await count('organization');
+    const [name = ''] = await redis.client.keys('*');
+    for (const write of [() => redis.client.rpush(name, 'x'), () => redis.client.set(name, 'x')]) {
+      await redis.client.del(name);
+      await write();
+      assert.equal(await count('organization'), null);
+      now += 1_000;
+      assert.equal((await count('organization'))?.requests, 1);
+    }
+    await redis.client.set(name, '5');
+    const counted = await count('organization');
+    assert.ok(counted?.requests === 6 && counted.leftMs > 0);
+  });
+
   test('RateLimit-Remaining is never negative, and RateLimit-Reset is at least one second', () => {
     const headers = (requests: number, leftMs: number) => Object.values(rateLimitHeaders(10, { requests, leftMs }));
     assert.deepEqual(headers(1, 60_000), ['10', '9', '60']);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { NOT_AD_SERVERS } from '@adsweep/shared/ads/ad-companies.ts';
 import thirdParties from 'third-party-web/nostats-subset.js';
 import { brandOf } from '../../../src/analysis/classification/brand.ts';
 import { IAB_CATEGORIES, iabTiers } from '../../../src/analysis/classification/categories.ts';
 import { classify } from '../../../src/analysis/classification/classify.ts';
-import { NOT_AD_SERVERS, networkOf } from '../../../src/analysis/classification/network-name.ts';
+import { networkOf } from '../../../src/analysis/classification/network-name.ts';
 import { captureOf } from '../../support/running-farm.ts';
 
 describe('§2.1.14 the brand of a landing', () => {

@@ -55,17 +55,56 @@ describe('§2.5.13 scareware', () => {
     assert.deepEqual(slugsOf({ text }), ['scareware']);
   });
 
+  it('is found in letters that look like Latin ones', () => {
+    const looks = [
+      'Yоur соmрutеr hаs bееn lосkеd. Dо nоt rеstаrt іt.',
+      'ꓬꓳꓴꓣ ꓚꓳꓟꓑꓴꓔꓰꓣ ꓮꓢ: your ᴄᴏᴍᴘᴜᴛᴇʀ has been ʟᴏᴄᴋᴇᴅ. Do not ʀᴇꜱᴛᴀʀᴛ it.',
+      'Yo\u0323ur co\u0323mpu\u0323ter ha\u0323s be\u0323en lo\u0335cke\u0336d. Do not restart it.',
+      '🅨🅞🅤🅡 🅲🅾🅼🅿🆄🆃🅴🆁 𝗵𝗮𝘀 𝗯𝗲𝗲𝗻 𝗹𝗼𝗰𝗸𝗲𝗱. Do not restart it.',
+      'Your computer has been \u202edekcol\u202c. Do not restart it.',
+      'Your \u{e0061}com\u034fputer has\u2066 been\u2069 loc\ufe0fked. Do not restart it.',
+    ];
+    for (const text of looks) assert.deepEqual(slugsOf({ text }), ['scareware'], text);
+  });
+
   it('is not found in a question, a condition, or a text of a vendor', () => {
     const pressure = 'Do not close this window. Scan now and remove viruses.';
     assert.deepEqual(slugsOf({ text: `Is your computer infected?\n${pressure}` }), []);
     assert.deepEqual(slugsOf({ text: `If your computer is infected, keep calm.\n${pressure}` }), []);
     const url = 'https://support.microsoft.com/help';
     assert.deepEqual(slugsOf({ text: `Your device is at risk.\n${pressure}`, url }), []);
+    const ofUser = 'https://sites.google.com/view/help';
+    assert.deepEqual(slugsOf({ text: `Your device is at risk.\n${pressure}`, url: ofUser }), ['scareware']);
   });
 
   it('is not found in an article about an illness', () => {
     const text = 'A virus was detected in two schools.\nCall the office now: +1 (888) 555-0142. Do not ignore this.';
     assert.deepEqual(slugsOf({ title: 'Virus detected', text }), []);
+  });
+
+  it('is judged by what visitors see: neither invisible threats nor invisible warnings count', () => {
+    const threat = 'Your computer has been locked. Do not restart it.';
+    const seen = (text: string, viewport_length: number, page_length: number) =>
+      detect({ ...NO_EVIDENCE, documents: [{ ...documentOf({ text }), viewport_length, page_length }] }).findings.map(
+        ({ tag_slug }) => tag_slug,
+      );
+    const [hidden, below] = [`${threat}\nscam hoax scam`, `${threat}\nscam hoax scam`];
+    assert.deepEqual(seen(hidden, threat.length, threat.length), ['scareware']);
+    assert.deepEqual(seen(below, threat.length, below.length), []);
+    assert.deepEqual(seen(threat, 0, 0), []);
+    assert.deepEqual(seen(threat, 0, threat.length), ['scareware']);
+    const junk = 'soup '.repeat(20_000);
+    const frames = Array.from({ length: 9 }, (_, n) => ({
+      ...documentOf({ text: junk }),
+      frame: `f${n}`,
+      viewport_length: 4,
+    }));
+    const last = { ...documentOf({ text: threat }), frame: 'last', viewport_length: threat.length };
+    const { findings } = detect({ ...NO_EVIDENCE, documents: [documentOf({}), ...frames, last] });
+    assert.deepEqual(
+      findings.map(({ tag_slug }) => tag_slug),
+      ['scareware'],
+    );
   });
 
   it('is not found in an article about scareware, unless the page holds its visitor', () => {
@@ -83,9 +122,30 @@ describe('§2.5.13 phishing_form', () => {
   it('is found for a form for secrets under the title of a brand, on a site that is not its own', () => {
     assert.deepEqual(slugsOf({ title }, [login()]), ['phishing_form']);
     assert.deepEqual(slugsOf({ title }, [login({ fields: ['phone'] })]), []);
-    for (const url of ['https://www.netflix.com/login', 'https://netflix.de/login'])
-      assert.deepEqual(slugsOf({ title, url }, [login({}, url)]), [], url);
+    assert.deepEqual(slugsOf({ title, url: 'https://www.netflix.com/' }, [login({}, 'https://www.netflix.com/')]), []);
     assert.deepEqual(slugsOf({ title, url: 'https://netflix.login-now.example/' }, [login()]), ['phishing_form']);
+  });
+
+  it('knows the domains of a brand in its countries, and no others', () => {
+    const found = (brand: string, url: string) =>
+      slugsOf({ title: `Log in to your ${brand} account`, url }, [login({}, url)]).length > 0;
+    for (const [brand = '', url = ''] of [
+      ['Amazon', 'https://www.amazon.de/ap/signin'],
+      ['Amazon', 'https://www.amazon.co.uk/ap/signin'],
+      ['Google', 'https://accounts.google.com.br/'],
+      ['PayPal', 'https://www.paypal.com/signin'],
+    ])
+      assert.equal(found(brand, url), false, url);
+    for (const [brand = '', url = ''] of [
+      ['PayPal', 'https://login.paypal.tk/'],
+      ['Amazon', 'https://amazon.tk/'],
+      ['Amazon', 'https://amazon.co/'],
+      ['Amazon', 'https://bucket.s3.amazonaws.com/login.html'],
+      ['Amazon', 'https://ec2-203-0-113-7.compute-1.amazonaws.com/'],
+      ['Google', 'https://sites.google.com/view/login'],
+      ['Microsoft', 'https://acme.sharepoint.com/login'],
+    ])
+      assert.equal(found(brand, url), true, url);
   });
 
   it('is not found in a shop that sells products of a brand, or for a button of another login', () => {
@@ -199,6 +259,14 @@ describe('§2.5.13 malicious_script', () => {
     assert.match(findings[0]?.detail ?? '', /skimmer/);
   });
 
+  it('is found in the excerpts of a large script, and of a document whose script removed itself', () => {
+    const ofScript = { ...bodyOf(''), text: null, excerpts: SKIMMER, bytes: 500_000 };
+    const ofDocument = { ...ofScript, resource_type: 'document', excerpts: `<script>${SKIMMER}</script>` };
+    assert.deepEqual(slugsOf({}, [], { bodies: [ofScript] }), ['malicious_script']);
+    assert.deepEqual(slugsOf({}, [], { bodies: [ofDocument] }), ['malicious_script']);
+    assert.deepEqual(slugsOf({}, [], { bodies: [{ ...ofDocument, excerpts: SKIMMER }] }), []);
+  });
+
   it('is not found in displayed code, in carried content, or without one of its parts', () => {
     const bodies = [bodyOf(SKIMMER.replace('checkout', 'elsewhere')), bodyOf(SKIMMER, 'document')];
     for (const html of [
@@ -310,6 +378,18 @@ describe('phrases and links', () => {
     assert.equal(readableText('Ｙour\u00a0  PC\u200b\nIsn’t'), "your pc\nisn't");
   });
 
+  it('a readable text keeps the words of other scripts, also beside Latin ones', () => {
+    const texts = [
+      'ваш пк заблокирован, не выключайте пк.',
+      'microsoft windows: ваш компьютер заражён',
+      'а вот и он: usb, wi-fi',
+      'το κράτος και η google',
+      'お使いのpcデバイス',
+      'geïnfecteerd, gefälscht, dolandırıcı, zainfekowań',
+    ];
+    for (const text of texts) assert.equal(readableText(text), text.normalize('NFKC'));
+  });
+
   it('links are read from a serialised document', () => {
     const html =
       '<a data-x="1" href="/a?x=1&amp;y=2" download="">Get <b>it</b></a><button type="button">Go</button><article>';
@@ -317,6 +397,8 @@ describe('phrases and links', () => {
       { text: 'get it', url: 'https://win.example/a?x=1&y=2', isDownload: true },
       { text: 'go', url: '', isDownload: false },
     ]);
+    const [own] = linksOf('<script>"<a href=/x>a</a>"</script><a href="/y">b</a>', PAGE);
+    assert.deepEqual([own?.text, own?.url], ['b', 'https://win.example/y']);
     assert.deepEqual(linksOf('<a '.repeat(200_000), PAGE), []);
     assert.deepEqual(linksOf('<a href="http://[">x', PAGE), [{ text: 'x', url: '', isDownload: false }]);
   });

@@ -173,16 +173,26 @@ describe('§2.5.11 §2.5.12 behaviours with a threshold', () => {
     ['dialog_loop', [observed('dialogs', { count: 3 })], [observed('dialogs', { count: 2 })]],
     [
       'cpu_hog',
-      [observed('main_thread', { busy_share: 0.8, over_ms: 4_000 }), observed('child_flood', { children_max: 250 })],
       [
-        observed('main_thread', { busy_share: 0.79, over_ms: 9_000 }),
+        observed('main_thread', { busy_share: 0.8, over_ms: 4_000 }),
+        observed('main_thread', { busy_share: 0.6, over_ms: 7_000 }),
+        observed('worker_load', { workers: 1, busy_share: 0.6, over_ms: 3_000, socket_url: '' }),
+        observed('child_flood', { children_max: 250 }),
+      ],
+      [
+        observed('main_thread', { busy_share: 0.79, over_ms: 6_999 }),
+        observed('main_thread', { busy_share: 0.59, over_ms: 9_000 }),
         observed('main_thread', { busy_share: 1, over_ms: 3_999 }),
+        observed('worker_load', { workers: 1, busy_share: 0.59, over_ms: 3_000, socket_url: '' }),
       ],
     ],
     [
       'crypto_mining',
-      [observed('worker_load', { workers: 1, busy_share: 0.8, over_ms: 3_000, socket_url: 'wss://pool.example/' })],
-      [observed('worker_load', { workers: 1, busy_share: 0.7, over_ms: 3_000, socket_url: 'wss://pool.example/' })],
+      [observed('worker_load', { workers: 1, busy_share: 0.6, over_ms: 3_000, socket_url: 'wss://pool.example/' })],
+      [
+        observed('worker_load', { workers: 1, busy_share: 0.5, over_ms: 3_000, socket_url: 'wss://pool.example/' }),
+        observed('worker_load', { workers: 1, busy_share: 1, over_ms: 3_000, socket_url: '' }),
+      ],
     ],
     [
       'heavy_ad',
@@ -265,6 +275,19 @@ describe('invalid_certificate', () => {
 });
 
 describe('findings together', () => {
+  it('keep the first finding of each slug where their URLs are too long for one scan', () => {
+    const long = (slug: string, at: number) => ({
+      ...{ tag_slug: slug, detail: 'Found.', surface: 'page' as const },
+      url: `https://hop-${at}.example/`.padEnd(8_000, 'x'),
+    });
+    const noisy = Array.from({ length: 100 }, (_, at) => long('noisy', at));
+    const rules = Array.from({ length: 100 }, (_, at) => long(`rule-${at}`, at));
+    const combined = combine([...noisy, ...rules]);
+    assert.ok(JSON.stringify(combined).length < 500_000);
+    assert.equal(new Set(combined.map(({ tag_slug }) => tag_slug)).size, 101);
+    assert.deepEqual(combine(combined), combined);
+  });
+
   it('are limited in number, and unique by slug, URL and surface', () => {
     const finding = { tag_slug: 'a', detail: 'x'.repeat(5_000), url: '', surface: 'page' as const };
     const many = Array.from({ length: 1_000 }, (_, n) => ({ ...finding, url: `https://x.example/${n}` }));
@@ -272,6 +295,24 @@ describe('findings together', () => {
     assert.equal(combined.length, 200);
     assert.equal(combined[0]?.detail.length, 1_000);
     assert.equal(combined[1]?.surface, 'creative');
+  });
+
+  it('of one tag never displace those of others, whichever come first', () => {
+    const many = (tag_slug: string, count: number) =>
+      Array.from({ length: count }, (_, n) => ({
+        tag_slug,
+        detail: '',
+        url: `https://x.example/${n}`,
+        surface: 'page' as const,
+      }));
+    const rules = Array.from({ length: 60 }, (_, n) => many(`rule_${n}`, 1)).flat();
+    const slugs = combine([...many('malicious_script', 400), ...many('invalid_certificate', 300), ...rules]).map(
+      ({ tag_slug }) => tag_slug,
+    );
+    assert.equal(slugs.length, 200);
+    const counts = Map.groupBy(slugs, (slug) => slug);
+    assert.deepEqual([counts.get('malicious_script')?.length, counts.get('invalid_certificate')?.length], [70, 70]);
+    assert.equal(counts.size, 62);
   });
 
   it('§2.5.1 have a tag definition each', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { detectors } from '../../../src/analysis/detectors/detect.ts';
 import type { Detector } from '../../../src/analysis/detectors/detector.ts';
@@ -72,7 +73,7 @@ describe('the analysis after a crawl', () => {
   it('§2.5.3 skips a combo with an archived input, even if the combo requires its absence', async () => {
     const scan = await farm.submit();
     await addRule(farm, scan, 'new', { rule_type: 'combo', config: { none_of: ['old'] } });
-    await farm.tags.register({ ...ownTag(scan.organization_id, 'old'), archived_at: new Date() }, new Date());
+    await farm.tags.register([{ ...ownTag(scan.organization_id, 'old'), archived_at: new Date() }], new Date());
     await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/']));
     await work();
     assert.deepEqual((await farm.read(scan._id)).tags, []);
@@ -115,6 +116,25 @@ describe('the analysis after a crawl', () => {
     const finished = await farm.read(scan._id);
     assert.deepEqual([finished.status, finished.error], ['partial', 'checks: broken']);
     assert.deepEqual(slugsOf(finished), ['autosound']);
+  });
+
+  it('§3.6 ends as partial if the screenshot or the text is missing, and its error names both', async () => {
+    const scan = await farm.submit();
+    const notes = [note('picture', { landing: 0 }), note('title', { landing: 1 }), note('dialogs', { count: 2 })];
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/'], { notes }));
+    await work();
+    const finished = await farm.read(scan._id);
+    const error =
+      'checks: the screenshot of landing 0 could not be taken: screenshot, the title of landing 1 could not be read: rules';
+    assert.deepEqual([finished.status, finished.error], ['partial', error]);
+  });
+
+  it('ends as completed if no judgement rests on what is missing', async () => {
+    const scan = await farm.submit();
+    const notes = [note('dialogs', { count: 2 }), note('picture', { landing: 1 })];
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/'], { notes }));
+    await work();
+    assert.equal((await farm.read(scan._id)).status, 'completed');
   });
 
   it('sets completed_at to its end, not to its beginning', async () => {

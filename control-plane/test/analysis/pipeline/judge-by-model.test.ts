@@ -95,7 +95,7 @@ describe('the judgement of a model', () => {
       },
       ...rest,
     });
-    for (const slug of Object.keys(tags)) await farm.tags.register(tagOf(slug, organization_id), new Date());
+    for (const slug of Object.keys(tags)) await farm.tags.register([tagOf(slug, organization_id)], new Date());
   }
   const isRule = ({ schema }: Asked) => schema.name === 'rule';
 
@@ -104,7 +104,7 @@ describe('the judgement of a model', () => {
     await ruleFor(scan, { gains: 'It promises gains.', fear: 'It frightens.' });
     const combo = { rule_type: 'combo' as const, config: { all_of: ['gains'], match_scope: 'url' as const } };
     await ruleFor(scan, {}, { ...combo, name: 'combo', tag_slug: 'combined' });
-    await farm.tags.register(tagOf('combined', scan.organization_id), new Date());
+    await farm.tags.register([tagOf('combined', scan.organization_id)], new Date());
     await farm.node.complete(await farm.acquireOne(), captureOf(['https://gains.example/']));
     server.around.behave = (asked) =>
       isRule(asked) ? { answers: { tags: [{ slug: 'gains', reason: 'It says so.' }] } } : { answers: USUAL };

@@ -5,7 +5,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { type Behaviour, type ModelServer, modelServer } from '../../support/model-server.ts';
 import { itemsOf, type Json, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { captureOf } from '../../support/running-farm.ts';
-import { sampleScan } from '../../support/sample-scan.ts';
+import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
 import { storeCapture } from '../../support/store-capture.ts';
 
 const RULES = '/api/v1/custom-rules';
@@ -54,6 +54,23 @@ describe('§2.6.14 AI rules', () => {
     assert.equal((await api.call('PUT', `${RULES}/${body.id}`, { body: put })).status, 200);
     assert.equal((await api.get('/api/v1/tag-definitions/other')).status, 200);
     assert.equal((await api.call('DELETE', '/api/v1/tag-definitions/other')).status, 409, 'an active rule assigns it');
+  });
+
+  it('leave no tag that a change drops, unless a scan has it or another rule names it', async () => {
+    const described = (...slugs: string[]) => Object.fromEntries(slugs.map((slug) => [slug, 'A meaning.']));
+    const config = { prompt: 'What?', tags: described('dropped', 'on-a-scan', 'of-another', 'kept') };
+    const { body } = await api.post(RULES, { ...claims, config });
+    const tags = [sampleTag('on-a-scan', 'seen')];
+    await api.scans.insertUnlessExists(
+      sampleScan({ _id: newId(), organization_id: ORGANIZATIONS.ours, outbox: [], tags }),
+    );
+    const combo = { name: 'Other', tag_slug: 'both', rule_type: 'combo', config: { any_of: ['of-another'] } };
+    assert.equal((await api.post(RULES, combo)).status, 201);
+    const put = { config: { prompt: 'Else?', tags: described('kept', 'new') } };
+    assert.equal((await api.call('PUT', `${RULES}/${body.id}`, { body: put })).status, 200);
+    const statusOf = async (slug: string) => (await api.get(`/api/v1/tag-definitions/${slug}`)).status;
+    const slugs = ['dropped', 'on-a-scan', 'of-another', 'kept', 'new'];
+    assert.deepEqual(await Promise.all(slugs.map(statusOf)), [404, 200, 200, 200, 200]);
   });
 
   it('are refused if prompt, tags or names are invalid', async () => {

@@ -40,7 +40,7 @@ function evidence({ requests = [], text = '', html = '', bodies = [], ignore = 0
   const document = { landing: 0, frame: '', url: CHAIN[2]!, title: 'A page', text, html };
   const all = requests.map((request, id) => requestOf(id, request));
   return {
-    scan: { ignore_first_n_domains: ignore, referrer: null },
+    scan: { organization_id: 'organization', ignore_first_n_domains: ignore, referrer: null },
     capture: gzJson(captureOf(CHAIN)),
     parts: {
       ...{ requests: gzJson(all), documents: gzJson([document]), bodies: gzJson(bodies) },
@@ -230,6 +230,27 @@ describe('the search for many words', () => {
       assert.deepEqual(hits.toSorted(), expected.toSorted());
     }
   });
+
+  it('keeps the first match of each rule and only some others where hundreds of rules match long URLs', async () => {
+    const long = Array.from({ length: 100 }, (_, at) => `https://hop-${at}.example/`.padEnd(8_000, 'x'));
+    const seen = { ...evidence(), capture: gzJson(captureOf(long)) };
+    const rules = Array.from({ length: 400 }, (_, id) => rule(`rule-${id}`, words('stopword_url', 'https')));
+    const [outcome] = await search(seen, [rules]);
+    assert.equal(new Set(outcome!.matches.map(({ rule_id }) => rule_id)).size, 400);
+    assert.ok(outcome!.matches.length < 600, `${outcome!.matches.length} matches`);
+  });
+
+  it('§2.6.15 takes as many words as an owner may have', async () => {
+    const word = (rule: number, at: number) => `${rule}-${at}-`.padEnd(480, 'x');
+    const rules = Array.from({ length: 500 }, (_, id) =>
+      rule(`rule-${id}`, words('stopword_url', ...Array.from({ length: 17 }, (_, at) => word(id, at)), 'tracker')),
+    );
+    const group = JSON.stringify(rules);
+    assert.ok(group.length > 4_000_000);
+    const { outcomes } = threads.tryRules(evidence(), [group], 60_000);
+    const [outcome] = await outcomes;
+    assert.deepEqual([outcome?.ended, outcome?.matches.length], ['run', 500]);
+  });
 });
 
 describe('§2.6.4 combos', () => {
@@ -269,7 +290,10 @@ describe('§2.6.1 expressions', () => {
   for (const name of ['regex/et-uri-pcre.json', 'regex/regexlib-patterns.json'])
     it(`of ${name} are refused exactly where RE2 refuses them`, { skip: corpusData(name).skip }, async () => {
       const rows = read<{ pattern: string; re2Ok: boolean }[]>(name).filter(({ pattern }) => pattern !== '');
-      const problems = await threads.problemsOf(rows.map(({ pattern }) => pattern));
+      const problems = await threads.problemsOf(
+        'organization',
+        rows.map(({ pattern }) => pattern),
+      );
       const wrong = rows.filter(({ re2Ok }, at) => re2Ok !== (problems[at] === null)).map(({ pattern }) => pattern);
       assert.deepEqual(wrong, []);
     });

@@ -156,7 +156,7 @@ describe('rule tests', () => {
     const { analysis, accounts } = api.domains;
     const { ruleTests } = analysis.dependencies;
     const { requireSolvent } = accounts.verbs;
-    const problemsOf = async (patterns: string[]) => patterns.map(() => null);
+    const problemsOf = async (_: string | null, patterns: string[]) => patterns.map(() => null);
     const [single, several] = ruleTestRoutes({ rules: api.rules, ruleTests, problemsOf, requireSolvent });
     const caller = { organizationId: ORGANIZATIONS.ours };
     const unreadable = { rule_type: 'regexp_request_url', config: { pattern: 'kit-(' } };

@@ -120,6 +120,18 @@ describe('custom taxonomies', () => {
     assert.deepEqual(statuses(restored), [204, 204, 409, 409, 409]);
   });
 
+  it('§4.5.20 the twenty that were deleted last can be restored', async () => {
+    const ids: string[] = [];
+    for (let at = 0; at < 23; at++) {
+      ids.push((await create()).body.id);
+      await api.call('DELETE', `${PATH}/${ids[at]}`);
+    }
+    const listed = (await api.get(`${PATH}?include_inactive=true`)).body.map(({ id }: Json) => id);
+    assert.deepEqual(listed, ids.slice(3));
+    assert.equal((await api.post(`${PATH}/${ids[0]}/restore`)).status, 404);
+    assert.equal((await api.post(`${PATH}/${ids[3]}/restore`)).status, 204);
+  });
+
   it('§4.5.20 are listed without reading the words of their nodes, and deleted ones only on request', async () => {
     const [{ body: kept }, { body: deleted }] = [await create(), await create()];
     await api.call('DELETE', `${PATH}/${deleted.id}`);

@@ -72,7 +72,7 @@ describe('the inspection of evidence', () => {
       frame: `${at || ''}`,
       html: '<a '.repeat(9e4),
     }));
-    const scan = { ignore_first_n_domains: 0, referrer: null };
+    const scan = { organization_id: 'organization', ignore_first_n_domains: 0, referrer: null };
     const none = { requests: null, vastDocuments: null, creativeHtml: null };
     const parts = { ...none, documents: gzJson(documents), bodies: gzJson(bodies) };
     const packed = { scan, capture: gzJson(captureOf(['https://a.example/'])), parts, unpackedBytesMax: 1e9 };

@@ -144,7 +144,8 @@ describe('the operations on the fleet', () => {
       const before = await named();
       assert.equal((await api.post(path, undefined, { key: reader })).status, 403);
       assert.deepEqual(await named(), before);
-      assert.equal((await api.post(path, undefined, { key: manager })).status, 204);
+      const { status, headers } = await api.post(path, undefined, { key: manager });
+      assert.deepEqual([status, headers.has('drain-until')], [204, verb === 'drain']);
       assert.deepEqual(await named(), after, verb);
     }
     assert.equal((await api.post('/api/v1/fleet/nodes/no%20name/drain', undefined, { key: manager })).status, 422);

@@ -4,6 +4,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { Acquired, Registered } from '@adsweep/shared/lease/messages.ts';
 import { createDomains } from '../../../src/compose/domains.ts';
 import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
+import { NODES_MAX, nodes as nodesIn } from '../../../src/crawling/fleet/nodes.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { NEXT_NODE_TOKEN, NODE_TOKEN } from '../../support/open-plane.ts';
@@ -23,10 +24,10 @@ const call = (method: string, path: string, credential: string, body: unknown) =
     headers: { authorization: `Bearer ${credential}` },
     body: JSON.stringify(body),
   });
-const report = (nodeId: string, credential: string, slots = 4) =>
+const reportAs = (nodeId: string, credential: string, slots = 4) =>
   call('PUT', `/nodes/${nodeId}`, credential, { ...REPORT, slots });
 async function register(nodeId: string, slots = 4, joinToken = NODE_TOKEN): Promise<string> {
-  const answer = await report(nodeId, joinToken, slots);
+  const answer = await reportAs(nodeId, joinToken, slots);
   assert.equal(answer.status, 200);
   return ((await answer.json()) as Registered).credential;
 }
@@ -41,12 +42,47 @@ async function leasesOf(nodeId: string, credential: string) {
 const codeOf = async (answer: Response) => [answer.status, ((await answer.json()) as { code: string }).code];
 const submit = (count: number) => Promise.all(Array.from({ length: count }, () => farm.submit()));
 
+describe('the fleet', () => {
+  it('has at most a thousand processes: further ones are refused until one of the others is silent', async () => {
+    const first = await register('first');
+    let now = new Date();
+    const { nodes } = farm.farm;
+    const { report } = nodesIn(farm.redis.client, async () => now);
+    for (let at = 1; at < NODES_MAX; at += 1)
+      assert.ok(await report({ nodeId: `node-${at}`, instance: 'one' }, REPORT));
+    const refused = await reportAs('one-more', NODE_TOKEN);
+    assert.deepEqual(await codeOf(refused), [503, 'unavailable']);
+    assert.equal((await reportAs('first', first)).status, 200, 'a report of a known one is taken');
+    assert.equal((await nodes.list()).length, NODES_MAX);
+
+    now = new Date(now.getTime() + 31_000);
+    assert.ok(await report({ nodeId: 'node-1', instance: 'two' }, REPORT));
+    assert.deepEqual(
+      (await nodesIn(farm.redis.client, async () => now).list()).map(({ id, instance }) => `${id}/${instance}`),
+      ['node-1/two'],
+    );
+  });
+
+  it('is read although the reports in Redis are of another type or cannot be read', async () => {
+    const key = '{nodes}:reports';
+    await farm.redis.client.set(key, 'a text');
+    assert.equal((await reportAs('one', NODE_TOKEN)).status, 503);
+    const credential = await register('one');
+    assert.equal((await reportAs('one', credential)).status, 200);
+    await farm.redis.client.hset(key, { broken: '{' });
+    assert.deepEqual(
+      (await farm.farm.nodes.list()).map(({ id }) => id),
+      ['one'],
+    );
+  });
+});
+
 describe('a node', () => {
   it('registers with the join token, and from then on is accepted only with its own credential', async () => {
     const credential = await register('one');
     assert.equal((await acquire('one', NODE_TOKEN)).status, 401);
     assert.equal((await acquire('one', credential)).status, 200);
-    const again = await report('one', credential);
+    const again = await reportAs('one', credential);
     assert.deepEqual(await again.json(), { credential, drain: false }, 'a report is no new registration');
     for (const wrong of ['wrong', `${credential}x`, credential.replace('/4/', '/9/'), credential.replace('one', 'two')])
       assert.equal((await acquire('one', wrong)).status, 401);
@@ -55,7 +91,7 @@ describe('a node', () => {
   it('cannot act under the name of another node', async () => {
     const credential = await register('one');
     assert.deepEqual(await codeOf(await acquire('two', credential)), [403, 'forbidden']);
-    assert.deepEqual(await codeOf(await report('two', credential)), [403, 'forbidden']);
+    assert.deepEqual(await codeOf(await reportAs('two', credential)), [403, 'forbidden']);
   });
 
   it('is leased no more jobs than it has slots, even if it asks repeatedly', async () => {
@@ -64,7 +100,7 @@ describe('a node', () => {
     const answers = await Promise.all([leasesOf('one', credential), leasesOf('one', credential)]);
     const [first, ...others] = answers.flat();
     assert.equal(others.length, 1);
-    await report('one', credential, 200);
+    await reportAs('one', credential, 200);
     assert.deepEqual(await leasesOf('one', credential), [], 'a report gives no more slots');
     await farm.node.complete(first!, captureOf(['https://shop.example/']));
     assert.equal((await leasesOf('one', credential)).length, 1);
@@ -80,7 +116,7 @@ describe('a node', () => {
     assert.deepEqual(await leasesOf('one', first), []);
     for (const lease of leases) assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
     await farm.node.complete(leases[0]!, captureOf(['https://shop.example/']));
-    assert.equal((await report('one', first)).status, 200);
+    assert.equal((await reportAs('one', first)).status, 200);
   });
 
   it('continues when its join token is withdrawn, with which no node can register any more', async () => {
@@ -121,8 +157,8 @@ describe('a node that the operator blocks', () => {
     assert.deepEqual([status, lost_requeues], ['pending', 0]);
     for (const answer of [
       await acquire('blocked', blocked),
-      await report('blocked', blocked),
-      await report('blocked', NODE_TOKEN),
+      await reportAs('blocked', blocked),
+      await reportAs('blocked', NODE_TOKEN),
     ])
       assert.deepEqual(await codeOf(answer), [403, 'node.blocked']);
     assert.equal((await farm.node.renew(lease)).outcome, 'lost');
@@ -154,16 +190,30 @@ describe('a node that the operator blocks', () => {
 });
 
 describe('a node that the operator drains', () => {
+  it('§4.6.3 may run its attempts to their end, and the drain says when that is', async () => {
+    const credential = await register('busy');
+    const none = Date.now();
+    const idle = await farm.farm.drainNode('busy');
+    assert.ok(idle.getTime() >= none && idle.getTime() <= Date.now());
+    await farm.farm.undrainNode('busy');
+    await submit(1);
+    await farm.submit({ job_kind: 'vast_tag' });
+    assert.equal((await leasesOf('busy', credential)).length, 2);
+    const until = await farm.farm.drainNode('busy');
+    await farm.farm.undrainNode('busy');
+    assert.ok(until.getTime() >= none + 180_000 && until.getTime() <= Date.now() + 180_000);
+  });
+
   it('§4.6.3 learns of it in the responses to its reports, in every process with its name, until it is undrained', async () => {
     const isToDrain = async (credential: string) =>
-      ((await (await report('drained', credential)).json()) as Registered).drain;
+      ((await (await reportAs('drained', credential)).json()) as Registered).drain;
     const credential = await register('drained');
     assert.equal(await isToDrain(credential), false);
     await farm.farm.drainNode('drained');
     await farm.farm.drainNode('drained');
     assert.equal(await isToDrain(credential), true);
     assert.equal(await isToDrain(NODE_TOKEN), true, 'a restarted one');
-    assert.equal(((await (await report('another', NODE_TOKEN)).json()) as Registered).drain, false);
+    assert.equal(((await (await reportAs('another', NODE_TOKEN)).json()) as Registered).drain, false);
     await farm.redis.client.flushall();
     assert.equal(await isToDrain(credential), true, 'Redis need not remember it');
     await farm.farm.undrainNode('drained');

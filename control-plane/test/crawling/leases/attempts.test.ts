@@ -4,9 +4,11 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { until } from '../../../../shared/test/support/until.ts';
-import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
+import { leaseIdOf, leaseToken, newIdentity, parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
 import { backoffMs } from '../../../src/crawling/leases/end-attempt.ts';
+import { lifetimeMs } from '../../../src/crawling/leases/lease-lifetime.ts';
 import { reap, startReaper } from '../../../src/crawling/leases/reaper.ts';
 import { refill, startRefill } from '../../../src/crawling/leases/refill.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
@@ -14,7 +16,7 @@ import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import { waitingJobOf } from '../../../src/crawling/queue/waiting-jobs.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
-import type { ScanRecord } from '../../../src/scan/scan.ts';
+import type { ScanLease, ScanRecord } from '../../../src/scan/scan.ts';
 import { PRICE_MICROS } from '../../support/open-plane.ts';
 import { captureOf, named, type RunningFarm, requestOf, runningFarm, webp } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
@@ -203,6 +205,54 @@ describe('a lost node', () => {
   });
 });
 
+describe('a node that renews a lease for ever', () => {
+  /** Makes a lease older: the fence has the time at which it was given. */
+  const age = async (lease: LeaseOfFirst, seconds: number): Promise<LeaseOfFirst> => {
+    const ref = parseLeaseId(lease.lease_id)!;
+    const fence = ref.fence - seconds * 1_000_000;
+    await farm.store
+      .collection('scans')
+      .updateMany({ job_id: ref.jobId, 'lease.fence': ref.fence }, { $set: { 'lease.fence': fence } });
+    await farm.redis.client.hset(shardKeys(0).job(ref.jobId), 'fence', String(fence));
+    const leaseId = leaseIdOf({ ...ref, fence });
+    return { ...lease, lease_id: leaseId, token: leaseToken(farm.parts.leaseSecret, leaseId) };
+  };
+
+  it('§3.2 loses it at the end of the time for its attempt, and the scan is queued again as for a lost node', async () => {
+    const before = await farm.value('adsweep_leases_total', { outcome: 'lost' });
+    const { seconds, ticket_seconds } = JOB_LIMITS.page;
+    const inTime = await age(await leased(), seconds);
+    assert.equal((await farm.node.renew(inTime)).outcome, 'renewed');
+    const late = await age(inTime, ticket_seconds - seconds + 1);
+    assert.deepEqual(await farm.node.renew(late), { outcome: 'lost', expires_in_ms: 0 });
+    const scan = await farm.read(late.scan_id);
+    assert.deepEqual([scan.status, scan.lost_requeues, scan.lease], ['pending', 1, null]);
+    assert.equal(await farm.value('adsweep_leases_total', { outcome: 'lost' }), before + 1);
+    await assert.rejects(farm.node.complete(late, captureOf(CHAIN)), isLost);
+    assert.equal((await farm.acquireOne()).scan_id, scan._id);
+  });
+
+  it('has the time of one more attempt for each member that has ended', async () => {
+    const first = await farm.submit({ job_kind: 'repeat_group' });
+    const { organization_id, job_id } = first;
+    for (const slot of [1, 2]) await farm.submit({ organization_id, job_id, job_kind: 'repeat_group', slot });
+    const { ticket_seconds } = JOB_LIMITS.repeat_group;
+    const lease = await age(await farm.acquireOne(), ticket_seconds + 1);
+    await farm.node.complete({ ...lease, scan_id: first._id }, captureOf(CHAIN));
+    assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
+    const late = await age(lease, ticket_seconds);
+    assert.equal((await farm.node.renew(late)).outcome, 'lost');
+    const members = await farm.scans.membersOf({ organizationId: organization_id, jobId: job_id });
+    assert.deepEqual(members.map(({ status }) => status).sort(), ['crawled', 'pending', 'pending']);
+  });
+
+  it('may wait with a job that must be alone until another job can have ended', () => {
+    const member = { status: 'running' as const, job_kind: 'page' as const, lease: { fence: 1 } as ScanLease };
+    assert.equal(lifetimeMs([{ ...member, lost_requeues: 0 }], 1), 150_000);
+    assert.equal(lifetimeMs([{ ...member, lost_requeues: 2 }], 1), 150_000 + 660_000);
+  });
+});
+
 describe('a lease', () => {
   it('accepts one capture, and answers 204 again if it is repeated because the response was lost', async () => {
     const lease = await leased();
@@ -268,6 +318,11 @@ describe('a lease', () => {
     });
     return { ...capture, landings };
   };
+  /** A capture of a page without any response, for which the gateway sent so many bytes. */
+  const carrying = (bytes_sent: number): Capture => ({
+    ...respondedWith(0),
+    traffic: { bytes_sent, bytes_received: 0 },
+  });
   const ofCreative = captureOf([], { landings: [], requests: [requestOf(1, { landing: null, surface: 'creative' })] });
   const FAILED: [code: FailureCode, what: string, capture: Capture | null, refunds: number][] = [
     ['navigation: DNS', 'without a capture', null, 1],
@@ -278,6 +333,8 @@ describe('a lease', () => {
     ['navigation: CONNECTION_FAILED', "with the gateway's own response", respondedWith(594), 1],
     ['proxy: UPSTREAM_FAILED', 'with a ticket that the gateway refuses', respondedWith(407), 1],
     ['navigation: TIMEOUT', 'without a capture', null, 0],
+    ['navigation: TIMEOUT', 'of a target that no connection was made to', carrying(0), 1],
+    ['navigation: TIMEOUT', 'of a target that was sent a request', carrying(517), 0],
   ];
   for (const [code, what, capture, refunds] of FAILED)
     it(`§3.5 cancelled after ${code} ${what}, refunds ${refunds} charges`, async () => {
@@ -290,6 +347,34 @@ describe('a lease', () => {
       assert.ok(await cancelScan(parts, await farm.read(lease.scan_id), new Date()));
       const { outbox } = await farm.read(lease.scan_id);
       assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, refunds);
+    });
+
+  /** How an attempt ends without a result. */
+  const WITHOUT_RESULT: [how: string, end: (lease: LeaseOfFirst) => Promise<unknown>][] = [
+    ['was released', (lease) => farm.node.release(lease)],
+    [
+      'was lost with its node',
+      async (lease) => {
+        await farm.expireLease(lease.scan_id);
+        await reapNow();
+      },
+    ],
+  ];
+  for (const [how, end] of WITHOUT_RESULT)
+    it(`§3.5 cancelled after an attempt that ${how}, refunds the charge unless the node had reported that it loaded the target`, async () => {
+      for (const [reports, refunds] of [
+        [0, 1],
+        [2, 0],
+      ] as const) {
+        const lease = await leased();
+        for (let report = 0; report < reports; report += 1) await farm.node.reportLoaded(lease);
+        await end(lease);
+        const parts = { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
+        assert.equal(await cancelScan(parts, await farm.read(lease.scan_id), new Date()), true);
+        const { outbox } = await farm.read(lease.scan_id);
+        assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, refunds);
+        await assert.rejects(farm.node.reportLoaded(lease), isLost);
+      }
     });
 
   it('is not ended by cancelling its scan', async () => {

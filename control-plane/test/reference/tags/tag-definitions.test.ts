@@ -50,7 +50,7 @@ describe('tag definitions', () => {
     (await api.get(`/api/v1/scans?${query}`)).body.items.map(({ id }: Json) => id);
 
   it('§2.5.1 are the system’s and the organization’s own, each with category, severity and visibility', async () => {
-    await api.tags.register(own, new Date());
+    await api.tags.register([own], new Date());
     await tagged('casino');
     const { body } = await api.get(`${TAGS}/casino`);
     assert.deepEqual(body, {
@@ -75,7 +75,7 @@ describe('tag definitions', () => {
   });
 
   it('§2.5.2 are hidden on scans, in filters and in the list while they are archived', async () => {
-    await api.tags.register(own, new Date());
+    await api.tags.register([own], new Date());
     const scan = await tagged('casino', 'autosound');
     assert.deepEqual(await foundBy('tag=casino'), [scan]);
     assert.equal(await change('casino', 'archive'), 204);
@@ -87,7 +87,7 @@ describe('tag definitions', () => {
   });
 
   it('§2.5.5 keep their assignments while archived, and show them again at once when restored', async () => {
-    await api.tags.register(own, new Date());
+    await api.tags.register([own], new Date());
     const scan = await tagged('casino');
     await change('casino', 'archive');
     assert.equal(await change('casino', 'restore'), 204);
@@ -97,7 +97,7 @@ describe('tag definitions', () => {
   });
 
   it('§4.5.5 are listed with include_archived=true if they are archived ones of the organization', async () => {
-    await api.tags.register(own, new Date());
+    await api.tags.register([own], new Date());
     assert.deepEqual(await slugs('?include_archived=true'), []);
     await change('casino', 'archive');
     await change('autosound', 'archive', operator);
@@ -115,7 +115,7 @@ describe('tag definitions', () => {
   });
 
   it('can only be archived by their owner, and archiving twice keeps the first time', async () => {
-    await api.tags.register(own, new Date());
+    await api.tags.register([own], new Date());
     assert.equal(await change('autosound', 'archive'), 403, 'the platform’s are the operator’s');
     assert.equal(await change('casino', 'archive', KEYS.theirs), 404);
     assert.equal(await change('nowhere', 'archive'), 404);
@@ -128,7 +128,31 @@ describe('tag definitions', () => {
   });
 
   it('of the system take precedence over an organization’s tag with the same slug', async () => {
-    await tagDefinitionStore(api.store).register({ ...own, slug: 'autosound' }, new Date());
+    await tagDefinitionStore(api.store).register([{ ...own, slug: 'autosound' }], new Date());
     assert.equal((await api.get(`${TAGS}/autosound`)).body.source, 'system');
+  });
+
+  it('§2.5.15 are at most 2,000 of an organization with 2 MiB of texts; what does not fit is refused, also in a change', async () => {
+    const { tags } = api;
+    const many = Array.from({ length: 1_999 }, (_, at) => ({
+      ...own,
+      slug: `tag-${at}`,
+      description: 'x'.repeat(1_000),
+    }));
+    await tags.register(many, new Date());
+    const [last, more] = [
+      { ...own, slug: 'last' },
+      { ...own, slug: 'one-more' },
+    ];
+    const outcomes = await Promise.allSettled([tags.register([last], new Date()), tags.register([more], new Date())]);
+    assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
+    const describe = (slug: string, description: string) =>
+      api.call('PATCH', `${TAGS}/${slug}`, { body: { description } });
+    const statuses: number[] = [];
+    for (let at = 0; at < 100; at++) statuses.push((await describe(`tag-${at}`, 'é'.repeat(2_000))).status);
+    assert.deepEqual([statuses[0], statuses.at(-1)], [204, 409]);
+    assert.equal((await describe('tag-99', 'short')).status, 204, 'what gets smaller is accepted');
+    const { body } = await api.get(TAGS);
+    assert.ok(body.length > 2_000 && body.length < 2_100, `${body.length}`);
   });
 });

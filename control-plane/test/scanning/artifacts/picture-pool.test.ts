@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import sharp from 'sharp';
-import { BoundedQueue, PictureCache, PicturePool, QueueFull } from '../../../src/scanning/artifacts/picture-pool.ts';
+import { NotResized, PictureCache, PicturePool } from '../../../src/scanning/artifacts/picture-pool.ts';
+import { isLate } from '../../../src/scanning/artifacts/resize-screenshot.ts';
 
 const never = new AbortController().signal;
 const wide = (width: number | null) => ({ width, isWhole: false });
@@ -38,40 +39,26 @@ describe('the picture pool', () => {
   });
 });
 
-describe('a bounded queue', () => {
-  test('runs two tasks at once, lets one wait, refuses the next, and then continues', async () => {
-    const queue = new BoundedQueue(2, 1);
-    const ends: (() => void)[] = [];
-    const begun: number[] = [];
-    const work = (id: number) => () => {
-      begun.push(id);
-      return new Promise<number>((resolve) => ends.push(() => resolve(id)));
-    };
-    const running = [1, 2, 3].map((id) => queue.run(work(id), never));
-    await assert.rejects(queue.run(work(4), never), QueueFull);
-    assert.deepEqual(begun, [1, 2]);
-    ends[0]?.();
-    assert.equal(await running[0], 1);
-    assert.deepEqual(begun, [1, 2, 3]);
-    ends[1]?.();
-    ends[2]?.();
-    assert.deepEqual(await Promise.all(running), [1, 2, 3]);
-    assert.equal(await queue.run(async () => 5, never), 5);
-  });
+test('the picture pool rejects pictures whose process ends meanwhile as late, and serves them when they are requested again', async () => {
+  const pool = new PicturePool();
+  const stored = await sharp({ create: { width: 400, height: 300, channels: 3, background: 'red' } })
+    .webp()
+    .toBuffer();
+  const resize = (sha256: string) => {
+    const open = () => Readable.from([stored]);
+    return pool.resize({ sha256, width: 400, height: 300, open }, wide(200), never);
+  };
+  await resize('first');
+  const ending = pool.close();
+  const isUnavailable = (error: unknown) => error instanceof NotResized && error.isLate;
+  await Promise.all(['a', 'b'].map((name) => assert.rejects(resize(name), isUnavailable)));
+  await ending;
+  assert.ok((await resize('a')).length > 0);
+  await pool.close();
+});
 
-  test('removes an aborted task, so that another one can wait', async () => {
-    const queue = new BoundedQueue(1, 1);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const first = queue.run(() => promise, never);
-    const leaving = new AbortController();
-    const left = queue.run(async () => assert.fail('an aborted task was run'), leaving.signal);
-    leaving.abort(new Error('gone'));
-    await assert.rejects(left, /gone/);
-    const next = queue.run(async () => 'served', never);
-    resolve();
-    await first;
-    assert.equal(await next, 'served');
-  });
+test('a resize that took longer than its limit is late, whatever its error says', () => {
+  assert.deepEqual([isLate(150), isLate(19_999), isLate(20_000), isLate(20_400)], [false, false, true, true]);
 });
 
 test('the picture cache keeps the most recently used pictures, up to its limit in bytes', () => {

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
+import { missingEvidence } from '../../../src/analysis/evidence/missing-evidence.ts';
 import { missingReportPage } from '../../../src/scanning/reports/report-page.ts';
+import { Room } from '../../../src/scanning/reports/room.ts';
 import { showChain } from '../../../src/scanning/reports/show-landings.ts';
 import { durationWords, failureWords } from '../../../src/scanning/reports/words.ts';
-import { ASSETS, render } from '../../support/rendered-report.ts';
-import { sampleHop, sampleLanding, sampleScan, sampleTag } from '../../support/sample-scan.ts';
+import { ASSETS, render, renderEvidence } from '../../support/rendered-report.ts';
+import { sampleEvidence, sampleHop, sampleLanding, sampleScan, sampleTag } from '../../support/sample-scan.ts';
 
 describe('a public report', () => {
   for (const status of SCAN_STATUSES) {
@@ -57,12 +60,50 @@ describe('a public report', () => {
     assert.match(render({ classification }), /Our verticals<\/dt><dd><bdi>Games › Casino/);
   });
 
-  it('shows the requested and the actual exit, and whether its country was not checked', () => {
+  it('shows the requested and the actual exit, and whether its country was not checked or not verified', () => {
     assert.match(render(), /Country<\/th><td><bdi>Germany<\/bdi><\/td><td><bdi>Austria/);
     assert.match(render(), /Proxy type<\/th><td><bdi>mobile<\/bdi><\/td><td><bdi>mobile/);
     const unchecked = { ...sampleScan().exit!, observed_country_code: null };
     assert.match(render({ exit: unchecked }), /Germany<\/bdi><\/td><td><bdi>not checked/);
+    assert.match(render({ exit: { ...unchecked, verified: false } }), /<bdi>not verified/);
     assert.doesNotMatch(render({ exit: null }), /Actual<\/th>/);
+  });
+
+  it('says what was not captured, first what checks rest on, and that a complete analysis is one of what was captured', () => {
+    const notes = [
+      note('dialogs', { count: 2 }),
+      note('picture', { landing: 0 }),
+      note('text', { landing: 0 }),
+      note('collector_timed_out', { collector: 'autosound' }),
+    ];
+    const evidence = { ...sampleEvidence([sampleLanding(0, { screenshot: null })]), notes };
+    const error = `checks: ai_verdict (failed), ${missingEvidence(notes).join(', ')}`;
+    const partial = renderEvidence({ status: 'partial', error, tags: [] }, evidence);
+    assert.match(
+      partial,
+      /The analysis is incomplete. Missing: ai_verdict \(failed\). What could not be captured is listed/,
+    );
+    assert.match(partial, /class="verdict low"/);
+    const [, list = ''] = /Limits of this scan<\/h2><ul>(.*?)<\/ul>/s.exec(partial) ?? [];
+    assert.deepEqual(
+      list
+        .replaceAll(/<\/(li|b)>/g, '|')
+        .replaceAll(/<[^>]*>/g, '')
+        .split('|')
+        .filter(Boolean),
+      [
+        'The screenshot of landing 0 could not be taken.',
+        'The text of landing 0 could not be read.',
+        'Incomplete checks: scareware, phishing_form, malicious_script, fake_update, paste_to_run and 2 more',
+        'Sound could not be recorded in time.',
+        'Incomplete checks: autosound, scareware',
+        '2 dialogs were closed.',
+      ],
+    );
+    const completed = renderEvidence({ status: 'completed', error: '' }, { ...evidence, notes: [notes[0]!] });
+    assert.match(completed, /The analysis of what was captured is complete/);
+    assert.doesNotMatch(render(), /Limits of this scan/);
+    assert.match(render(), /The analysis is complete\./);
   });
 
   it('lists the most severe finding first and has its colour', () => {
@@ -195,10 +236,13 @@ describe('a public report', () => {
 describe('the redirect chain in a report', () => {
   it('names an HTTP redirect by its status code, and says where there was no response', () => {
     const shown = String(
-      showChain([
-        { url: 'http://a.example/', kind: 'initial', status_code: 301, content_type: '', at_ms: 0 },
-        { url: 'http://b.example/', kind: 'http', status_code: 0, content_type: '', at_ms: 9 },
-      ]),
+      showChain(
+        [
+          { url: 'http://a.example/', kind: 'initial', status_code: 301, content_type: '', at_ms: 0 },
+          { url: 'http://b.example/', kind: 'http', status_code: 0, content_type: '', at_ms: 9 },
+        ],
+        new Room(10_000),
+      ),
     );
     assert.match(shown, /HTTP 301[\s\S]*no response/);
   });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
+import { until } from '../../../../shared/test/support/until.ts';
 import { createApp } from '../../../src/compose/create-app.ts';
 import { notFound } from '../../../src/http/api-error.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
@@ -20,13 +21,18 @@ const mine = sampleScan();
 const other = sampleScan({ _id: 'other', report_token: 'ZzZzZzZzZzZzZzZzZzZzZz' });
 const inProgress = sampleScan({ _id: 'in progress', report_token: 'UuUuUuUuUuUuUuUuUuUuUu', status: 'running' });
 const scans = [mine, other, inProgress];
+/** Until this resolves, no report is made. */
+let reading = Promise.resolve();
 const PNG = Buffer.from('not really a picture');
 
 const routes = reportRoutes({
   publicUrl: 'http://api.example',
   findDemoReport: async () => null,
   findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
-  evidenceOf: async (scan) => sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings()),
+  evidenceOf: async (scan) => {
+    await reading;
+    return sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings());
+  },
   answerPicture: async (scan: ScanRecord, of, width) => {
     if (of !== 'page' && of !== 0) throw notFound('screenshot');
     return { status: 200, body: PNG, type: 'image/webp', headers: { ETag: `"${scan._id}-${width}"` } };
@@ -55,6 +61,23 @@ describe('the routes of a public report', () => {
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   after(() => new Promise((resolve) => server.close(resolve)));
+
+  it('lets two reports be read at once and 40 wait; the next reader gets a page that reloads itself', async () => {
+    const held = Promise.withResolvers<void>();
+    reading = held.promise;
+    const path = `/r/${mine.report_token}`;
+    const answers = Array.from({ length: 50 }, () => get(path));
+    const refused: Response[] = [];
+    for (const answer of answers) void answer.then((one) => one.status === 503 && refused.push(one));
+    await until('the others are refused', () => refused.length === 8);
+    const [busy] = refused;
+    assert.equal(busy!.headers.get('retry-after'), '3');
+    assert.equal(busy!.headers.get('refresh'), '3');
+    assert.match(await busy!.text(), /Many reports are being read/);
+    held.resolve();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 200).length, 42);
+  });
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(base + path, { headers });
 

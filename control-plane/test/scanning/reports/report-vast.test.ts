@@ -61,7 +61,7 @@ describe('the report of a VAST tag', () => {
     assert.match(page, /Trackers <span class="count">3 of 4 fired, 1 failed/);
     assert.match(
       page,
-      /class="fired"><b>start[\s\S]*class="lost"><b>midpoint[\s\S]*404[\s\S]*class="fired"><b>complete[\s\S]*1 was not due[\s\S]*class="idle"><b>pause/,
+      /class="fired"><b>start[\s\S]*class="lost"><b>midpoint[\s\S]*404[\s\S]*class="fired"><b>complete[\s\S]*1 was not requested[\s\S]*class="idle"><b>pause/,
     );
     assert.match(page, /at 2\.0 s[\s\S]*video at 2\.0 s/);
     assert.doesNotMatch(page, /not listed/);

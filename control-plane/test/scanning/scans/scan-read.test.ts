@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import sharp from 'sharp';
 import { builtInTag } from '../../../src/reference/tags/tag-definitions.ts';
@@ -123,6 +124,21 @@ describe('reading scans', () => {
     }
     const checking = await read(finished({ status: 'checking', completed_at: null }));
     assert.deepEqual([checking.classification, checking.labels, checking.timing], [null, {}, null]);
+  });
+
+  test('§2.1.19 a scan lists what was left out of its capture; free text of earlier versions is not shown', async () => {
+    const old = { collector: 'documents', text: '<script>' } as unknown as Note;
+    const notes = [note('picture', { landing: 0 }), note('requests', { count: 12 }), old];
+    const body = await read(await captured(finished(), { notes }));
+    assert.deepEqual(body.left_out, [
+      { kind: 'picture', landing: 0, count: 0, text: 'The screenshot of landing 0 could not be taken.' },
+      {
+        kind: 'requests',
+        landing: null,
+        count: 12,
+        text: '12 requests were left out because the capture was too large.',
+      },
+    ]);
   });
 
   test('a finished scan has the fields of its request and of its capture', async () => {

@@ -4,23 +4,32 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { type Detector, oneTag, type Sign } from '../detector.ts';
 import { AD_SIZES } from './hidden-ads.ts';
 
-/** The least load of a thread that counts, as a share of its time, and for how long. */
+/** The least load of a thread that counts, as a share of its time, and for how long: a page that starts may be busy for a while. */
 const BUSY_SHARE = 0.8;
 const HOG_MS = 4_000;
-const MINER_MS = 3_000;
+const LESS_BUSY_SHARE = 0.6;
+const LESS_BUSY_MS = 7_000;
+/** The same for a worker, which is watched only when the page has long loaded. */
+const WORKER_SHARE = 0.6;
+const WORKER_MS = 3_000;
 
-/** Pages that keep a main thread busy long after they have loaded, or start frames and workers without end. */
+/** Pages that keep a main thread or a worker busy long after they have loaded, or start frames and workers without end. */
 export const cpuHog: Detector = {
   name: 'cpu_hog',
   needs: [],
   detect({ observations }) {
     const hogs = observationsOf(observations, 'main_thread').filter(
-      ({ facts }) => facts.busy_share >= BUSY_SHARE && facts.over_ms >= HOG_MS,
+      ({ facts: { busy_share, over_ms } }) =>
+        (busy_share >= BUSY_SHARE && over_ms >= HOG_MS) || (busy_share >= LESS_BUSY_SHARE && over_ms >= LESS_BUSY_MS),
     );
+    const workers = observationsOf(observations, 'worker_load').filter((one) => isBusyWorker(one) && !hasSocket(one));
     const floods = observationsOf(observations, 'child_flood');
     return oneTag('cpu_hog', [
       ...hogs.map(({ landing, facts }) => {
         return { landing, text: `${Math.round(facts.busy_share * 100)} % busy over ${facts.over_ms} ms` };
+      }),
+      ...workers.map(({ landing, facts }) => {
+        return { landing, text: `a worker ${Math.round(facts.busy_share * 100)} % busy over ${facts.over_ms} ms` };
       }),
       ...floods.map(({ landing, facts }) => {
         return { landing, text: `more than ${facts.children_max} frames and workers, and was stopped` };
@@ -28,6 +37,11 @@ export const cpuHog: Detector = {
     ]);
   },
 };
+
+const isBusyWorker = ({ facts }: ObservationOf<'worker_load'>): boolean =>
+  facts.busy_share >= WORKER_SHARE && facts.over_ms >= WORKER_MS;
+
+const hasSocket = ({ facts }: ObservationOf<'worker_load'>): boolean => facts.socket_url !== '';
 
 /** Domains of scripts and pools whose only business is, or was, mining in browsers. */
 const MINING_DOMAINS = new Set([
@@ -63,7 +77,7 @@ export const cryptoMining: Detector<'requests'> = {
   needs: ['requests'],
   detect({ observations, requests }) {
     const busy = observationsOf(observations, 'worker_load')
-      .filter(({ facts }) => facts.busy_share >= BUSY_SHARE && facts.over_ms >= MINER_MS)
+      .filter((one) => isBusyWorker(one) && hasSocket(one))
       .map(({ landing, facts }) => {
         return { landing, text: `${facts.workers} workers computing, with a socket to ${facts.socket_url}` };
       });

@@ -1,73 +1,123 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
-/** A brand that phishing imitates: words that name it, and domains on which its owner asks for passwords. */
-export type Brand = { name: string; words: readonly string[]; domains: readonly string[] };
+/** A brand that phishing imitates: words that name it, and registrable domains on which its owner asks for passwords. */
+export type Brand = { name: string; words: readonly string[]; domains: ReadonlySet<string> };
 
-const brand = (name: string, words: string, domains: string): Brand => ({
-  name,
-  words: words.split('|'),
-  domains: domains.split(' '),
-});
+/** `endings`: further endings under which the first label of `domains` is the brand's, such as `de co.uk`. */
+const brand = (name: string, words: string, domains: string, endings = ''): Brand => {
+  const own = domains.split(' ');
+  const label = own[0]?.split('.')[0];
+  const inCountries = endings.split(' ').filter(Boolean);
+  return { name, words: words.split('|'), domains: new Set([...own, ...inCountries.map((one) => `${label}.${one}`)]) };
+};
+
+/** Where Google has its search (google.com/supported_domains). */
+const GOOGLES =
+  'ad ae al am as at az ba be bf bg bi bj bs bt by ca cd cf cg ch ci cl cm cn co.ao co.bw co.ck co.cr co.id co.il co.in co.jp co.ke co.kr ' +
+  'co.ls co.ma co.mz co.nz co.th co.tz co.ug co.uk co.uz co.ve co.vi co.za co.zm co.zw com.af com.ag com.ar com.au com.bd com.bh com.bn com.bo ' +
+  'com.br com.bz com.co com.cu com.cy com.do com.ec com.eg com.et com.fj com.gh com.gi com.gt com.hk com.jm com.kh com.kw com.lb com.ly com.mm ' +
+  'com.mt com.mx com.my com.na com.ng com.ni com.np com.om com.pa com.pe com.pg com.ph com.pk com.pr com.py com.qa com.sa com.sb com.sg com.sl ' +
+  'com.sv com.tj com.tr com.tw com.ua com.uy com.vc com.vn cv cz de dj dk dm dz ee es fi fm fr ga ge gg gl gm gr gy hn hr ht hu ie im iq is it ' +
+  'je jo kg ki kz la li lk lt lu lv md me mg mk ml mn mu mv mw ne nl no nr nu pl pn ps pt ro rs ru rw sc se sh si sk sm sn so sr st td tg tl tm ' +
+  'tn to tt vu ws';
 
 /** The brands that public reports on phishing name most (APWG, Check Point, Cloudflare, 2023 to 2025), with domains from their own sites. */
 export const BRANDS: readonly Brand[] = [
   brand(
     'Microsoft',
     'microsoft|office 365|microsoft 365',
-    'microsoft.com microsoftonline.com live.com office.com office365.com outlook.com sharepoint.com windows.com azure.com msn.com',
+    'microsoft.com microsoftonline.com live.com office.com office365.com outlook.com windows.com azure.com msn.com microsoftonline.de',
+    'de fr it es nl pl ch at co.uk co.jp',
   ),
-  brand('Google', 'google|gmail', 'google.com gmail.com youtube.com googleusercontent.com withgoogle.com'),
-  brand('Apple', 'apple|icloud|apple id', 'apple.com icloud.com me.com'),
-  brand('Amazon', 'amazon', 'amazon.com amazonaws.com amazonpay.com primevideo.com'),
+  brand('Google', 'google|gmail', 'google.com gmail.com youtube.com withgoogle.com', GOOGLES),
+  brand('Apple', 'apple|icloud|apple id', 'apple.com icloud.com me.com', 'com.cn de fr'),
+  brand(
+    'Amazon',
+    'amazon',
+    'amazon.com amazonpay.com primevideo.com',
+    'ae ca cn co.jp co.uk co.za com.au com.be com.br com.mx com.tr de eg es fr ie in it nl pl sa se sg',
+  ),
   brand('Facebook', 'facebook', 'facebook.com fb.com meta.com messenger.com'),
   brand('Instagram', 'instagram', 'instagram.com facebook.com meta.com'),
   brand('WhatsApp', 'whatsapp', 'whatsapp.com whatsapp.net'),
   brand('Telegram', 'telegram', 'telegram.org t.me telegram.me'),
-  brand('LinkedIn', 'linkedin', 'linkedin.com'),
+  brand('LinkedIn', 'linkedin', 'linkedin.com linkedin.cn'),
   brand('Netflix', 'netflix', 'netflix.com netflix.net'),
   brand('Spotify', 'spotify', 'spotify.com'),
   brand('Steam', 'steam', 'steampowered.com steamcommunity.com valvesoftware.com'),
   brand('Roblox', 'roblox', 'roblox.com'),
   brand('Discord', 'discord', 'discord.com discord.gg discordapp.com'),
-  brand('Adobe', 'adobe', 'adobe.com'),
-  brand('Dropbox', 'dropbox', 'dropbox.com dropboxusercontent.com'),
-  brand('DocuSign', 'docusign', 'docusign.com docusign.net'),
-  brand('Yahoo', 'yahoo', 'yahoo.com yahoo.co.jp'),
-  brand('PayPal', 'paypal', 'paypal.com paypal-community.com'),
+  brand('Adobe', 'adobe', 'adobe.com adobelogin.com'),
+  brand('Dropbox', 'dropbox', 'dropbox.com'),
+  brand('DocuSign', 'docusign', 'docusign.com docusign.net', 'de fr co.uk com.au com.br jp ca'),
+  brand('Yahoo', 'yahoo', 'yahoo.com', 'co.jp co.uk de fr it es ca com.br com.hk com.tw'),
+  brand('PayPal', 'paypal', 'paypal.com paypal-community.com', 'de fr it es co.uk com.au at ch nl be pl me'),
   brand('Stripe', 'stripe', 'stripe.com'),
-  brand('Mastercard', 'mastercard', 'mastercard.com'),
-  brand('American Express', 'american express|amex', 'americanexpress.com aexp.com'),
-  brand('Chase', 'chase', 'chase.com jpmorganchase.com'),
+  brand(
+    'Mastercard',
+    'mastercard',
+    'mastercard.com',
+    'us ca co.uk de fr it es at ch nl be pl com.br com.mx com.au co.in',
+  ),
+  brand(
+    'American Express',
+    'american express|amex',
+    'americanexpress.com aexp.com',
+    'ca co.uk de fr it es co.jp com.au com.mx',
+  ),
+  brand('Chase', 'chase', 'chase.com jpmorganchase.com', 'co.uk'),
   brand('Wells Fargo', 'wells fargo', 'wellsfargo.com'),
   brand('Bank of America', 'bank of america', 'bankofamerica.com'),
-  brand('HSBC', 'hsbc', 'hsbc.com'),
-  brand('Santander', 'santander', 'santander.com'),
-  brand('ING', 'ing', 'ing.com'),
-  brand('Sparkasse', 'sparkasse', 'sparkasse.de'),
-  brand('Crédit Agricole', 'crédit agricole|credit agricole', 'credit-agricole.fr credit-agricole.com'),
+  brand(
+    'HSBC',
+    'hsbc',
+    'hsbc.com hsbcnet.com',
+    'co.uk fr de com.hk com.cn com.sg com.my com.mx com.au co.in ca ae com.tr com.tw co.id com.vn lk',
+  ),
+  brand(
+    'Santander',
+    'santander',
+    'santander.com bancosantander.es',
+    'co.uk de es pl pt com.br com.mx com.ar cl com.uy com.co pe no se dk fi it nl be at us',
+  ),
+  brand('ING', 'ing', 'ing.com ingbank.pl ing-diba.at', 'nl de be es it pl ro lu fr at com.au com.tr'),
+  brand('Sparkasse', 'sparkasse', 'sparkasse.de', 'at it'),
+  brand('Crédit Agricole', 'crédit agricole|credit agricole', 'credit-agricole.fr', 'com it pl'),
   brand('Revolut', 'revolut', 'revolut.com'),
-  brand('DHL', 'dhl', 'dhl.com dhl.de'),
-  brand('FedEx', 'fedex', 'fedex.com'),
+  brand(
+    'DHL',
+    'dhl',
+    'dhl.com',
+    'de fr it es nl be at ch pl pt se dk fi no cz hu ro gr ie us ca in co.uk co.jp com.au com.br com.cn com.hk com.tr',
+  ),
+  brand('FedEx', 'fedex', 'fedex.com', 'com.cn'),
   brand('UPS', 'ups', 'ups.com'),
   brand('USPS', 'usps', 'usps.com'),
   brand('Coinbase', 'coinbase', 'coinbase.com'),
-  brand('Binance', 'binance', 'binance.com'),
+  brand('Binance', 'binance', 'binance.com', 'us'),
   brand('MetaMask', 'metamask', 'metamask.io'),
   brand('Trust Wallet', 'trust wallet|trustwallet', 'trustwallet.com'),
   brand('Ledger', 'ledger live', 'ledger.com'),
   brand('IRS', 'irs', 'irs.gov'),
 ];
 
-/** Suffixes under which brands have further sites: country codes, and the oldest ones. */
-const COMMON_ENDING = /^([a-z]{2}|com?\.[a-z]{2}|com|net|org)$/;
+/** Hosts of brands and vendors that show what their users made, with all hosts beneath them; the Public Suffix List has others. */
+const HOSTS_OF_USERS = (
+  'sites.google.com docs.google.com drive.google.com forms.google.com script.google.com groups.google.com lookerstudio.google.com ' +
+  'sites.yandex.ru forms.yandex.ru forms.yandex.com disk.yandex.ru disk.yandex.com forms.office.com forms.microsoft.com sway.office.com ' +
+  'sway.cloud.microsoft onedrive.live.com express.adobe.com indd.adobe.com acrobat.adobe.com spark.adobe.com ' +
+  'cdn.discordapp.com'
+).split(' ');
 
-/** Whether a site belongs to a brand. The brand's name under a country's suffix counts as its own. */
-export function isOwn({ domains }: Brand, url: string): boolean {
-  const domain = registrableDomain(url);
-  if (domains.includes(domain)) return true;
-  const [label = '', ...ending] = domain.split('.');
-  return COMMON_ENDING.test(ending.join('.')) && domains.some((own) => own.split('.', 1)[0] === label);
+/** Whether `url` shows what users of its owner made. The hosts of cloud services are domains of their own by the Public Suffix List. */
+function isOfUsers(url: string): boolean {
+  const host = (URL.parse(url)?.hostname ?? '').replace(/\.$/, '');
+  return HOSTS_OF_USERS.some((one) => host === one || host.endsWith(`.${one}`));
 }
+
+/** Whether a page belongs to a brand: one of its domains, and no page of its users. */
+export const isOwn = ({ domains }: Brand, url: string): boolean =>
+  domains.has(registrableDomain(url)) && !isOfUsers(url);
 
 /** Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a browser. */
 const VENDORS = new Set(
@@ -79,4 +129,4 @@ const VENDORS = new Set(
 );
 
 /** Whether `url` belongs to a vendor, whose claims about browsers, systems and viruses are honest. */
-export const isVendors = (url: string): boolean => VENDORS.has(registrableDomain(url));
+export const isVendors = (url: string): boolean => VENDORS.has(registrableDomain(url)) && !isOfUsers(url);

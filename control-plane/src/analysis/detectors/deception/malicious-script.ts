@@ -1,16 +1,16 @@
-import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
+import type { ScriptMarker } from '@adsweep/shared/capture/script-markers.ts';
 import type { Detector, Finding } from '../detector.ts';
 import { tagsIn } from './markup.ts';
 
 /**
- * What only malicious scripts do. `starts`: case-sensitive regular expressions without repetitions that are rare in other scripts; one of them
- * must match before anything else is searched. `all`: one word of each group must occur, in lower case and without white space. `source` is
+ * What only malicious scripts do. `starts`: markers that are rare in other scripts; one of them must match before anything else is searched. `all`: one word of each group must occur, in lower case and without white space. `source` is
  * the publication that describes the behaviour; the words are our own choice.
  */
 type ScriptSignature = {
   name: string;
   source: string;
-  starts: readonly string[];
+  starts: readonly ScriptMarker[];
   all: readonly (readonly string[])[];
   lengthMax?: number;
 };
@@ -20,7 +20,6 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     name: 'a skimmer of card numbers',
     // Rules and deobfuscated skimmers of checkout pages, with `atob` around their URLs and the path of the checkout.
     source: 'github.com/gwillem/magento-malware-scanner: build/all-confirmed.yar, analysis/deobfuscated_js',
-    // Base64 of `https://`, `http://` and `wss://`.
     starts: ['aHR0cHM6Ly', 'aHR0cDovL', 'd3NzOi8v'],
     all: [
       ['atob('],
@@ -96,15 +95,22 @@ export const maliciousScript: Detector<'bodies' | 'documents'> = {
   name: 'malicious_script',
   needs: ['bodies', 'documents'],
   detect: ({ bodies, documents }) => [
-    ...bodies.flatMap((body) => (isScript(body) ? findingsIn(body.text ?? '', body.url) : [])),
-    ...documents.flatMap((document) => inlineScripts(document).flatMap((script) => findingsIn(script, document.url))),
+    ...bodies.flatMap((body) => scriptsOf(body).flatMap((script) => findingsIn(script, body.url, body.bytes))),
+    ...documents.flatMap(({ html, url }) => inlineScripts(html).flatMap((script) => findingsIn(script, url))),
   ],
 };
+
+/** The scripts of a body, or their excerpts. A document, as it was sent, may have scripts that removed themselves. */
+function scriptsOf(body: CapturedBody): string[] {
+  const text = body.text ?? body.excerpts ?? '';
+  if (isScript(body)) return [text];
+  return body.resource_type === 'document' ? inlineScripts(text) : [];
+}
 
 const isScript = ({ resource_type, content_type }: CapturedBody): boolean =>
   resource_type === 'script' || /(java|ecma)script/i.test(content_type);
 
-function inlineScripts({ html }: CapturedDocument): string[] {
+function inlineScripts(html: string): string[] {
   const scripts: string[] = [];
   for (const { attributes, end } of tagsIn(html, ['script'])) {
     const close = html.indexOf('</script', end);
@@ -115,21 +121,24 @@ function inlineScripts({ html }: CapturedDocument): string[] {
   return scripts;
 }
 
-function findingsIn(script: string, url: string): Finding[] {
-  const found = matchingSignatures(script).map(({ name }) => name);
+function findingsIn(script: string, url: string, length = 0): Finding[] {
+  const found = matchingSignatures(script, length).map(({ name }) => name);
   if (found.length === 0) return [];
   return [
     { tag_slug: 'malicious_script', detail: `a script looks like ${found.join(', and like ')}`, url, surface: 'page' },
   ];
 }
 
-/** The signatures that a script matches. Pure. Most scripts match no `starts` and cost a single search. */
-export function matchingSignatures(script: string): ScriptSignature[] {
+/**
+ * The signatures that a script matches. `length`: that of the whole script, if these are its excerpts. Pure. Most scripts match no `starts` and
+ * cost a single search.
+ */
+export function matchingSignatures(script: string, length = 0): ScriptSignature[] {
   if (!ANY_START.test(script)) return [];
   const compact = script.replace(/\s+/g, '').toLowerCase();
   return SCRIPT_SIGNATURES.filter(
     ({ starts, all, lengthMax = Number.POSITIVE_INFINITY }) =>
-      script.length <= lengthMax &&
+      Math.max(script.length, length) <= lengthMax &&
       starts.some((start) => new RegExp(start).test(script)) &&
       all.every((words) => words.some((word) => compact.includes(word))),
   );

@@ -1,3 +1,5 @@
+import { readableText } from './seen-page.ts';
+
 /** The start tag of an element: its name, the text of its attributes, and the offset of its content. */
 type StartTag = { name: string; attributes: string; end: number };
 
@@ -26,19 +28,22 @@ export type Link = { text: string; url: string; isDownload: boolean };
 const LINKS_MAX = 1_000;
 const CONTENT_LENGTH = 600;
 
-/** Links and buttons in HTML that a browser serialised. Pure. */
+/** Links and buttons in HTML that a browser serialised, without those in the text of scripts. Pure. */
 export function linksOf(html: string, base: string): Link[] {
   const links: Link[] = [];
-  for (const { name, attributes, end } of tagsIn(html, ['a', 'button'])) {
+  let scriptEnd = 0;
+  for (const { name, attributes, end } of tagsIn(html, ['a', 'button', 'script'])) {
     if (links.length >= LINKS_MAX) break;
+    if (end <= scriptEnd) continue;
+    if (name === 'script') {
+      const closing = html.indexOf('</script', end);
+      scriptEnd = closing < 0 ? html.length : closing;
+      continue;
+    }
     const [content = ''] = html.slice(end, end + CONTENT_LENGTH).split(`</${name}>`, 1);
     const href = /\shref="([^"]*)"/.exec(attributes)?.[1];
     links.push({
-      text: content
-        .replace(/<[^>]*>/g, ' ')
-        .replace(/\s+/g, ' ')
-        .trim()
-        .toLowerCase(),
+      text: readableText(content.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')).trim(),
       url: href ? (URL.parse(href.replaceAll('&amp;', '&'), base)?.href ?? '') : '',
       isDownload: /\sdownload(?=[\s=]|$)/.test(attributes),
     });

@@ -105,7 +105,9 @@ const asksForSecrets = (fields: FormField[]): boolean => fields.some((field) => 
 /** The messenger endpoint that a script of the landing posts form data to; null: none. */
 function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string | null {
   if (discusses(text)) return null;
-  const scripts = bodies.filter(({ resource_type }) => resource_type === 'script').map((body) => body.text ?? '');
+  const scripts = bodies
+    .filter(({ resource_type, excerpts }) => resource_type === 'script' || excerpts)
+    .map((body) => body.text ?? body.excerpts ?? '');
   for (const script of [...html, ...scripts]) {
     const [found] = COLLECTOR_IN_SCRIPT.exec(script) ?? [];
     if (found) return found;

@@ -1,6 +1,10 @@
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
+import { withLatinLetters } from './look-alikes.ts';
 
-/** A landing's documents together: its own `url` and `title`, the texts of the page and its frames, and their HTML. */
+/**
+ * A landing's documents together: its own `url` and `title`, the texts of the page and its frames as far as visitors see them, what is in view
+ * first, and their HTML.
+ */
 export type SeenPage = { landing: number; url: string; title: string; text: string; html: string[] };
 
 /** Characters that are read from the beginning and the end of each document's text: deception is where visitors see it. */
@@ -8,8 +12,12 @@ const HEAD_LENGTH = 20_000;
 const TAIL_LENGTH = 5_000;
 /** Characters that are read of all texts of a landing together. */
 const TEXT_LENGTH = 50_000;
-/** Invisible characters that split words: soft hyphens, zero-width characters, direction marks. */
-const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g;
+/** Invisible characters that split words: soft hyphens, zero-width characters, direction marks, variation selectors. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** What is shown from right to left because of a character (Unicode Standard Annex 9: U+202E to U+202C or the end of the line). */
+const REVERSED = /\u202e([^\u202c\n]*)/g;
+const reversed = (_: string, text: string): string => [...text].reverse().join('');
 
 /** Pages by the documents that they were read from, because several detectors read the same. */
 const known = new WeakMap<readonly CapturedDocument[], SeenPage[]>();
@@ -24,24 +32,29 @@ export function seenPages(documents: readonly CapturedDocument[]): SeenPage[] {
 function readPages(documents: readonly CapturedDocument[]): SeenPage[] {
   return [...Map.groupBy(documents, ({ landing }) => landing)].map(([landing, all]) => {
     const own = all.find(({ frame }) => frame === '') ?? all[0];
-    const texts = all.map(({ title, text }) => readableText(`${title}\n${text}`));
+    // The titles of frames are shown nowhere.
+    const inView = all.map(({ frame, title, text, viewport_length = text.length }) =>
+      readableText(`${frame === '' ? title : ''}\n${text.slice(0, viewport_length)}`),
+    );
+    const below = all.map(({ text, viewport_length = text.length, page_length = text.length }) =>
+      readableText(text.slice(viewport_length, page_length)),
+    );
     return {
       landing,
       url: own?.url ?? '',
       title: readableText(own?.title ?? ''),
-      text: texts.join('\n').slice(0, TEXT_LENGTH),
+      text: [...inView, ...below].join('\n').slice(0, TEXT_LENGTH),
       html: all.map(({ html }) => html),
     };
   });
 }
 
-/** Text that can be searched for phrases: lower case, Unicode NFKC, single spaces, line breaks kept. Pure. */
+/** Text that can be searched for phrases: lower case, Unicode NFKC, Latin letters for look-alikes, single spaces, line breaks kept. Pure. */
 export function readableText(text: string): string {
   const shown =
     text.length <= HEAD_LENGTH + TAIL_LENGTH ? text : `${text.slice(0, HEAD_LENGTH)}\n${text.slice(-TAIL_LENGTH)}`;
-  const visible = shown.replace(INVISIBLE, '').replaceAll('’', "'");
-  return visible
-    .normalize('NFKC')
+  const visible = shown.replace(REVERSED, reversed).replace(INVISIBLE, '').replaceAll('’', "'");
+  return withLatinLetters(visible.normalize('NFKC'))
     .toLowerCase()
     .replace(/[^\S\n]+/g, ' ');
 }

@@ -37,9 +37,10 @@ const WORDS: Record<TriedMedia['outcome'], string> = {
 /** Error code of an ad whose required companion cannot be displayed (VAST 4.3, 2.3.6.3). */
 const REQUIRED_COMPANION_MISSING = 602;
 
-function nothingFor({ media_files, error_code }: PlayedAd): string {
+function nothingFor({ media_files, error_code, is_nonlinear }: PlayedAd): string {
   if (error_code === REQUIRED_COMPANION_MISSING)
     return 'a companion that it requires cannot be displayed (VAST 4.3, 3.13)';
+  if (is_nonlinear) return 'none of its overlays has a form that a browser can show (VAST 4.3, 3.12.1)';
   return media_files === 0
     ? 'it has no media file (VAST 4.3, 3.9)'
     : `none of its ${media_files} media files is for this device (VAST 4.3, 3.9.1)`;
@@ -80,7 +81,11 @@ const TECHNIQUES: Technique[] = [
     of: ({ is_vpaid, shown }) =>
       is_vpaid ? `a VPAID script${shown === 'vpaid' ? ' ran in the player' : ' is there'}` : '',
   },
-  { slug: 'vast_nonlinear', section: '3.12', of: ({ shown }) => (shown === 'nonlinear' ? 'nonlinear only' : '') },
+  {
+    slug: 'vast_nonlinear',
+    section: '3.12',
+    of: ({ shown, is_nonlinear }) => (shown === 'nonlinear' || is_nonlinear ? 'nonlinear only' : ''),
+  },
   {
     slug: 'vast_simid',
     section: '3.9.3',

@@ -1,10 +1,17 @@
 import { parseClock, parseOffset } from '@adsweep/shared/vast/clock.ts';
 
-/** A rule for the value of an attribute or element (`of`): what it `must` be, in words, and the section of VAST 4.3 that requires it. */
+/**
+ * A rule for the value of an attribute or element (`of`): what it `must` be, in words, and the section of VAST 4.3 that requires it. It applies
+ * to documents of version `since` and later, of versions before `before`, and not inside of an element `notIn`; `required`: the first version
+ * that requires the attribute.
+ */
 export type ValueRule = {
   of: string;
   section: string;
-  required?: boolean;
+  since?: number;
+  before?: number;
+  notIn?: string;
+  required?: number;
   must: string;
   holds: (value: string) => boolean;
 };
@@ -32,67 +39,77 @@ export const VALUE_RULES: readonly ValueRule[] = [
   {
     of: 'VAST@version',
     section: '3.2',
-    required: true,
+    required: 1,
     must: 'a version from 1.0 to 4.3',
     holds: (value) => /^[1-4]\.\d(\.\d)?$/.test(value),
   },
-  { of: 'Ad@sequence', section: '3.3.2', ...POSITIVE },
-  { of: 'Ad@conditionalAd', section: '3.3.2', ...BOOLEAN },
-  { of: 'Ad@adType', section: '3.3.2', ...oneOf('video', 'audio', 'hybrid') },
-  { of: 'Pricing@model', section: '3.4.8', required: true, ...oneOf('CPM', 'CPC', 'CPE', 'CPV') },
+  { of: 'Ad@sequence', section: '3.3.2', since: 3, ...POSITIVE },
+  { of: 'Ad@conditionalAd', section: '3.3.2', since: 4, ...BOOLEAN },
+  { of: 'Ad@adType', section: '3.3.2', since: 4.1, ...oneOf('video', 'audio', 'hybrid') },
+  { of: 'Pricing@model', section: '3.4.8', required: 3, ...oneOf('CPM', 'CPC', 'CPE', 'CPV') },
   {
     of: 'Pricing@currency',
     section: '3.4.8',
-    required: true,
+    required: 3,
     must: 'an ISO 4217 code',
     holds: (value) => /^[a-z]{3}$/i.test(value),
   },
   { of: 'Creative@sequence', section: '3.7', must: 'a whole number', holds: (value) => /^\d{1,9}$/.test(value) },
-  { of: 'Linear@skipoffset', section: '3.8', ...OFFSET },
-  { of: 'Duration', section: '3.8.1', required: true, ...TIME },
-  { of: 'MediaFile@delivery', section: '3.9.1', required: true, ...oneOf('progressive', 'streaming') },
-  { of: 'MediaFile@type', section: '3.9.1', required: true, ...MIME },
-  { of: 'MediaFile@width', section: '3.9.1', required: true, ...PIXELS },
-  { of: 'MediaFile@height', section: '3.9.1', required: true, ...PIXELS },
+  { of: 'Linear@skipoffset', section: '3.8', since: 3, ...OFFSET },
+  { of: 'Duration', section: '3.8.1', ...TIME },
+  { of: 'MediaFile@delivery', section: '3.9.1', required: 2, ...oneOf('progressive', 'streaming') },
+  { of: 'MediaFile@type', section: '3.9.1', required: 2, ...MIME },
+  { of: 'MediaFile@width', section: '3.9.1', required: 2, ...PIXELS },
+  { of: 'MediaFile@height', section: '3.9.1', required: 2, ...PIXELS },
   { of: 'MediaFile@bitrate', section: '3.9.1', ...NUMBER },
-  { of: 'MediaFile@minBitrate', section: '3.9.1', ...NUMBER },
-  { of: 'MediaFile@maxBitrate', section: '3.9.1', ...NUMBER },
+  { of: 'MediaFile@minBitrate', section: '3.9.1', since: 3, ...NUMBER },
+  { of: 'MediaFile@maxBitrate', section: '3.9.1', since: 3, ...NUMBER },
   { of: 'MediaFile@scalable', section: '3.9.1', ...BOOLEAN },
   { of: 'MediaFile@maintainAspectRatio', section: '3.9.1', ...BOOLEAN },
-  { of: 'InteractiveCreativeFile@variableDuration', section: '3.9.3', ...BOOLEAN },
-  { of: 'Icon@duration', section: '3.11.1', ...TIME },
-  { of: 'Icon@offset', section: '3.11.1', ...TIME },
+  { of: 'InteractiveCreativeFile@variableDuration', section: '3.9.3', since: 4.1, ...BOOLEAN },
+  { of: 'Icon@duration', section: '3.11.1', since: 3, ...TIME },
+  { of: 'Icon@offset', section: '3.11.1', since: 3, ...TIME },
   {
     of: 'Icon@xPosition',
     section: '3.11.1',
+    since: 3,
     must: 'left, right or a number',
     holds: (value) => /^(left|right|\d{1,5})$/i.test(value),
   },
   {
     of: 'Icon@yPosition',
     section: '3.11.1',
+    since: 3,
     must: 'top, bottom or a number',
     holds: (value) => /^(top|bottom|\d{1,5})$/i.test(value),
   },
-  { of: 'NonLinear@width', section: '3.12.1', required: true, ...PIXELS },
-  { of: 'NonLinear@height', section: '3.12.1', required: true, ...PIXELS },
+  { of: 'NonLinear@width', section: '3.12.1', required: 4.1, ...PIXELS },
+  { of: 'NonLinear@height', section: '3.12.1', required: 4.1, ...PIXELS },
   { of: 'NonLinear@minSuggestedDuration', section: '3.12.1', ...TIME },
-  { of: 'CompanionAds@required', section: '3.13', ...oneOf('all', 'any', 'none') },
-  { of: 'Companion@width', section: '3.13.1', required: true, ...PIXELS },
-  { of: 'Companion@height', section: '3.13.1', required: true, ...PIXELS },
-  { of: 'Companion@renderingMode', section: '3.13.1', ...oneOf('default', 'end-card', 'concurrent') },
+  { of: 'CompanionAds@required', section: '3.13', since: 3, ...oneOf('all', 'any', 'none') },
+  { of: 'Companion@width', section: '3.13.1', required: 2, ...PIXELS },
+  { of: 'Companion@height', section: '3.13.1', required: 2, ...PIXELS },
+  { of: 'Companion@renderingMode', section: '3.13.1', since: 4.1, ...oneOf('default', 'end-card', 'concurrent') },
   {
     of: 'Tracking@event',
     section: '3.14.1',
-    required: true,
+    required: 2,
+    since: 2,
     ...oneOf(...EVENTS.split(' ')),
     must: 'an event of the standard',
   },
-  { of: 'Tracking@offset', section: '3.14.3', ...OFFSET },
-  { of: 'StaticResource@creativeType', section: '3.15.1', required: true, ...MIME },
-  { of: 'Wrapper@followAdditionalWrappers', section: '3.19', ...BOOLEAN },
-  { of: 'Wrapper@allowMultipleAds', section: '3.19', ...BOOLEAN },
-  { of: 'Wrapper@fallbackOnNoAd', section: '3.19', ...BOOLEAN },
+  {
+    of: 'Tracking@event',
+    section: '3.14.1',
+    before: 2,
+    ...oneOf(...EVENTS.split(' '), 'replay', 'stop'),
+    must: 'an event of the standard',
+  },
+  { of: 'Tracking@offset', section: '3.14.3', since: 3, ...OFFSET },
+  { of: 'StaticResource@creativeType', section: '3.15.1', required: 2, notIn: 'IconClickFallbackImage', ...MIME },
+  { of: 'Wrapper@followAdditionalWrappers', section: '3.19', since: 3, ...BOOLEAN },
+  { of: 'Wrapper@allowMultipleAds', section: '3.19', since: 3, ...BOOLEAN },
+  { of: 'Wrapper@fallbackOnNoAd', section: '3.19', since: 3, ...BOOLEAN },
 ];
 
 /** An element that another must contain; `since`: the first version that requires it. */

@@ -1,4 +1,5 @@
 import { readVast } from '@adsweep/shared/vast/read-vast.ts';
+import { asVast2 } from '@adsweep/shared/vast/vast-one.ts';
 import type { XmlElement } from '@adsweep/shared/vast/xml.ts';
 import { parseXml } from '@adsweep/shared/vast/xml.ts';
 import type { Detector } from '../detector.ts';
@@ -34,7 +35,7 @@ export const vastForm: Detector<'vastDocuments'> = {
 function describe(kind: Problem['kind'], all: readonly Problem[]): string {
   const named = all.slice(0, NAMED_MAX).map(({ text }) => text);
   const more = all.length > NAMED_MAX ? `; ${all.length - NAMED_MAX} more` : '';
-  const opening = kind === 'insecure' ? 'requested by http, which https pages do not load (VAST 4.3, 2.3.3): ' : '';
+  const opening = kind === 'insecure' ? 'requested by http, which https pages do not load (Mixed Content, 4): ' : '';
   return `${opening}${named.join('; ')}${more}`;
 }
 
@@ -44,7 +45,7 @@ type Problem = { kind: 'value' | 'missing' | 'insecure'; text: string };
 const SHOWN_MAX = 80;
 /** Elements whose content the standard does not define. */
 const FOREIGN = new Set(['Extensions', 'CreativeExtensions', 'AdParameters', 'VerificationParameters']);
-/** Elements whose text is a URI (VAST 4.3, 2.3.3). */
+/** Elements whose text is a URI. */
 const URI_ELEMENTS = new Set(
   (
     'Impression Error Viewable NotViewable ViewUndetermined VASTAdTagURI ClickThrough ClickTracking CustomClick Tracking MediaFile ' +
@@ -53,30 +54,48 @@ const URI_ELEMENTS = new Set(
   ).split(' '),
 );
 
-/** The violations of the standard in a VAST document, each once. Pure. */
-function reviewDocument(root: XmlElement): Problem[] {
-  const version = Number.parseFloat(attribute(root, 'version') ?? '') || 2;
+/** The violations of the standard in a VAST document, each once. VAST 1.x is judged by the elements of VAST 2.0. Pure. */
+function reviewDocument(document: XmlElement): Problem[] {
+  const root = asVast2(document);
+  const version = root === document ? Number.parseFloat(attribute(root, 'version') ?? '') || 2 : 1;
   const problems = walk(root, [], version);
   return [...new Map(problems.map((problem) => [problem.text, problem])).values()];
 }
 
 function walk(element: XmlElement, path: string[], version: number): Problem[] {
   if (FOREIGN.has(element.name)) return [];
-  const own = [...wrongValues(element), ...missingElements(element, path, version), ...wrongUri(element)];
+  const own = [
+    ...wrongValues(element, path, version),
+    ...missingElements(element, path, version),
+    ...wrongUri(element),
+  ];
   return [...own, ...element.children.flatMap((child) => walk(child, [...path, element.name], version))];
 }
 
-function wrongValues(element: XmlElement): Problem[] {
-  return VALUE_RULES.filter(({ of }) => of.split('@')[0] === element.name).flatMap((rule) => {
+function wrongValues(element: XmlElement, path: string[], version: number): Problem[] {
+  return VALUE_RULES.filter((rule) => applies(rule, element, path, version)).flatMap((rule) => {
     const [, name] = rule.of.split('@');
     const value = name === undefined ? element.text.trim() : attribute(element, name)?.trim();
-    return wrongValue(rule, value);
+    return wrongValue(rule, value, version);
   });
 }
 
-function wrongValue({ of, section, required, must, holds }: ValueRule, value: string | undefined): Problem[] {
+function applies(
+  { of, since = 0, before = Number.POSITIVE_INFINITY, notIn = '' }: ValueRule,
+  { name }: XmlElement,
+  path: string[],
+  version: number,
+): boolean {
+  return of.split('@')[0] === name && version >= since && version < before && !path.includes(notIn);
+}
+
+function wrongValue(
+  { of, section, required = Number.POSITIVE_INFINITY, must, holds }: ValueRule,
+  value: string | undefined,
+  version: number,
+): Problem[] {
   if (value === undefined)
-    return required ? [{ kind: 'missing', text: `${of} is missing (VAST 4.3, ${section})` }] : [];
+    return version >= required ? [{ kind: 'missing', text: `${of} is missing (VAST 4.3, ${section})` }] : [];
   if (holds(value)) return [];
   return [{ kind: 'value', text: `${of} "${value.slice(0, SHOWN_MAX)}" must be ${must} (VAST 4.3, ${section})` }];
 }
@@ -92,6 +111,9 @@ function isIn(where: string, { name }: XmlElement, path: string[]): boolean {
   return inner === undefined ? name === outer : name === inner && path.includes(outer as string);
 }
 
+/** Elements whose files may be streamed by another protocol (VAST 4.3, 3.9.1 and 3.9.2, `delivery`). */
+const STREAMED = new Set(['MediaFile', 'Mezzanine']);
+
 /** Relative URIs have no meaning in a document that a wrapper passed on; http ones are not loaded on https pages. */
 function wrongUri({ name, text }: XmlElement): Problem[] {
   const uri = text.trim();
@@ -99,7 +121,8 @@ function wrongUri({ name, text }: XmlElement): Problem[] {
   const shown = uri.slice(0, SHOWN_MAX);
   if (/^http:/i.test(uri)) return [{ kind: 'insecure', text: `${name} ${shown}` }];
   if (/^(https:|data:|\[|%%|\$\{|\{)/i.test(uri)) return [];
-  return [{ kind: 'value', text: `${name} "${shown}" must be an absolute http(s) URI (VAST 4.3, 2.3.3)` }];
+  if (STREAMED.has(name) && /^[a-z][a-z0-9+.-]*:\/\//i.test(uri)) return [];
+  return [{ kind: 'value', text: `${name} "${shown}" must be an absolute http(s) URI (RFC 3986, 4.3)` }];
 }
 
 function attribute({ attributes }: XmlElement, name: string): string | undefined {

@@ -35,7 +35,7 @@ export type TryRules = (
   budgetMs: number,
 ) => { inputs: Promise<RuleInputs>; outcomes: Promise<GroupOutcome[]> };
 
-/** What a search reports: that a group begins, and the results of a group so far. */
+/** What a search reports: that a group begins, and the results of a group so far, of its matches only those since the last report. */
 export type SearchProgress = { began: number } | { group: number; result: GroupResult };
 
 /** Runs the groups of a search over the texts of a scan, and reports the last result of each when it ends. */
@@ -50,9 +50,12 @@ export function runSearch(
     report({ began: group });
     const budget = shared ? ofAll : new Budget(budgetMs);
     const began = budget.now();
+    let reported = 0;
     const progress = ({ matches, finished }: RuleResults) => {
       const elapsed_ms = Math.ceil(budget.now() - began);
-      const result = { matches, finished: [...finished], unreadable: rules.unreadable, elapsed_ms };
+      const found = matches.slice(reported);
+      reported = matches.length;
+      const result = { matches: found, finished: [...finished], unreadable: rules.unreadable, elapsed_ms };
       report({ group, result });
     };
     progress(runRules(rules, texts, budget, progress));
@@ -62,13 +65,16 @@ export function runSearch(
 /** The groups that were used last, compiled. */
 const cache = new Map<string, CompiledRules>();
 const CACHED_MAX = 16;
+/** Compiled words take up to twenty times as much memory as their text. */
+const CACHED_CHARACTERS_MAX = 6 * 1024 * 1024;
 
 function compiledOf(group: string): CompiledRules {
   const rules = cache.get(group) ?? compileRules(JSON.parse(group) as SearchRule[]);
   // Moves the group to the end, so that the first one is the least recently used.
   cache.delete(group);
   cache.set(group, rules);
-  if (cache.size > CACHED_MAX) cache.delete(cache.keys().next().value!);
+  const isTooLarge = () => [...cache.keys()].reduce((sum, { length }) => sum + length, 0) > CACHED_CHARACTERS_MAX;
+  while (cache.size > CACHED_MAX || (cache.size > 1 && isTooLarge())) cache.delete(cache.keys().next().value!);
   return rules;
 }
 

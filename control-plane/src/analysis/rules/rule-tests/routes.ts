@@ -7,7 +7,7 @@ import { ok, type Route, route } from '../../../http/route.ts';
 import { ruleIssues } from '../check-rule.ts';
 import { isModelType, slugsAssignedBy } from '../rule.ts';
 import type { RuleStore } from '../rule-store.ts';
-import type { RuleCheckParts } from '../rule-types/rule-type.ts';
+import type { ProblemsOf } from '../rule-types/rule-type.ts';
 import {
   BatchInSchema,
   BatchSchema,
@@ -21,7 +21,7 @@ import { type Cell, type OfferedTags, type RuleTestParts, testBatch, testedRule,
 
 export type RuleTestRouteParts = {
   ruleTests: RuleTestParts;
-  problemsOf: RuleCheckParts['problemsOf'];
+  problemsOf: ProblemsOf;
   rules: Pick<RuleStore, 'find'>;
   /** Throws 403 where the organization may cause no costs. */
   requireSolvent: (organizationId: string) => Promise<void>;
@@ -142,7 +142,8 @@ async function testedIssues(
 ): Promise<Issue[]> {
   if (!rule_type || !config) return [];
   const tags = await ruleTests.readTags(organizationId);
-  return ruleIssues({ rule_type, config, target }, { tags, problemsOf });
+  const ofCaller = (patterns: string[]) => problemsOf(organizationId, patterns);
+  return ruleIssues({ rule_type, config, target }, { tags, problemsOf: ofCaller });
 }
 
 const summaryOf = (cells: Cell[]) => ({

@@ -17,6 +17,9 @@ export const SLUG_PATTERN = '^[a-z0-9][a-z0-9_-]{0,99}$';
 /** What the check of a configuration needs: the known tags, and whether RE2 accepts patterns (asked in a thread). */
 export type RuleCheckParts = { tags: Tags; problemsOf: (patterns: string[]) => Promise<(string | null)[]> };
 
+/** Asks for an organization (null: the platform) why RE2 refuses each of these patterns; null: RE2 accepts it. */
+export type ProblemsOf = (owner: string | null, patterns: string[]) => Promise<(string | null)[]>;
+
 /** What every type of rule has. `C` is the configuration of its rules. */
 type TypeOfRule<Name extends string, C> = {
   /** The name in `rule_type` (spec 2.6). */

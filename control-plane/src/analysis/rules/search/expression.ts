@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { leastInstructions } from './pattern-size.ts';
 
 /** The most instructions of a compiled pattern; RE2 itself refuses patterns that need more than its memory. */
 const INSTRUCTIONS_MAX = 10_000;
@@ -15,7 +16,7 @@ export type Expression = {
 /** Compiles a pattern. Throws with RE2's reason if RE2 refuses it. */
 export function compileExpression(pattern: string, flags = ''): Expression {
   const compiled = RE2JS.compile(pattern, flags === 'i' ? RE2JS.CASE_INSENSITIVE : 0);
-  if (compiled.programSize() > INSTRUCTIONS_MAX) throw new Error('pattern too large');
+  requireSize(compiled.programSize());
   return {
     test: (text) => compiled.test(text),
     find: (text) => {
@@ -27,9 +28,14 @@ export function compileExpression(pattern: string, flags = ''): Expression {
   };
 }
 
+function requireSize(instructions: number): void {
+  if (instructions > INSTRUCTIONS_MAX) throw new Error('pattern too large');
+}
+
 /** Why RE2 refuses a pattern; null: RE2 accepts it. */
 export function expressionProblem(pattern: string): string | null {
   try {
+    requireSize(leastInstructions(pattern));
     compileExpression(pattern);
     return null;
   } catch (error) {

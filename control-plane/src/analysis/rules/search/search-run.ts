@@ -21,10 +21,12 @@ export type RuleMatch = {
 
 /** The most URLs that one rule matches on. */
 const MATCHES_PER_RULE_MAX = 20;
+/** Characters of the URLs of all matches. Beyond them, each rule has only its first match: a scan keeps far fewer findings. */
+const URL_CHARACTERS_MAX = 1024 * 1024;
 /** Characters of an excerpt before and after a match. */
 const EXCERPT_CONTEXT = 60;
 
-/** The matches of one search. A rule stops searching a URL after its first match there, and altogether after enough matches. */
+/** The matches of one search. A rule stops searching a URL after its first match there, and altogether after enough matches of its own or of all. */
 export class SearchRun {
   readonly matches: RuleMatch[] = [];
   /** Ids of the rules that have searched all their texts. */
@@ -32,6 +34,7 @@ export class SearchRun {
   readonly budget: Budget;
   readonly #urls = new Map<string, Set<string>>();
   readonly #spent = new Map<string, number>();
+  #urlCharacters = 0;
 
   constructor(budget: Budget) {
     this.budget = budget;
@@ -41,7 +44,8 @@ export class SearchRun {
   wants(rule: ScopedRule, { surface, url }: SearchedText): boolean {
     if (!rule.surfaces.includes(surface)) return false;
     const urls = this.#urls.get(rule.id);
-    return !urls || (!urls.has(url) && urls.size < MATCHES_PER_RULE_MAX);
+    if (!urls) return true;
+    return this.#urlCharacters < URL_CHARACTERS_MAX && !urls.has(url) && urls.size < MATCHES_PER_RULE_MAX;
   }
 
   /** Adds the match of a rule from `start` to `end` of `text`, which is `searched` or its folded form. */
@@ -49,6 +53,7 @@ export class SearchRun {
     const { surface, place, landing, url } = searched;
     const urls = this.#urls.get(rule.id) ?? new Set();
     this.#urls.set(rule.id, urls.add(url));
+    this.#urlCharacters += url.length;
     const elapsed_ms = Math.ceil(this.#spent.get(rule.id) ?? 0);
     const where = { surface, place, landing, url, start };
     this.matches.push({ rule_id: rule.id, ...where, excerpt: excerptOf(text, start, end), elapsed_ms });

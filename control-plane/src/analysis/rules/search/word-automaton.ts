@@ -1,39 +1,62 @@
 /** An occurrence of a word in a text: the word's index, and the offsets of its beginning and end. */
 export type WordHit = { word: number; start: number; end: number };
 
-const CODE_UNITS = 0x10000;
 const ROOT = 0;
-/** Steps on these code units are cached, for as many states as fit in 20 MB. */
+/** Steps on these code units are cached, for as many states as fit in 8 MB. */
 const CACHED_CODES = 128;
-const CACHED_STATES_MAX = 40_000;
+const CACHED_STATES_MAX = 16_000;
 const UNKNOWN = -1;
+
+/** The words that end at a state: where they begin in the sorted words, and how many they are. */
+type Ending = { state: number; first: number; count: number };
 
 /** Words and texts are compared after Unicode NFKC, without letter case. */
 export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /**
  * Finds any number of words in one pass over a text (Aho and Corasick, "Efficient string matching", 1975). The cost of a step does not depend
- * on the number of words.
+ * on the number of words. A state takes 15 bytes: the words of an organization may have four million of them.
  */
 export class WordAutomaton {
-  /** By `state * CODE_UNITS + code unit`: the next state of a word that continues. */
-  readonly #next = new Map<number, number>();
-  /** By state: that of the longest proper suffix that begins a word. */
-  readonly #fallback: number[] = [ROOT];
-  /** By state: the words that end there, and the state of the longest suffix at which others end. */
-  readonly #ends: number[][] = [[]];
-  readonly #shorter: number[] = [ROOT];
   readonly #lengths: number[];
+  /** The indexes of the words, sorted by their code units. */
+  readonly #sorted: Uint32Array;
+  /** States are numbered by depth, so the next states of a state are adjacent: from `children[state]` to `children[state + 1]`, by code unit. */
+  readonly #children: Int32Array;
+  readonly #codes: Uint16Array;
+  /** By state: that of the longest proper suffix that begins a word. */
+  readonly #fallback: Int32Array;
+  /** By state: the state of the longest suffix at which other words end. */
+  readonly #shorter: Int32Array;
+  /** By state: 1 if words end there. */
+  readonly #isEnding: Uint8Array;
+  /** The states at which words end, in order, and by their index where these words begin in `sorted`, and how many they are. */
+  readonly #endings: Int32Array;
+  readonly #firsts: Int32Array;
+  readonly #counts: Int32Array;
   /** By state and code unit: the next state, once it is known. */
   readonly #steps: Int32Array;
 
   constructor(words: string[]) {
     const folded = words.map(foldText);
+    const compare = (one: number, other: number) => {
+      if (folded[one]! === folded[other]!) return one - other;
+      return folded[one]! < folded[other]! ? -1 : 1;
+    };
     this.#lengths = folded.map((word) => word.length);
-    for (const [index, word] of folded.entries()) this.#insert(word, index);
-    this.#link();
-    const cached = Math.min(this.#ends.length, CACHED_STATES_MAX);
-    this.#steps = new Int32Array(cached * CACHED_CODES).fill(UNKNOWN);
+    this.#sorted = Uint32Array.from(folded.keys()).sort(compare);
+    const states = countStates(folded, this.#sorted);
+    this.#children = new Int32Array(states + 1);
+    this.#codes = new Uint16Array(states);
+    this.#fallback = new Int32Array(states);
+    this.#shorter = new Int32Array(states);
+    this.#isEnding = new Uint8Array(states);
+    const ends = this.#build(folded);
+    this.#endings = Int32Array.from(ends, ({ state }) => state);
+    this.#firsts = Int32Array.from(ends, ({ first }) => first);
+    this.#counts = Int32Array.from(ends, ({ count }) => count);
+    this.#linkEndings(states);
+    this.#steps = new Int32Array(Math.min(states, CACHED_STATES_MAX) * CACHED_CODES).fill(UNKNOWN);
   }
 
   /** Calls `found` for each occurrence in a folded text, in the order of their ends. */
@@ -41,34 +64,59 @@ export class WordAutomaton {
     let state = ROOT;
     for (let at = 0; at < folded.length; at++) {
       state = this.#cachedStep(state, folded.charCodeAt(at));
-      for (let ending = state; ending !== ROOT; ending = this.#shorter[ending]!)
-        for (const word of this.#ends[ending]!) found({ word, start: at + 1 - this.#lengths[word]!, end: at + 1 });
+      for (let suffix = this.#endsIn(state); suffix !== ROOT; suffix = this.#shorter[suffix]!) {
+        const ending = indexIn(this.#endings, suffix);
+        const first = this.#firsts[ending]!;
+        for (let index = first; index < first + this.#counts[ending]!; index++) {
+          const word = this.#sorted[index]!;
+          found({ word, start: at + 1 - this.#lengths[word]!, end: at + 1 });
+        }
+      }
     }
   }
 
-  #insert(word: string, index: number): void {
-    let state = ROOT;
-    for (let at = 0; at < word.length; at++) {
-      const edge = state * CODE_UNITS + word.charCodeAt(at);
-      const next = this.#next.get(edge) ?? this.#ends.push([]) - 1;
-      this.#next.set(edge, next);
-      state = next;
-    }
-    if (state !== ROOT) this.#ends[state]!.push(index);
+  /** The state itself if words end there, else that of its longest suffix at which words end; the root if there is none. */
+  #endsIn(state: number): number {
+    return this.#isEnding[state] === 1 ? state : this.#shorter[state]!;
   }
 
-  /** Links states by depth, so that those of suffixes are linked before the states that need them. */
-  #link(): void {
-    const byDepth = [...this.#next].map(([edge, state]) => ({ edge, state }));
-    const depth = new Map([[ROOT, 0]]);
-    for (const { edge, state } of byDepth) depth.set(state, depth.get(Math.floor(edge / CODE_UNITS))! + 1);
-    byDepth.sort((one, other) => depth.get(one.state)! - depth.get(other.state)!);
-    for (const { edge, state } of byDepth) {
-      const parent = Math.floor(edge / CODE_UNITS);
-      const suffix = parent === ROOT ? ROOT : this.#step(this.#fallback[parent]!, edge % CODE_UNITS);
-      this.#fallback[state] = suffix;
-      this.#shorter[state] = this.#ends[suffix]!.length > 0 ? suffix : this.#shorter[suffix]!;
+  /** Adds the states by depth: those that `fallback` refers to are there before the states that need them. Returns where words end. */
+  #build(folded: string[]): Ending[] {
+    const ends: Ending[] = [];
+    // Of the states of a depth, of which there are no more than words: where the words that begin with each are in `sorted`.
+    const newLevel = () => ({ first: new Int32Array(folded.length), last: new Int32Array(folded.length) });
+    let [level, next] = [newLevel(), newLevel()];
+    let [state, made] = [ROOT, 1];
+    if (folded.length > 0) level.last[0] = folded.length;
+    for (let depth = 0; state < made; depth++) {
+      const [levelFrom, nextFrom] = [state, made];
+      for (; state < nextFrom; state++) {
+        const [first, last] = [level.first[state - levelFrom]!, level.last[state - levelFrom]!];
+        let at = first;
+        while (at < last && folded[this.#sorted[at]!]!.length === depth) at++;
+        if (at > first && state !== ROOT) {
+          this.#isEnding[state] = 1;
+          ends.push({ state, first, count: at - first });
+        }
+        this.#children[state] = made;
+        while (at < last) {
+          const code = folded[this.#sorted[at]!]!.charCodeAt(depth);
+          next.first[made - nextFrom] = at;
+          while (at < last && folded[this.#sorted[at]!]!.charCodeAt(depth) === code) at++;
+          next.last[made - nextFrom] = at;
+          this.#codes[made] = code;
+          this.#fallback[made] = state === ROOT ? ROOT : this.#step(this.#fallback[state]!, code);
+          made++;
+        }
+        this.#children[state + 1] = made;
+      }
+      [level, next] = [next, level];
     }
+    return ends;
+  }
+
+  #linkEndings(states: number): void {
+    for (let state = 1; state < states; state++) this.#shorter[state] = this.#endsIn(this.#fallback[state]!);
   }
 
   #cachedStep(from: number, code: number): number {
@@ -80,9 +128,47 @@ export class WordAutomaton {
 
   #step(from: number, code: number): number {
     for (let state = from; ; state = this.#fallback[state]!) {
-      const next = this.#next.get(state * CODE_UNITS + code);
-      if (next !== undefined) return next;
-      if (state === ROOT) return ROOT;
+      const next = this.#childOf(state, code);
+      if (next !== ROOT || state === ROOT) return next;
     }
   }
+
+  /** The next state of a word that continues with `code`; the root if none does. */
+  #childOf(state: number, code: number): number {
+    let [from, to] = [this.#children[state]!, this.#children[state + 1]!];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const found = this.#codes[middle]!;
+      if (found === code) return middle;
+      if (found < code) from = middle + 1;
+      else to = middle;
+    }
+    return ROOT;
+  }
+}
+
+/** The index of a number in a sorted list that contains it. */
+function indexIn(sorted: Int32Array, wanted: number): number {
+  let [from, to] = [0, sorted.length - 1];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (sorted[middle]! < wanted) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** The number of different beginnings of the words, the empty one included. */
+function countStates(words: string[], sorted: Uint32Array): number {
+  let states = 1;
+  let before = '';
+  for (const index of sorted) {
+    const word = words[index]!;
+    let common = 0;
+    while (common < before.length && common < word.length && before.charCodeAt(common) === word.charCodeAt(common))
+      common++;
+    states += word.length - common;
+    before = word;
+  }
+  return states;
 }

@@ -1,6 +1,7 @@
--- waiting -> leased: the oldest job of the organization whose turn it is.
--- KEYS  1 round-robin set (`ring`)  2 leased  3 fence  4 caps  5 adopted
+-- waiting -> leased: the oldest job of the organization that has had the least slot time.
+-- KEYS  1 round-robin set (`ring`)  2 leased  3 fence  4 caps  5 adopted  6 clock  7 spent
 -- ARGV  1 prefix of the shard's keys  2 node  3 lease in ms  4 maximum number of jobs  5 maximum number of leases of the node
+--       6 slot time in ms that a job is charged before it is known (end.lua and reap.lua correct it)
 -- Reply { job id, fence, organization, job id, ... }, empty when nothing can be leased
 local prefix, node, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -13,6 +14,12 @@ local most = math.min(tonumber(ARGV[4]), tonumber(ARGV[5]) - held)
 -- The time makes it grow even after Redis has lost its data. '%.0f', because Lua formats large numbers with an exponent.
 local fence = math.max(tonumber(redis.call('GET', KEYS[3]) or '0'), time[1] * 1000000 + time[2] - 1)
 local given, unsure, isAdopted = {}, {}, nil
+local charged = tonumber(ARGV[6])
+-- Slot time of an organization, in microseconds, begins at that of the organization served last. No lost key may put one further behind
+-- or ahead than this.
+local BEHIND, AHEAD = 600000000, 3600000000
+local clock = tonumber(redis.call('GET', KEYS[6]) or redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or '0')
+local hasSpent = redis.call('EXISTS', KEYS[7]) == 1
 -- A lease counts against the cap until it is ended or reaped. One whose other keys were lost can be neither: it counts for this long.
 local FORGOTTEN_MS = 600000
 
@@ -35,10 +42,9 @@ local function give(id, org)
   if redis.call('HGET', hash, 'state') ~= 'waiting' then return end
   fence = fence + 1
   local text = string.format('%.0f', fence)
-  redis.call('HSET', hash, 'state', 'leased', 'fence', text, 'node', node)
-  redis.call('ZADD', KEYS[2], deadline, id)
-  redis.call('ZADD', own, deadline, id)
-  redis.call('ZADD', prefix .. 'leases:' .. org, deadline, id)
+  for _, leased in ipairs({ prefix .. 'leases:' .. org, own, KEYS[2] }) do redis.call('ZADD', leased, deadline, id) end
+  -- Last: if a key above has another type, the job still counts as waiting and is queued again at once.
+  redis.call('HSET', hash, 'state', 'leased', 'fence', text, 'node', node, 'since', now, 'charged', charged)
   given[#given + 1] = id
   given[#given + 1] = text
   given[#given + 1] = org
@@ -53,26 +59,53 @@ local function mayLease(org)
   return isAdopted and redis.call('ZCOUNT', prefix .. 'leases:' .. org, now - FORGOTTEN_MS, '+inf') < tonumber(cap)
 end
 
+-- Remembers the slot time of an organization that leaves the round-robin set, for as long as others compete with it.
+local function remember(org, at)
+  redis.call('ZADD', KEYS[7], string.format('%.0f', at), org)
+  redis.call('PEXPIRE', KEYS[7], 3600000)
+  hasSpent = true
+end
+
+-- Its slot time: its score, which is the clock if it has just joined the set, or what it had when it left.
+local function slotTime(org, score)
+  local spent = hasSpent and tonumber(redis.call('ZSCORE', KEYS[7], org) or '0') or 0
+  if spent > 0 then redis.call('ZREM', KEYS[7], org) end
+  return math.max(score, math.min(spent, clock + AHEAD), clock - BEHIND)
+end
+
 -- An id whose job does not exist also uses a turn; the loop is bounded in case there are many.
 for _ = 1, most > 0 and most + 500 or 0 do
-  local org = #given < most * 3 and redis.call('ZPOPMIN', KEYS[1])[1]
+  local first = #given < most * 3 and redis.call('ZPOPMIN', KEYS[1]) or {}
+  local org, score = first[1], tonumber(first[2])
   if not org then break end
-  if mayLease(org) then
+  local at = slotTime(org, score)
+  if at > score then
+    redis.call('ZADD', KEYS[1], string.format('%.0f', at), org)
+  elseif mayLease(org) then
     local id = take(org)
     -- The set lists an organization without jobs: Redis has lost data, and the refill must rebuild the index.
     if id then give(id, org) else redis.call('DEL', KEYS[5]) end
+    clock = math.max(clock, at)
+    at = at + charged * 1000
     local waiting = prefix .. 'waiting:'
     if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) > 0 then
-      redis.call('ZADD', KEYS[1], string.format('%.0f', fence), org)
+      redis.call('ZADD', KEYS[1], string.format('%.0f', at), org)
     else
       redis.call('DEL', prefix .. 'turns:' .. org)
+      remember(org, at)
     end
+  else
+    remember(org, at)
   end
 end
 
 for _, org in ipairs(unsure) do redis.call('ZADD', KEYS[1], '0', org) end
 if #given > 0 then
   redis.call('SET', KEYS[3], string.format('%.0f', fence))
+  redis.call('SET', KEYS[6], string.format('%.0f', clock))
   redis.call('PEXPIRE', own, 2 * lease)
+  -- While nobody waits, nobody competes; and who is not ahead of the clock would begin at it anyway.
+  local forgotten = hasSpent and redis.call('EXISTS', KEYS[1]) == 0 and '+inf' or string.format('%.0f', clock)
+  if hasSpent then redis.call('ZREMRANGEBYSCORE', KEYS[7], '-inf', forgotten) end
 end
 return given

@@ -1,5 +1,5 @@
 -- waiting or delayed -> nothing: its scans were cancelled.
--- KEYS  1 job  2 round-robin set (`ring`)  3 delayed
+-- KEYS  1 job  2 round-robin set (`ring`)  3 delayed  4 spent
 -- ARGV  1 prefix of the shard's keys  2 job id
 -- Reply 1 dropped, 0 there was no such job, or a node has it
 local prefix, id = ARGV[1], ARGV[2]
@@ -12,7 +12,12 @@ elseif state == 'waiting' then
   redis.call('ZREM', waiting .. class .. ':' .. org, id)
   redis.call('ZREM', waiting .. class, id)
   if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then
+    local at = redis.call('ZSCORE', KEYS[2], org)
     redis.call('ZREM', KEYS[2], org)
+    if at then
+      redis.call('ZADD', KEYS[4], at, org)
+      redis.call('PEXPIRE', KEYS[4], 3600000)
+    end
     redis.call('DEL', prefix .. 'turns:' .. org)
   end
 else

@@ -1,12 +1,17 @@
 -- leased -> nothing: the attempt has ended, or the node released the job.
--- KEYS  1 job  2 leased  3 round-robin set (`ring`)  4 fence  5 caps
+-- KEYS  1 job  2 leased  3 round-robin set (`ring`)  4 clock  5 caps  6 spent
 -- ARGV  1 job id  2 fence  3 prefix of the shard's keys
 -- Reply 1 ended, 2 ended and the organization is below its cap again, 0 the job is not leased under this fence
 local id, fence, prefix = ARGV[1], ARGV[2], ARGV[3]
-local state, holder, node, org = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence', 'node', 'org'))
+local state, holder, node, org, since, charged =
+  unpack(redis.call('HMGET', KEYS[1], 'state', 'fence', 'node', 'org', 'since', 'charged'))
 
 if state ~= 'leased' or holder ~= fence then return 0 end
 
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+chargeSlotTime({ KEYS[3], KEYS[4], KEYS[6] }, org, since, charged, now)
 redis.call('ZREM', KEYS[2], id)
 redis.call('ZREM', prefix .. 'node:' .. node, id)
 redis.call('ZREM', prefix .. 'leases:' .. org, id)

@@ -1,5 +1,5 @@
 -- nothing -> waiting, or nothing -> delayed. A job that is missing from the set of its state counts as nothing.
--- KEYS  1 round-robin set (`ring`)  2 delayed  3 fence  4 caps
+-- KEYS  1 round-robin set (`ring`)  2 delayed  3 clock  4 caps
 -- ARGV  1 prefix of the shard's keys, then for each job:
 --       id, organization, priority class (0, 1, 2), delay in ms (negative: due since then), cap on the organization's leases ('': none)
 -- Reply for each job 1 queued now and can be leased, 2 queued now and delayed or beyond the cap, 0 it was queued already

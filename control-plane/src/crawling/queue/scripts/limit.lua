@@ -1,5 +1,5 @@
 -- Stores the cap on an organization's leases, and adds the organization to the round-robin set if it has left it at a smaller cap.
--- KEYS  1 round-robin set (`ring`)  2 fence  3 caps
+-- KEYS  1 round-robin set (`ring`)  2 clock  3 caps
 -- ARGV  1 prefix of the shard's keys  2 organization  3 cap ('': none)
 -- Reply 1 more of its jobs can be leased now, 0 nothing changed for waiting jobs
 local org, cap = ARGV[2], ARGV[3]

@@ -1,5 +1,5 @@
 -- delayed -> waiting, for those that are due.
--- KEYS  1 delayed  2 round-robin set (`ring`)  3 fence
+-- KEYS  1 delayed  2 round-robin set (`ring`)  3 clock
 -- ARGV  1 prefix of the shard's keys  2 maximum number of jobs
 -- Reply number of promoted jobs
 local prefix = ARGV[1]

@@ -1,5 +1,5 @@
 -- leased -> nothing, for those whose deadline has passed.
--- KEYS  1 leased  2 round-robin set (`ring`)  3 fence  4 caps
+-- KEYS  1 leased  2 round-robin set (`ring`)  3 clock  4 caps  5 spent
 -- ARGV  1 prefix of the shard's keys  2 maximum number of jobs
 -- Reply { job id, fence, organization, job id, ... }; each expired lease is returned to one caller only
 local prefix = ARGV[1]
@@ -10,9 +10,11 @@ local waiting, reaped = prefix .. 'waiting:', {}
 
 for _, id in ipairs(expired) do
   local hash = prefix .. 'job:' .. id
-  local state, fence, node, org = unpack(redis.call('HMGET', hash, 'state', 'fence', 'node', 'org'))
+  local state, fence, node, org, since, charged =
+    unpack(redis.call('HMGET', hash, 'state', 'fence', 'node', 'org', 'since', 'charged'))
   redis.call('ZREM', KEYS[1], id)
   if state == 'leased' then
+    chargeSlotTime({ KEYS[2], KEYS[3], KEYS[5] }, org, since, charged, now)
     redis.call('DEL', hash)
     redis.call('ZREM', prefix .. 'node:' .. node, id)
     redis.call('ZREM', prefix .. 'leases:' .. org, id)

@@ -1,5 +1,6 @@
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { Hop } from '@adsweep/shared/capture/hop.ts';
+import type { Note } from '@adsweep/shared/capture/notes.ts';
 import type { Static } from 'typebox';
 import type { VastOutSchema, VideoSchema } from './vast-responses.ts';
 
@@ -31,7 +32,15 @@ export type ScanEvidence = {
   creative: EvidenceCreative | null;
   vast: EvidenceVast | null;
   artifacts: ReadonlySet<string>;
+  /** What the capture lacks. */
+  notes: readonly Note[];
 };
 
 /** Before there is a capture, and when it was removed. */
-export const NO_SCAN_EVIDENCE: ScanEvidence = { landings: [], creative: null, vast: null, artifacts: new Set() };
+export const NO_SCAN_EVIDENCE: ScanEvidence = {
+  landings: [],
+  creative: null,
+  vast: null,
+  artifacts: new Set(),
+  notes: [],
+};

@@ -51,11 +51,11 @@ export const ScanListQuerySchema = Type.Object(
 
 export type ScanListQuery = Static<typeof ScanListQuerySchema>;
 
-const listOf = (value: string): string[] =>
-  value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+/** The items of a list, each once: a search tests each of them. */
+export const listOf = (value: string): string[] => {
+  const items = value.split(',').map((item) => item.trim());
+  return [...new Set(items.filter((item) => item !== ''))];
+};
 
 /** Problems that the schema cannot express: unknown statuses and timezones, days in the wrong order. */
 export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {

@@ -1,5 +1,6 @@
 import { CREATIVE_HTML, CREATIVE_SCREENSHOT, CREATIVE_VIDEO, VAST_XML } from '@adsweep/shared/capture/artifacts.ts';
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
+import { type Note, noteSentence } from '@adsweep/shared/capture/notes.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
@@ -29,12 +30,20 @@ export function presentScan(scan: ScanRecord, evidence: ScanEvidence, publicUrl:
     timing: isFinished(scan.status) ? timingOf(scan) : null,
     page_title: scan.capture?.page_title ?? '',
     error: scan.error,
+    left_out: evidence.notes.map(presentNote),
     campaign_group_id: null,
     campaign_group_name: null,
     completed_at: scan.completed_at?.toISOString() ?? null,
     landings,
   };
 }
+
+const presentNote = (note: Note): PresentedScan['left_out'][number] => ({
+  kind: note.kind,
+  landing: note.landing,
+  count: note.count,
+  text: noteSentence(note),
+});
 
 /** A scan as the call that created it returns it: for a group, the leader with the ids of the others. `scan` is the leader with its target. */
 export function presentCreated(scan: ScanRecord, group: ScanRecord[], publicUrl: string): PresentedScan {
@@ -128,7 +137,7 @@ function presentLanding(landing: EvidenceLanding, scan: ScanRecord, publicUrl: s
 
 function presentExit(exit: NonNullable<ScanRecord['exit']>): PresentedScan['exit'] {
   const { provider, exit_id, country_code, proxy_type, region, city, isp } = exit;
-  const { session, ip, observed_country_code, asn, attempts } = exit;
+  const { session, verified = null, ip, observed_country_code, asn, attempts } = exit;
   const known = { provider, exit_id, country_code, proxy_type, region, city, isp };
-  return { ...known, session, ip, observed_country_code, asn, attempts };
+  return { ...known, session, verified, ip, observed_country_code, asn, attempts };
 }

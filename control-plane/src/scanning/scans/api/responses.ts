@@ -71,6 +71,16 @@ const HopSchema = Type.Object(
   { title: 'Hop' },
 );
 
+const LeftOutSchema = Type.Object(
+  {
+    kind: Type.String({ description: 'Such as `picture`, `text` or `collector_timed_out`. Versions may add kinds.' }),
+    landing: orNull(Type.Integer({ description: 'The `ord` of the landing; null: it concerns no landing alone.' })),
+    count: Type.Integer({ description: 'How many; 0: not known, or nothing to count.' }),
+    text: Type.String({ description: 'A sentence.' }),
+  },
+  { title: 'LeftOut' },
+);
+
 const LandingSchema = Type.Object(
   {
     ord: Type.Integer({ description: "0 is the page's own tab." }),
@@ -101,6 +111,9 @@ const ExitSchema = Type.Object(
     city: StringOrNull,
     isp: StringOrNull,
     session: Type.String(),
+    verified: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Whether the exit check could tell its address and country; null: exits are not checked.',
+    }),
     ip: StringOrNull,
     observed_country_code: StringOrNull,
     asn: StringOrNull,
@@ -170,7 +183,10 @@ export const ScanSchema = Type.Object(
     page_title: Type.String(),
     error: Type.String({
       description:
-        'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or which parts of the analysis a partial one lacks: `checks: INTERRUPTED` (all of them), `checks: back_button`.',
+        'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or which parts of the analysis a partial one lacks: `checks: INTERRUPTED` (all of them), `checks: back_button`, or what was not captured with the checks that rest on it: `checks: the text of landing 0 could not be read: scareware phishing_form 5 more`.',
+    }),
+    left_out: Type.Array(LeftOutSchema, {
+      description: 'What was not captured, or was done to the pages so that they could be captured.',
     }),
     campaign_group_id: StringOrNull,
     campaign_group_name: StringOrNull,

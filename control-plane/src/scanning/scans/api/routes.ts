@@ -21,7 +21,7 @@ import type { ScanStore } from '../../../scan/scan-store.ts';
 import { type CreateRouteParts, createRoutes } from './create-routes.ts';
 import { type EventsParts, eventsRoute } from './events-route.ts';
 import type { ScanEvidence } from './evidence.ts';
-import { childrenOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
+import { childrenOf, listOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
 import { type RecheckRouteParts, recheckRoute } from './recheck-route.ts';
@@ -35,7 +35,7 @@ export type ScanParts = CreateRouteParts &
     scans: ScanStore;
     readEvidence: (scan: ScanRecord) => Promise<ScanEvidence>;
     /** Finds the definitions of the tags that an organization can use. */
-    tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
+    tagWordsFor: (organizationId: string, slugs: string[]) => Promise<FindTagWords>;
   };
 
 const ScanPath = Type.Object({ id: Type.String({ description: 'The scan.' }) });
@@ -58,10 +58,11 @@ function listRoute({ scans, publicUrl, tagWordsFor }: ScanParts): Route<Caller> 
     permission: 'scans.read',
     query: ScanListQuerySchema,
     replies: { 200: { description: 'A page of scans.', schema: ScanPageSchema } },
+    errors: ['scanning.search_timed_out'],
     refine: ({ query }) => listQueryIssues(query),
     handle: async ({ caller, query }) => {
       const { organizationId } = caller;
-      const tagWords = query.tag === undefined ? null : await tagWordsFor(organizationId);
+      const tagWords = query.tag === undefined ? null : await tagWordsFor(organizationId, listOf(query.tag));
       const question = listQuestion(query, (slug) => tagWords?.(slug) !== null);
       return ok(await readPage(scans, organizationId, question, query, publicUrl));
     },
@@ -145,7 +146,8 @@ function tagsRoute({ scans, tagWordsFor }: ScanParts): Route<Caller> {
     errors: ['not_found'],
     handle: async ({ caller, params }) => {
       const scan = await findScan(scans, caller, params.id);
-      const tagWords = await tagWordsFor(caller.organizationId);
+      const slugs = [...new Set(scan.tags.map(({ tag_slug }) => tag_slug))];
+      const tagWords = await tagWordsFor(caller.organizationId, slugs);
       return ok(scan.tags.flatMap((tag) => presentTag(scan, tag, tagWords)));
     },
   });

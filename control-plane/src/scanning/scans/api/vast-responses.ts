@@ -79,7 +79,9 @@ const TrackerSchema = Type.Object(
     offset: orNull(Type.String()),
     url: Type.String({ description: 'As declared.' }),
     requested_url: Type.String({ description: 'As requested, with its macros filled.' }),
-    requested_at_ms: orNull(Type.Integer({ description: 'Milliseconds since the crawl began; null: it was not due.' })),
+    requested_at_ms: orNull(
+      Type.Integer({ description: 'Milliseconds since the crawl began; null: it was not requested.' }),
+    ),
     playhead_ms: orNull(Type.Integer()),
     status_code: Type.Integer({ description: '0: no response.' }),
   },

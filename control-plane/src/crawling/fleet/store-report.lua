@@ -1,0 +1,8 @@
+-- Stores the report of a node's process.
+-- KEYS  1 reports by process
+-- ARGV  1 process  2 report  3 maximum number of processes
+-- Reply 1 stored, 0 it is a new process beyond the maximum
+local known = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1
+if not known and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1

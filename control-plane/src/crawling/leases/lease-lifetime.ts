@@ -1,0 +1,30 @@
+import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
+import { isolationOf } from '../../scan/isolation.ts';
+import type { ScanInQueue } from '../../scan/scan.ts';
+import { runsUnder } from './job-members.ts';
+
+/** The longest time for one attempt of a job of this kind, from its lease to its report: the gateway carries nothing for it after that. */
+export const attemptMs = (kind: JobKind): number => JOB_LIMITS[kind].ticket_seconds * 1000;
+
+const ATTEMPTS_MS = Object.keys(JOB_LIMITS).map((kind) => attemptMs(kind as JobKind));
+
+/** No lease has to end before this age. */
+export const SHORTEST_LIFETIME_MS = Math.min(...ATTEMPTS_MS);
+
+/** A job that must be alone on its node waits for what runs there. */
+const ALONE_WAIT_MS = Math.max(...ATTEMPTS_MS);
+
+type Member = Pick<ScanInQueue, 'status' | 'lease' | 'job_kind' | 'lost_requeues'>;
+
+/**
+ * The age at which a lease ends, in ms: the time for an attempt of each member that has ended, and of the one that runs now. `members`: all of
+ * the job. Pure.
+ */
+export function lifetimeMs(members: Member[], fence: number): number {
+  const running = members.filter((member) => runsUnder(member, fence));
+  const [first] = running;
+  if (!first) return 0;
+  const attempts = members.length - running.length + 1;
+  const mayWait = running.some(({ lost_requeues }) => isolationOf(lost_requeues) === 'node');
+  return attempts * attemptMs(first.job_kind) + (mayWait ? ALONE_WAIT_MS : 0);
+}
