@@ -52,6 +52,7 @@ async function startRouter(name: string): Promise<Measured> {
     ADSWEEP_NODE_TOKEN: token,
     ADSWEEP_TICKET_SECRET: 'ticket-secret-of-the-benchmark',
     ADSWEEP_TICKET_BYTES_MAX: String(1000 * GB),
+    ADSWEEP_GATEWAY_REQUESTS_PER_SECOND: '1000000',
   });
   const [{ ports }] = (await once(child, 'message')) as [Ready];
   const targeting = { country_code: 'US', proxy_type: 'residential', region: '', city: '', isp: '' };

@@ -25,6 +25,7 @@ export function watchLoop() {
     longest: (): LoopHold => longest,
     reset(): void {
       longest = { clock: 0, cpu: 0 };
+      last = { clock: performance.now(), cpu: cpuMs() };
     },
     stop(): LoopHold {
       look();

@@ -10,8 +10,8 @@ const ROOT = resolve(import.meta.dirname, '../..');
 export const API_KEY = 'the-key-of-the-benchmark';
 export const NODE_TOKEN = 'the-token-of-the-benchmark';
 
-/** The longest block of an event loop in ms: wall-clock time and CPU time of its thread. */
-export type Hold = { clock: number; cpu: number };
+/** The longest block of an event loop in ms: wall-clock time and CPU time of its thread. `growth`: bytes of memory more than before. */
+export type Hold = { clock: number; cpu: number; growth: number };
 
 /** A service whose event loop is watched. */
 export class MeasuredService {
@@ -30,7 +30,7 @@ export class MeasuredService {
   /** Starts `script` with these settings; resolves when it reports that it is ready. */
   static async start(script: string, settings: NodeJS.ProcessEnv, args: string[] = []): Promise<MeasuredService> {
     const child = fork(join(ROOT, script), args, {
-      execArgv: ['--import', join(import.meta.dirname, 'loop-probe.ts')],
+      execArgv: ['--expose-gc', '--import', join(import.meta.dirname, 'loop-probe.ts')],
       env: environmentWith({ ...settings, ADSWEEP_LOG_LEVEL: 'error' }),
     });
     const { ports } = await answerOf<{ ports: Record<string, number> }>(child, 'ready');
@@ -82,24 +82,35 @@ export async function startServices(settings: NodeJS.ProcessEnv = {}) {
     ADSWEEP_NODE_TOKEN: NODE_TOKEN,
     ADSWEEP_TICKET_SECRET: 'signs the tickets of the benchmark',
   });
-  const control = await MeasuredService.start('control-plane/src/main.ts', {
-    ADSWEEP_HTTP_PORT: '0',
-    ADSWEEP_NODE_API_PORT: '0',
-    ADSWEEP_PROXY_URL: `http://127.0.0.1:${router.ports.api}`,
-    ADSWEEP_DATA_DIR: folder,
-    ADSWEEP_API_KEY: API_KEY,
-    ADSWEEP_NODE_TOKEN: NODE_TOKEN,
-    ADSWEEP_LEASE_SECRET: 'signs the leases of the benchmark',
-    REDIS_URL: `unix://${socket}`,
-    ...settings,
-  });
-  while ((await fetch(`http://127.0.0.1:${control.ports.http}/readyz`)).status !== 200) await sleep(100);
-  return {
+  const startControl = () =>
+    MeasuredService.start('control-plane/src/main.ts', {
+      ADSWEEP_HTTP_PORT: '0',
+      ADSWEEP_NODE_API_PORT: '0',
+      ADSWEEP_PROXY_URL: `http://127.0.0.1:${router.ports.api}`,
+      ADSWEEP_DATA_DIR: folder,
+      ADSWEEP_API_KEY: API_KEY,
+      ADSWEEP_NODE_TOKEN: NODE_TOKEN,
+      ADSWEEP_LEASE_SECRET: 'signs the leases of the benchmark',
+      REDIS_URL: `unix://${socket}`,
+      ...settings,
+    });
+  const services = {
     router,
-    control,
+    control: await startControl(),
     redis: { pid: redis.pid!, url: `unix://${socket}` },
+    folder,
+    /** Stops the control plane, calls `work`, which may change its stored data, and starts it again. */
+    async whileStopped(work: () => Promise<void>): Promise<void> {
+      await services.control.stop();
+      await work();
+      services.control = await startControl();
+      await services.ready();
+    },
+    async ready(): Promise<void> {
+      while ((await fetch(`http://127.0.0.1:${services.control.ports.http}/readyz`)).status !== 200) await sleep(100);
+    },
     async stop(): Promise<void> {
-      await control.stop();
+      await services.control.stop();
       await router.stop();
       const ended = once(redis, 'exit');
       redis.kill('SIGKILL');
@@ -107,4 +118,6 @@ export async function startServices(settings: NodeJS.ProcessEnv = {}) {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+  await services.ready();
+  return services;
 }

@@ -43,6 +43,7 @@ const pendingScans = (count: number) => ({
       _id: idOf(from + at),
       organization_id: `organization-${(from + at) % ORGANIZATIONS}`,
       job_id: idOf(from + at),
+      job_kind: 'page',
       slot: 0,
       priority: 1,
       campaign_id: null,

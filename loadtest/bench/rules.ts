@@ -69,8 +69,8 @@ async function longestHolds(patterns: Pattern[], urls: string[]): Promise<{ mean
   const packed = (value: unknown) => gzipSync(JSON.stringify(value));
   const requests = packed(urls.map((url, id) => ({ id, url, landing: 0 })));
   const evidence: PackedScan = {
-    scan: { ignore_first_n_domains: 0, referrer: null },
-    capture: packed({ landings: [], requests: [], observations: [] }),
+    scan: { organization_id: 'organization', ignore_first_n_domains: 0, referrer: null },
+    capture: packed({ landings: [], requests: [], observations: [], notes: [] }),
     parts: { requests, documents: null, bodies: null, vastDocuments: null, creativeHtml: null },
     unpackedBytesMax: 1e8,
   };

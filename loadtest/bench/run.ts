@@ -14,7 +14,8 @@ const BENCHMARKS = {
   crash: "seconds from SIGKILL of a worker to its job's re-run, beside BullMQ",
   'node-api': 'the node API with 200 nodes of 4 slots',
   rules: '5,000 URLs against 1,000 expressions, at once and one by one',
-  'event-loop': 'the longest hold of an event loop by one request',
+  'event-loop':
+    'the longest hold of an event loop by any operation, for an organization that keeps the most that it may',
   hostile: 'hostile pages on one node, and innocent ones between them',
   growth: 'what a farm holds after each tenth of 800 scans of all kinds',
   capture: 'a page scan beside a bare Playwright loop',

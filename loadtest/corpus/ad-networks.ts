@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs';
-import {
-  NOT_AD_NETWORKS,
-  NOT_AD_SERVERS,
-  networkOf,
-} from '../../control-plane/src/analysis/classification/network-name.ts';
+import { NOT_AD_NETWORKS, NOT_AD_SERVERS } from '@adsweep/shared/ads/ad-companies.ts';
+import { networkOf } from '../../control-plane/src/analysis/classification/network-name.ts';
 import { type CorpusData, corpusData } from '../../shared/test/support/corpus-data.ts';
 import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 

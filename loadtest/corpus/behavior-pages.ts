@@ -9,6 +9,9 @@ import type { Corpus, CorpusCase } from './corpus.ts';
 const PAGES = join(import.meta.dirname, '../../browser-node/test/pages/behaviors');
 /** More bytes than an ad may load. */
 const HEAVY_BYTES = 5_000_000;
+const MEDIA = ['sound.webm', 'film-with-sound.webm'];
+/** How long the response to `answers-late` takes. */
+const LATE_MS = 4_000;
 /** An ad may load five of these, not six. */
 const PART_BYTES = 800_000;
 
@@ -32,7 +35,7 @@ function pageCase(world: CaptureWorld, file: string): CorpusCase {
   const scheme = metaOf(html, 'scheme') || 'http';
   const origin = `${scheme}://${metaOf(html, 'host') || `${name}.${subject}.example`}`;
   world.site.setPage(`${origin}/`, html);
-  world.site.setText(`${origin}/replace-everything.js`, 'text/javascript', read('replace-everything.js'));
+  serveFilesOfOrigin(world, origin);
   const expected = metaOf(html, 'expected-tags').split(' ').filter(Boolean);
   const emulator = metaOf(html, 'emulator') || 'windows_edge';
   return {
@@ -46,10 +49,20 @@ function pageCase(world: CaptureWorld, file: string): CorpusCase {
 const metaOf = (html: string, name: string): string =>
   new RegExp(`<meta name="${name}" content="([^"]*)">`).exec(html)?.[1] ?? '';
 
-const read = (file: string): Buffer => readFileSync(join(PAGES, file));
+/** The bytes of a file of the pages. */
+export const readPageFile = (file: string): Buffer => readFileSync(join(PAGES, file));
+
+/** Serves what pages request from their own origin. */
+export function serveFilesOfOrigin({ site }: CaptureWorld, origin: string): void {
+  site.setText(`${origin}/replace-everything.js`, 'text/javascript', readPageFile('replace-everything.js'));
+  for (const media of MEDIA) site.setText(`${origin}/${media}`, 'video/webm', readPageFile(`../media/${media}`));
+  site.setRoute(`${origin}/answers-late`, (_, response) => {
+    setTimeout(() => response.writeHead(200).end('late'), LATE_MS);
+  });
+}
 
 /** Serves the resources and targets of the pages. */
-function serveResources({ site }: CaptureWorld): void {
+export function serveResources({ site }: CaptureWorld): void {
   for (const path of ['out', 'landing', 'window', 'frame', 'taken'])
     site.setPage(`http://elsewhere.example/${path}`, '<title>elsewhere</title>');
   site.setPage('http://elsewhere.example/subscribed', '<title>done</title><p>You are now subscribed to Games Club.');
@@ -59,9 +72,9 @@ function serveResources({ site }: CaptureWorld): void {
     '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="250"><rect width="300" height="250"/></svg>';
   site.setText('http://pictures.example/banner.svg', 'image/svg+xml', banner);
   for (const file of globSync('scripts/*.js', { cwd: PAGES }))
-    site.setText(`http://scripts.example/${basename(file)}`, 'text/javascript', read(file));
+    site.setText(`http://scripts.example/${basename(file)}`, 'text/javascript', readPageFile(file));
   for (const file of globSync('frames/*.html', { cwd: PAGES }))
-    site.setPage(`http://frames.example/${basename(file, '.html')}`, read(file).toString());
+    site.setPage(`http://frames.example/${basename(file, '.html')}`, readPageFile(file).toString());
   site.setPage('http://appgallery.huawei.com/app/C1', '<title>a store</title>');
   const heavy = randomBytes(HEAVY_BYTES);
   site.setText('http://pictures.example/heavy.bin', 'application/octet-stream', heavy);
@@ -73,7 +86,7 @@ function serveResources({ site }: CaptureWorld): void {
 }
 
 /** The slugs of the tags that detection finds, and the failure of the capture, if any. */
-function judge(captured: Captured): string[] {
+export function judge(captured: Captured): string[] {
   const { landings, requests, observations } = captured.outcome.capture;
   const [documents, bodies] = [captured.documents(), captured.bodies()];
   const { findings, failed } = detect({ ...NO_EVIDENCE, landings, requests, observations, documents, bodies });

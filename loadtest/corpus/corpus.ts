@@ -5,10 +5,11 @@
 export type CorpusCase = { subject: string; name: string; expected: string[]; run(): Promise<string[]> };
 
 /**
- * Cases that share their setup. `open` returns null, and prints why, if their data is missing. `describeLast` describes the last run of each
+ * Cases that share their setup. `recallMin`: the share of all expected slugs that must be found, 1 if it is absent. `open` returns null, and prints
+ * why, if their data is missing. `describeLast` describes the last run of each
  * case in Markdown, for a corpus that needs more than a score.
  */
-export type Corpus = { name: string; open(): Promise<OpenCorpus | null> };
+export type Corpus = { name: string; recallMin?: number; open(): Promise<OpenCorpus | null> };
 export type OpenCorpus = { cases: CorpusCase[]; describeLast?(): string; close(): Promise<void> };
 
 /** Prints why a corpus is skipped. */

@@ -25,6 +25,19 @@ export function scoresOf(outcomes: Outcome[]): Score[] {
   });
 }
 
+/** The score of all outcomes together. Pure. */
+export function totalOf(outcomes: Outcome[]): Score {
+  const all = outcomes.map((one) => ({ ...one, subject: 'all', name: `${one.subject}/${one.name}` }));
+  return scoresOf(all)[0] ?? { subject: 'all', runs: 0, recall: null, falsePositives: 0, flaky: [] };
+}
+
+/**
+ * Whether a score is good enough: at least the share `recallMin` of the expected slugs was found, and no other; where all are to be found, in every
+ * run of a case. Pure.
+ */
+export const meets = ({ recall, falsePositives, flaky }: Score, recallMin = 1): boolean =>
+  (recall ?? 1) >= recallMin && falsePositives === 0 && (recallMin < 1 || flaky.length === 0);
+
 const agree = (runs: Outcome[]): boolean => new Set(runs.map(({ found }) => [...found].sort().join(' '))).size === 1;
 
 /** Runs every case `times` with the concurrency `atOnce`, and reports each outcome. The outcome of a case that throws is its error. */

@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
+import { newId } from '@adsweep/shared/ids.ts';
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import { CAPTURE_REQUESTS_BYTES_MAX, CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import { openStore } from '../../../control-plane/src/platform/store.ts';
+import { filterKeysOf } from '../../../control-plane/src/scan/filter-keys.ts';
+import type { StoredScan } from '../../../control-plane/src/scan/stored-scan.ts';
+import { storedScan } from './stored-scans.ts';
+
+/** Calls the API; returns the status and the body, null if there is none. */
+export type Call = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Json }>;
+// biome-ignore lint/suspicious/noExplicitAny: answers of operations that are chosen at run time
+type Json = any;
+
+const RULE_BYTES = 8_000;
+const AI_CHANGES = 50;
+const DELETED_TAXONOMIES = 60;
+const KEYS = 1_000;
+const WRITTEN_AT_ONCE = 8;
+/** Scans with the longest chains and findings, and scans with the longest URL. */
+const LARGE_SCANS = 120;
+const LONG_URLS = 120;
+const LOADED_SCANS = 3;
+const INSERTED_AT_ONCE = 5_000;
+
+const filler = (length: number): string => 'x'.repeat(length);
+
+/** Calls `make` with 0, 1, ... until `most`, or until an answer is no success. */
+async function repeat(most: number, make: (at: number) => Promise<{ status: number }>): Promise<void> {
+  for (let at = 0; at < most; at += WRITTEN_AT_ONCE) {
+    const answers = await Promise.all(Array.from({ length: WRITTEN_AT_ONCE }, (_, more) => make(at + more)));
+    if (answers.some(({ status }) => status >= 300)) return;
+  }
+}
+
+/** Rules that match every hop until there is no room for more, and AI rules of which each change names other tags. */
+async function fillRules(call: Call): Promise<void> {
+  const path = '/api/v1/custom-rules';
+  const tags = (of: string) =>
+    Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`ai-${of}-${at}`, filler(500)]));
+  for (let rule = 0; rule < 10; rule += 1) {
+    const config = { prompt: filler(4_000), tags: tags(`${rule}`) };
+    const { body } = await call('POST', path, { name: filler(200), rule_type: 'llm', config });
+    for (let change = 0; change < AI_CHANGES / 10; change += 1)
+      await call('PUT', `${path}/${body.id}`, { config: { ...config, tags: tags(`${rule}-${change}`) } });
+  }
+  await repeat(1_000, (at) => {
+    const contains = [
+      'https',
+      ...Array.from({ length: RULE_BYTES / 500 }, (_, word) => `${at}-${word}-${filler(480)}`),
+    ];
+    const named = { name: `${at} ${filler(190)}`, tag_slug: `every-hop-${at}` };
+    return call('POST', path, { ...named, rule_type: 'stopword_url', config: { contains } });
+  });
+}
+
+/** Taxonomies until there is no room for more, and many that were deleted. */
+async function fillTaxonomies(call: Call): Promise<void> {
+  const path = '/api/v1/custom-taxonomies';
+  const nodes = Array.from({ length: 300 }, (_, at) => ({
+    ...{ client_id: `${at}`, name: `${at}`.padEnd(100, 'x'), description: filler(200) },
+  }));
+  const taxonomy = (at: number) => ({ name: `${at}`.padEnd(100, 'x'), description: filler(500), nodes });
+  await repeat(DELETED_TAXONOMIES, async (at) => {
+    const { status, body } = await call('POST', path, taxonomy(at));
+    return status < 300 ? call('DELETE', `${path}/${body.id}`) : { status: 201 };
+  });
+  await repeat(10, (at) => call('POST', path, taxonomy(at)));
+}
+
+/** Keys, roles, labels and mail addresses. */
+async function fillAccount(call: Call): Promise<void> {
+  await repeat(KEYS, (at) => call('POST', '/api/v1/account/api-keys', { name: `${at}`.padEnd(200, 'x') }));
+  const permissions = ['scans.read', 'scans.write', 'custom_rules.manage', 'account.manage', 'billing.read'];
+  await repeat(1_000, (at) => call('POST', '/api/v1/account/roles', { name: `${at}`.padEnd(100, 'x'), permissions }));
+}
+
+const TARGET = { country_code: 'US', emulator_id: 'windows_chrome' };
+
+/** The capture of a page that went through as many tabs and long hops as a node may report. */
+function longestCapture() {
+  const hops = Math.floor(CAPTURE_REQUESTS_BYTES_MAX / CAPTURE_URL_LENGTH_MAX / 10 / 2);
+  const url = (at: number) => `https://hop-${at}.example/`.padEnd(CAPTURE_URL_LENGTH_MAX, 'x');
+  const landing = (ord: number) => ({
+    ...{ ord, opener_url: '', final_url: url(ord), page_title: filler(1_000), site_name: '', screenshot: null },
+    redirect_chain: Array.from({ length: hops }, (_, at) => ({
+      ...{ url: url(ord * 1_000 + at), kind: 'http' as const, status_code: 302, content_type: 'text/html' },
+      ...{ body_size: 1, timestamp_ms: at, redirected_from: at === 0 ? '' : url(ord * 1_000 + at - 1) },
+    })),
+    ...{ opened_at_ms: 0, elapsed_ms: 0 },
+  });
+  const browser = { name: 'Chromium', version: '1' };
+  const about = emptyCapture({ started_at: '2026-01-02T03:04:05.000Z', elapsed_ms: 1, browser });
+  return { ...about, landings: Array.from({ length: 10 }, (_, ord) => landing(ord)) };
+}
+
+/** Delivers the captures of scans as a node does. */
+export async function startFiller(nodeApiUrl: string, joinToken: string): Promise<LeaseClient> {
+  const node = new LeaseClient(nodeApiUrl, joinToken);
+  const report = { slots: 8, busy: 0, draining: false, adsweep_version: 'bench', browser_version: 'none' };
+  await node.report('filler', report);
+  return node;
+}
+
+/** A scan with the longest capture, which is judged by all rules; its id. */
+export async function loadScan(call: Call, node: LeaseClient): Promise<string> {
+  const labels = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`label_${at}`, filler(255)]));
+  const { body } = await call('POST', '/api/v1/scans', { ...TARGET, url: 'https://shop.example/', labels });
+  const { leases } = await node.acquire({ node_id: 'filler', max: 1, wait_ms: 10_000 });
+  if (!leases[0]) throw new Error('there was no lease');
+  await node.complete({ ...leases[0], scan_id: body.id }, longestCapture());
+  for (;;) {
+    const { body: scan } = await call('GET', `/api/v1/scans/${body.id}`);
+    if (['completed', 'partial', 'failed'].includes(scan.status)) return body.id;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Fills the organization of `call` with what the API accepts. Returns the ids of its largest scans. */
+export async function fillByApi(call: Call, nodeApiUrl: string, joinToken: string): Promise<string[]> {
+  await fillRules(call);
+  await fillTaxonomies(call);
+  await fillAccount(call);
+  const node = await startFiller(nodeApiUrl, joinToken);
+  const ids: string[] = [];
+  for (let at = 0; at < LOADED_SCANS; at += 1) ids.push(await loadScan(call, node));
+  return ids;
+}
+
+/**
+ * Adds scans to the stored data of a control plane that is stopped, as if they had been made over months: `count` common ones, cancelled ones
+ * with the longest URL, and copies of the largest, which are the newest.
+ */
+export async function fillStore(folder: string, organizationId: string, largest: string[], count: number) {
+  const store = await openStore({ path: join(folder, 'store.db') });
+  const scans = store.collection<StoredScan>('scans');
+  const insertAll = async (records: number, make: (at: number) => StoredScan) => {
+    for (let from = 0; from < records; from += INSERTED_AT_ONCE)
+      await scans.insertMany(
+        Array.from({ length: Math.min(INSERTED_AT_ONCE, records - from) }, (_, at) => make(from + at)),
+      );
+  };
+  await insertAll(count, (at) => storedScan(at, organizationId));
+  await insertAll(LONG_URLS, (at): StoredScan => {
+    const scan = storedScan(count + at, organizationId);
+    const value = `https://shop.example/${filler(32_000)}`;
+    return { ...scan, status: 'cancelled', target: { kind: 'url', value }, capture: null, tags: [] };
+  });
+  const [example] = await scans.find({ _id: { $in: largest } }).toArray();
+  if (!example) throw new Error('no large scan was stored');
+  for (let at = 0; at < LARGE_SCANS; at += 1) {
+    const copy = { ...example, _id: newId(), created_at: new Date(example.created_at.getTime() - at - 1) };
+    await scans.insertOne({ ...copy, filter_keys: filterKeysOf(copy) });
+  }
+  await store.close();
+}
