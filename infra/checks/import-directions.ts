@@ -55,6 +55,7 @@ const acrossWorkspaces = [
     from: 'loadtest/bench/bare-create.ts',
     to: 'control-plane/src/{http/validate.ts,reference/catalogue/mirror-catalogue.ts,scanning/scans/request/**}',
   },
+  { from: 'loadtest/bench/requests/**', to: 'control-plane/src/{{compose,http}/**,metrics.ts}' },
   { from: 'loadtest/bench/queue*.ts', to: 'control-plane/src/{crawling/{queue,leases}/**,metrics.ts}' },
   { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
   {

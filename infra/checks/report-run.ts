@@ -1,7 +1,9 @@
-import { relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import type { EventData } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
+import { isGroup } from './group-tests.ts';
 
 /** How the message of `limit-test-file.ts` about a killed file begins; the report does not name a file with a failed test otherwise. */
 export const overdue = 'still running after ';
@@ -37,20 +39,28 @@ function isSummaryOfRun(event: TestEvent): boolean {
 }
 
 /**
- * The report of a whole run: one line per file when it ends; then what was skipped and why, every failure in full, and
+ * The report of a whole run: one line per file when it ends, also where several share a process; then what was skipped and why, every failure in full, and
  * Node.js's closing lines. Yields text.
  */
 export async function* reportBriefly(root: string, events: AsyncIterable<TestEvent>): AsyncGenerator<string, void> {
   const atTheEnd: TestEvent[] = [];
   const skipped = new Map<string, number>();
   const printed = new Map<string, string>();
+  let tests = 0;
   for await (const event of events) {
     if (event.type === 'test:fail' || closingLine(event)) atTheEnd.push(event);
     if (event.type === 'test:stderr') append(printed, event.data);
     if (event.type === 'test:stderr' && event.data.message.startsWith(overdue))
       yield `FAILED  ${relative(root, event.data.file)}: ${event.data.message}`;
     if (event.type === 'test:pass') countIfSkipped(skipped, event.data);
-    if (event.type === 'test:summary' && event.data.file) yield fileLine(relative(root, event.data.file), event.data);
+    if (event.type === 'test:pass' || event.type === 'test:fail') {
+      if (event.data.details.type !== 'suite') tests += 1;
+      if (event.data.nesting === 0 && isFileOfGroup(root, event.data))
+        yield suiteLine(event.type === 'test:pass', event.data, tests);
+      if (event.data.nesting === 0) tests = 0;
+    }
+    if (event.type === 'test:summary' && event.data.file && !isGroup(relative(root, event.data.file)))
+      yield fileLine(relative(root, event.data.file), event.data);
     if (event.type === 'test:fail' && isWholeFile(event.data))
       yield `FAILED  ${event.data.name}\n${printed.get(event.data.name) ?? ''}`;
   }
@@ -68,9 +78,20 @@ function countIfSkipped(skipped: Map<string, number>, { skip }: EventData.TestPa
   skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
 }
 
-function fileLine(path: string, { success, counts, duration_ms }: EventData.TestSummary): string {
-  const seconds = (duration_ms / 1000).toFixed(1).padStart(6);
-  return `${success ? 'ok    ' : 'FAILED'} ${seconds} s ${String(counts.tests).padStart(4)}  ${path}\n`;
+const fileLine = (path: string, { success, counts, duration_ms }: EventData.TestSummary): string =>
+  line(path, success, counts.tests, duration_ms);
+
+type Ended = EventData.TestPass | EventData.TestFail;
+
+/** Whether this is the suite of a file that shares a process with others. */
+const isFileOfGroup = (root: string, { name, details }: Ended): boolean =>
+  details.type === 'suite' && name.endsWith('.test.ts') && existsSync(join(root, name));
+
+const suiteLine = (passed: boolean, { name, details }: Ended, tests: number): string =>
+  line(name, passed, tests, details.duration_ms);
+
+function line(path: string, passed: boolean, tests: number, ms: number): string {
+  return `${passed ? 'ok    ' : 'FAILED'} ${(ms / 1000).toFixed(1).padStart(6)} s ${String(tests).padStart(4)}  ${path}\n`;
 }
 
 /** Whether the file itself failed, outside any test: it could not be loaded, or did not end in time. */

@@ -6,12 +6,16 @@ import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
 import { findTests } from './find-tests.ts';
+import { groupTests } from './group-tests.ts';
 import { asOneRun, closingLine, reportBriefly } from './report-run.ts';
 
 /**
  * `npm test`: every test of every workspace. `npm test -- --quick` leaves out the files that start a browser.
  * `npm test -- <path, folder or glob>...` runs only those and names each test; `npm test --
  * --test-name-pattern=<pattern>` those that match. The names of all tests are written to .tools/log/tests.txt.
+ *
+ * A file that starts a browser, and each file of a run of only some, has a process of its own; in a whole run, up to sixteen others share one
+ * (see `group-tests.ts`). With `--file-timeout` all have their own.
  *
  * Everything has a time limit: a test (or a whole suite) fails, a file is killed with what it started (see
  * `limit-test-file.ts`), a run is stopped; each makes the run fail. `--test-timeout`, `--file-timeout` and
@@ -43,6 +47,7 @@ const { values: options, positionals: paths } = parseArgs({
   },
 });
 const patterns = options['test-name-pattern'] ?? [];
+const isWhole = paths.length === 0 && patterns.length === 0 && options['file-timeout'] === undefined;
 const stopping = new AbortController();
 const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 // Compiled modules are kept between the processes of a run and between runs: a third of a test file's CPU time.
@@ -51,11 +56,11 @@ process.env.NODE_COMPILE_CACHE ??= join(root, '.tools/cache/compiled');
 /** The passes of a run, one after another. Files with browsers wait more than they compute: several run at once, at most four for the memory they need. */
 function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>): Pass[] {
   const quick: Pass = {
-    files: withoutBrowser,
+    files: isWhole ? groupTests(root, withoutBrowser) : withoutBrowser,
     startsBrowser: false,
     concurrency: cores,
     testMs: 3 * 60_000,
-    fileMs: 5 * 60_000,
+    fileMs: isWhole ? 8 * 60_000 : 5 * 60_000,
   };
   const browsers: Pass = {
     files: options.quick ? [] : withBrowser,
@@ -89,6 +94,8 @@ async function* countFailures(
   for await (const event of events) {
     const line = closingLine(event);
     if (line?.word === 'fail' || line?.word === 'cancelled') failures.count += line.value;
+    // Node.js counts tests alone: a suite fails also where a file of a group cannot be loaded.
+    if (event.type === 'test:fail' && event.data.details.type === 'suite') failures.count += 1;
     yield event;
   }
 }

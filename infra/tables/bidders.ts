@@ -4,7 +4,7 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /**
  * Writes the hosts of header bidders to standard output, read from the unpacked npm package `prebid.js`:
- * `node infra/tables/bidders.ts <folder> > control-plane/src/analysis/classification/tables/bidders.json`
+ * `node infra/tables/bidders.ts <folder> > shared/src/ads/tables/bidders.json`
  * Takes names and hosts only, which are facts; none of the source.
  */
 const [folder = '.'] = process.argv.slice(2);

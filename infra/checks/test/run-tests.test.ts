@@ -84,6 +84,32 @@ describe('npm test', { concurrency: 4 }, () => {
     assert.match(empty.output, /no test file found/);
   });
 
+  test('files without a browser share a process, each with its own hooks and its own line; one that cannot be loaded fails alone', async () => {
+    const counts = `import { after, afterEach, before } from 'node:test';
+      let hooks = 0;
+      before(() => { hooks += 1; });
+      afterEach(() => { hooks += 1; });
+      after(() => { if (hooks !== 3) throw new Error('hooks of another file ran: ' + hooks); });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      globalThis.loaded = (globalThis.loaded ?? 0) + 1;
+      test('one', () => {});
+      test('all are in one process', () => { if (globalThis.loaded !== 3) throw new Error('' + globalThis.loaded); });`;
+    const names = ['a', 'b', 'c'].map((name) => `shared/test/${name}.test.ts`);
+    const root = checkout({
+      ...Object.fromEntries(names.map((name) => [name, counts])),
+      'shared/test/broken.test.ts': "import './no-such-file.ts';",
+    });
+    const { status, output } = await runTests(root, '--quick');
+    assert.equal(status, 1);
+    for (const name of names) assert.match(output, new RegExp(`ok .* 2 {2}${name}`));
+    assert.match(output, /FAILED .*broken\.test\.ts/);
+    assert.match(output, /no-such-file/);
+    assert.match(output, /pass 6\n/);
+    rmSync(join(root, 'shared/test/broken.test.ts'));
+    const whole = await runTests(root, '--quick');
+    assert.equal(whole.status, 0, whole.output);
+  });
+
   test('arguments limit the run to files, folders, globs or test names', async () => {
     const root = checkout({
       'shared/test/wet.test.ts': passing,
