@@ -22,15 +22,20 @@ export const FAILURES = {
   'browser: CRASHED': 'transient',
   'browser: OUT_OF_MEMORY': 'transient',
   'browser: TIMEOUT': 'transient',
+  'ad_discovery: AD_GONE': 'permanent',
   'node: LOST': 'transient',
   'internal: ERROR': 'permanent',
 } as const satisfies Record<string, 'transient' | 'permanent'>;
 
 export type FailureCode = keyof typeof FAILURES;
 
-/** Clients get the same text for a wrapper whose server refused it and for one whose server did not answer. */
+/**
+ * Clients get the same text for a wrapper whose server refused it and for one whose server did not answer; and for an ad that is not on its
+ * page any more when its scan runs again after the loss of a node, as for the loss itself.
+ */
 const PUBLIC_TEXTS: Partial<Record<FailureCode, FailureCode>> = {
   'vast: WRAPPER_UNANSWERED': 'vast: WRAPPER_UNREACHABLE',
+  'ad_discovery: AD_GONE': 'node: LOST',
 };
 
 /** The public text of a failed scan (`error`, spec 7.2). */
@@ -40,6 +45,8 @@ export const publicTextOf = (code: FailureCode): string => PUBLIC_TEXTS[code] ??
 export const isTransient = (code: FailureCode): boolean => FAILURES[code] === 'transient';
 
 /** Failures of our own and not of the target: the charge is refunded. */
-export const isOurFault = (code: FailureCode): boolean => code === 'node: LOST' || code === 'internal: ERROR';
+export const isOurFault = (code: FailureCode): boolean => OUR_FAULTS.has(code);
+
+const OUR_FAULTS: ReadonlySet<FailureCode> = new Set(['ad_discovery: AD_GONE', 'node: LOST', 'internal: ERROR']);
 
 export const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[];

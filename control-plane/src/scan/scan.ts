@@ -1,3 +1,4 @@
+import type { AdBlock, AdKind } from '@adsweep/shared/capture/ad-block.ts';
 import type { JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
@@ -96,6 +97,10 @@ export type ScanRecord = OutboxFields & {
   slot: number;
   /** The ad discovery scan that found it; null: a client created it. */
   parent_scan_id: string | null;
+  /** Set if it sweeps its page for ads: the formats (null: all), and how many of them are scanned. */
+  discovery?: { ad_formats: AdKind[] | null; max_discovered_ads: number };
+  /** The ad that it is the scan of; absent: it is no discovered ad. */
+  ad_block?: AdBlock;
   report_token: string;
   /** For an ad tag or a VAST tag the stored value is '': its text is stored separately (`ScanStore.withTarget`). */
   target: Target;

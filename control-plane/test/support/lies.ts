@@ -5,6 +5,7 @@ import { type Capture, CaptureSchema } from '@adsweep/shared/capture/capture.ts'
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import fc from 'fast-check';
+import { adBlocks } from './ad-blocks.ts';
 
 /** The part of JSON Schema that the schemas of nodes' messages use. */
 type Schema = {
@@ -200,9 +201,7 @@ export function liesAbout(kind: TargetKind, pictures: Buffer[]): fc.Arbitrary<Li
   const failure = fc
     .tuple(fc.constantFrom(...FAILURE_CODES), fc.oneof(fc.constant(null), capture))
     .chain(([code, about]) => spoilt({ code, cause: 'x', capture: about }));
-  const found = spoilt({
-    members: [{ slot: 1, target: { kind: 'url', value: 'https://shop.example/' }, referrer: null }],
-  });
+  const found = spoilt({ members: adBlocks(1) });
   const lie: fc.Arbitrary<Lie> = fc.oneof(
     { weight: 3, arbitrary: fc.record({ call: fc.constantFrom('renew', 'alone', 'loaded') }) },
     { weight: 1, arbitrary: fc.constant({ call: 'release' as const }) },

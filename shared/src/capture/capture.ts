@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { REQUEST_URLS_MAX } from '../limits.ts';
 import { ExitSchema } from '../targeting/exit-ticket.ts';
+import { AD_BLOCKS_MAX, ListedAdBlockSchema } from './ad-block.ts';
 import { ArtifactSchema } from './artifacts.ts';
 import { CreativeSchema } from './creative.ts';
 import { Count, OPEN, Text } from './fields.ts';
@@ -40,7 +41,8 @@ const TrafficSchema = Type.Object(
 );
 
 /**
- * What the browser saw in one attempt. Times are ms since `started_at` (ISO 8601). `creative` is there for ad tags and VAST tags alone.
+ * What the browser saw in one attempt. Times are ms since `started_at` (ISO 8601). `creative` is there for ad tags, VAST tags
+ * and discovered ads alone, `ad_blocks` for sweeps alone, in the order of `slot_index`.
  * `notes`: what it lacks.
  * A failed attempt's capture holds the evidence so far.
  */
@@ -54,6 +56,7 @@ export const CaptureSchema = Type.Object(
     landings: Type.Array(LandingSchema, { maxItems: 50 }),
     creative: Type.Optional(CreativeSchema),
     vast: Type.Optional(VastSchema),
+    ad_blocks: Type.Optional(Type.Array(ListedAdBlockSchema, { maxItems: AD_BLOCKS_MAX })),
     requests: Type.Array(NetworkRequestSchema, { maxItems: REQUEST_URLS_MAX }),
     observations: Type.Array(ObservationSchema, { maxItems: 200 }),
     artifacts: Type.Array(ArtifactSchema, { maxItems: 60 }),

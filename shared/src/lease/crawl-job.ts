@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { AdBlockSchema, DiscoverySchema } from '../capture/ad-block.ts';
 import { TargetSchema } from '../scan/target.ts';
 import { TargetingSchema } from '../targeting/catalogue.ts';
 import { JOB_KINDS, JobLimitsSchema } from './job-limits.ts';
@@ -10,7 +11,10 @@ import { JOB_KINDS, JobLimitsSchema } from './job-limits.ts';
 const ISOLATIONS = ['shared', 'browser', 'node'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
-/** One scan of a job: everything that a node needs for its attempt, whose number counts from 0. */
+/**
+ * One scan of a job: everything that a node needs for its attempt, whose number counts from 0. `discovery`: the scan sweeps its page for
+ * ads. `ad_block`: the scan is that of an ad on its page, which is a sweep's.
+ */
 export const JobMemberSchema = Type.Object({
   scan_id: Type.String(),
   attempt: Type.Integer({ minimum: 0 }),
@@ -18,6 +22,8 @@ export const JobMemberSchema = Type.Object({
   targeting: TargetingSchema,
   emulator_id: Type.String(),
   referrer: Type.Union([Type.String(), Type.Null()]),
+  discovery: Type.Optional(DiscoverySchema),
+  ad_block: Type.Optional(AdBlockSchema),
 });
 export type JobMember = Static<typeof JobMemberSchema>;
 

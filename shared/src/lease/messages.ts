@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { AdBlockSchema } from '../capture/ad-block.ts';
 import { CaptureSchema } from '../capture/capture.ts';
 import { FAILURE_CODES } from '../failures.ts';
-import { DISCOVERED_ADS_MAX, REFERRER_LENGTH_MAX, TARGET_LENGTH_MAX } from '../limits.ts';
-import { TargetSchema } from '../scan/target.ts';
+import { DISCOVERED_ADS_MAX } from '../limits.ts';
 import { CrawlJobSchema, JobMemberSchema } from './crawl-job.ts';
 
 /** The messages of the node API, `/node/v1`; PROTOCOL.md beside this file describes when each is sent. */
@@ -114,37 +114,31 @@ export const FailSchema = Type.Object(
 );
 export type Fail = Static<typeof FailSchema>;
 
-/** `POST members`: scans that the node has discovered, each with its slot, from 1. */
+/**
+ * `POST members`: all ads that a sweep found and that are to be scanned, in the order of their `slot_index`. Scans of the sweep whose ads are
+ * not among them have no ad any more, and end.
+ */
 export const AddMembersSchema = Type.Object(
-  {
-    members: Type.Array(
-      Type.Object(
-        {
-          slot: Type.Integer({ minimum: 1, maximum: DISCOVERED_ADS_MAX }),
-          target: Type.Object(
-            { ...TargetSchema.properties, value: Type.String({ minLength: 1, maxLength: TARGET_LENGTH_MAX }) },
-            { additionalProperties: false },
-          ),
-          referrer: Type.Union([Type.String({ maxLength: REFERRER_LENGTH_MAX }), Type.Null()]),
-        },
-        { additionalProperties: false },
-      ),
-      { minItems: 1, maxItems: DISCOVERED_ADS_MAX },
-    ),
-  },
+  { members: Type.Array(AdBlockSchema, { maxItems: DISCOVERED_ADS_MAX }) },
   { additionalProperties: false },
 );
 export type AddMembers = Static<typeof AddMembersSchema>;
 
 /**
- * Response of `members`, in the order of the request. `leased`: the node runs `member` under this lease; the lease may have it already. `waiting`: it will be leased again later. `ended`: it has its result.
+ * Response of `members`, in the order of the request. `leased`: the node runs `member` under this lease; the lease may have it already.
+ * `waiting`: it will be leased again later. `ended`: it has its result. `quota`: the organization may make no more checks, and there is no
+ * such scan.
  */
 export const AddedMembersSchema = Type.Object({
   members: Type.Array(
     Type.Object({
-      slot: Type.Integer(),
-      scan_id: Type.String(),
-      state: Type.Union([Type.Literal('leased'), Type.Literal('waiting'), Type.Literal('ended')]),
+      identity: Type.String(),
+      state: Type.Union([
+        Type.Literal('leased'),
+        Type.Literal('waiting'),
+        Type.Literal('ended'),
+        Type.Literal('quota'),
+      ]),
       member: Type.Union([JobMemberSchema, Type.Null()]),
     }),
   ),

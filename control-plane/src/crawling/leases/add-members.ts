@@ -1,3 +1,4 @@
+import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { AddedMembers } from '@adsweep/shared/lease/messages.ts';
 import type { ReserveChecks } from '../../accounts/billing/reserve-checks.ts';
@@ -6,7 +7,7 @@ import type { WorkMetrics } from '../../metrics.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanLease, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
-import { type FoundScan, newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
+import { newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { jobMemberOf, runsUnder } from './job-members.ts';
 
@@ -29,7 +30,7 @@ type AddedMember = AddedMembers['members'][number];
 export async function addMembers(
   dependencies: AddDependencies,
   ref: LeaseRef,
-  found: FoundScan[],
+  found: AdBlock[],
   now: Date,
 ): Promise<AddedMember[] | 'lost'> {
   const parent = await dependencies.scans.findMember(ref, ref.jobId);
@@ -42,12 +43,12 @@ export async function addMembers(
   return added;
 }
 
-function refuseSlots({ job_kind }: ScanRecord, found: FoundScan[]): void {
+function refuseSlots({ job_kind }: ScanRecord, found: AdBlock[]): void {
   const slots = JOB_LIMITS[job_kind].added_members;
-  const issues = found.flatMap(({ slot }, at) => {
-    if (slot <= slots) return [];
+  const issues = found.flatMap(({ slot_index }, at) => {
+    if (slot_index < slots) return [];
     const msg = `A job of the kind ${job_kind} can get at most ${slots} more members.`;
-    return [{ loc: ['body', 'members', at, 'slot'], msg, type: 'too_many_members', ctx: { given: slot } }];
+    return [{ loc: ['body', 'members', at, 'slot_index'], msg, type: 'too_many_members', ctx: { given: slot_index } }];
   });
   if (issues.length > 0) throw refused(issues);
 }
@@ -56,7 +57,7 @@ async function addMember(
   { scans, reserve, metrics, outboxFilled }: AddDependencies,
   ref: LeaseRef,
   parent: ScanRecord,
-  found: FoundScan,
+  found: AdBlock,
   lease: ScanLease,
   now: Date,
 ): Promise<AddedMember> {
@@ -64,7 +65,7 @@ async function addMember(
   const known = await scans.findMember(ref, child._id);
   if (known) return stateOf(scans, known, lease);
   const { _id: id, organization_id, price_micros: priceMicros } = child;
-  const request = { id, names: [parent._id], indexes: [found.slot], checks: 1, priceMicros, isRepeatable: true, now };
+  const request = { id, names: [parent._id], indexes: [child.slot], checks: 1, priceMicros, isRepeatable: true, now };
   const reserved = await reserve(organization_id, request);
   const earlier = await scans.insertUnlessExists(child);
   reserved.finish(earlier ? 0 : 1);
@@ -81,9 +82,9 @@ async function stateOf(scans: AddDependencies['scans'], scan: ScanRecord, lease:
   const again = isLeftRunning && (await changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at));
   if (again) return leased(await scans.withTarget(again));
   const isWaiting = isLeftRunning || scan.status === 'pending';
-  return { slot: scan.slot, scan_id: scan._id, state: isWaiting ? 'waiting' : 'ended', member: null };
+  return { identity: scan.ad_block?.identity ?? '', state: isWaiting ? 'waiting' : 'ended', member: null };
 }
 
 function leased(scan: ScanRecord): AddedMember {
-  return { slot: scan.slot, scan_id: scan._id, state: 'leased', member: jobMemberOf(scan) };
+  return { identity: scan.ad_block?.identity ?? '', state: 'leased', member: jobMemberOf(scan) };
 }

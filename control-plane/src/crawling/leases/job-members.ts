@@ -1,3 +1,4 @@
+import { AD_KINDS } from '@adsweep/shared/capture/ad-block.ts';
 import type { CrawlJob, Isolation, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import { isolationOf } from '../../scan/isolation.ts';
@@ -60,5 +61,12 @@ export function jobMemberOf(scan: ScanRecord): JobMember {
     },
     emulator_id: scan.emulator_id,
     referrer: scan.referrer,
+    ...(scan.discovery && {
+      discovery: {
+        ad_formats: scan.discovery.ad_formats ?? [...AD_KINDS],
+        max_ads: scan.discovery.max_discovered_ads,
+      },
+    }),
+    ...(scan.ad_block && { ad_block: scan.ad_block }),
   };
 }

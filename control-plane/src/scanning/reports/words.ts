@@ -90,6 +90,7 @@ const FAILURES: Record<FailureCode, string> = {
   'browser: CRASHED': 'The page crashed the browser.',
   'browser: OUT_OF_MEMORY': 'The page exceeded its memory limit.',
   'browser: TIMEOUT': 'The page kept the browser so busy that the scan could not be finished.',
+  'ad_discovery: AD_GONE': 'The ad was not on the page any more.',
   'node: LOST': 'The machine that ran this scan was lost. This is our failure, not that of the target.',
   'internal: ERROR': 'Something went wrong on our side. This is our failure, not that of the target.',
 };

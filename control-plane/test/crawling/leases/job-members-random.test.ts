@@ -7,6 +7,7 @@ import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { adBlocks } from '../../support/ad-blocks.ts';
 import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
 const SEED = 20261122;
@@ -51,13 +52,9 @@ async function work(lease: Lease, random: () => number): Promise<void> {
   const isSweeping = lease.job.kind === 'sweep' && members[0] === lease.job.job_id;
   if (lease.job.isolation === 'node') await farm.node.beginAlone(lease);
   if (isSweeping) {
-    const found = [1, 2, 3].map((slot) => ({
-      slot,
-      target: { kind: 'url' as const, value: `https://ad.example/${slot}` },
-    }));
-    const added = await farm.node.addMembers(lease, { members: found.map((one) => ({ ...one, referrer: null })) });
-    for (const { state, scan_id } of added.members)
-      if (state === 'leased' && !members.includes(scan_id)) members.push(scan_id);
+    const added = await farm.node.addMembers(lease, { members: adBlocks(1, 2, 3) });
+    for (const { member } of added.members)
+      if (member && !members.includes(member.scan_id)) members.push(member.scan_id);
   }
   for (const scan_id of members) {
     const chance = random();

@@ -10,6 +10,7 @@ import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { adBlocks } from '../../support/ad-blocks.ts';
 import { PRICE_MICROS } from '../../support/open-plane.ts';
 import { captureOf, type RunningFarm, runningFarm, sampleLandings, webp } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
@@ -203,13 +204,7 @@ describe('a lease', () => {
 });
 
 describe('a sweep', () => {
-  const found = (...slots: number[]): AddMembers => ({
-    members: slots.map((slot) => ({
-      slot,
-      target: { kind: 'ad_tag' as const, value: `<a href="https://ad.example/${slot}">` },
-      referrer: 'https://publisher.example/',
-    })),
-  });
+  const found = (...slots: number[]): AddMembers => ({ members: adBlocks(...slots) });
   const leaseSweep = async (changes: Partial<ScanRecord> = {}): Promise<[LeaseOfFirst, ScanRecord]> => {
     const sweep = await farm.submit({ job_kind: 'sweep', ...changes });
     return [await farm.acquireOne(), sweep];
@@ -224,16 +219,16 @@ describe('a sweep', () => {
     const [lease, sweep] = await leaseSweep(changes);
     const answers = await Promise.all([add(lease, 1, 2), add(lease, 2, 1, 2)]);
     const [first, second] = await children(sweep);
-    for (const { slot, state, scan_id, member: leased } of answers.flat()) {
-      assert.deepEqual([state, scan_id], ['leased', derivedId(sweep._id, slot)]);
-      assert.deepEqual([leased?.scan_id, leased?.target], [scan_id, found(slot).members[0]?.target]);
+    for (const { identity, state, member: leased } of answers.flat()) {
+      assert.deepEqual([state, leased?.scan_id], ['leased', derivedId(`${sweep._id}/${identity}`, 0)]);
+      assert.deepEqual([leased?.ad_block?.identity, leased?.target], [identity, sweep.target]);
     }
     assert.ok(first && second && isId(first._id));
     assert.equal((await children(sweep)).length, 2);
     for (const child of [first, second]) {
       assert.deepEqual([child.status, child.job_id, chargesOf(child)], ['running', sweep._id, 1]);
       assert.partialDeepStrictEqual(child, changes);
-      assert.equal(child.referrer, 'https://publisher.example/');
+      assert.deepEqual([child.referrer, child.target], [sweep.referrer, sweep.target]);
     }
     await complete(lease, sweep);
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed', 'its children are under way');
@@ -251,13 +246,8 @@ describe('a sweep', () => {
     await lose(lease);
     const again = await farm.acquireOne();
     assert.deepEqual(scansOf(again), [sweep._id, before[1]!._id, before[2]!._id]);
-    const states = (await add(again, 1, 2, 3, 4)).map(({ slot, state }) => [slot, state]);
-    assert.deepEqual(states, [
-      [1, 'ended'],
-      [2, 'leased'],
-      [3, 'leased'],
-      [4, 'leased'],
-    ]);
+    const states = (await add(again, 1, 2, 3, 4)).map(({ state }) => state);
+    assert.deepEqual(states, ['ended', 'leased', 'leased', 'leased']);
     await assert.rejects(add(lease, 5), refusedWith(409));
     const after = await children(sweep);
     assert.deepEqual(idsOf(after.slice(0, 3)), idsOf(before));
@@ -287,17 +277,17 @@ describe('a sweep', () => {
   });
 
   it('leases members again that its earlier lease left running, but not those that wait', async () => {
-    const [lease, sweep] = await leaseSweep({ retry_max_attempts: 1 });
+    const [lease, sweep] = await leaseSweep();
     await add(lease, 1, 2);
-    const [left, failed] = await children(sweep);
-    await fail(lease, failed!);
-    const older = { $set: { 'lease.fence': 1 } };
-    await farm.store.collection<ScanRecord>('scans').updateOne({ _id: left!._id }, older);
+    const [left, waiting] = await children(sweep);
+    const scans = farm.store.collection<ScanRecord>('scans');
+    await scans.updateOne({ _id: left!._id }, { $set: { 'lease.fence': 1 } });
+    await scans.updateOne({ _id: waiting!._id }, { $set: { status: 'pending', lease: null } });
     const states = (await add(lease, 1, 2)).map(({ state }) => state);
     assert.deepEqual(states, ['leased', 'waiting']);
     await complete(lease, left!);
     await complete(lease, sweep);
-    assert.equal((await depth()).delayed, 1);
+    assert.equal((await depth()).waiting[0], 1);
   });
 
   it('adds no more members than its kind allows, and other kinds of jobs add none', async () => {

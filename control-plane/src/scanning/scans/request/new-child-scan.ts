@@ -1,28 +1,32 @@
+import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { derivedId } from '@adsweep/shared/ids.ts';
-import type { AddMembers } from '@adsweep/shared/lease/messages.ts';
 import type { ScanLease, ScanRecord } from '../../../scan/scan.ts';
 import { pendingScan } from './new-scan.ts';
 
-/** A scan that a sweep found: its slot, its target, and the referrer it is loaded with. */
-export type FoundScan = AddMembers['members'][number];
+/** The id of the scan of an ad that `parentId` found: derived from the ad's identity, so that it is created and charged once. */
+export const childScanId = (parentId: string, { identity }: Pick<AdBlock, 'identity'>): string =>
+  derivedId(`${parentId}/${identity}`, 0);
 
 /**
- * The record of a scan that `parent` found: `running` under the parent's lease, its charge in its outbox. It inherits everything but its
- * target and referrer. Its id is derived from its slot, so that it is created and charged once even if it is found again.
+ * The record of the scan of an ad that `parent` found: `running` under the parent's lease, its charge in its outbox. It is a scan of the
+ * parent's page, inherits everything from the parent, and is never retried.
  */
-export function newChildScan(
-  parent: ScanRecord,
-  { slot, target, referrer }: FoundScan,
-  lease: ScanLease,
-  now: Date,
-): ScanRecord {
+export function newChildScan(parent: ScanRecord, adBlock: AdBlock, lease: ScanLease, now: Date): ScanRecord {
   const { organization_id, job_id, job_kind, country_code, emulator_id, proxy, labels, campaign_id, run_id } = parent;
-  const { ignore_first_n_domains, retry_max_attempts, price_micros, band } = parent;
+  const { target, referrer, ignore_first_n_domains, price_micros, band } = parent;
   const child = {
-    _id: derivedId(parent._id, slot),
-    ...{ organization_id, job_id, job_kind, slot, parent_scan_id: parent._id, target, referrer },
+    _id: childScanId(parent._id, adBlock),
+    ...{
+      organization_id,
+      job_id,
+      job_kind,
+      slot: adBlock.slot_index + 1,
+      parent_scan_id: parent._id,
+      target,
+      referrer,
+    },
     ...{ country_code, emulator_id, proxy, labels, campaign_id, run_id },
-    ...{ ignore_first_n_domains, retry_max_attempts, price_micros },
+    ...{ ignore_first_n_domains, retry_max_attempts: 0, price_micros, ad_block: adBlock },
     ...(band !== undefined && { band }),
   };
   return { ...pendingScan(child, now), status: 'running', lease, started_at: now };

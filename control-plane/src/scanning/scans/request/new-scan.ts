@@ -130,6 +130,8 @@ export type RequestedScan = Pick<
   | 'job_kind'
   | 'slot'
   | 'parent_scan_id'
+  | 'discovery'
+  | 'ad_block'
   | 'target'
   | 'target_text_id'
   | 'country_code'

@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto';
+import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
+
+/** Banners of a page as a node describes them, one for each slot (`slot_index` + 1). */
+export const adBlocks = (...slots: number[]): AdBlock[] => slots.map(adBlock);
+
+const adBlock = (slot: number): AdBlock => ({
+  identity: createHash('md5').update(`slot ${slot}`).digest('hex'),
+  slot_index: slot - 1,
+  ad_kind: 'banner',
+  network: 'Example Ads',
+  network_host: 'ads.example',
+  ...{ x: 20, y: 300 * slot, width: 300, height: 250 },
+  signals: ['ad_server_frame'],
+});
