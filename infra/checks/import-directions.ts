@@ -36,7 +36,7 @@ const reserved: Record<string, string[]> = {
 const infraPackages: Record<string, string[]> = { typebox: ['infra/{farm,demo}/**'] };
 
 /** Folders whose `index.ts` is a registry of their files; no other index is allowed. Biome checks barrel files and cycles. */
-const registries = ['**/{checks,rule-types,targets,collectors,artifacts,observations,providers,migrations}/index.ts'];
+const registries = ['**/{checks,rule-types,targets,collectors,observations,providers,migrations}/index.ts'];
 
 /**
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same

@@ -1,5 +1,5 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
-import { loadScript } from '../../platform/redis.ts';
+import { queueScript } from './queue-script.ts';
 import type { LeaseRef, PriorityClass, QueueShards, ShardKeys } from './queue-shards.ts';
 import { promoteDue } from './waiting-jobs.ts';
 
@@ -8,11 +8,10 @@ const REAPED_MAX = 200;
 /** The slot time that a job's organization is charged when it is leased, until its end tells how long it took. */
 const CHARGED_MS = 5_000;
 
-const script = (...names: string[]) =>
-  loadScript(...names.map((name) => new URL(`scripts/${name}.lua`, import.meta.url)));
-const [acquire, renew, adopt] = [script('acquire'), script('renew'), script('adopt')];
-const charge = 'functions/charge-slot-time';
-const [end, reap] = [script(charge, 'end'), script(charge, 'reap')];
+const acquire = queueScript('acquire', 'has-waiting-jobs');
+const [renew, adopt] = [queueScript('renew'), queueScript('adopt')];
+const end = queueScript('end', 'has-waiting-jobs', 'charge-slot-time');
+const reap = queueScript('reap', 'has-waiting-jobs', 'charge-slot-time');
 
 /** Operations on leased jobs: how a lease starts, is renewed and ends. */
 export function leasedJobs(shards: QueueShards) {

@@ -1,8 +1,8 @@
-import { loadScript } from '../../platform/redis.ts';
 import { pagesOfKeys } from './malformed-index.ts';
+import { queueScript } from './queue-script.ts';
 import type { QueueShards } from './queue-shards.ts';
 
-const limit = loadScript(new URL('scripts/limit.lua', import.meta.url));
+const limit = queueScript('limit', 'has-waiting-jobs');
 
 /** Operations that align the index with MongoDB and the settings: caps, adoption after a loss of data, number of shards. */
 export function queueUpkeep({ redis, all, leaseCapOf, announce }: QueueShards) {

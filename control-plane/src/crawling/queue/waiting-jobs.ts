@@ -1,14 +1,14 @@
 import { gatherByKey } from '../../platform/gather-by-key.ts';
-import { loadScript } from '../../platform/redis.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
+import { queueScript } from './queue-script.ts';
 import type { PriorityClass, QueueShards, ShardKeys, WaitingJob } from './queue-shards.ts';
 
 const PROMOTED_MAX = 200;
 /** Jobs per script call, which then blocks Redis for a millisecond or two. */
 const ENQUEUED_AT_ONCE = 100;
 
-const script = (name: string) => loadScript(new URL(`scripts/${name}.lua`, import.meta.url));
-const [enqueue, promote, drop] = [script('enqueue'), script('promote'), script('drop')];
+const [enqueue, promote] = [queueScript('enqueue'), queueScript('promote')];
+const drop = queueScript('drop', 'has-waiting-jobs');
 
 /** Operations on jobs that are not leased: waiting ones, and delayed ones that are not due yet. */
 export function waitingJobs(shards: QueueShards) {

@@ -87,8 +87,7 @@ for _ = 1, most > 0 and most + 500 or 0 do
     if id then give(id, org) else redis.call('DEL', KEYS[5]) end
     clock = math.max(clock, at)
     at = at + charged * 1000
-    local waiting = prefix .. 'waiting:'
-    if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) > 0 then
+    if hasWaitingJobs(prefix, org) then
       redis.call('ZADD', KEYS[1], string.format('%.0f', at), org)
     else
       redis.call('DEL', prefix .. 'turns:' .. org)

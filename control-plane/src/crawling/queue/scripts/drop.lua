@@ -11,7 +11,7 @@ elseif state == 'waiting' then
   local waiting = prefix .. 'waiting:'
   redis.call('ZREM', waiting .. class .. ':' .. org, id)
   redis.call('ZREM', waiting .. class, id)
-  if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then
+  if not hasWaitingJobs(prefix, org) then
     local at = redis.call('ZSCORE', KEYS[2], org)
     redis.call('ZREM', KEYS[2], org)
     if at then

@@ -18,6 +18,5 @@ redis.call('ZREM', prefix .. 'leases:' .. org, id)
 redis.call('DEL', KEYS[1])
 -- Without a cap it never left the round-robin set.
 if redis.call('HEXISTS', KEYS[5], org) == 0 then return 1 end
-local waiting = prefix .. 'waiting:'
-if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then return 1 end
+if not hasWaitingJobs(prefix, org) then return 1 end
 return 1 + redis.call('ZADD', KEYS[3], 'NX', redis.call('GET', KEYS[4]) or '0', org)

@@ -6,6 +6,5 @@ local org, cap = ARGV[2], ARGV[3]
 if (redis.call('HGET', KEYS[3], org) or '') == cap then return 0 end
 
 if cap == '' then redis.call('HDEL', KEYS[3], org) else redis.call('HSET', KEYS[3], org, cap) end
-local waiting = ARGV[1] .. 'waiting:'
-if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then return 0 end
+if not hasWaitingJobs(ARGV[1], org) then return 0 end
 return redis.call('ZADD', KEYS[1], 'NX', redis.call('GET', KEYS[2]) or '0', org)

@@ -6,7 +6,7 @@ local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local expired = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])
-local waiting, reaped = prefix .. 'waiting:', {}
+local reaped = {}
 
 for _, id in ipairs(expired) do
   local hash = prefix .. 'job:' .. id
@@ -19,10 +19,7 @@ for _, id in ipairs(expired) do
     redis.call('ZREM', prefix .. 'node:' .. node, id)
     redis.call('ZREM', prefix .. 'leases:' .. org, id)
     -- An organization that was at its cap returns to the round-robin set.
-    if
-      redis.call('HEXISTS', KEYS[4], org) == 1
-      and redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) > 0
-    then
+    if redis.call('HEXISTS', KEYS[4], org) == 1 and hasWaitingJobs(prefix, org) then
       redis.call('ZADD', KEYS[2], 'NX', redis.call('GET', KEYS[3]) or '0', org)
     end
     reaped[#reaped + 1] = id
