@@ -36,7 +36,7 @@ export async function addRule(
   farm: RunningFarm,
   { _id, organization_id }: ScanRecord,
   tag_slug: string,
-  rest: Pick<RuleRecord, 'rule_type' | 'config'>,
+  rest: Pick<RuleRecord, 'rule_type' | 'config'> & Partial<Pick<RuleRecord, 'target'>>,
 ): Promise<void> {
   await farm.rules.insert({
     ...{ _id: `${tag_slug}-${_id}`, owner: organization_id, organization_id, name: tag_slug, tag_slug },

@@ -124,8 +124,9 @@ export const sampleEvidence = (landings: readonly SeenLanding[]): SeenEvidence =
   landings,
   creative: null,
   vast: null,
+  adBlocks: null,
   notes: [],
-  artifacts: new Set(),
+  artifacts: new Map(),
 });
 
 const WORDS: Record<string, TagWords> = {

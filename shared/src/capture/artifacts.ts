@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { BODY_LIFETIME_MS } from '../limits.ts';
-import type { TargetKind } from '../scan/target.ts';
 import { Count, OPEN, Text } from './fields.ts';
+import type { ScannedKind } from './scanned-kind.ts';
 
 /** How a file is inspected: as an image, as gzipped JSON (RFC 1952) with an array of {@link CapturedItems} in it, as UTF-8 text, or as a media file of any kind. */
 export type ArtifactFormat = PictureFormat | 'gzipped_json' | 'text' | 'media';
@@ -22,13 +22,16 @@ export const isPicture = (format: ArtifactFormat): format is PictureFormat => fo
 /** Name of the screenshot of the landing with ordinal `ord`. */
 export const landingScreenshot = (ord: number): string => `landing-${ord}.jpeg`;
 
-/** The screenshot of the page that hosts a creative, taken where no click opened a landing. */
+/**
+ * The screenshot of the page that hosts a creative: of an ad on a page, the part of the page around it; of a tag, only where no click opened a
+ * landing.
+ */
 export const PAGE_SCREENSHOT = 'page.jpeg';
 
 /** The screenshot of a creative; of a VAST tag, a frame of its video. */
 export const CREATIVE_SCREENSHOT = 'creative.jpeg';
 
-/** The HTML of a creative as it was rendered, in UTF-8. */
+/** The HTML of a creative as it was rendered, in UTF-8. Videos have none. */
 export const CREATIVE_HTML = 'creative.html';
 
 /** The media file of a VAST ad as its server sent it; its content type is in the capture. */
@@ -107,14 +110,13 @@ export const hasItems = (name: string): name is keyof CapturedItems => Object.ha
 
 /**
  * A kind of file that a node may upload. `pattern`: its names, as the source of a regular expression without anchors; `lifetimeMs`: how
- * long it is kept once its capture is accepted, null = as long as its scan; `targets`: the kinds of target whose scans can have one (spec
- * 4.3), absent = all.
+ * long it is kept once its capture is accepted, null = as long as its scan; `of`: the scans that can have one (spec 4.3), absent = all.
  */
 type ArtifactKind = {
   pattern: string;
   format: ArtifactFormat;
   lifetimeMs: number | null;
-  targets?: readonly TargetKind[];
+  of?: readonly ScannedKind[];
 };
 
 /**
@@ -124,13 +126,13 @@ type ArtifactKind = {
 const ARTIFACT_KINDS: readonly ArtifactKind[] = [
   { pattern: 'landing-[0-9]{1,3}\\.jpeg', format: 'jpeg', lifetimeMs: null },
   { pattern: 'landing-[0-9]{1,3}\\.webp', format: 'webp', lifetimeMs: null },
-  { pattern: 'page\\.jpeg', format: 'jpeg', lifetimeMs: null, targets: ['ad_tag', 'vast_tag'] },
-  { pattern: 'creative\\.jpeg', format: 'jpeg', lifetimeMs: null, targets: ['ad_tag', 'vast_tag'] },
-  { pattern: 'creative\\.html', format: 'text', lifetimeMs: null, targets: ['ad_tag'] },
-  { pattern: 'creative-video', format: 'media', lifetimeMs: null, targets: ['vast_tag'] },
-  { pattern: 'vast\\.xml', format: 'text', lifetimeMs: null, targets: ['vast_tag'] },
-  { pattern: 'vast-documents\\.json\\.gz', format: 'gzipped_json', lifetimeMs: null, targets: ['vast_tag'] },
-  { pattern: 'companion-[0-9]{1,2}\\.jpeg', format: 'jpeg', lifetimeMs: null, targets: ['vast_tag'] },
+  { pattern: 'page\\.jpeg', format: 'jpeg', lifetimeMs: null, of: ['ad_tag', 'vast_tag', 'banner', 'video'] },
+  { pattern: 'creative\\.jpeg', format: 'jpeg', lifetimeMs: null, of: ['ad_tag', 'vast_tag', 'banner', 'video'] },
+  { pattern: 'creative\\.html', format: 'text', lifetimeMs: null, of: ['ad_tag', 'banner'] },
+  { pattern: 'creative-video', format: 'media', lifetimeMs: null, of: ['vast_tag'] },
+  { pattern: 'vast\\.xml', format: 'text', lifetimeMs: null, of: ['vast_tag'] },
+  { pattern: 'vast-documents\\.json\\.gz', format: 'gzipped_json', lifetimeMs: null, of: ['vast_tag'] },
+  { pattern: 'companion-[0-9]{1,2}\\.jpeg', format: 'jpeg', lifetimeMs: null, of: ['vast_tag'] },
   { pattern: 'documents\\.json\\.gz', format: 'gzipped_json', lifetimeMs: null },
   { pattern: 'bodies\\.json\\.gz', format: 'gzipped_json', lifetimeMs: BODY_LIFETIME_MS },
 ];
@@ -142,10 +144,10 @@ export const ARTIFACT_NAME = `^(${ARTIFACT_KINDS.map(({ pattern }) => pattern).j
 export const artifactKindOf = (name: string): ArtifactKind | undefined =>
   ARTIFACT_KINDS.find(({ pattern }) => new RegExp(`^${pattern}$`).test(name));
 
-/** Whether a scan of this kind of target can have an artifact called `name`. */
-export const mayHaveArtifact = (target: TargetKind, name: string): boolean => {
+/** Whether a scan of this kind can have an artifact called `name`. */
+export const mayHaveArtifact = (scanned: ScannedKind, name: string): boolean => {
   const kind = artifactKindOf(name);
-  return kind !== undefined && (kind.targets?.includes(target) ?? true);
+  return kind !== undefined && (kind.of?.includes(scanned) ?? true);
 };
 
 /** The most bytes one artifact may have. */

@@ -1,8 +1,9 @@
+import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { brandOf } from './brand.ts';
-import { type Network, networkOf, unnamedAdServer } from './network-name.ts';
+import { type Network, networkOf, networkOfBlock, unnamedAdServer } from './network-name.ts';
 
 /** The classification that follows from the evidence alone, without a model. */
 export type OwnNames = Network & { brand: string | null };
@@ -19,26 +20,34 @@ export type Classified = {
   /** The page with the ad, and the URL of the harness page: the same or a neutral one. */
   publisher?: string | null;
   pageUrl?: string | null;
+  /** The ad on a page whose scan this is. */
+  adBlock?: AdBlock | null;
 };
 
-/** Brand and network of a scan: the brand from its first landing, the network from what the creative loaded and the chain before the landing. */
-export function classify({
-  judged,
+/**
+ * Brand and network of a scan: the brand from its first landing; the network from what the creative loaded and the chain before the landing,
+ * or for an ad on a page, from what the sweep found there.
+ */
+export function classify(classified: Classified): OwnNames {
+  const { judged, documents = [], adBlock = null } = classified;
+  const first = judged.toSorted((a, b) => a.ord - b.ord)[0];
+  const html = documents.find(({ landing, frame }) => landing === first?.ord && frame === '')?.html ?? '';
+  return {
+    brand: first ? brandOf({ ...first, html }) : null,
+    ...(adBlock ? networkOfBlock(adBlock) : networkOfCapture(classified)),
+  };
+}
+
+function networkOfCapture({
   captured,
-  documents = [],
   creativeUrls = [],
   servedUrls = [],
   publisher = null,
   pageUrl = null,
-}: Classified): OwnNames {
-  const first = judged.toSorted((a, b) => a.ord - b.ord)[0];
-  const html = documents.find(({ landing, frame }) => landing === first?.ord && frame === '')?.html ?? '';
+}: Classified): Network {
   const chain = subjectLanding(captured)?.redirect_chain ?? [];
   // The last URL is the landing, which serves no ad.
   const named = networkOf([...creativeUrls, ...(chain.length > 0 ? chain.map(({ url }) => url) : [''])], publisher);
   const publishers = [publisher, pageUrl].filter((url) => url !== null);
-  return {
-    brand: first ? brandOf({ ...first, html }) : null,
-    ...(named.network_host === '' ? unnamedAdServer(servedUrls, publishers) : named),
-  };
+  return named.network_host === '' ? unnamedAdServer(servedUrls, publishers) : named;
 }

@@ -12,7 +12,7 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 /** What detectors and rules read: the capture, and the parts that are stored apart from it (empty unless they are needed). */
 export type Evidence = {
   landings: CapturedLanding[];
-  /** The creative of an ad tag or VAST tag; null for page scans. */
+  /** The creative of an ad tag, a VAST tag or an ad on a page; null for pages, and for pops, which are landings. */
   creative: CapturedCreative | null;
   /** The exit of the traffic, as far as it is known. */
   exit: Exit | null;

@@ -10,13 +10,14 @@ import {
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { validNotes } from '@adsweep/shared/capture/notes.ts';
 import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
+import { showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
 import { attemptOf, type ReadContents, type ReadPackedCapture } from '../../crawling/captures/capture-record.ts';
 import { JsonListReader } from '../../platform/json-list.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { Evidence, Need } from './evidence.ts';
 
 /** The properties of a scan that decide how, and in whose share of the threads, its evidence is inspected. */
-export type InspectedScan = Pick<ScanRecord, 'organization_id' | 'ignore_first_n_domains' | 'referrer'>;
+export type InspectedScan = Pick<ScanRecord, 'organization_id' | 'ignore_first_n_domains' | 'referrer' | 'ad_block'>;
 
 /**
  * A scan's evidence on its way to a thread, as it is stored: gzipped JSON, the creative's HTML as UTF-8. A part is null if it is not needed,
@@ -48,11 +49,11 @@ export async function packScan(
     read('documents', 'documents'),
     read('bodies', 'bodies'),
     read('vastDocuments', 'vast_documents'),
-    scan.target.kind === 'url' ? null : read('creativeHtml', 'creative_html'),
+    showsCreative(scan) ? read('creativeHtml', 'creative_html') : null,
   ]);
-  const { organization_id, ignore_first_n_domains, referrer } = scan;
+  const { organization_id, ignore_first_n_domains, referrer, ad_block } = scan;
   return {
-    scan: { organization_id, ignore_first_n_domains, referrer },
+    scan: { organization_id, ignore_first_n_domains, referrer, ...(ad_block && { ad_block }) },
     capture,
     parts: { requests, documents, bodies: contents, vastDocuments, creativeHtml },
     unpackedBytesMax: bodies.unpackedBytesMax,
@@ -67,7 +68,7 @@ export type UnreadablePart = { name: Need; cause: string };
  * Takes longer the larger it is: only for threads.
  */
 export function unpackScan(packed: PackedScan): { evidence: Evidence; unreadable: UnreadablePart[] } {
-  const { parts, unpackedBytesMax } = packed;
+  const { scan, parts, unpackedBytesMax } = packed;
   const unreadable: UnreadablePart[] = [];
   const unzip = (bytes: Uint8Array) => gunzipSync(bytes, { maxOutputLength: unpackedBytesMax });
   const read = (bytes: Uint8Array | null) => bytes && JSON.parse(unzip(bytes).toString());
@@ -80,15 +81,9 @@ export function unpackScan(packed: PackedScan): { evidence: Evidence; unreadable
       return [];
     }
   };
-  const {
-    landings,
-    requests,
-    creative = null,
-    vast = null,
-    exit,
-    observations,
-    notes,
-  } = read(packed.capture) as Capture;
+  const capture = read(packed.capture) as Capture;
+  const { landings, requests, vast = null, exit, observations, notes } = capture;
+  const creative = scan.ad_block?.ad_kind === 'pop' ? null : (capture.creative ?? null);
   const evidence = {
     ...{ landings, creative, vast, exit, observations: validObservations(observations), notes: validNotes(notes) },
     requests: read(parts.requests) ?? requests,

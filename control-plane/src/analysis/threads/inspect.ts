@@ -44,12 +44,12 @@ export function inspect(
 /** The classification is pure: one that fails or times out would do so again, so it is not repeated. */
 function classifyWithin(
   { captured, judged }: InspectedEvidence,
-  { referrer }: InspectedScan,
+  { referrer, ad_block }: InspectedScan,
 ): Pick<Inspection, 'names' | 'failed'> {
   const classified: Classified = {
     ...{ judged: judged.landings, captured: captured.landings, documents: judged.documents },
     ...{ creativeUrls: creativeUrls(captured), servedUrls: servedUrls(captured) },
-    ...{ publisher: referrer, pageUrl: captured.creative?.page_url ?? null },
+    ...{ publisher: referrer, pageUrl: captured.creative?.page_url ?? null, adBlock: ad_block ?? null },
   };
   try {
     return { names: runWithin(ANALYSER_MS, () => classify(classified)), failed: [] };

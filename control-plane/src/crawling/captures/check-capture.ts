@@ -1,30 +1,35 @@
 import { artifactKindOf, isPicture } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 
 const OTHER_ARTIFACT = 'Another artifact was uploaded under this name.';
 
 /**
- * Issues of a capture beyond its schema: it names artifacts that were not uploaded under this lease, or contradicts itself or its target.
+ * Issues of a capture beyond its schema: it names artifacts that were not uploaded under this lease, or contradicts itself or its scan.
  * Empty if it is consistent.
  */
 export function checkCapture(
   capture: Capture,
-  target: TargetKind,
+  scan: CheckedScan,
   uploads: ArtifactRecord[],
   limits: Pick<JobLimits, 'landings'>,
 ): Issue[] {
-  return [...partIssues(capture, target), ...artifactIssues(capture, uploads), ...landingIssues(capture, limits)];
+  return [...partIssues(capture, scan), ...artifactIssues(capture, uploads), ...landingIssues(capture, limits)];
 }
 
-/** Only a tag has a creative, and only a VAST tag has wrappers and trackers (spec 2.1). */
-function partIssues({ creative, vast }: Capture, target: TargetKind): Issue[] {
+type CheckedScan = Pick<ScanRecord, 'target' | 'discovery' | 'ad_block'>;
+
+/** Only an ad has a creative, only a VAST tag has wrappers and trackers (spec 2.1), and only a sweep has ad blocks. */
+function partIssues({ creative, vast, ad_blocks }: Capture, scan: CheckedScan): Issue[] {
+  const kind = scannedKind(scan);
   return [
-    ...(creative && target === 'url' ? [issue(['creative'], 'A page scan has no creative.')] : []),
-    ...(vast && target !== 'vast_tag' ? [issue(['vast'], 'Only the scan of a VAST tag has this.')] : []),
+    ...(creative && kind === 'url' ? [issue(['creative'], 'A page scan has no creative.')] : []),
+    ...(vast && kind !== 'vast_tag' ? [issue(['vast'], 'Only the scan of a VAST tag has this.')] : []),
+    ...(ad_blocks && !scan.discovery ? [issue(['ad_blocks'], 'Only a sweep has this.')] : []),
   ];
 }
 

@@ -34,8 +34,8 @@ function sentTypeOf({ capture }: Pick<CaptureRecord, 'capture'>, name: string): 
 }
 
 /**
- * The name of the artifact with this screenshot; null if there is none. The page of an ad tag is its first landing or, if no click
- * navigated, the harness page of the creative. Pure.
+ * The name of the artifact with this screenshot; null if there is none. The page of an ad is the page around it, if the node took a picture of
+ * that: always for an ad on a page, and for a tag if no click navigated. Otherwise it is the first landing. Pure.
  */
 export function pictureName(record: Pick<CaptureRecord, 'capture' | 'artifacts'>, of: PictureOf): string | null {
   if (of === 'creative') return has(record, CREATIVE_SCREENSHOT) ? CREATIVE_SCREENSHOT : null;
@@ -43,10 +43,9 @@ export function pictureName(record: Pick<CaptureRecord, 'capture' | 'artifacts'>
     const name = companionScreenshot(Number(of.replace('companion ', '')));
     return has(record, name) ? name : null;
   }
+  if (of === 'page' && has(record, PAGE_SCREENSHOT)) return PAGE_SCREENSHOT;
   const ord = of === 'page' ? SUBJECT_ORD : of;
-  const landing = record.capture.landings.find((one) => one.ord === ord);
-  if (landing || of !== 'page') return landing?.screenshot ?? null;
-  return has(record, PAGE_SCREENSHOT) ? PAGE_SCREENSHOT : null;
+  return record.capture.landings.find((one) => one.ord === ord)?.screenshot ?? null;
 }
 
 const has = ({ artifacts }: Pick<CaptureRecord, 'artifacts'>, name: string): boolean =>

@@ -1,3 +1,4 @@
+import type { ListedAdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop, Hop, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
@@ -14,7 +15,8 @@ export function evidenceOf({ capture, artifacts }: Pick<CaptureRecord, 'capture'
     landings: presentLandings(capture, trees),
     creative: presentCreative(capture, trees),
     vast: capture.vast ? presentVast(capture.vast) : null,
-    artifacts: new Set(artifacts.map(({ name }) => name)),
+    adBlocks: capture.ad_blocks?.map(presentAdBlock) ?? null,
+    artifacts: new Map(artifacts.map(({ name, width, height }) => [name, { width, height }])),
     notes: validNotes(capture.notes),
   };
 }
@@ -42,7 +44,14 @@ function presentLandings(capture: Capture, trees: RequestTrees): EvidenceLanding
 function presentCreative({ creative }: Capture, trees: RequestTrees): EvidenceCreative | null {
   if (!creative) return null;
   const { width, height, page_url, redirect_chain } = creative;
-  return { width, height, page_url, redirect_chain: presentChain(redirect_chain, 'creative', trees) };
+  const requests = trees('creative', NO_HOP);
+  return { width, height, page_url, redirect_chain: presentChain(redirect_chain, 'creative', trees), requests };
+}
+
+/** Copied field by field, as hops are. */
+function presentAdBlock(block: ListedAdBlock): ListedAdBlock {
+  const { identity, slot_index, ad_kind, network, network_host, x, y, width, height, signals, not_scanned } = block;
+  return { identity, slot_index, ad_kind, network, network_host, x, y, width, height, signals, not_scanned };
 }
 
 function openedAt(capture: Capture, landing: CapturedLanding): Date {
@@ -52,6 +61,9 @@ function openedAt(capture: Capture, landing: CapturedLanding): Date {
 
 /** Owner of a redirect chain: the landing with this ordinal, or the creative. */
 type ChainOwner = number | 'creative';
+
+/** The place of the requests of a creative that has no hops. */
+const NO_HOP = -1;
 
 /** The requests of each hop's document, as trees by initiator. */
 type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];

@@ -36,7 +36,7 @@ export async function storeEvidence(
   const ref = { scanId: scan._id, fence };
   const uploads = await artifacts.listOf(ref);
   const stored = { ...capture, requests: chooseStored(capture) };
-  const issues = checkCapture(capture, scan.target.kind, uploads, JOB_LIMITS[scan.job_kind]);
+  const issues = checkCapture(capture, scan, uploads, JOB_LIMITS[scan.job_kind]);
   if (issues.length > 0) throw refused(issues);
 
   const names = capture.artifacts.map(({ name }) => name);

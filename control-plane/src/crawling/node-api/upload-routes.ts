@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ARTIFACT_NAME, mayHaveArtifact } from '@adsweep/shared/capture/artifacts.ts';
+import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import {
   type Complete,
@@ -176,8 +177,8 @@ async function mayUpload(
 ): Promise<void> {
   const limits = JOB_LIMITS[scan.job_kind];
   refuseLarger(stream, limits.artifact_bytes, 'An artifact');
-  if (!mayHaveArtifact(scan.target.kind, name))
-    throw refusedArtifact(`A scan of kind ${scan.target.kind} has no ${name}.`);
+  const kind = scannedKind(scan);
+  if (!mayHaveArtifact(kind, name)) throw refusedArtifact(`A scan of kind ${kind} has no ${name}.`);
   if (!runsUnder(scan, fence)) throw leaseLost(metrics, 'upload');
   await disk.requireFree();
   const names = (await artifacts.listOf({ scanId: scan._id, fence })).map((artifact) => artifact.name);

@@ -59,8 +59,8 @@ const countRequests = (all: readonly SubRequest[]): number =>
 /** Maximum number of companion screenshots: a browser node takes five for each of five ads. */
 const COMPANIONS_MAX = 25;
 
-/** The public view of a VAST tag. `artifacts`: the names of the scan's files; `privateUrl`: the URL listed for a document sent as text, left out. */
-export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>, privateUrl: string): ReportVast {
+/** The public view of a VAST tag. `artifacts`: the scan's files; `privateUrl`: the URL listed for a document sent as text, left out. */
+export function publicVast(vast: EvidenceVast, artifacts: SeenEvidence['artifacts'], privateUrl: string): ReportVast {
   const { video, wrappers, ads, trackers } = vast;
   const companions = Array.from({ length: COMPANIONS_MAX }, (_, at) => at);
   return {

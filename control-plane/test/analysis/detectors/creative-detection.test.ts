@@ -7,6 +7,7 @@ import { autoRedirect } from '../../../src/analysis/detectors/behaviors/navigati
 import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
 import { pictureName } from '../../../src/crawling/captures/open-artifact.ts';
 import { evidenceOf } from '../../../src/crawling/captures/present-evidence.ts';
+import { adBlocks } from '../../support/ad-blocks.ts';
 
 const CREATIVE: CapturedCreative = {
   url: 'https://ads.example/frame',
@@ -98,6 +99,27 @@ describe('what is found on a creative', () => {
   });
 });
 
+describe('the network of an ad on a page', () => {
+  const [block] = adBlocks(1);
+  const networkOf = (changes: object) => {
+    const creativeUrls = ['https://securepubads.g.doubleclick.net/tag/js/gpt.js'];
+    const { network, network_host } = classify({
+      ...{ judged: [], captured: [], creativeUrls },
+      adBlock: { ...block!, ...changes },
+    });
+    return [network, network_host];
+  };
+
+  test('§2.1.1 is what the sweep found, also if that is none', () => {
+    assert.deepEqual(networkOf({}), ['Example Ads', 'ads.example']);
+    assert.deepEqual(networkOf({ network: '', network_host: '' }), ['', '']);
+  });
+
+  test('§2.1.2 of a pop has no host', () => {
+    assert.deepEqual(networkOf({ ad_kind: 'pop' }), ['Example Ads', '']);
+  });
+});
+
 describe('what a capture tells of a creative', () => {
   const hop = (url: string) => ({
     url,
@@ -155,10 +177,29 @@ describe('what a capture tells of a creative', () => {
     ]);
   });
 
-  test('§4.3.2 the page is pictured by its first landing, else by the page that the creative stood on', () => {
+  test('all requests of an ad on a page, which has no chain, are listed with it', () => {
+    const requests = capture.requests.map((one) => ({ ...one, hop: null }));
+    const onPage = { ...capture, requests, creative: { ...capture.creative, redirect_chain: [] } };
+    const { creative } = evidenceOf({ capture: onPage, artifacts: [] });
+    assert.deepEqual(creative?.redirect_chain, []);
+    assert.deepEqual(
+      creative?.requests.map(({ url, children }) => [url.split('/').at(-1), children.length]),
+      [
+        ['first.gif', 0],
+        ['own.gif', 1],
+        ['beacon', 0],
+      ],
+    );
+  });
+
+  test('§4.3.2 the page is pictured by what is around the creative, else by its first landing', () => {
     const artifact = (name: string) => ({ name, sha256: '', bytes: 0, content_type: '', width: 1, height: 1 });
     const artifacts = [artifact('page.jpeg'), artifact('creative.jpeg')];
+    const landing = { ord: 0, opener_url: '', final_url: '', page_title: '', site_name: '', redirect_chain: [] };
+    const landings = [{ ...landing, screenshot: 'landing-0.jpeg', opened_at_ms: 0, elapsed_ms: 0 }];
     assert.equal(pictureName({ capture, artifacts }, 'page'), 'page.jpeg');
+    assert.equal(pictureName({ capture: { ...capture, landings }, artifacts }, 'page'), 'page.jpeg');
+    assert.equal(pictureName({ capture: { ...capture, landings }, artifacts: [] }, 'page'), 'landing-0.jpeg');
     assert.equal(pictureName({ capture, artifacts }, 'creative'), 'creative.jpeg');
     assert.equal(pictureName({ capture, artifacts: [] }, 'creative'), null);
     assert.equal(pictureName({ capture, artifacts }, 'companion 0'), null);

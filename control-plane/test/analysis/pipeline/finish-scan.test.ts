@@ -10,8 +10,9 @@ import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
 import type { Analyse } from '../../../src/analysis/threads/analysis-threads.ts';
 import { inspect } from '../../../src/analysis/threads/inspect.ts';
 import type { ReadPackedCapture } from '../../../src/crawling/captures/capture-record.ts';
+import { adBlocks } from '../../support/ad-blocks.ts';
 import { addRule, checkCrawled, crawledScan, followUpsOf, LOUD, ownTag, slugsOf } from '../../support/checked-scans.ts';
-import { captureOf, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
+import { captureOf, named, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
 
 let farm: RunningFarm;
 before(async () => {
@@ -68,6 +69,38 @@ describe('the analysis after a crawl', () => {
     const { rule_id, place, offset, excerpt } = match!;
     assert.deepEqual([rule_id, place, offset], [`kit-${scan._id}`, 'request', 20]);
     assert.equal(excerpt, 'https://cdn.example/«exploit-42».js');
+  });
+
+  it('§2.1.1 §2.1.2 judges an ad on a page as an ad: its markup and its network count, and a pop has neither', async () => {
+    const finished = async (ad_kind: 'banner' | 'pop') => {
+      const [block] = adBlocks(1);
+      const scan = await farm.submit({ job_kind: 'sweep', ad_block: { ...block!, ad_kind } });
+      const config = { pattern: 'buy-now' };
+      await addRule(farm, scan, 'pushy', { rule_type: 'regexp_content', target: 'creative', config });
+      const lease = await farm.acquireOne();
+      const markup = Buffer.from('<a class="buy-now">Buy</a>');
+      const type = 'text/plain; charset=utf-8';
+      if (ad_kind === 'banner') await farm.node.upload(lease, 'creative.html', type, markup);
+      const artifacts = ad_kind === 'banner' ? [named('creative.html', markup, type)] : [];
+      const about = { url: 'https://ads.example/', page_url: 'https://news.example/', page_title: '' };
+      const creative = { ...about, width: 0, height: 0, redirect_chain: [] };
+      const requests = [requestOf(1, { url: 'https://securepubads.g.doubleclick.net/tag.js', surface: 'creative' })];
+      const chain = ad_kind === 'pop' ? ['https://shop.example/'] : [];
+      await farm.node.complete(lease, captureOf(chain, { artifacts, creative, requests }));
+      await work();
+      return farm.read(scan._id);
+    };
+    const [banner, pop] = [await finished('banner'), await finished('pop')];
+    assert.deepEqual([banner.network, banner.network_host], ['Example Ads', 'ads.example']);
+    assert.deepEqual(
+      banner.tags.map(({ tag_slug, surface }) => [tag_slug, surface]),
+      [
+        ['creative_empty', 'creative'],
+        ['pushy', 'creative'],
+      ],
+    );
+    assert.deepEqual([pop.network, pop.network_host, pop.tags], ['Example Ads', '', []]);
+    assert.deepEqual([banner.status, banner.error, pop.status, pop.error], ['completed', '', 'completed', '']);
   });
 
   it('§2.5.3 skips a combo with an archived input, even if the combo requires its absence', async () => {

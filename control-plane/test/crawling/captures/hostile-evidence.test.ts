@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { AD_KINDS, type AdKind } from '@adsweep/shared/capture/ad-block.ts';
 import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
+import type { ScannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Target, TargetKind } from '@adsweep/shared/scan/target.ts';
 import sharp from 'sharp';
@@ -8,6 +10,7 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { buildReport } from '../../../src/scanning/reports/build-report.ts';
 import { reportPage } from '../../../src/scanning/reports/report-page.ts';
 import { presentScan } from '../../../src/scanning/scans/api/present-scan.ts';
+import { adBlocks } from '../../support/ad-blocks.ts';
 import { PUBLIC_URL } from '../../support/open-plane.ts';
 import {
   captureOf,
@@ -27,6 +30,7 @@ const TARGETS: Record<TargetKind, Target> = {
   vast_tag: { kind: 'vast_tag', value: 'https://exchange.example/tag' },
 };
 const JOBS = { url: 'page', ad_tag: 'ad_tag', vast_tag: 'vast_tag' } as const;
+const isAdKind = (kind: ScannedKind): kind is AdKind => AD_KINDS.some((known) => known === kind);
 const NOWHERE = Number.MAX_SAFE_INTEGER;
 
 const [hop] = captureOf(['https://ads.example/']).landings[0]!.redirect_chain;
@@ -56,8 +60,10 @@ describe('a hostile node', () => {
   afterEach(() => farm.forgetScans());
   after(() => farm.stop());
 
-  async function leased(kind: TargetKind): Promise<LeaseOfFirst> {
-    await farm.submit({ target: TARGETS[kind], job_kind: JOBS[kind] });
+  async function leased(kind: ScannedKind): Promise<LeaseOfFirst> {
+    const ofAd = (ad_kind: AdKind) => ({ job_kind: 'sweep' as const, ad_block: { ...adBlocks(1)[0]!, ad_kind } });
+    const ofTarget = (one: TargetKind) => ({ target: TARGETS[one], job_kind: JOBS[one] });
+    await farm.submit(isAdKind(kind) ? ofAd(kind) : ofTarget(kind));
     return farm.acquireOne();
   }
   const complete = (lease: LeaseOfFirst, capture: object) => farm.node.complete(lease, { ...nothingSeen, ...capture });
@@ -83,12 +89,16 @@ describe('a hostile node', () => {
       'vast-documents.json.gz': gzJson([]),
       'companion-0.jpeg': picture,
     };
-    const taken: Record<TargetKind, string[]> = {
-      url: ['landing-0.jpeg', 'documents.json.gz'],
+    const page = ['landing-0.jpeg', 'documents.json.gz'];
+    const taken: Record<ScannedKind, string[]> = {
+      url: page,
+      pop: page,
+      video: [...page, 'page.jpeg', 'creative.jpeg'],
+      banner: [...page, 'page.jpeg', 'creative.jpeg', 'creative.html'],
       ad_tag: ['landing-0.jpeg', 'documents.json.gz', 'page.jpeg', 'creative.jpeg', 'creative.html'],
       vast_tag: Object.keys(files).filter((name) => name !== 'creative.html'),
     };
-    for (const kind of ['url', 'ad_tag', 'vast_tag'] as const) {
+    for (const kind of Object.keys(taken) as ScannedKind[]) {
       const lease = await leased(kind);
       for (const [name, bytes] of Object.entries(files)) {
         const upload = farm.node.upload(lease, name, 'application/octet-stream', bytes);
@@ -98,10 +108,15 @@ describe('a hostile node', () => {
     }
   });
 
-  it('§2.1.8 §2.1.13 cannot submit a creative for a page, nor a video for anything but a VAST tag', async () => {
+  it('§2.1.8 §2.1.13 cannot submit a creative or ad blocks for a page, nor a video for anything but a VAST tag', async () => {
     const page = await leased('url');
     await assert.rejects(complete(page, { creative }), refusedWith(422));
     await assert.rejects(complete(page, { vast: sampleVast() }), refusedWith(422));
+    const ad_blocks = adBlocks(1).map((block) => ({ ...block, not_scanned: null }));
+    await assert.rejects(complete(page, { ad_blocks }), refusedWith(422));
+    const ad = await leased('banner');
+    await assert.rejects(complete(ad, { creative, ad_blocks }), refusedWith(422));
+    await complete(ad, { creative });
     const tag = await leased('ad_tag');
     await assert.rejects(complete(tag, { creative, vast: sampleVast() }), refusedWith(422));
     await complete(tag, { creative });

@@ -43,7 +43,13 @@ describe('the size of a report', () => {
         ...{ body_size: 1, timestamp_ms: index, children: [] },
       })),
     }));
-    const creative = { width: 300, height: 250, page_url: 'https://publisher.example/', redirect_chain: chain };
+    const creative = {
+      width: 300,
+      height: 250,
+      page_url: 'https://publisher.example/',
+      redirect_chain: chain,
+      requests: [],
+    };
     const evidence = { ...sampleEvidence([]), creative };
     const adTag = { target: { kind: 'ad_tag' as const, value: '<b>' } };
     const tabs = Array.from({ length: 50 }, (_, ord) => sampleLanding(ord, { redirect_chain: CHAIN }));

@@ -17,14 +17,14 @@ describe('the report of an ad tag', () => {
   };
   const page_url = 'https://private.example/article';
   const root = { ...sampleHop(page_url, 'initial', 200, 0), sub_requests: [{ ...pixel, children: [pixel] }] };
-  const creative = { width: 300, height: 250, page_url, redirect_chain: [root] };
+  const creative = { width: 300, height: 250, page_url, redirect_chain: [root], requests: [] };
   const shownWith = (changes: Partial<typeof creative>, tags = sampleScan().tags) =>
     renderEvidence(
       { target: { kind: 'ad_tag', value: '<b>private</b>' }, tags },
       {
         ...sampleEvidence([sampleLanding(0), sampleLanding(1)]),
         creative: { ...creative, ...changes },
-        artifacts: new Set(['creative.jpeg']),
+        artifacts: new Map([['creative.jpeg', { width: 300, height: 250 }]]),
       },
     );
 

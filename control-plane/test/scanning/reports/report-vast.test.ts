@@ -31,7 +31,7 @@ function render(
   const evidence = {
     ...sampleEvidence([sampleLanding(0), sampleLanding(1)]),
     vast: presentVast(sampleVast({ trackers: TRACKERS, ...parts })),
-    artifacts: new Set(artifacts),
+    artifacts: new Map(artifacts.map((name) => [name, { width: 1, height: 1 }])),
   };
   return renderEvidence({ target, ...changes }, evidence);
 }

@@ -2,7 +2,7 @@ import { isRendered } from '@adsweep/shared/capture/creative.ts';
 import { observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Detector } from '../detector.ts';
 
-/** Ad tags that render nothing visible. */
+/** Ads that render nothing visible. */
 export const creativeEmpty: Detector = {
   name: 'creative_empty',
   needs: [],

@@ -27,7 +27,7 @@ function describeDeparture(departure: Departure, all: Departure[]): Sign[] {
   const leavesSite = /^https?:/.test(to) && registrableDomain(to) !== '' && !sameSite(to, url);
   if (!leavesSite) return [];
   const { after_load_ms } = startOf(departure, all).facts;
-  // The page around a creative is our harness page: only the creative can navigate it, however soon.
+  // A navigation of the page around a creative is listed with the creative only if the creative caused it, however soon.
   const isStep = landing !== null && after_load_ms <= STAYED_MS;
   return isStep ? [] : [{ landing, text: `left for ${to} by itself, ${after_load_ms} ms after its load` }];
 }

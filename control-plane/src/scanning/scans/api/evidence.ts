@@ -1,5 +1,6 @@
+import type { ListedAdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
-import type { Hop } from '@adsweep/shared/capture/hop.ts';
+import type { Hop, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import type { Note } from '@adsweep/shared/capture/notes.ts';
 import type { Static } from 'typebox';
 import type { VastOutSchema, VideoSchema } from './vast-responses.ts';
@@ -17,8 +18,11 @@ export type EvidenceLanding = {
   created_at: Date;
 };
 
-/** The creative of an ad tag or VAST tag. */
-export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height' | 'page_url'> & { redirect_chain: Hop[] };
+/** The creative of an ad. `requests`: those that belong to no hop of its chain; of an ad on a page, which has no chain, all of them. */
+export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height' | 'page_url'> & {
+  redirect_chain: Hop[];
+  requests: SubRequest[];
+};
 
 /** The metadata of a video ad (spec 2.1). */
 export type Video = Static<typeof VideoSchema>;
@@ -26,12 +30,15 @@ export type Video = Static<typeof VideoSchema>;
 /** The result of a VAST tag: its metadata (null: it has no ad), its wrapper chain, its ads, and each declared tracker with its request. */
 export type EvidenceVast = { video: Video | null } & Static<typeof VastOutSchema>;
 
-/** The evidence in a scan's capture, for clients: landings by ordinal, the creative if there is one, and the names of its artifacts. */
+/** The evidence in a scan's capture, for clients: landings by ordinal, the creative if there is one, and its artifacts. */
 export type ScanEvidence = {
   landings: EvidenceLanding[];
   creative: EvidenceCreative | null;
   vast: EvidenceVast | null;
-  artifacts: ReadonlySet<string>;
+  /** The ads on the page of a sweep, in the order of `slot_index`; null for other scans. */
+  adBlocks: ListedAdBlock[] | null;
+  /** The sizes of its files in pixels by name, 0: not a picture. */
+  artifacts: ReadonlyMap<string, { width: number; height: number }>;
   /** What the capture lacks. */
   notes: readonly Note[];
 };
@@ -41,6 +48,7 @@ export const NO_SCAN_EVIDENCE: ScanEvidence = {
   landings: [],
   creative: null,
   vast: null,
-  artifacts: new Set(),
+  adBlocks: null,
+  artifacts: new Map(),
   notes: [],
 };
