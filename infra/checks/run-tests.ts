@@ -53,12 +53,15 @@ const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 // Compiled modules are kept between the processes of a run and between runs, each of which would compile them again.
 process.env.NODE_COMPILE_CACHE ??= join(root, '.tools/cache/compiled');
 
-/** The passes of a run, one after another. Files with browsers wait more than they compute: several run at once, at most four for the memory they need. */
+/**
+ * The passes of a run, one after another. Each core has a file to run while another one waits, for a deadline or for Redis. Of the files with
+ * browsers at most four run at once, for the memory they need.
+ */
 function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>): Pass[] {
   const quick: Pass = {
     files: isWhole ? groupTests(root, withoutBrowser) : withoutBrowser,
     startsBrowser: false,
-    concurrency: cores,
+    concurrency: cores + 1,
     testMs: 3 * 60_000,
     fileMs: isWhole ? 8 * 60_000 : 5 * 60_000,
   };
