@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConnectionFailure } from '../src/providers/connection-failure.ts';
-import { resolveNames } from '../src/providers/direct.ts';
+import { resolveNames } from '../src/egress/checked-addresses.ts';
+import { EgressError } from '../src/egress/egress-error.ts';
 import { startNameServer } from './support/name-server.ts';
 
 test('a name has the addresses of both families; one family alone is enough', async (t) => {
@@ -20,8 +20,5 @@ test('a name has the addresses of both families; one family alone is enough', as
 
 test('a name that does not exist is a failure of the name service', async (t) => {
   const resolve = resolveNames([await startNameServer(t, {})]);
-  await assert.rejects(
-    resolve('nowhere.example'),
-    (error) => error instanceof ConnectionFailure && error.outcome === 'dns',
-  );
+  await assert.rejects(resolve('nowhere.example'), (error) => error instanceof EgressError && error.code === 'dns');
 });
