@@ -6,5 +6,6 @@ export const modules: [name: string, ...paths: string[]][] = [
   ['lease protocol', 'lease/**'],
   ['what services exchange', '{capture,events,scan,targeting}/**'],
   ['running a service', 'service/**'],
+  ['requests to clients', 'egress/**'],
   ['foundations', '{ads,urls,validation,vast}/**', '*.ts'],
 ];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { TEST_CERTIFICATE } from '../../infra/demo/test-certificate.ts';
 import type { Resolve } from '../src/egress/checked-addresses.ts';
 import { EgressError } from '../src/egress/egress-error.ts';
 import { EgressPolicy } from '../src/egress/egress-policy.ts';
@@ -101,7 +101,9 @@ describe('a guarded POST', () => {
   });
 
   it('verifies certificates', async (t) => {
-    const server = https.createServer({ ...TEST_CERTIFICATE }, (_request, response) => response.end());
+    const read = (file: string) => readFileSync(new URL(`../../infra/demo/test-certificate/${file}`, import.meta.url));
+    const selfSigned = { key: read('private-key.pem'), cert: read('certificate.pem') };
+    const server = https.createServer(selfSigned, (_request, response) => response.end());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     t.after(() => server.close());
     const { port } = server.address() as AddressInfo;
