@@ -5,7 +5,14 @@ import type { Collection, Filter, Store } from '../platform/store.ts';
 import type { ScanChange } from './advance.ts';
 import { endedScans } from './ended-scan-store.ts';
 import { type FilterSource, filterKeysOf } from './filter-keys.ts';
-import type { JobRef, ScanInQueue, ScanKey, ScanRecord } from './scan.ts';
+import {
+  DISCOVERED_FIELDS,
+  type DiscoveredScan,
+  type JobRef,
+  type ScanInQueue,
+  type ScanKey,
+  type ScanRecord,
+} from './scan.ts';
 import { LIST_INDEXES, scanLists } from './scan-list-store.ts';
 import { IN_QUEUE, type StoredScan } from './stored-scan.ts';
 import { targetTexts } from './target-texts.ts';
@@ -13,6 +20,8 @@ import { waitingScans } from './waiting-scan-store.ts';
 
 /** New scans of an organization that are stored in one write: about ten milliseconds in the embedded store. */
 const INSERTED_AT_ONCE = 32;
+
+const DISCOVERED = Object.fromEntries(DISCOVERED_FIELDS.map((field) => [field, 1]));
 
 /** Together with the stores it includes, the only code that accesses the scans collection. Clients' queries filter by organization first. */
 export type ScanStore = ReturnType<typeof scanStore>;
@@ -71,6 +80,12 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     /** The members of a crawl job. */
     async membersOf({ organizationId, jobId }: JobRef): Promise<ScanInQueue[]> {
       return scans.find({ organization_id: organizationId, job_id: jobId }).project<ScanInQueue>(IN_QUEUE).toArray();
+    },
+
+    /** The scans of the ads that the scan `parentId` of this job found on its page, in the order of the page. */
+    async discoveredBy({ organizationId, jobId }: JobRef, parentId: string): Promise<DiscoveredScan[]> {
+      const found = scans.find({ organization_id: organizationId, job_id: jobId, parent_scan_id: parentId });
+      return found.sort({ slot: 1 }).project<DiscoveredScan>(DISCOVERED).toArray();
     },
 
     /** The scan with its complete target. */

@@ -206,6 +206,23 @@ export const LISTED_FIELDS = [
   'created_at',
 ] as const satisfies (keyof ScanRecord)[];
 
+/** The fields of {@link DiscoveredScan}; of tags, the slugs are enough. */
+export const DISCOVERED_FIELDS = [
+  'report_token',
+  'ad_block',
+  'status',
+  'error',
+  'capture',
+  'evidence_removed_at',
+  'tags.tag_slug',
+] as const satisfies (keyof ScanRecord | 'tags.tag_slug')[];
+
+/** The scan of an ad that a sweep found, as the report of the sweep lists it. */
+export type DiscoveredScan = Pick<
+  ScanRecord,
+  '_id' | 'report_token' | 'ad_block' | 'status' | 'error' | 'capture' | 'evidence_removed_at'
+> & { tags: Pick<ScanTag, 'tag_slug'>[] };
+
 /** Identifies a scan by organization and id, which can be a shard key together. */
 export type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
 

@@ -8,7 +8,7 @@ import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { FoundFile, PictureOf } from './artifacts/artifact.ts';
 import { artifactStore } from './artifacts/artifact-store.ts';
 import { PicturePool } from './artifacts/picture-pool.ts';
-import { answerPicture, artifactRoutes, type OpenPicture, wantedSize } from './artifacts/routes.ts';
+import { answerPicture, artifactRoutes, type OpenPicture } from './artifacts/routes.ts';
 import { startSweeping } from './artifacts/start-sweeping.ts';
 import { findDemoReport } from './reports/demo-report.ts';
 import { reportRoutes } from './reports/routes.ts';
@@ -84,9 +84,11 @@ export function scanningDomain(
           publicUrl,
           findDemoReport: () => findDemoReport(dataDir),
           findByReportToken: scans.findByReportToken,
+          find: scans.find,
+          discoveredBy: scans.discoveredBy,
           evidenceOf,
-          answerPicture: async (scan, of, width, request) =>
-            answerPicture(pictures, await openPicture(scan, of), wantedSize(width, of), request),
+          answerPicture: async (scan, of, size, request) =>
+            answerPicture(pictures, await openPicture(scan, of), size, request),
           tagWordsFor: ({ organization_id }) => tagWordsFor(organization_id),
         }),
       ],

@@ -1,8 +1,7 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop, HopKind } from '@adsweep/shared/capture/hop.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
-import type { TagWords } from '../../src/scanning/reports/build-report.ts';
-import type { SeenEvidence, SeenLanding } from '../../src/scanning/reports/report.ts';
+import type { SeenEvidence, SeenLanding, TagWords } from '../../src/scanning/reports/report.ts';
 
 const at = (seconds: number): Date => new Date(Date.UTC(2025, 10, 21, 20, 7, seconds));
 

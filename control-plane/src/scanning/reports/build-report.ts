@@ -1,11 +1,13 @@
-import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
+import type { CapturedHop, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import { type Note, noteSentence, noteWords } from '@adsweep/shared/capture/notes.ts';
+import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
-import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tag.ts';
+import { SEVERITIES } from '../../reference/tags/system-tag.ts';
 import { matchWords } from '../../scan/place-words.ts';
 import type { Classification, ScanRecord, ScanTag, Tiers } from '../../scan/scan.ts';
 import { timingOf } from '../scans/api/timing.ts';
 import { publicCreative, publicVast } from './public-ad.ts';
+import { publicPlace, publicSweep, type Relatives } from './public-sweep.ts';
 import {
   clip,
   DETAIL_MAX,
@@ -18,6 +20,7 @@ import {
   type ReportTag,
   type SeenEvidence,
   type SeenLanding,
+  type TagWords,
   TITLE_MAX,
   TYPE_MAX,
   URL_MAX,
@@ -25,17 +28,16 @@ import {
 import { requestsByCompany } from './requests-by-company.ts';
 import { countryName } from './words.ts';
 
-/** The definition of a tag. A report contains only tags whose visibility is `public`. */
-export type TagWords = Omit<SystemTag, 'slug'>;
-
 /**
  * Builds the public view of a scan (spec 1, 2.5). It names every field it takes, so that a new field of the record stays private.
- * `evidence`: that of the scan's capture; `tagWords` returns null for archived tags.
+ * `evidence`: that of the scan's capture; `tagWords` returns null for archived tags; `relatives`: the other scans of
+ * its sweep.
  */
 export function buildReport(
   scan: ScanRecord,
   evidence: SeenEvidence,
   tagWords: (slug: string) => TagWords | null,
+  relatives: Relatives = NO_RELATIVES,
 ): Report {
   const emulator = findEmulator(scan.emulator_id);
   const privateUrl = publisherUrl(scan, evidence);
@@ -43,7 +45,7 @@ export function buildReport(
     token: scan.report_token,
     status: scan.status,
     ...limitsOf(scan.error, evidence.notes),
-    target: { kind: scan.target.kind, url: scan.target.kind === 'url' ? clip(scan.target.value, URL_MAX) : null },
+    target: { kind: scannedKind(scan), url: scan.target.kind === 'url' ? clip(scan.target.value, URL_MAX) : null },
     country: countryName(scan.country_code),
     exit: exitRows(scan),
     device: emulator?.display_name ?? scan.emulator_id,
@@ -54,11 +56,15 @@ export function buildReport(
     landings: evidence.landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
     vast: evidence.vast && publicVast(evidence.vast, evidence.artifacts, privateUrl),
     creative: publicCreative(scan, evidence),
+    sweep: publicSweep(scan, evidence, relatives.ads, tagWords),
+    place: publicPlace(scan, relatives),
     companies: publicCompanies(evidence, privateUrl),
     classification: classificationRows(scan.classification),
     timing: timingOf(scan),
   };
 }
+
+const NO_RELATIVES: Relatives = { ads: [], sweep: null };
 
 /**
  * Splits the error of a scan into what the notes of its capture explain, `<words of a note>: <names of checks>`, and the rest. What matters to
@@ -87,10 +93,11 @@ const CHECKS = 'checks: ';
 const SCREENSHOT = /^screenshot ?/;
 
 /**
- * The URL of the publisher page of an ad, which is private to the client; '': there is none, or nothing was loaded. A VAST document that
+ * The URL of the publisher page of a tag, which is private to the client; '': there is none, or nothing was loaded. A VAST document that
  * the client sent as text is listed with the URL of that page.
  */
-function publisherUrl({ target }: ScanRecord, { creative, vast }: SeenEvidence): string {
+function publisherUrl({ target, ad_block }: ScanRecord, { creative, vast }: SeenEvidence): string {
+  if (ad_block) return '';
   if (creative) return creative.page_url;
   const isText = target.kind === 'vast_tag' && !/^\s*https?:/i.test(target.value);
   return (isText && vast?.wrappers[0]?.url) || '';
@@ -156,7 +163,8 @@ function publicCompanies({ creative, landings, vast }: SeenEvidence, privateUrl:
     requested_at_ms === null ? [] : [{ url: requested_url, type: 'ping', body_size: 0, timestamp_ms: requested_at_ms }],
   );
   const hops = [...(creative?.redirect_chain ?? []), ...landings.flatMap(({ redirect_chain }) => redirect_chain)];
-  const documents = [...trackers, ...hops];
+  const ofCreative = (creative?.requests ?? []).map(asLoaded);
+  const documents = [...trackers, ...hops, ...ofCreative];
   const found = requestsByCompany(documents, URL.parse(privateUrl)?.host ?? '');
   const clipped = (company: ReportCompany) => ({
     ...company,
@@ -165,6 +173,11 @@ function publicCompanies({ creative, landings, vast }: SeenEvidence, privateUrl:
   });
   return found && { ...found, companies: found.companies.map(clipped) };
 }
+
+const asLoaded = ({ url, resource_type: type, body_size, timestamp_ms, children }: SubRequest) => ({
+  ...{ url, type, body_size, timestamp_ms },
+  sub_requests: children,
+});
 
 function classificationRows(classification: Classification | null): Report['classification'] {
   if (!classification) return [];

@@ -1,5 +1,6 @@
 import { CREATIVE_SCREENSHOT, companionScreenshot } from '@adsweep/shared/capture/artifacts.ts';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
+import { showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { EvidenceVast } from '../scans/api/evidence.ts';
 import {
@@ -21,18 +22,20 @@ import {
 const REQUESTS_MAX = 200;
 const DEPTH_MAX = 8;
 
-/** The public view of an ad tag's creative. The URL of its publisher page is private to the client and left out. */
+/** The public view of the creative of an ad tag or an ad on a page. The URL of a tag's publisher page is private to the client and left out. */
 export function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEvidence): ReportCreative | null {
-  if (!creative || scan.target.kind !== 'ad_tag') return null;
+  if (!creative || !showsCreative(scan) || scan.target.kind === 'vast_tag') return null;
   const { width, height, page_url, redirect_chain } = creative;
   const budget = { left: REQUESTS_MAX };
-  const requests = redirect_chain.map((hop) => ({
+  const documents = redirect_chain.map((hop) => ({
     url: hop.url === page_url ? '' : clip(hop.url, URL_MAX),
     type: 'document',
     status_code: hop.status_code,
     requests: publicRequests(hop.sub_requests, budget, 1),
   }));
-  const all = redirect_chain.reduce((sum, { sub_requests }) => sum + countRequests(sub_requests), 0);
+  const requests = [...documents, ...publicRequests(creative.requests, budget, 1)];
+  const ofHops = redirect_chain.reduce((sum, { sub_requests }) => sum + countRequests(sub_requests), 0);
+  const all = ofHops + countRequests(creative.requests);
   return {
     width,
     height,

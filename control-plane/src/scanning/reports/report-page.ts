@@ -1,3 +1,4 @@
+import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import { type Assets, type Html, html, pageDocument } from './html.ts';
 import type { Report } from './report.ts';
 import { showCompanies } from './show-companies.ts';
@@ -5,6 +6,8 @@ import { showCreative, showRequests } from './show-creative.ts';
 import { showClassification, showExit, showFacts, showTiming } from './show-facts.ts';
 import { showLandings, showMainChain, showPicture, showTabs } from './show-landings.ts';
 import { showLimits } from './show-limits.ts';
+import { showNeighbours, showPlace } from './show-place.ts';
+import { showSweep } from './show-sweep.ts';
 import { showChips, showFindings } from './show-tags.ts';
 import { showVast, showVideo } from './show-vast.ts';
 import { isInProgress, type Verdict, verdictOf } from './verdict.ts';
@@ -24,19 +27,22 @@ const PAGE = { heading: 'Scan report', footer: FOOTER };
 export function reportPage(report: Report, assets: Assets, renews = false): string {
   const verdict = verdictOf(report);
   const subject = showCreative(report) ?? showVideo(report);
-  const seen = [subject ?? showPicture(report), showTiming(report)].filter((part) => part !== null);
+  const picture = report.sweep?.page ? null : (subject ?? showPicture(report));
+  const seen = [picture, showPlace(report), showTiming(report)].filter((part) => part !== null);
   const judged = [showFindings(report), showLimits(report), showClassification(report), showExit(report)].filter(
     (part) => part !== null,
   );
   const tabs = subject ? showLandings(report) : html`${showMainChain(report)}${showTabs(report)}`;
-  const body = html`${showVerdict(report, verdict, renews)}${showFacts(report)}${showColumns(seen, judged)}
+  const body = html`${showNeighbours(report)}${showVerdict(report, verdict, renews)}${showFacts(report)}${showSweep(report)}${showColumns(seen, judged)}
 ${showVast(report)}${tabs}${showRequests(report)}${showCompanies(report)}`;
   return pageDocument({ ...PAGE, title: `${verdict.title}: ${subjectWords(report)} - Adsweep` }, assets, body);
 }
 
 /** Distinguishes this report from others in the tabs of the reader's browser. */
-const subjectWords = ({ target }: Report): string =>
-  (target.url !== null && URL.parse(target.url)?.host) || TARGETS[target.kind];
+function subjectWords({ target, place }: Report): string {
+  const host = (target.url !== null && URL.parse(target.url)?.host) || TARGETS[target.kind];
+  return place ? `ad ${place.ad.number} on ${host}` : host;
+}
 
 /** The page for a wrong or outdated link. */
 export function missingReportPage(assets: Assets): string {
@@ -55,7 +61,7 @@ export function busyReportPage(assets: Assets): string {
 function showVerdict(report: Report, { tone, title, text }: Verdict, renews: boolean): Html {
   const { status, error, tags } = report;
   const busy = isInProgress(report) && html`<p class="quiet">${renewalWords(report, renews)}</p>`;
-  return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${STATUSES[status]}</p><h1>${title}</h1>
+  return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${isFinal(status) && isInProgress(report) ? 'scanning the ads' : STATUSES[status]}</p><h1>${title}</h1>
 <p class="summary">${text}</p>${status === 'failed' && html`<p><code>${error}</code></p>`}${showChips(tags)}${busy}</div></section>`;
 }
 

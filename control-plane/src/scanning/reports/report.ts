@@ -1,11 +1,15 @@
+import type { AdBlock, AdKind, ListedAdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop, HopKind, SubRequest } from '@adsweep/shared/capture/hop.ts';
+import type { ScannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import type { PlayedAd, VastOutcome } from '@adsweep/shared/capture/vast.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
-import type { Severity } from '../../reference/tags/system-tag.ts';
+import type { Severity, SystemTag } from '../../reference/tags/system-tag.ts';
 import type { ScanEvidence } from '../scans/api/evidence.ts';
 import type { ScanTiming } from '../scans/api/timing.ts';
+
+/** The definition of a tag. A report contains only tags whose visibility is `public`. */
+export type TagWords = Omit<SystemTag, 'slug'>;
 
 /** A hit of a rule: the rule's name, where it matched in words, and the matched text with the text around it. */
 export type ReportMatch = { rule: string; where: string; before: string; hit: string; after: string };
@@ -82,11 +86,11 @@ export type ReportVast = {
   trackers_left_out: number;
 };
 
-/** One request of a creative with those that it caused. `url` '': the publisher page, which is private to the client. */
+/** One request of a creative with those that it caused. `url` '': the publisher page of an ad tag, which is private to the client. */
 export type ReportRequest = { url: string; type: string; status_code: number; requests: ReportRequest[] };
 
 /**
- * The creative of an ad tag. `width` and `height` in CSS pixels, 0: nothing was rendered. `picture`: whether there is a screenshot.
+ * The creative of an ad tag or an ad on a page. `width` and `height` in CSS pixels, 0: nothing was rendered. `picture`: whether there is a screenshot.
  * `interactive`: some of its buttons or links open nothing. `requests`: its documents with their requests; `left_out`: how many requests
  * are not listed.
  */
@@ -121,8 +125,55 @@ export type ReportCompanies = {
   left_out: number;
 };
 
+/** A size in CSS pixels. */
+export type Size = { width: number; height: number };
+
+/** Where an ad is on its page, in CSS pixels. */
+export type AdPlace = Pick<AdBlock, 'x' | 'y' | 'width' | 'height'>;
+
 /**
- * Everything that a public report contains: no organization, campaign, label, key, IP address or other scan. Texts are unescaped, as the
+ * An ad on a page. `number`: its position on the page, from 1; `place` null: it is a pop; `network_host` '': not known. `picture`: the
+ * last segments of the address of its picture, relative to the report of its scan.
+ */
+export type ReportAd = {
+  number: number;
+  kind: AdKind;
+  network: string;
+  network_host: string;
+  place: AdPlace | null;
+  /** Why there is no scan of it; `removed`: there was one. null: there is one. */
+  not_scanned: ListedAdBlock['not_scanned'] | 'removed';
+  scan: ReportAdScan | null;
+};
+
+/** The scan of an ad on a page. `token`: the last segment of the address of its report; `landing_url` '': no click opened anything. */
+export type ReportAdScan = {
+  token: string;
+  status: ScanStatus;
+  error: string;
+  tags: Pick<ReportTag, 'slug' | 'name' | 'severity'>[];
+  landing_url: string;
+  picture: 'creative-screenshot' | 'landings/0/screenshot' | null;
+};
+
+/** The ads that a sweep found; `page`: the part of the page that its picture shows, null: there is no picture. */
+export type ReportSweep = { ads: ReportAd[]; page: Size | null };
+
+/**
+ * The place of a scanned ad among the others of its page. `page`: the token of the sweep's report and the part of the page that its
+ * picture shows (null: no picture); null: that report was removed.
+ */
+export type ReportPlace = {
+  ad: Pick<ReportAd, 'number' | 'kind' | 'network' | 'network_host' | 'place'>;
+  page: { token: string; size: Size | null } | null;
+  previous: ReportNeighbour | null;
+  next: ReportNeighbour | null;
+};
+export type ReportNeighbour = { token: string; number: number };
+
+/**
+ * Everything that a public report contains: no organization, campaign, label, key or IP address, and of other scans only those of the same
+ * sweep. Texts are unescaped, as the
  * hostile page supplied them; the templates escape them.
  */
 export type Report = {
@@ -132,8 +183,8 @@ export type Report = {
   /** The failure code of a failed scan; what a partial one lacks besides its `limits`; otherwise ''. */
   error: string;
   limits: ReportLimit[];
-  /** `url` null: the target is a tag, whose text is private to the client. */
-  target: { kind: TargetKind; url: string | null };
+  /** `url` of an ad on a page: that of the page; null: the target is a tag, whose text is private to the client. */
+  target: { kind: ScannedKind; url: string | null };
   country: string;
   /** Requested and actual properties of the exit; empty before there is one. Its IP address, place and provider stay private. */
   exit: [property: string, requested: string, actual: string][];
@@ -147,8 +198,12 @@ export type Report = {
   landings: ReportLanding[];
   /** The result of a video ad tag; null for other targets and if nothing was loaded. */
   vast: ReportVast | null;
-  /** null: the target is not an ad tag, or was not loaded. */
+  /** null: it is no scan of an ad that a browser renders, or nothing was loaded. */
   creative: ReportCreative | null;
+  /** null: it is no sweep. */
+  sweep: ReportSweep | null;
+  /** null: it is no scan of an ad on a page. */
+  place: ReportPlace | null;
   /** null: nothing was requested. */
   companies: ReportCompanies | null;
   /** Kind of classification and its value, such as `['Brand', 'Evenlight']`. */

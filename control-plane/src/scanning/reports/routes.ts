@@ -10,11 +10,14 @@ import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
 import { BoundedQueue, QueueFull } from '../../platform/bounded-queue.ts';
-import type { ScanRecord } from '../../scan/scan.ts';
+import type { DiscoveredScan, JobRef, ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../artifacts/artifact.ts';
-import { buildReport, type TagWords } from './build-report.ts';
+import type { WantedSize } from '../artifacts/resize-screenshot.ts';
+import { wantedSize } from '../artifacts/routes.ts';
+import { buildReport } from './build-report.ts';
 import { homePage } from './home-page.ts';
-import type { SeenEvidence } from './report.ts';
+import type { Relatives } from './public-sweep.ts';
+import type { SeenEvidence, TagWords } from './report.ts';
 import { busyReportPage, missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
 import { isInProgress } from './verdict.ts';
 
@@ -23,12 +26,15 @@ export type ReportSources = {
   /** The base URL of the API. */
   publicUrl: string;
   findByReportToken(token: string): Promise<ScanRecord | null>;
+  find(organizationId: string, scanId: string): Promise<ScanRecord | null>;
+  /** The scans of the ads that this scan of the job found. */
+  discoveredBy(job: JobRef, scanId: string): Promise<DiscoveredScan[]>;
   /** The path of the demo's report; null where there is none. */
   findDemoReport(): Promise<string | null>;
   /** The evidence in the scan's capture; empty before there is one. */
   evidenceOf(scan: ScanRecord): Promise<SeenEvidence>;
-  /** A WebP picture in this width, undefined: in the original one; throws 404 if there is none. */
-  answerPicture(scan: ScanRecord, of: PictureOf, width: number | undefined, request: IncomingMessage): Promise<Answer>;
+  /** A WebP picture in this size; throws 404 if there is none. */
+  answerPicture(scan: ScanRecord, of: PictureOf, size: WantedSize, request: IncomingMessage): Promise<Answer>;
   /** The definitions of the tags of this scan; null for an archived or unknown one. */
   tagWordsFor(scan: ScanRecord): Promise<(slug: string) => TagWords | null>;
 };
@@ -86,6 +92,15 @@ const Width = Type.Object(
   },
   appended,
 );
+const PageSize = Type.Object(
+  {
+    ...Width.properties,
+    whole: Type.Optional(
+      Type.String({ description: '`yes`: the whole page, however tall it is; otherwise its top.', maxLength: 100 }),
+    ),
+  },
+  appended,
+);
 const pictureReplies = {
   200: { description: 'The picture.', content: 'image/webp' },
   304: { description: 'Not modified: the client has the current picture.' },
@@ -128,10 +143,11 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       path: '/r/{token}/screenshot',
       summary: 'Screenshot of the page, as the public report shows it',
       params: Type.Object({ token: Token }),
-      query: Width,
+      query: PageSize,
       replies: pictureReplies,
       errors: ['not_found', 'unavailable'],
-      handle: ({ params, query, stream }) => answerPicture(sources, params.token, 'page', query.w, stream),
+      handle: ({ params, query, stream }) =>
+        answerPicture(sources, params.token, 'page', query.w, stream, query.whole === 'yes'),
     }),
     route({
       ...shared,
@@ -177,14 +193,32 @@ async function answerPage(
 ): Promise<Answer> {
   const scan = await findScan(sources, token);
   if (!scan) return page(404, missingReportPage(ASSETS));
-  const [evidence, tagWords] = await Promise.all([sources.evidenceOf(scan), sources.tagWordsFor(scan)]);
+  const [evidence, tagWords, relatives] = await Promise.all([
+    sources.evidenceOf(scan),
+    sources.tagWordsFor(scan),
+    findRelatives(sources, scan),
+  ]);
   // Parsing a large capture has just held the event loop, and drawing its report does so again.
   await setImmediate();
-  const report = buildReport(scan, evidence, tagWords);
+  const report = buildReport(scan, evidence, tagWords, relatives);
   const renews = mayRenew && isInProgress(report);
   const html = reportPage(report, ASSETS, renews);
   const renewal: Record<string, string> = renews ? { Refresh: String(RENEW_SECONDS) } : {};
   return conditional(headers, `"${version(html)}"`, page(200, html, renewal));
+}
+
+/** The other scans of the sweep that a scan belongs to, all of one organization; none if it belongs to none. */
+async function findRelatives(
+  sources: ReportSources,
+  { _id, organization_id, job_id, discovery, ad_block, parent_scan_id }: ScanRecord,
+): Promise<Relatives> {
+  const sweepId = discovery ? _id : ad_block ? parent_scan_id : null;
+  if (sweepId === null) return { ads: [], sweep: null };
+  const [ads, sweep] = await Promise.all([
+    sources.discoveredBy({ organizationId: organization_id, jobId: job_id }, sweepId),
+    discovery ? null : sources.find(organization_id, sweepId),
+  ]);
+  return { ads, sweep: sweep && { scan: sweep, evidence: await sources.evidenceOf(sweep) } };
 }
 
 function busyPage(): Answer {
@@ -205,10 +239,12 @@ async function answerPicture(
   of: PictureOf,
   width: number | undefined,
   request: IncomingMessage,
+  isWhole = false,
 ): Promise<Answer> {
   const scan = await findScan(sources, token);
   if (!scan) throw notFound('report');
-  const answer = await sources.answerPicture(scan, of, width && inSteps(width), request);
+  const size = wantedSize(width && inSteps(width), of);
+  const answer = await sources.answerPicture(scan, of, isWhole ? { ...size, isWhole } : size, request);
   return { ...answer, headers: { ...answer.headers, 'X-Robots-Tag': 'noindex' } };
 }
 

@@ -28,7 +28,7 @@ const sizeWords = ({ width, height }: ReportCreative): string =>
   width === 0 ? 'nothing was rendered' : `${width} × ${height} pixels`;
 
 const interactiveWords = ({ width, interactive }: ReportCreative, hasLanding: boolean): string => {
-  if (width === 0) return 'The tag loaded, but showed nothing visible.';
+  if (width === 0) return 'It loaded, but showed nothing visible.';
   if (!hasLanding) return 'No click on it opened anything.';
   return interactive
     ? 'Interactive: some of its buttons or links open nothing.'

@@ -1,22 +1,27 @@
 import type { ScanTiming } from '../scans/api/timing.ts';
 import { type Html, html } from './html.ts';
-import type { Report } from './report.ts';
+import type { Report, ReportPlace } from './report.ts';
 import { Room, showLeftOut } from './room.ts';
 import { showUrl } from './show-url.ts';
-import { durationWords, TARGETS, timeWords } from './words.ts';
+import { AD_KIND_WORDS, durationWords, TARGETS, timeWords } from './words.ts';
 
 /** The room for the classification, in bytes. */
 const CLASSIFICATION_BYTES = 20_000;
 
 /** The target, country, device and times of the scan. */
 export function showFacts(report: Report): Html {
-  const { target, country, device, created_at, timing, retries } = report;
+  const { target, place, country, device, created_at, timing, retries } = report;
   const hidden = html`<span class="quiet">Its text is not included in public reports</span>`;
   const text = target.url === null ? hidden : showUrl(target.url);
-  return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${fact('Country', country)}
+  return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${place && showAd(place)}${fact('Country', country)}
 ${fact('Device', device)}
 ${fact('Requested', showTime(created_at))}${timing && fact('Took', durationWords(timing.total_ms))}
 ${retries > 0 && fact('Attempts', String(retries + 1))}</dl>`;
+}
+
+function showAd({ ad: { number, kind, network, network_host } }: ReportPlace): Html {
+  const host = network !== '' && network_host !== '' && ` (${network_host})`;
+  return html`${fact('Ad', `${number}: ${AD_KIND_WORDS[kind]}`)}${fact('Ad network', html`${network || network_host || 'not known'}${host}`)}`;
 }
 
 const fact = (term: string, value: string | Html, wide = false): Html =>

@@ -12,28 +12,33 @@ const CHIPS_BYTES = 16_000;
 const FINDINGS_BYTES = 120_000;
 const OCCURRENCES_BYTES = 24_000;
 
+/** What an overview shows of a finding. */
+type Named = Pick<ReportTag, 'slug' | 'name' | 'severity'>;
+
 /** An overview of the findings: each name once, with the number of its findings. */
-export function showChips(tags: readonly ReportTag[]): Html | null {
+export function showChips(tags: readonly Named[]): Html | null {
   if (tags.length === 0) return null;
   const room = new Room(CHIPS_BYTES);
   const chips = room.list(bySlug(tags), showChip);
   return html`<ul class="chips">${chips}${room.leftOut > 0 && html`<li class="quiet">and ${room.leftOut} more</li>`}</ul>`;
 }
 
-function showChip(found: readonly ReportTag[]): Html {
+function showChip(found: readonly Named[]): Html {
   const { name, severity } = found[0]!;
   return html`<li class="chip ${severity}"><bdi>${name}</bdi>${found.length > 1 && `\u00a0×\u00a0${found.length}`}</li>`;
 }
 
 /** The findings by name, each with its description and its occurrences. */
-export function showFindings({ tags }: Report): Html | null {
+export function showFindings({ tags, sweep }: Report): Html | null {
   if (tags.length === 0) return null;
   const room = new Room(FINDINGS_BYTES);
   const findings = room.list(bySlug(tags), showFinding);
-  return html`<section class="card" id="findings"><h2>Findings</h2>${findings}${showLeftOut(room.leftOut, 'more kinds of findings are')}</section>`;
+  return html`<section class="card" id="findings"><h2>${sweep ? 'Findings on the page itself' : 'Findings'}</h2>${findings}${showLeftOut(room.leftOut, 'more kinds of findings are')}</section>`;
 }
 
-const bySlug = (tags: readonly ReportTag[]): ReportTag[][] => [...Map.groupBy(tags, ({ slug }) => slug).values()];
+const bySlug = <Tag extends Named>(tags: readonly Tag[]): Tag[][] => [
+  ...Map.groupBy(tags, ({ slug }) => slug).values(),
+];
 
 function showFinding(found: readonly ReportTag[]): Html {
   const { name, category, severity, description, slug } = found[0]!;

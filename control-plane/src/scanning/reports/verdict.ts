@@ -1,7 +1,8 @@
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import type { Severity } from '../../reference/tags/system-tag.ts';
-import type { Report } from './report.ts';
+import { worstOf } from './ad-words.ts';
+import type { Report, ReportAdScan, ReportSweep } from './report.ts';
 import { failureWords, statusWords } from './words.ts';
 
 /** The summary at the top of a report. `tone` selects its colour and icon; `busy`: the scan has not ended. */
@@ -27,14 +28,51 @@ export function verdictOf(report: Report): Verdict {
     case 'cancelled':
       return { tone: 'cancelled', title: 'The scan was cancelled', text: 'It was cancelled before it started.' };
     case 'completed':
-      return foundWords(report, completeWords(report));
+      return withAds(report, foundWords(report, completeWords(report)));
     case 'partial':
-      return partly(foundWords(report, missingWords(report)));
+      return withAds(report, partly(foundWords(report, missingWords(report))));
   }
 }
 
-/** Whether the scan is in progress, so that its page should reload itself. */
-export const isInProgress = (report: Report): boolean => !isFinal(report.status);
+/** Whether the scan or that of an ad of its page is in progress, so that its page should reload itself. */
+export const isInProgress = (report: Report): boolean => !isFinal(report.status) || openScans(report) > 0;
+
+const scansOf = ({ sweep }: Report): ReportAdScan[] => (sweep?.ads ?? []).flatMap(({ scan }) => scan ?? []);
+const openScans = (report: Report): number => scansOf(report).filter(({ status }) => !isFinal(status)).length;
+
+/** The verdict of a sweep: that of its page, and of the scans of its ads. */
+function withAds(report: Report, page: Verdict): Verdict {
+  const { sweep, tags } = report;
+  if (!sweep) return page;
+  const scans = scansOf(report);
+  const open = openScans(report);
+  const done = scans.length - open;
+  if (open > 0) {
+    const text = `The page is finished. ${adsWords(sweep)}`;
+    return { tone: 'busy', title: `${done} of ${scans.length} ads scanned`, text };
+  }
+  const found = scans.filter((scan) => scan.tags.length > 0);
+  const all = `${adsWords(sweep)} ${failedWords(scans)}`.trim();
+  if (found.length === 0) return { ...page, text: `${all} ${page.text}` };
+  const title = `${found.length} of ${counted(scans.length, 'ad')} ${found.length === 1 ? 'has' : 'have'} findings`;
+  const worst = worstOf([...tags, ...found.flatMap((scan) => scan.tags)])!;
+  const own =
+    tags.length === 0 ? 'The page itself has none.' : `The page itself has ${counted(tags.length, 'finding')}.`;
+  return { tone: worst, title, text: `The highest severity is ${worst}. ${own} ${all}` };
+}
+
+function adsWords({ ads }: ReportSweep): string {
+  if (ads.length === 0) return 'No ad was found on the page.';
+  const left = ads.filter(({ scan }) => scan === null).length;
+  return `${counted(ads.length, 'ad')} ${ads.length === 1 ? 'was' : 'were'} found${left > 0 ? `, ${left} of them not scanned` : ''}.`;
+}
+
+function failedWords(scans: readonly ReportAdScan[]): string {
+  const failed = scans.filter(({ status }) => status === 'failed' || status === 'cancelled').length;
+  return failed === 0 ? '' : `${counted(failed, 'scan')} of an ad failed.`;
+}
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 function foundWords({ tags, ...seen }: Report, analysis: string): Verdict {
   const [worstTag] = tags;
@@ -47,7 +85,7 @@ function foundWords({ tags, ...seen }: Report, analysis: string): Verdict {
   return { tone: worstTag.severity, title, text: `${worst} ${state}` };
 }
 
-/** The HTTP error status that a page returned instead of its content; 0: it returned none, or the target is a tag. */
+/** The HTTP error status that a page returned instead of its content; 0: it returned none, or an ad is scanned. */
 function errorStatusOf({ target, landings }: Pick<Report, 'target' | 'landings'>): number {
   const status = target.kind === 'url' ? (subjectLanding(landings)?.chain.at(-1)?.status_code ?? 0) : 0;
   return status >= 400 ? status : 0;

@@ -1,13 +1,20 @@
 import { STATUS_CODES } from 'node:http';
+import type { AdKind } from '@adsweep/shared/capture/ad-block.ts';
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import type { ScannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import type { PlayedAd, VastOutcome } from '@adsweep/shared/capture/vast.ts';
 import { FAILURE_CODES, type FailureCode } from '@adsweep/shared/failures.ts';
 import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 
-/** The scanned target, for a heading. */
-export const TARGETS: Record<TargetKind, string> = { url: 'Page', ad_tag: 'Ad tag', vast_tag: 'Video ad tag' };
+/** What is scanned, for a heading. An ad on a page is introduced by its page. */
+export const TARGETS: Record<ScannedKind, string> = {
+  ...{ url: 'Page', ad_tag: 'Ad tag', vast_tag: 'Video ad tag' },
+  ...{ banner: 'Page with the ad', video: 'Page with the ad', pop: 'Page that opened it' },
+};
+
+/** The formats of ads on a page. */
+export const AD_KIND_WORDS: Record<AdKind, string> = { banner: 'Banner', video: 'Video ad', pop: 'Pop' };
 
 /** Short names of the states, for a badge. */
 export const STATUSES: Record<ScanStatus, string> = {

@@ -16,11 +16,15 @@ import {
   sampleScan,
   sampleTagWords,
 } from '../../support/sample-scan.ts';
+import { sampleAdScan, sampleAds, sampleSweep } from '../../support/sample-sweep.ts';
 
 const mine = sampleScan();
 const other = sampleScan({ _id: 'other', report_token: 'ZzZzZzZzZzZzZzZzZzZzZz' });
 const inProgress = sampleScan({ _id: 'in progress', report_token: 'UuUuUuUuUuUuUuUuUuUuUu', status: 'running' });
-const scans = [mine, other, inProgress];
+const swept = sampleAds(2);
+const sweep = sampleSweep();
+const ads = swept.map((block, at) => sampleAdScan(block, at === 1 ? { status: 'running', capture: null } : {}));
+const scans = [mine, other, inProgress, sweep, ...ads];
 /** Until this resolves, no report is made. */
 let reading = Promise.resolve();
 const PNG = Buffer.from('not really a picture');
@@ -28,14 +32,23 @@ const PNG = Buffer.from('not really a picture');
 const routes = reportRoutes({
   publicUrl: 'http://api.example',
   findDemoReport: async () => null,
+  find: async (organizationId, id) =>
+    scans.find(({ _id, organization_id }) => _id === id && organization_id === organizationId) ?? null,
+  discoveredBy: async ({ organizationId, jobId }, id) =>
+    ads.filter((one) => one.organization_id === organizationId && one.job_id === jobId && one.parent_scan_id === id),
   findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
   evidenceOf: async (scan) => {
     await reading;
     return sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings());
   },
-  answerPicture: async (scan: ScanRecord, of, width) => {
+  answerPicture: async (scan: ScanRecord, of, { width, isWhole }) => {
     if (of !== 'page' && of !== 0) throw notFound('screenshot');
-    return { status: 200, body: PNG, type: 'image/webp', headers: { ETag: `"${scan._id}-${width}"` } };
+    return {
+      status: 200,
+      body: PNG,
+      type: 'image/webp',
+      headers: { ETag: `"${scan._id}-${width}${isWhole ? '-whole' : ''}"` },
+    };
   },
   tagWordsFor: async () => sampleTagWords,
 });
@@ -127,11 +140,13 @@ describe('the routes of a public report', () => {
   it('serve only the pictures of their scan, in the requested width', async () => {
     const whole = await get(`/r/${mine.report_token}/screenshot`);
     assert.equal(whole.headers.get('content-type'), 'image/webp');
-    assert.equal(whole.headers.get('etag'), `"${mine._id}-undefined"`);
+    assert.equal(whole.headers.get('etag'), `"${mine._id}-null"`);
     assert.match(whole.headers.get('x-robots-tag')!, /noindex/);
     assert.deepEqual(Buffer.from(await whole.arrayBuffer()), PNG);
     const landing = await get(`/r/${mine.report_token}/landings/0/screenshot?w=400`);
     assert.equal(landing.headers.get('etag'), `"${mine._id}-400"`);
+    const uncropped = await get(`/r/${mine.report_token}/screenshot?w=400&whole=yes`);
+    assert.equal(uncropped.headers.get('etag'), `"${mine._id}-400-whole"`);
     for (const ord of [7, 1_000])
       assert.equal((await get(`/r/${mine.report_token}/landings/${ord}/screenshot`)).status, 404);
     assert.equal((await get('/r/AbCdEfGhIjKlMnOpQrStUw/screenshot')).status, 404);
@@ -146,6 +161,15 @@ describe('the routes of a public report', () => {
     for (const link of links) assert.equal((await fetch(link)).status, 200, link);
     const stylesheet = await fetch(links.find((link) => link.includes('report.css'))!);
     assert.equal(stylesheet.headers.get('content-type'), 'text/css; charset=utf-8');
+  });
+
+  it('find the other scans of a sweep, and reload the page of a sweep while those of its ads are running', async () => {
+    const answer = await get(`/r/${sweep.report_token}`);
+    assert.equal(answer.headers.get('refresh'), '5');
+    for (const { report_token } of ads) {
+      assert.match(await (await get(`/r/${sweep.report_token}`)).text(), new RegExp(`href="${report_token}"`));
+      assert.match(await (await get(`/r/${report_token}`)).text(), new RegExp(`href="${sweep.report_token}"`));
+    }
   });
 
   it('make the page reload itself while the scan is in progress, unless the reader stops it', async () => {
