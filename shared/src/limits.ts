@@ -4,6 +4,8 @@
 export const IGNORE_FIRST_N_DOMAINS_MAX = 5;
 /** Ads a sweep may turn into child scans: spec 2.1. */
 export const DISCOVERED_ADS_MAX = 25;
+/** The same, where the request does not say: spec 2.1. */
+export const DISCOVERED_ADS_DEFAULT = 12;
 /** Scans in one repeat group: spec 2.1. */
 export const REPEAT_COUNT_MAX = 20;
 /** Further attempts after a transient failure: spec 2.1. */

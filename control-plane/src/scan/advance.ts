@@ -5,6 +5,7 @@ import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
 import type { CaptureSummary, Classification, ScanLease, ScanRecord, ScanTag } from './scan.ts';
 import { withExtractedLabels } from './sent-labels.ts';
+import { usageKindOf } from './usage-kind.ts';
 
 /** An event in the life cycle of a scan. */
 export type ScanEvent =
@@ -202,7 +203,7 @@ function change(when: ScanChange['when'], set: Partial<ScanRecord>, follows: Out
 
 /** The refund of the scan's charge; a charge of 0 is refunded as 0. */
 function refund(scan: ScanRecord, now: Date): OutboxEntry {
-  const { _id, price_micros, target, created_at } = scan;
-  const check = { amount_micros: price_micros, target_kind: target.kind, charged_at: created_at };
+  const { _id, price_micros, created_at } = scan;
+  const check = { amount_micros: price_micros, target_kind: usageKindOf(scan), charged_at: created_at };
   return { id: `refund:${_id}`, kind: 'refund', at: now, ...check };
 }

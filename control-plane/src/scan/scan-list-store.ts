@@ -2,6 +2,7 @@ import { ApiError } from '../http/api-error.ts';
 import type { CursorPosition } from '../http/page.ts';
 import { serializeByKey } from '../platform/serialize-by-key.ts';
 import { type Collection, type Filter, isTimeLimit } from '../platform/store.ts';
+import { filterKey } from './filter-keys.ts';
 import { LISTED_FIELDS, type ListedScan } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
 
@@ -62,6 +63,12 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
       return page.catch((cause: unknown) => {
         throw isTimeLimit(cause) ? searchTimedOut(cause) : cause;
       });
+    },
+
+    /** The scans of the ads that a sweep found, in the order of the page; a sweep has at most `AD_BLOCKS_MAX`. */
+    async childrenOf(organizationId: string, parentId: string): Promise<ListedScan[]> {
+      const where = { organization_id: organizationId, filter_keys: filterKey('parent', parentId) };
+      return scans.find(where, { maxTimeMS }).sort({ slot: 1, _id: 1 }).project<ListedScan>(LISTED).toArray();
     },
 
     /** Counts the organization's scans with a tag. */

@@ -195,6 +195,8 @@ export const LISTED_FIELDS = [
   'labels',
   'campaign_id',
   'parent_scan_id',
+  'discovery',
+  'ad_block',
   'repeat',
   'retry_attempt',
   'retry_max_attempts',

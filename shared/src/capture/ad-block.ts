@@ -51,6 +51,12 @@ export const AdBlockSchema = Type.Object(
 );
 export type AdBlock = Static<typeof AdBlockSchema>;
 
+/** The ad network of an ad on a page. A pop has no ad server that could be seen (spec 2.1, rule 2). Pure. */
+export const networkOfBlock = ({ ad_kind, network, network_host }: AdBlock) => ({
+  network,
+  network_host: ad_kind === 'pop' ? '' : network_host,
+});
+
 /** Why an ad block has no scan: `cap`, it is beyond what the sweep may scan; `quota`, the organization may make no more checks. */
 export const NOT_SCANNED = ['cap', 'quota'] as const;
 

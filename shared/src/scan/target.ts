@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
 
+/** The kinds of targets (spec 2.1). */
+export const TARGET_KINDS = ['url', 'ad_tag', 'vast_tag'] as const;
+
 /** What a scan loads: a page URL, an ad tag or a VAST tag (spec 2.1). */
 export const TargetSchema = Type.Object(
   {

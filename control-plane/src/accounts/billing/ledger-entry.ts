@@ -1,4 +1,4 @@
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import type { UsageKind } from '@adsweep/shared/scan/usage-kind.ts';
 import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 
 /** The calendar month of a moment in UTC, such as `2026-11`. */
@@ -30,7 +30,7 @@ export type LedgerPosting = {
   reference_kind: 'scan' | null;
   reference_id: string | null;
   /** Target kind of the scan. Absent: the posting is for no scan, or an earlier version wrote it. */
-  target_kind?: TargetKind;
+  target_kind?: UsageKind;
   /** Refunds only: the month in which the refunded check was counted. */
   check_month?: string;
   /** When it happened. An entry is never older than its predecessor. */
@@ -46,7 +46,7 @@ export type LedgerEntry = LedgerPosting & {
   balance_after_micros: number;
   counts: Partial<Record<LedgerType, number>>;
   /** Running totals per target kind, this entry included. Absent: no charge or refund yet. */
-  usage?: Partial<Record<TargetKind, Usage>>;
+  usage?: Partial<Record<UsageKind, Usage>>;
 };
 
 /** Numbers and amounts (in micros) of charged and of refunded checks. */
@@ -79,7 +79,7 @@ function usageAfter(usage: LedgerEntry['usage'], { target_kind, type, amount_mic
 }
 
 /** The charged check: target kind (absent in entries of earlier versions) and time of the charge. */
-export type BookedCheck = { targetKind?: TargetKind | undefined; chargedAt: Date };
+export type BookedCheck = { targetKind?: UsageKind | undefined; chargedAt: Date };
 
 /** The charge or refund of a scan. `amountMicros`: the price of the check, 0 or more. */
 export function scanPosting(

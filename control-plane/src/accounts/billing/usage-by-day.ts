@@ -1,9 +1,9 @@
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import type { UsageKind } from '@adsweep/shared/scan/usage-kind.ts';
 import { type LedgerEntry, NO_USAGE, type Usage } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
 /** Charges and refunds of one day (UTC) for targets of one kind. */
-export type DayUsage = Usage & { date: string; kind: TargetKind };
+export type DayUsage = Usage & { date: string; kind: UsageKind };
 
 /** A half-open period of whole days: `to` is not part of it. */
 export type Period = { from: Date; to: Date };
@@ -30,9 +30,9 @@ export async function usageByDay(
   return days;
 }
 
-function usageBetween(before: LedgerEntry | null, last: LedgerEntry): (Usage & { kind: TargetKind })[] {
+function usageBetween(before: LedgerEntry | null, last: LedgerEntry): (Usage & { kind: UsageKind })[] {
   return Object.entries(last.usage ?? {}).flatMap(([name, after]) => {
-    const kind = name as TargetKind;
+    const kind = name as UsageKind;
     const start = before?.usage?.[kind] ?? NO_USAGE;
     const usage = { ...NO_USAGE };
     for (const field of FIELDS) usage[field] = after[field] - start[field];

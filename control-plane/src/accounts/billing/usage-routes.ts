@@ -1,4 +1,4 @@
-import { TargetSchema } from '@adsweep/shared/scan/target.ts';
+import { USAGE_KINDS } from '@adsweep/shared/scan/usage-kind.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../http/calendar-days.ts';
@@ -54,8 +54,11 @@ const usage = {
   refunds: Type.Integer({ description: 'Checks that were refunded on this day, even if they were charged earlier.' }),
   refunded_micros: Type.Integer(),
 };
+const UsageKind = Type.Enum(USAGE_KINDS, {
+  description: 'The kind of target; `ad_discovery`: a sweep; `discovered_ad`: an ad that a sweep found.',
+});
 const UsageSchema = Type.Object(
-  { date: Type.String({ format: 'date' }), kind: TargetSchema.properties.kind, ...usage },
+  { date: Type.String({ format: 'date' }), kind: UsageKind, ...usage },
   { title: 'Usage' },
 );
 const UsageQuerySchema = Type.Object(
@@ -106,7 +109,7 @@ function usageByDayRoute({ readUsage }: UsageParts): Route<Caller> {
     ...shared,
     path: '/api/v1/billing/usage',
     summary: 'Usage by day and kind',
-    description: `Charges and refunds per day and kind of target, newest first. At most ${DAYS_MAX} days.`,
+    description: `Charges and refunds per day and kind, newest first. At most ${DAYS_MAX} days.`,
     query: UsageQuerySchema,
     replies: { 200: { description: 'A page of usage, one item per day and kind.', schema: pageSchema(UsageSchema) } },
     refine: ({ query }) => periodIssues(query as DayRange, new Date()),

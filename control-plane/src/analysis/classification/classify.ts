@@ -1,9 +1,9 @@
-import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
+import { type AdBlock, networkOfBlock } from '@adsweep/shared/capture/ad-block.ts';
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { brandOf } from './brand.ts';
-import { type Network, networkOf, networkOfBlock, unnamedAdServer } from './network-name.ts';
+import { type Network, networkOf, unnamedAdServer } from './network-name.ts';
 
 /** The classification that follows from the evidence alone, without a model. */
 export type OwnNames = Network & { brand: string | null };

@@ -1,5 +1,4 @@
 import { adNetworkName, companyOf } from '@adsweep/shared/ads/ad-companies.ts';
-import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { isPublicHost } from '@adsweep/shared/urls/public-host.ts';
 import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
 
@@ -36,9 +35,3 @@ export function unnamedAdServer(urls: string[], publishers: string[]): Network {
   );
   return found === undefined ? NONE : { network: '', network_host: new URL(found).hostname };
 }
-
-/** The ad network of an ad on a page. A pop has no ad server that could be seen (spec 2.1, rule 2). */
-export const networkOfBlock = ({ ad_kind, network, network_host }: AdBlock): Network => ({
-  network,
-  network_host: ad_kind === 'pop' ? '' : network_host,
-});

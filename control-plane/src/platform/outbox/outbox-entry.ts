@@ -1,10 +1,10 @@
 import type { EventContent, EventKind, EventPayload } from '@adsweep/shared/events/event-kinds.ts';
 import { newId } from '@adsweep/shared/ids.ts';
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import type { UsageKind } from '@adsweep/shared/scan/usage-kind.ts';
 
 type CheckCost = {
   amount_micros: number;
-  target_kind?: TargetKind;
+  target_kind?: UsageKind;
   /** When the check was charged. */
   charged_at?: Date;
 };

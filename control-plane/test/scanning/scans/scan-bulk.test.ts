@@ -187,7 +187,7 @@ describe('creating several scans with one request', () => {
     [
       'a sweep with shared repeats',
       { ad_discovery: true, repeat_mode: 'shared' },
-      ['body.repeat_mode invalid_combination', 'body.ad_discovery not_available'],
+      ['body.repeat_mode invalid_combination'],
     ],
     ['a run without its campaign', { run_id: 'r' }, ['body.run_id invalid_combination']],
     ['two targets', { ad_tag: '<b>' }, ['body.ad_tag invalid_combination']],

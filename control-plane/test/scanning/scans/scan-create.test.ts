@@ -202,30 +202,27 @@ describe('creating a scan', () => {
 
   test('§4.2.3 max_discovered_ads needs ad_discovery and lies between 1 and 25', async () => {
     assert.deepEqual((await refused({ max_discovered_ads: 3 })).items, ['body.max_discovered_ads invalid_combination']);
-    assert.deepEqual((await refused({ ad_discovery: true, max_discovered_ads: 26 })).items, [
-      'body.max_discovered_ads less_than_equal',
-      'body.ad_discovery not_available',
-    ]);
+    for (const [max_discovered_ads, type] of [
+      [26, 'less_than_equal'],
+      [0, 'greater_than_equal'],
+      ['5', 'int_type'],
+    ])
+      assert.deepEqual((await refused({ ad_discovery: true, max_discovered_ads })).items, [
+        `body.max_discovered_ads ${type}`,
+      ]);
     assert.equal((await create({ ...PAGE, max_discovered_ads: null })).status, 201);
   });
 
   test('§4.2.4 ad_formats needs ad_discovery, must not be empty, and names known formats once', async () => {
     assert.deepEqual((await refused({ ad_formats: ['pop'] })).items, ['body.ad_formats invalid_combination']);
-    assert.deepEqual((await refused({ ad_discovery: true, ad_formats: [] })).items, [
-      'body.ad_formats too_short',
-      'body.ad_discovery not_available',
-    ]);
+    assert.deepEqual((await refused({ ad_discovery: true, ad_formats: [] })).items, ['body.ad_formats too_short']);
     const { items } = await refused({ ad_discovery: true, ad_formats: ['pop', 'pop', 'popunder'] });
-    assert.deepEqual(items, [
-      'body.ad_formats.2 enum',
-      'body.ad_formats duplicate_items',
-      'body.ad_discovery not_available',
-    ]);
+    assert.deepEqual(items, ['body.ad_formats.2 enum', 'body.ad_formats duplicate_items']);
   });
 
   test('§4.2.4 more ad_formats than exist are refused by their number', async () => {
     const { items } = await refused({ ad_discovery: true, ad_formats: Array(11).fill('pop') });
-    assert.deepEqual(items, ['body.ad_formats too_long', 'body.ad_discovery not_available']);
+    assert.deepEqual(items, ['body.ad_formats too_long']);
   });
 
   test('§2.4.2 names that are too long are refused and not repeated in the error', async () => {
@@ -246,17 +243,44 @@ describe('creating a scan', () => {
 
   test('§4.2.6 shared repeats together with ad_discovery give 422', async () => {
     const { items } = await refused({ ad_discovery: true, repeat_mode: 'shared' });
-    assert.ok(items.includes('body.repeat_mode invalid_combination'));
+    assert.deepEqual(items, ['body.repeat_mode invalid_combination']);
   });
 
-  test('§2.1.5 a target that this version cannot crawl is refused, but only reported for fields that are otherwise valid', async () => {
+  test('§4.2.2 ad_discovery makes the scan of a page a sweep, which is returned with its settings and no ads yet', async () => {
+    const { status, body } = await create({ ...PAGE, ad_discovery: true });
+    const { ad_discovery, max_discovered_ads, ad_formats, ad_blocks, slot_index, ad_kind, parent_scan_id } = body;
+    assert.deepEqual([status, body.status, ad_discovery, max_discovered_ads], [201, 'pending', true, 12]);
+    assert.deepEqual([ad_formats, ad_blocks, slot_index, ad_kind, parent_scan_id], [null, [], null, null, null]);
+    const chosen = await create({ ...PAGE, ad_discovery: true, max_discovered_ads: 25, ad_formats: ['pop', 'banner'] });
+    assert.deepEqual([chosen.body.max_discovered_ads, chosen.body.ad_formats], [25, ['pop', 'banner']]);
+    const page = await create({ ...PAGE, ad_discovery: false, max_discovered_ads: null, ad_formats: null });
+    assert.deepEqual([page.body.ad_discovery, page.body.max_discovered_ads, page.body.ad_blocks], [false, null, null]);
+  });
+
+  test('§4.2.2 only a page can be swept', async () => {
+    for (const target of [{ ad_tag: '<b>ad</b>' }, { vast_tag: '<VAST version="4.0"/>' }])
+      assert.deepEqual((await refused({ url: undefined, ...target, ad_discovery: true })).items, [
+        'body.ad_discovery invalid_combination',
+      ]);
+  });
+
+  test('§4.2.9 each repeat of a sweep may find its own ads, which the estimate counts', async () => {
+    const sweep = { ...PAGE, ad_discovery: true, max_discovered_ads: 25, repeat_count: 2 };
+    const { body } = await api.post('/api/v1/scans?dry_run=true', sweep);
+    const { min } = body.cost_micros;
+    assert.deepEqual([body.scans, body.checks], [2, { min: 2, max: 52 }]);
+    assert.deepEqual(body.cost_micros, { min, max: 26 * min });
+    const { body: leader } = await create(sweep);
+    assert.deepEqual([leader.repeat_total, leader.repeat_session_id, leader.repeat_scan_ids.length], [2, null, 1]);
+  });
+
+  test('§2.1.5 an ad tag or a VAST tag that is neither a URL nor markup is refused', async () => {
     assert.deepEqual((await refused({ url: undefined, ad_tag: 'hello' })).items, ['body.ad_tag ad_tag_invalid']);
     assert.deepEqual((await refused({ url: undefined, vast_tag: '<xml/>' })).items, ['body.vast_tag vast_tag_invalid']);
     assert.equal((await create({ ...PAGE, url: undefined, vast_tag: '<VAST version="4.0"/>' })).status, 201);
     assert.deepEqual((await refused({ url: undefined, vast_tag: 'http://10.0.0.1/vast' })).items, [
       'body.vast_tag url_private_host',
     ]);
-    assert.deepEqual((await refused({ ad_discovery: true })).items, ['body.ad_discovery not_available']);
   });
 
   test('a campaign that does not exist is not found, and a run needs its campaign', async () => {

@@ -91,12 +91,6 @@ export function listQuestion(query: ScanListQuery, isInService: IsInService = ()
   return { filter: conditions.length === 0 ? {} : { $and: conditions }, isCounted };
 }
 
-/** The question for the ads that a sweep found. */
-export const childrenOf = (scanId: string): ListQuestion => ({
-  filter: { filter_keys: filterKey('parent', scanId) },
-  isCounted: true,
-});
-
 const NONE: Filter<StoredScan> = { _id: { $in: [] } };
 const escapeRegex = (literal: string): string => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 const containing = (part: string) => ({ $regex: escapeRegex(part), $options: 'i' });

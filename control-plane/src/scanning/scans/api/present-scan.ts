@@ -1,3 +1,4 @@
+import { type ListedAdBlock, networkOfBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { CREATIVE_HTML, CREATIVE_SCREENSHOT, CREATIVE_VIDEO, VAST_XML } from '@adsweep/shared/capture/artifacts.ts';
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { type Note, noteSentence } from '@adsweep/shared/capture/notes.ts';
@@ -5,6 +6,7 @@ import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
 import { scanLinks } from '../../../scan/scan-links.ts';
+import { childScanId } from '../request/new-child-scan.ts';
 import { type EvidenceLanding, NO_SCAN_EVIDENCE, type ScanEvidence } from './evidence.ts';
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import { timingOf } from './timing.ts';
@@ -16,8 +18,9 @@ export function presentScan(scan: ScanRecord, evidence: ScanEvidence, publicUrl:
   return {
     ...presentShared(scan, publicUrl),
     emulator_id: scan.emulator_id,
-    max_discovered_ads: null,
-    ad_formats: null,
+    max_discovered_ads: scan.discovery?.max_discovered_ads ?? null,
+    ad_formats: scan.discovery?.ad_formats ?? null,
+    ad_blocks: scan.discovery ? (evidence.adBlocks ?? []).map((block) => presentAdBlock(scan, block)) : null,
     redirect_chain: subjectLanding(landings)?.redirect_chain ?? [],
     ad_tag: target.kind === 'ad_tag' ? target.value : null,
     vast_tag: target.kind === 'vast_tag' ? target.value : null,
@@ -64,7 +67,14 @@ export function presentBrief(scan: ListedScan, publicUrl: string): PresentedBrie
   };
 }
 
-/** The creative and its artifacts. Page scans have none: they load no creative of their own. */
+/** `identity` is for nodes alone. */
+function presentAdBlock({ _id }: ScanRecord, block: ListedAdBlock) {
+  const { identity, slot_index, ad_kind, x, y, width, height, signals, not_scanned } = block;
+  const scan_id = not_scanned === null ? childScanId(_id, { identity }) : null;
+  return { slot_index, ad_kind, ...networkOfBlock(block), x, y, width, height, signals, scan_id, not_scanned };
+}
+
+/** The creative and its artifacts. Pages have none: they load no creative of their own. An ad on a page has no chain (spec 2.1). */
 function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEvidence, publicUrl: string) {
   const links = scanLinks(publicUrl, scan);
   return {
@@ -87,14 +97,6 @@ function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEv
   };
 }
 
-/** What scans outside campaigns and sweeps never have. */
-const ALONE = {
-  campaign_name: null,
-  ad_discovery: false,
-  slot_index: null,
-  ad_kind: null,
-};
-
 function presentShared(scan: ListedScan, publicUrl: string) {
   const { target, capture, classification } = scan;
   const finished = isFinished(scan.status);
@@ -114,7 +116,10 @@ function presentShared(scan: ListedScan, publicUrl: string) {
     created_at: scan.created_at.toISOString(),
     campaign_id: scan.campaign_id,
     parent_scan_id: scan.parent_scan_id,
-    ...ALONE,
+    campaign_name: null,
+    ad_discovery: scan.discovery !== undefined,
+    slot_index: scan.ad_block?.slot_index ?? null,
+    ad_kind: scan.ad_block?.ad_kind ?? null,
     repeat_index: scan.repeat?.index ?? 0,
     repeat_total: scan.repeat?.total ?? 1,
     repeat_session_id: scan.repeat?.session_id ?? null,

@@ -1,3 +1,4 @@
+import { AD_KINDS, AD_SIGNALS, NOT_SCANNED } from '@adsweep/shared/capture/ad-block.ts';
 import { HOP_KINDS } from '@adsweep/shared/capture/hop.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
@@ -9,7 +10,7 @@ import { VastOutSchema, VideoSchema } from './vast-responses.ts';
 const Time = Type.String({ format: 'date-time' });
 const StringOrNull = orNull(Type.String());
 const TimeOrNull = orNull(Time);
-const AdKind = Type.Enum(['banner', 'video', 'pop']);
+const AdKind = Type.Enum(AD_KINDS);
 const Labels = Type.Record(Type.String(), Type.String(), { description: 'Those of a finished scan; empty before.' });
 
 const tiers = { tier1: Type.String(), tier2: StringOrNull, tier3: StringOrNull, tier4: StringOrNull };
@@ -127,6 +128,29 @@ const TimingSchema = Type.Object(
   { title: 'Timing' },
 );
 
+const AdBlockOutSchema = Type.Object(
+  {
+    slot_index: Type.Integer({
+      description: 'From 0: windows that opened first, then the ads in the order of the page.',
+    }),
+    ad_kind: AdKind,
+    network: Type.String({ description: 'Empty where it cannot be named.' }),
+    network_host: Type.String({ description: 'Domain of the ad server; empty for a `pop`.' }),
+    x: Type.Integer({ description: 'CSS pixels of the page at first sight, as are the following; all 0 for a `pop`.' }),
+    y: Type.Integer(),
+    width: Type.Integer(),
+    height: Type.Integer(),
+    signals: Type.Array(Type.Enum(AD_SIGNALS), { description: 'What told that this is an ad. Versions may add some.' }),
+    scan_id: orNull(Type.String({ description: 'The scan of this ad; null: it has none.' })),
+    not_scanned: orNull(
+      Type.Enum(NOT_SCANNED, {
+        description: 'Why it has no scan. `cap`: it is beyond `max_discovered_ads`; `quota`: no check was left.',
+      }),
+    ),
+  },
+  { title: 'AdBlock' },
+);
+
 /** The fields of both a scan and its row in a list. */
 const shared = {
   id: Type.String(),
@@ -143,9 +167,9 @@ const shared = {
   created_at: Time,
   campaign_id: StringOrNull,
   campaign_name: StringOrNull,
-  parent_scan_id: StringOrNull,
-  ad_discovery: Type.Boolean(),
-  slot_index: orNull(Type.Integer()),
+  parent_scan_id: orNull(Type.String({ description: 'The sweep that found this ad.' })),
+  ad_discovery: Type.Boolean({ description: 'It sweeps its page for ads.' }),
+  slot_index: orNull(Type.Integer({ description: 'The ad among those of its page, from 0.' })),
   ad_kind: orNull(AdKind),
   network: Type.String(),
   network_host: Type.String(),
@@ -160,8 +184,11 @@ export const ScanSchema = Type.Object(
   {
     ...shared,
     emulator_id: Type.String(),
-    max_discovered_ads: orNull(Type.Integer()),
-    ad_formats: orNull(Type.Array(AdKind)),
+    max_discovered_ads: orNull(Type.Integer({ description: 'Of a sweep; 12 where none was sent.' })),
+    ad_formats: orNull(Type.Array(AdKind, { description: 'Of a sweep; null: all formats.' })),
+    ad_blocks: orNull(
+      Type.Array(AdBlockOutSchema, { description: 'The ads on the page of a sweep, empty before it has found them.' }),
+    ),
     redirect_chain: Type.Array(HopSchema),
     ad_tag: StringOrNull,
     vast_tag: StringOrNull,

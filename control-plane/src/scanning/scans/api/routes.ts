@@ -15,13 +15,13 @@ import {
 } from '../../../http/page.ts';
 import { ok, orNull, type Route, route } from '../../../http/route.ts';
 import { type CancelParts, cancelScan } from '../../../scan/cancel.ts';
-import type { ScanRecord } from '../../../scan/scan.ts';
+import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
 import type { ListQuestion } from '../../../scan/scan-list-store.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import { type CreateRouteParts, createRoutes } from './create-routes.ts';
 import { type EventsParts, eventsRoute } from './events-route.ts';
 import type { ScanEvidence } from './evidence.ts';
-import { childrenOf, listOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
+import { listOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
 import { type RecheckRouteParts, recheckRoute } from './recheck-route.ts';
@@ -119,8 +119,8 @@ function childrenRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
     method: 'GET',
     path: '/api/v1/scans/{id}/children',
     group,
-    summary: 'Ads that a sweep found',
-    description: 'Each ad is a scan of its own, which is listed as soon as it is found. Newest first.',
+    summary: 'Scans of the ads that a sweep found',
+    description: 'Each ad is a scan of its own, which is listed as soon as it is found. In the order of `slot_index`.',
     permission: 'scans.read',
     params: ScanPath,
     query: PageOfScansQuery,
@@ -129,9 +129,22 @@ function childrenRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
     refine: ({ query }) => cursorIssues(query),
     handle: async ({ caller, params, query }) => {
       const { _id } = await findScan(scans, caller, params.id);
-      return ok(await readPage(scans, caller.organizationId, childrenOf(_id), query, publicUrl));
+      return ok(pageOfChildren(await scans.childrenOf(caller.organizationId, _id), query, publicUrl));
     },
   });
+}
+
+/** A page of a sweep's ads, which are few; none after a row that is no longer there. */
+function pageOfChildren(children: ListedScan[], query: PageQuery & CursorQuery, publicUrl: string) {
+  const { skip, limit } = rowsOf(query);
+  const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+  const at = children.findIndex(({ _id }) => _id === after?.id);
+  const from = after ? (at === -1 ? children.length : at + 1) : skip;
+  const rows = children.slice(from, from + limit);
+  const last = from + limit < children.length ? rows.at(-1) : undefined;
+  const items = rows.map((scan) => presentBrief(scan, publicUrl));
+  const next_cursor = last ? encodeCursor({ at: last.created_at, id: last._id }) : null;
+  return { ...presentPage(items, children.length, query), next_cursor };
 }
 
 function tagsRoute({ scans, tagWordsFor }: ScanParts): Route<Caller> {

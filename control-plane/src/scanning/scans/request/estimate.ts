@@ -16,16 +16,22 @@ export type Estimate = {
 export function estimate(groups: ScanRecord[][], catalogue: Catalogue): Estimate {
   const scans = groups.flat();
   const routes = groups.flatMap(([leader]) => (leader ? [route(leader, catalogue)] : []));
-  const cost = scans.reduce((sum, { price_micros }) => sum + price_micros, 0);
+  const sum = (of: (scan: ScanRecord) => number) => scans.reduce((total, scan) => total + of(scan), 0);
   return {
     dry_run: true,
     scans: scans.length,
-    checks: { min: scans.length, max: scans.length },
-    cost_micros: { min: cost, max: cost },
+    checks: { min: scans.length, max: sum(checksMax) },
+    cost_micros: {
+      min: sum(({ price_micros }) => price_micros),
+      max: sum((scan) => checksMax(scan) * scan.price_micros),
+    },
     routable: allOf(routes.map(({ routable }) => routable)),
     warnings: routes.flatMap(({ warnings }) => warnings),
   };
 }
+
+/** A sweep is a check, and so is each ad that it finds. */
+const checksMax = ({ discovery }: ScanRecord): number => 1 + (discovery?.max_discovered_ads ?? 0);
 
 function allOf(answers: (boolean | null)[]): boolean | null {
   if (answers.includes(false)) return false;

@@ -1,4 +1,4 @@
-import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
+import { type AdBlock, networkOfBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { ScanLease, ScanRecord } from '../../../scan/scan.ts';
 import { pendingScan } from './new-scan.ts';
@@ -29,5 +29,5 @@ export function newChildScan(parent: ScanRecord, adBlock: AdBlock, lease: ScanLe
     ...{ ignore_first_n_domains, retry_max_attempts: 0, price_micros, ad_block: adBlock },
     ...(band !== undefined && { band }),
   };
-  return { ...pendingScan(child, now), status: 'running', lease, started_at: now };
+  return { ...pendingScan(child, now), ...networkOfBlock(adBlock), status: 'running', lease, started_at: now };
 }

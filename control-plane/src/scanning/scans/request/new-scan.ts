@@ -1,11 +1,12 @@
 import { derivedId, newSecret } from '@adsweep/shared/ids.ts';
 import { KIND_OF_TARGET } from '@adsweep/shared/lease/job-limits.ts';
-import type { Target } from '@adsweep/shared/scan/target.ts';
+import { DISCOVERED_ADS_DEFAULT } from '@adsweep/shared/limits.ts';
+import { TARGET_KINDS, type Target } from '@adsweep/shared/scan/target.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { initialOutbox } from '../../../platform/outbox/outbox-source.ts';
 import { poolOf, readProxyType, spelled } from '../../../reference/catalogue/lookup.ts';
 import type { ScanProxy, ScanRecord } from '../../../scan/scan.ts';
-import { TARGET_KINDS } from './checks/target.ts';
+import { usageKindOf } from '../../../scan/usage-kind.ts';
 import type { ScanSettings } from './scan-in.ts';
 
 /**
@@ -117,8 +118,16 @@ export function newScan(
     retry_max_attempts: request.retry_max_attempts ?? 0,
     price_micros: options.priceMicros,
     ...position,
+    ...sweepOf(request),
   };
   return pendingScan(requested, now);
+}
+
+/** What a scan has that sweeps its page for ads. It shares its job with the ads that it finds. */
+function sweepOf({ ad_discovery, ad_formats, max_discovered_ads }: ScanSettings): Partial<RequestedScan> {
+  if (!ad_discovery) return {};
+  const max = max_discovered_ads ?? DISCOVERED_ADS_DEFAULT;
+  return { job_kind: 'sweep', discovery: { ad_formats: ad_formats ?? null, max_discovered_ads: max } };
 }
 
 /** The fields of a scan that were requested, or do not change with its state. */
@@ -150,8 +159,8 @@ export type RequestedScan = Pick<
 
 /** The record of a new scan: `pending`, with its charge in its outbox. */
 export function pendingScan(requested: RequestedScan, now: Date): ScanRecord {
-  const { _id, price_micros, target } = requested;
-  const check = { amount_micros: price_micros, target_kind: target.kind, charged_at: now };
+  const { _id, price_micros } = requested;
+  const check = { amount_micros: price_micros, target_kind: usageKindOf(requested), charged_at: now };
   return {
     ...requested,
     report_token: newSecret(REPORT_TOKEN_BYTES),

@@ -1,6 +1,5 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { checkAdDiscovery } from './ad-discovery.ts';
-import { checkAvailability } from './availability.ts';
 import { checkCampaign } from './campaign.ts';
 import type { Check, ScanRequest } from './check.ts';
 import { checkCountry } from './country.ts';
@@ -22,9 +21,5 @@ const CHECKS: [rules: string, check: Check][] = [
   ['fields that only sweeps can have', checkAdDiscovery],
 ];
 
-/** All problems of a requested scan. Unavailable features are reported only for fields that are otherwise valid. */
-export function checkRequest(request: ScanRequest): Issue[] {
-  const issues = CHECKS.flatMap(([, check]) => check(request));
-  const wrong = new Set(issues.map(({ loc }) => loc.join('.')));
-  return [...issues, ...checkAvailability(request).filter(({ loc }) => !wrong.has(loc.join('.')))];
-}
+/** All problems of a requested scan. */
+export const checkRequest = (request: ScanRequest): Issue[] => CHECKS.flatMap(([, check]) => check(request));

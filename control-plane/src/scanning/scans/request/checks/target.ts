@@ -1,11 +1,8 @@
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import { TARGET_KINDS, type TargetKind } from '@adsweep/shared/scan/target.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { checkPublicUrl } from '@adsweep/shared/urls/normalise-referrer.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Check, isSent, issueAt } from './check.ts';
-
-/** The fields of a request that name a target, and its kind. */
-export const TARGET_KINDS = ['url', 'ad_tag', 'vast_tag'] as const satisfies TargetKind[];
 
 const IS_URL = /^\s*https?:/i;
 /** Characters of target in one response, which repeats it per country: 1 MiB for 250 countries would be a response of 250 MB. */
