@@ -16,7 +16,7 @@ import { Value } from 'typebox/value';
 import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
-import type { CaptureOutcome } from '../../src/capture/session/capture-outcome.ts';
+import type { CaptureOutcome, CaptureRequest } from '../../src/capture/session/capture-outcome.ts';
 import { StoredFile } from '../../src/capture/session/stored-file.ts';
 import { AttemptContexts } from '../../src/lease/attempt-contexts.ts';
 import { AttemptStop } from '../../src/lease/attempt-stop.ts';
@@ -95,6 +95,28 @@ export class CaptureWorld {
         if (bytes instanceof StoredFile) stored.set(name, new Uint8Array(await (await bytes.content()).arrayBuffer()));
       await removeFiles(outcome.files);
       return new Captured(outcome, performance.now() - startedAt, stored);
+    } finally {
+      await open.close();
+      await proxy.close();
+    }
+  }
+
+  /** Runs `use` with a context of its own and what makes a request for a page. */
+  async withContext<T>(
+    use: (open: OpenContext, request: (url: string) => CaptureRequest) => Promise<T>,
+    emulatorId = EMULATOR,
+  ): Promise<T> {
+    const proxy = await ForwardProxy.start(this.site);
+    const emulator = findEmulator(emulatorId);
+    if (!emulator) throw new Error(`no emulator ${emulatorId}`);
+    const open = await this.#pool.open({
+      emulator,
+      countryCode: 'US',
+      ticket: ticketFor(proxy.server),
+      isolated: false,
+    });
+    try {
+      return await use(open, (url) => ({ ...memberFor(url, null), emulator_id: emulator.id, limits: JOB_LIMITS.page }));
     } finally {
       await open.close();
       await proxy.close();

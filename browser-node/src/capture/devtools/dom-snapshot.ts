@@ -19,11 +19,15 @@ const NODES_MAX = 60_000;
 
 /**
  * A snapshot of the documents in the process of a target. Rejects if they are too large, the target is gone, or it does not answer in time.
- * It is a command that the page does not notice and that grants it nothing.
+ * `styles`: the computed styles to read of each box; `nodesMax`: a lower bound of the nodes. It is a command that the page does not notice and that grants it nothing.
  */
-export async function takeSnapshot(session: TargetSession, deadlineMs: number): Promise<Snapshot> {
+export async function takeSnapshot(
+  session: TargetSession,
+  deadlineMs: number,
+  { styles = STYLES, nodesMax = NODES_MAX }: { styles?: readonly string[]; nodesMax?: number } = {},
+): Promise<Snapshot> {
   const { nodes } = await session.send('Memory.getDOMCounters', undefined, deadlineMs);
-  if (nodes > NODES_MAX) throw new Error(`a document has ${nodes} nodes`);
-  const params = { computedStyles: [...STYLES], includePaintOrder: true };
+  if (nodes > Math.min(nodesMax, NODES_MAX)) throw new Error(`a document has ${nodes} nodes`);
+  const params = { computedStyles: [...styles], includePaintOrder: true };
   return session.send('DOMSnapshot.captureSnapshot', params, deadlineMs);
 }

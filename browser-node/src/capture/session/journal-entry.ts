@@ -30,6 +30,8 @@ export type Entry = {
   loaderId: string;
   /** The URL of the script or document that caused it. */
   initiatorUrl: string;
+  /** The URLs of the scripts that caused it, from the innermost call to the outermost, each once; at most {@link SCRIPTS_MAX}. */
+  initiatorScripts: readonly string[];
   /** Chromium's name of the error it ended with, '' = none. */
   fault: string;
   /** What the gateway answered in place of the target, null: the target answered. */
@@ -44,6 +46,9 @@ export type Entry = {
   /** All of its response arrived. */
   isWhole: boolean;
 };
+
+/** Scripts of one request that are kept: of more, one calls the next. */
+export const SCRIPTS_MAX = 8;
 
 export const emptyEntry = (url: string, method: string, timestampMs: number): Entry => ({
   url,
@@ -60,6 +65,7 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   frameId: '',
   loaderId: '',
   initiatorUrl: '',
+  initiatorScripts: [],
   fault: '',
   gateway: null,
   attachment: false,

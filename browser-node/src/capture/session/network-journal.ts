@@ -12,6 +12,7 @@ import {
   isNeverSent,
   ORB_BLOCKED,
   type ResponseHead,
+  SCRIPTS_MAX,
 } from './journal-entry.ts';
 import type { Tab } from './tab.ts';
 import { clipUrl, hasImpossibleHost, withoutFragment } from './urls.ts';
@@ -128,6 +129,7 @@ export class NetworkJournal {
       frameId: event.frameId ?? '',
       loaderId: event.loaderId,
       initiatorUrl: clipUrl(initiatorUrl(event.initiator)),
+      initiatorScripts: initiatorScripts(event.initiator.stack),
     };
   }
 
@@ -243,4 +245,12 @@ const isSameUrl = (a: string, b: string): boolean => withoutFragment(a) === with
 
 function initiatorUrl({ url, stack }: Sent['initiator']): string {
   return url ?? stack?.callFrames.find((frame) => frame.url)?.url ?? '';
+}
+
+/** The web addresses in a stack, including those of what scheduled it; the depth is limited, because Chromium's is not by much. */
+function initiatorScripts(stack: Sent['initiator']['stack']): string[] {
+  const urls = new Set<string>();
+  for (let at = stack; at && urls.size < SCRIPTS_MAX; at = at.parent)
+    for (const { url } of at.callFrames) if (/^https?:/.test(url) && urls.size < SCRIPTS_MAX) urls.add(clipUrl(url));
+  return [...urls];
 }
