@@ -4,6 +4,14 @@ import { PARCEL_CHAIN } from './chains.ts';
 /** The scan request of a first start: a redirect chain to a back-button hijacker, quick to scan and with findings. */
 export const DEMO_PAGE = { url: PARCEL_CHAIN[0]!.url, country_code: 'DE', emulator_id: 'android_phone_pixel_8' };
 
+/** The request of a sweep of the ad world's front page, which has six ads. */
+export const DEMO_SWEEP = {
+  url: 'http://news.publisher.example/front',
+  country_code: 'DE',
+  emulator_id: 'windows_chrome',
+  ad_discovery: true,
+};
+
 type DemoExit = {
   id: string;
   country_code: string;
@@ -98,12 +106,22 @@ const DOMAINS = [
   'casino.example',
 ];
 
+/** Invented hosts of the ad world in the domains of real ad networks, by which scans name the networks of ads. */
+const NETWORK_HOSTS = [
+  'adsweep-demo.adnxs.com',
+  'adsweep-demo.criteo.com',
+  'adsweep-demo.taboola.com',
+  'adsweep-demo.teads.tv',
+  'adsweep-demo.popads.net',
+];
+
 /**
- * The demo's exits file: exits that leave from this machine, whatever place they name, and the domains of the ad world mapped to
+ * The demo's exits file: exits that leave from this machine, whatever place they name, and the names of the ad world mapped to
  * `127.0.0.1:<port>`. The operator's own exits and mappings take precedence.
  */
 export function demoExits(port: number): ExitsFile {
-  const hosts = Object.fromEntries(DOMAINS.map((domain) => [`*.${domain}`, `127.0.0.1:${port}`]));
+  const names = [...DOMAINS.map((domain) => `*.${domain}`), ...NETWORK_HOSTS];
+  const hosts = Object.fromEntries(names.map((name) => [name, `127.0.0.1:${port}`]));
   return { exits: directExits(), hosts };
 }
 

@@ -48,6 +48,11 @@ const generated: Record<string, Site> = {
   'quiet.shop.example': {},
   'stuck.offers.example': {},
   'loud.casino.example': { '/jingle.wav': ok('wav', jingle()) },
+  'adsweep-demo.adnxs.com': { '/it.gif': pixel },
+  'adsweep-demo.criteo.com': { '/view.gif': pixel },
+  'adsweep-demo.taboola.com': { '/click': redirectBy('302', SHOP) },
+  'adsweep-demo.teads.tv': {},
+  'adsweep-demo.popads.net': { '/go': redirectBy('302', 'http://loud.casino.example/') },
 };
 
 /** Every host of the ad world with all its paths. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFinal, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import { DEMO_PAGE } from '../demo/exits.ts';
+import { DEMO_PAGE, DEMO_SWEEP } from '../demo/exits.ts';
 
 type Scan = {
   id: string;
@@ -11,6 +11,10 @@ type Scan = {
   elapsed_ms: number;
 };
 type Tag = { tag_slug: string; severity: string };
+
+/** The shell command that sweeps the front page of the local ad world. */
+export const sweepCommand = (baseUrl: string, apiKey: string): string =>
+  `curl -s ${baseUrl}/api/v1/scans -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(DEMO_SWEEP)}'`;
 
 /** Scans a page of the local ad world as a client would, prints the result and returns the report's URL. Throws if the API refuses a request. */
 export async function demoScan(baseUrl: string, apiKey: string, say: (text: string) => void): Promise<string> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { readFarmConfig } from './config.ts';
 import { lockDataDir } from './data-dir.ts';
-import { demoScan } from './demo-scan.ts';
+import { demoScan, sweepCommand } from './demo-scan.ts';
 import { Farm } from './farm.ts';
 
 /** Time limit for stopping everything, which must take at most 10 s. */
@@ -38,8 +38,13 @@ async function main(): Promise<void> {
   try {
     const { baseUrl, localUrl, apiKey } = await farm.start();
     say(`adsweep ready ${baseUrl} key ${apiKey}`);
-    if (config.ADSWEEP_DEMO === 1)
+    if (config.ADSWEEP_DEMO === 1) {
       await demoScan(localUrl, apiKey, say).then((url) => keepReport(url, config.ADSWEEP_DATA_DIR), reportDemoFailure);
+      if (!stopping)
+        say(
+          `  to check every ad of a page, such as the six of the ad world's front page:\n  ${sweepCommand(baseUrl, apiKey)}`,
+        );
+    }
     if (!stopping) say(`  next: open ${baseUrl}/ for a first request of your own; Ctrl-C stops everything`);
   } catch (error) {
     if (stopping) return;

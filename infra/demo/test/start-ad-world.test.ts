@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
+import { adNetworkName } from '@adsweep/shared/ads/ad-companies.ts';
 import { LONGEST_CHAIN, PARCEL_CHAIN } from '../chains.ts';
+import { DEMO_SWEEP } from '../exits.ts';
 import { WAYS } from '../redirects.ts';
 import { type AdWorld, startAdWorld } from '../start-ad-world.ts';
 import { redirectIn, visit } from './visitor.ts';
@@ -17,6 +19,11 @@ describe('the local ad world', () => {
 
   const pages = [
     ['http://news.publisher.example/', /The night ferry returns/],
+    ['http://news.publisher.example/front', /adsweep-demo\.taboola\.com\/widget\.js/],
+    ['http://adsweep-demo.adnxs.com/ad/leaderboard', /go\.redirects\.example\/start/],
+    ['http://adsweep-demo.criteo.com/delivery/rectangle', /go\.redirects\.example\/parcel/],
+    ['http://adsweep-demo.teads.tv/player', /<video muted/],
+    ['http://ads.adserver.example/slot/halfpage', /loud\.casino\.example/],
     ['http://ads.adserver.example/slot/leaderboard', /go\.redirects\.example\/start/],
     ['http://ads.adserver.example/slot/rectangle', /loud\.casino\.example/],
     ['http://quiet.shop.example/', /Lamps for quiet rooms/],
@@ -44,6 +51,28 @@ describe('the local ad world', () => {
         assert.equal((await visit(world, target)).status, 200, `${target}, loaded by ${url}`);
       }
     }
+  });
+
+  it('has a front page with ads of five networks, whose names scans know, and one of an unknown ad server', async () => {
+    const body = (await visit(world, DEMO_SWEEP.url)).body.toString();
+    const loaded = [...body.matchAll(/<(?:iframe|script)[^>]* src="(http[^"]+)"/g)].map(([, url]) => url!);
+    assert.deepEqual(
+      loaded.map((url) => adNetworkName(url)),
+      [null, 'AppNexus', 'Teads', 'Criteo', null, 'Taboola', 'Popads'],
+    );
+    const [item] = /http:\/\/adsweep-demo\.taboola\.com\/click/.exec(
+      (await visit(world, 'http://adsweep-demo.taboola.com/widget.js')).body.toString(),
+    )!;
+    assert.equal((await visit(world, item)).headers.location, 'http://quiet.shop.example/');
+    for (const thumbnail of ['lamp', 'shop', 'wheel'])
+      assert.equal((await visit(world, `http://adsweep-demo.taboola.com/thumbs/${thumbnail}.svg`)).status, 200);
+    const vast = (await visit(world, 'http://adsweep-demo.teads.tv/vast.xml')).body.toString();
+    for (const [, url] of vast.matchAll(/CDATA\[(.*?)\]\]/g))
+      assert.notEqual((await visit(world, url!)).status, 404, url);
+    assert.equal(
+      (await visit(world, 'http://adsweep-demo.popads.net/go')).headers.location,
+      'http://loud.casino.example/',
+    );
   });
 
   it('redirects along the longest chain, each step as listed, to the quiet shop', async () => {
