@@ -11,7 +11,8 @@ import { Landings } from '../src/capture/session/landings.ts';
 import type { OpenTab } from '../src/capture/session/open-tabs.ts';
 import { Visit } from '../src/capture/session/visit.ts';
 
-const openTab = (targetId: string) => ({ page: {}, tab: { session: { targetId } } }) as unknown as OpenTab;
+const openTab = (targetId: string) =>
+  ({ page: { isClosed: () => true }, tab: { session: { targetId } } }) as unknown as OpenTab;
 const [first, popup, clicked] = [openTab('first'), openTab('popup'), openTab('clicked')] as const;
 const ords = (landings: Landings) => landings.numbered().map(({ ord }) => ord);
 
@@ -84,6 +85,19 @@ describe('visits', () => {
     visit.click();
     visit.click();
     assert.deepEqual([visit.phase, visit.clicks, visit.isWithoutGesture], ['clicking', 2, false]);
+  });
+
+  it('a click on an ad is no gesture in the frames of other ads, but for the page; a probe is one everywhere', () => {
+    const visit = new Visit((frameId) => frameId !== 'other');
+    visit.click();
+    assert.deepEqual(
+      [null, 'clicked', 'other'].map((frame) => visit.isUnprompted(frame)),
+      [false, false, true],
+    );
+    visit.beginCheck();
+    assert.equal(visit.isUnprompted('other'), true);
+    visit.beginProbe({ close: () => undefined });
+    assert.equal(visit.isUnprompted('other'), false);
   });
 
   it('a visit continues loading after a navigation of ours that failed', async () => {

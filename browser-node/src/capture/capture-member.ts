@@ -6,6 +6,7 @@ import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfVisit } from '../failures.ts';
 import type { Collect, Draft } from './collectors/collector.ts';
 import { documentsFile } from './collectors/documents.ts';
+import { combineObservations } from './collectors/framed-observations.ts';
 import { type Collecting, collectorsOf } from './collectors/index.ts';
 import { fitCapture } from './fit-capture.ts';
 import { watchLandings } from './note-missing.ts';
@@ -129,7 +130,15 @@ function newDraft({ landings, startedAt }: MemberCapture, { creative }: Visited)
   );
   const seen = creative ? { ...creative.facts, redirect_chain: [] } : null;
   const files = [...(creative?.files ?? [])];
-  const nothing = { vast: null, requests: [], observations: [], documents: [], bodies: [], traffic: null };
+  const nothing = {
+    vast: null,
+    requests: [],
+    observations: [],
+    documents: [],
+    bodies: [],
+    frameBytes: new Map(),
+    traffic: null,
+  };
   return { ...nothing, landings: captured, creative: seen, files };
 }
 
@@ -155,14 +164,15 @@ function withCrashReason(open: OpenContext, failure: CaptureFailure | null): Cap
 }
 
 function asCapture({ open, startedAtMs, startedAt, notes }: CaptureSession, draft: Draft, bytesMax: number): Capture {
-  const left = draft.observations.length - OBSERVATIONS_MAX;
+  const observations = combineObservations(draft.observations);
+  const left = observations.length - OBSERVATIONS_MAX;
   const capture = {
     ...emptyCapture(aboutCapture(open, startedAtMs, Math.round(performance.now() - startedAt))),
     landings: [...draft.landings],
     ...(draft.creative && { creative: draft.creative }),
     ...(draft.vast && { vast: draft.vast }),
     requests: draft.requests,
-    observations: draft.observations.slice(0, OBSERVATIONS_MAX),
+    observations: observations.slice(0, OBSERVATIONS_MAX),
     notes: combineNotes([...notes, ...(left > 0 ? [note('observations', { count: left })] : [])]),
   };
   return fitCapture(capture, bytesMax);

@@ -1,5 +1,6 @@
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
+import type { NumberedTab } from '../session/landings.ts';
 import { plainText } from '../session/plain-text.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
@@ -12,22 +13,30 @@ const FILE_NAME_LENGTH_MAX = 300;
 export const autoDownload: Collector = {
   name: 'auto_download',
   start(capture) {
-    const downloads = new Map<string, { tab: TargetSession; facts: ObservationOf<'auto_download'>['facts'] }>();
-    capture.devtools.on('Page.downloadWillBegin', ({ guid, url, suggestedFilename }, session) => {
-      if (downloads.size >= DOWNLOADS_MAX || !capture.visit.isWithoutGesture) return;
+    const downloads = new Map<
+      string,
+      { tab: TargetSession; frameId: string; facts: ObservationOf<'auto_download'>['facts'] }
+    >();
+    capture.devtools.on('Page.downloadWillBegin', ({ guid, url, suggestedFilename, frameId }, session) => {
+      if (downloads.size >= DOWNLOADS_MAX || !capture.visit.isUnprompted(frameId)) return;
       const file_name = plainText(suggestedFilename).slice(0, FILE_NAME_LENGTH_MAX);
-      downloads.set(guid, { tab: rootOf(session), facts: { file_url: clipUrl(url), file_name } });
+      downloads.set(guid, { tab: rootOf(session), frameId, facts: { file_url: clipUrl(url), file_name } });
     });
     return (draft) => {
       const placed = capture.landings.numbered().filter(({ tab }) => tab.committed);
-      for (const { tab, facts } of downloads.values()) {
+      for (const { tab, frameId, facts } of downloads.values()) {
         // A tab that only ever got a file shows no page; the page that opened it started the download.
         const landing = [tab.targetId, tab.openerId]
           .map((id) => placed.find((one) => one.tab.session.targetId === id))
           .find((one) => one !== undefined);
-        if (landing)
-          draft.observations.push({ kind: 'auto_download', landing: landing.ord, url: landing.tab.url, facts });
+        if (!landing) continue;
+        const at = { landing: landing.ord, url: landing.tab.url };
+        draft.observations.push({ kind: 'auto_download', ...at, frameId: starterOf(landing, tab, frameId), facts });
       }
     };
   },
 };
+
+/** The frame that started a download; of a tab that was opened for it, the frame that opened the tab. */
+const starterOf = (landing: NumberedTab, tab: TargetSession, frameId: string): string =>
+  landing.tab.session === tab ? frameId : tab.openerFrameId;

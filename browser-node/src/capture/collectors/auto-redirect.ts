@@ -2,6 +2,8 @@ import type { ObservationOf } from '@adsweep/shared/capture/observations/index.t
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { Page } from 'playwright-core';
 import { type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { ScriptFrames } from '../devtools/script-frames.ts';
+import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
 import { clipUrl, withoutFragment } from '../session/urls.ts';
@@ -9,8 +11,11 @@ import type { Collector } from './collector.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
 type Facts = ObservationOf<'auto_redirect'>['facts'];
-/** A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = nothing is loaded, for example for a link to an app. */
-type Departure = { tab: string | Page; url: string; loaderId: string; facts: Facts };
+/**
+ * A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = nothing is loaded, for example for a link to an app.
+ * `starter`: the frame whose script began it, null = not known.
+ */
+type Departure = { tab: string | Page; url: string; loaderId: string; facts: Facts; starter: Promise<string | null> };
 
 /** Departures that are kept per capture, shared among sites, so that a loop does not displace the others. */
 const DEPARTURES_MAX = 15;
@@ -23,14 +28,20 @@ export const autoRedirect: Collector = {
   name: 'auto_redirect',
   start(capture) {
     const departures = watchDepartures(capture);
-    return (draft) => {
-      for (const { tab, url, facts } of departures) {
+    return async (draft) => {
+      for (const { tab, url, facts, starter } of departures) {
         const landing = capture.landings.numbered().find((one) => one.tab.session.targetId === tab || one.page === tab);
         // The scan's own navigation is a departure only if an HTTP redirect changed its URL.
         if (!landing || facts.to === url) continue;
         // The creative navigated our harness page, which is not a landing; the page that came next is one.
         const isOurs = withoutFragment(url) === capture.publisherUrl;
-        draft.observations.push({ kind: 'auto_redirect', landing: isOurs ? null : landing.ord, url, facts });
+        draft.observations.push({
+          kind: 'auto_redirect',
+          landing: isOurs ? null : landing.ord,
+          url,
+          facts,
+          frameId: await starter,
+        });
       }
     };
   },
@@ -40,8 +51,12 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
   const { devtools } = capture;
   const departures = new FairList<Departure>(DEPARTURES_MAX);
   const documents = new Documents();
-  const depart = (departure: Departure) => {
-    if (capture.visit.phase === 'loading') departures.add(departure, registrableDomain(departure.facts.to));
+  const scripts = new ScriptFrames(devtools);
+  const starterOf = (stack: CallStack | undefined, session: TargetSession) =>
+    frameOfScript(capture, scripts, stack, session);
+  const depart = (departure: Departure, frameId: string | null = null) => {
+    if (capture.visit.phase !== 'navigating' && capture.visit.isUnprompted(frameId))
+      departures.add(departure, registrableDomain(departure.facts.to));
   };
   devtools.on('Page.loadEventFired', ({ timestamp }, session) => documents.loaded(session.targetId, timestamp));
   devtools.on('Page.frameNavigated', ({ frame }, session) => {
@@ -52,15 +67,21 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     const to = clipUrl(event.request.url);
     const known = event.redirectResponse && [...departures].find(({ loaderId }) => loaderId === event.loaderId);
     if (known) known.facts.to = to;
-    else if (WEB.test(to)) depart(documents.departure(session.targetId, event.loaderId, to, event.timestamp));
+    else if (WEB.test(to)) {
+      const starter = starterOf(event.initiator.stack, session);
+      depart({ ...documents.departure(session.targetId, event.loaderId, to, event.timestamp), starter });
+    }
   });
-  devtools.on('Page.frameRequestedNavigation', ({ url }, session) => {
-    if (!WEB.test(url)) depart(documents.departure(rootOf(session).targetId, '', clipUrl(url), null));
+  devtools.on('Page.frameRequestedNavigation', ({ url, frameId }, session) => {
+    if (WEB.test(url)) return;
+    const departure = documents.departure(rootOf(session).targetId, '', clipUrl(url), null);
+    // It is the frame that was to navigate, which may be the page itself.
+    depart({ ...departure, starter: Promise.resolve(frameId) }, frameId);
   });
   // Those that a page script has cancelled; the ones above are the few that a document of another origin or an element began.
-  capture.reports.on('app-navigation', (page, url) => {
+  capture.reports.on('app-navigation', (page, url, frameId) => {
     const facts = { to: clipUrl(url.join('|')), after_load_ms: 0, refused: false };
-    depart({ tab: page, url: clipUrl(page.url()), loaderId: '', facts });
+    depart({ tab: page, url: clipUrl(page.url()), loaderId: '', facts, starter: Promise.resolve(frameId) }, frameId);
   });
   devtools.on('Page.downloadWillBegin', ({ frameId, url }) => {
     // A navigation that became a download left the tab where it was.
@@ -74,9 +95,28 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     if (!REFUSED.test(entry.text)) return;
     // Chromium does not report the frame's destination.
     const departure = documents.departure(rootOf(session).targetId, '', '', null);
-    depart({ ...departure, facts: { ...departure.facts, refused: true } });
+    // A frame with a target of its own is it, or holds it.
+    const starter = session.type === 'page' ? starterOf(entry.stackTrace, session) : Promise.resolve(session.frameId);
+    depart({ ...departure, facts: { ...departure.facts, refused: true }, starter }, session.frameId);
   });
   return departures;
+}
+
+type CallStack = { callFrames: readonly { scriptId: string }[] };
+
+/**
+ * The frame in which the innermost function of a stack runs that called Chromium. A tab of a single frame is not asked. While the page stays, as
+ * it does when a navigation is stopped or its server takes some time to answer, the frame is found; later it is not known.
+ */
+async function frameOfScript(
+  capture: MemberCapture,
+  scripts: ScriptFrames,
+  stack: CallStack | undefined,
+  session: TargetSession,
+): Promise<string | null> {
+  const [caller] = stack?.callFrames ?? [];
+  if (!caller || !capture.devtools.frames.hasChildren(session.targetId)) return null;
+  return (await scripts.of(session, underLoad(capture, ANSWER_MS))).get(caller.scriptId) ?? null;
 }
 
 const isOwnDocument = ({ type, requestId, loaderId, frameId }: Sent, session: TargetSession): boolean =>
@@ -98,6 +138,6 @@ class Documents {
   departure(tab: string, loaderId: string, to: string, at: number | null): Departure {
     const { url, loadedAt } = this.#byTab.get(tab) ?? { url: to, loadedAt: null };
     const after_load_ms = at === null || loadedAt === null ? 0 : Math.max(0, Math.round((at - loadedAt) * 1_000));
-    return { tab, url, loaderId, facts: { to, after_load_ms, refused: false } };
+    return { tab, url, loaderId, facts: { to, after_load_ms, refused: false }, starter: Promise.resolve(null) };
   }
 }

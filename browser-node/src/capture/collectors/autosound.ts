@@ -10,20 +10,26 @@ import type { CaptureSession, MemberCapture } from '../session/capture-session.t
 import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
+import { loudness } from './loudness.ts';
 
 /** An attempt to play sound, over all of its samples. `volume` is that of the loudest sample that was not muted. */
 export type Attempt = ObservationOf<'autosound'>['facts'];
+type FramedAttempt = { frameId: string | null; facts: Attempt };
+type FramedMedia = { frameId: string; media: AudibleMedia };
+/** The attempts of a tab by frame, then by their ids. */
+type AttemptsByFrame = Map<string | null, Map<string, Attempt>>;
 
-/** Attempts to play sound without a click, as reported by the page scripts: the loudest of each tab. */
+/** Attempts to play sound without a click, as reported by the page scripts: the loudest of each frame. */
 export const autosound: Collector = {
   name: 'autosound',
   start(capture) {
-    const byPage = new Map<Page, Map<string, Attempt>>();
-    capture.reports.on('sound', (page, [id, call, muted, volume, started, audio]) => {
+    const byPage = new Map<Page, AttemptsByFrame>();
+    capture.reports.on('sound', (page, [id, call, muted, volume, started, audio], frameId) => {
       const via = AUTOSOUND_CALLS.find((known) => known === call);
       if (!id || !via || !(Number(volume) >= 0)) return;
-      const attempts = byPage.get(page) ?? new Map<string, Attempt>();
-      byPage.set(page, attempts);
+      const byFrame = byPage.get(page) ?? new Map<string | null, Map<string, Attempt>>();
+      const attempts = byFrame.get(frameId) ?? new Map<string, Attempt>();
+      byPage.set(page, byFrame.set(frameId, attempts));
       const moment = { via, muted: muted === 'true', volume: Number(volume), started: started === 'true' };
       keepLoudest(attempts, id, { ...moment, has_audio: audio === 'true' });
     });
@@ -31,12 +37,13 @@ export const autosound: Collector = {
     return async (draft) => {
       for (const landing of capture.landings.all) {
         if (isClickedMedia(capture, landing)) continue;
-        const reported = [...(byPage.get(landing.page)?.values() ?? [])];
-        const attempts = reported.some(isSound)
-          ? reported
-          : [...reported, ...(await audibleMedia(capture, landing, playing))];
-        const url = landing.tab.url;
-        for (const facts of attempts) draft.observations.push({ kind: 'autosound', landing: landing.ord, url, facts });
+        const reported = [...(byPage.get(landing.page) ?? [])].flatMap(([frameId, attempts]) =>
+          [...attempts.values()].map((facts) => ({ frameId, facts })),
+        );
+        const heard = new Set(reported.flatMap(({ frameId, facts }) => (isSound(facts) ? [frameId] : [])));
+        const read = await audibleMedia(capture, landing, playing, heard);
+        const at = { landing: landing.ord, url: landing.tab.url };
+        for (const one of [...reported, ...read]) draft.observations.push({ kind: 'autosound', ...at, ...one });
       }
     };
   },
@@ -61,44 +68,46 @@ function watchPlayers({ devtools }: CaptureSession): ReadonlySet<TargetSession> 
 }
 
 /**
- * Audible media elements of a tab's documents, read from the DOM: used if the page scripts reported nothing audible. Shadow roots are searched
- * in the targets that play sound.
+ * Audible media elements of a tab's documents, read from the DOM, but for the frames of which the page scripts reported something audible
+ * (`heard`). Shadow roots are searched in the targets that play sound.
  */
 async function audibleMedia(
   capture: CaptureSession,
   { ord: landing, page, tab }: Landing,
   playing: ReadonlySet<TargetSession>,
-): Promise<Attempt[]> {
+  heard: ReadonlySet<string | null>,
+): Promise<FramedAttempt[]> {
   if (page.isClosed() || !tab.committed) return [];
-  const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_MAX);
+  const first = (frames: FrameAt[]) => frames.filter(({ frameId }) => !heard.has(frameId)).slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(capture, ANSWER_MS);
   const reading = { script: readMedia, argument: { max: ATTEMPTS_MAX }, deadlineMs };
   const { read, unread } = await readFrames(capture, tab.session, first, reading);
   if (unread > 0) capture.notes.push(note('collector_frames', { landing, count: unread, collector: 'autosound' }));
-  const inDocuments = read.flatMap(({ result }) => result ?? []);
+  const inDocuments = read.flatMap(({ at, result }) => (result ?? []).map((media) => ({ frameId: at.frameId, media })));
   const targets = [...playing].filter((session) => rootOf(session) === tab.session);
   const hidden = inDocuments.length > 0 ? [] : await Promise.all(targets.map(mediaInShadowRoots));
-  const attempts = [...inDocuments, ...hidden.flat()].map(({ autoplay, volume, started }): Attempt => {
-    return { via: autoplay ? 'autoplay' : 'play', muted: false, volume, started, has_audio: true };
+  const attempts = [...inDocuments, ...hidden.flat().filter(({ frameId }) => !heard.has(frameId))];
+  return attempts.slice(0, ATTEMPTS_MAX).map(({ frameId, media: { autoplay, volume, started } }) => {
+    const via = autoplay ? 'autoplay' : 'play';
+    return { frameId, facts: { via, muted: false, volume, started, has_audio: true } };
   });
-  return attempts.slice(0, ATTEMPTS_MAX);
 }
 
 /** The audible media elements of a target, also those in closed shadow roots, which no script reaches. */
-async function mediaInShadowRoots(session: TargetSession): Promise<AudibleMedia[]> {
+async function mediaInShadowRoots(session: TargetSession): Promise<FramedMedia[]> {
   const read = async ({ frameId, backendNodeId }: { frameId: string; backendNodeId: number }) => {
     const executionContextId = await isolatedWorldOf(session, frameId, COMMAND_MS);
     const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId });
     const functionDeclaration = `function () { return (${readElement})(this); }`;
     const params = { objectId: object.objectId ?? '', functionDeclaration, returnByValue: true };
     const { result } = await session.send('Runtime.callFunctionOn', params);
-    return result.value as AudibleMedia | null;
+    return { frameId, media: result.value as AudibleMedia | null };
   };
   // A target that was closed, or an element that was removed, is silent.
   const snapshot = await session.send('DOMSnapshot.captureSnapshot', { computedStyles: [] }).catch(() => null);
   const found = mediaIn(snapshot).slice(0, ATTEMPTS_MAX);
   const media = await Promise.all(found.map((element) => read(element).catch(() => null)));
-  return media.filter((one) => one !== null);
+  return media.flatMap((one) => (one?.media ? [{ frameId: one.frameId, media: one.media }] : []));
 }
 
 /** The media elements of a snapshot, each with its frame. Pure. */
@@ -135,6 +144,3 @@ function joined(a: Attempt, b: Attempt): Attempt {
 }
 
 const isSound = ({ muted, volume, has_audio }: Attempt): boolean => !muted && volume > 0 && has_audio;
-
-const loudness = ({ muted, volume, has_audio, started }: Attempt): number =>
-  (!muted && volume > 0 ? 4 : 0) + (has_audio ? 2 : 0) + (started ? 1 : 0);

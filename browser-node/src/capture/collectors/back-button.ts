@@ -23,12 +23,14 @@ const BACK_EVENTS = new Set(['popstate', 'hashchange', 'navigate']);
 export const backButton: Collector = {
   name: 'back_button',
   start(capture) {
-    const growths = new Map<Page, Growth>();
-    capture.reports.on('history', (page, [event, count, copy]) => {
-      if (event === 'length') growths.set(page, { lengthAtStart: Number(count), pushes: 0, movedFrames: 0 });
+    const growths = new Map<Page, Growth & { byFrame: Map<string | null, number> }>();
+    capture.reports.on('history', (page, [event, count, copy], frameId) => {
+      if (event === 'length')
+        growths.set(page, { lengthAtStart: Number(count), pushes: 0, movedFrames: 0, byFrame: new Map() });
       const growth = growths.get(page);
       if (event !== 'push' || !growth) return;
       growth.pushes += 1;
+      growth.byFrame.set(frameId, (growth.byFrame.get(frameId) ?? 0) + 1);
       if (copy !== 'true') growth.movedFrames += 1;
     });
     return async (draft) => {
@@ -37,7 +39,10 @@ export const backButton: Collector = {
         if (!growth) continue;
         const url = landing.tab.url;
         const facts = await historyFacts(capture, landing, growth);
-        if (facts.pushes > 0) draft.observations.push({ kind: 'back_button', landing: landing.ord, url, facts });
+        // Chromium has one history for the whole tab: the frame that added the most entries is responsible for all of them.
+        const [frameId = null] = [...growth.byFrame].toSorted(([, a], [, b]) => b - a)[0] ?? [];
+        if (facts.pushes > 0)
+          draft.observations.push({ kind: 'back_button', landing: landing.ord, url, facts, frameId });
       }
     };
   },

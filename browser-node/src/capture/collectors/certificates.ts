@@ -12,10 +12,12 @@ export const certificates: Collector = {
     const documents = capture.journal.entries().filter(({ resourceType }) => resourceType === 'document');
     for (const { ord, tab } of capture.landings.all) {
       const bad = documents.filter((entry) => entry.certificate && entry.tab === tab.session.targetId);
-      const byHost = new Map(bad.map((entry) => [new URL(entry.url).host, entry]));
-      for (const [host, entry] of [...byHost].slice(0, HOSTS_MAX)) {
-        const facts = { host, reason: certificateProblem(entry) };
-        draft.observations.push({ kind: 'invalid_certificate', landing: ord, url: entry.url, facts });
+      const hosts = new Set<string>();
+      for (const entry of bad) {
+        const { host } = new URL(entry.url);
+        if (hosts.add(host).size > HOSTS_MAX) break;
+        const [facts, frameId] = [{ host, reason: certificateProblem(entry) }, entry.frameId || null];
+        draft.observations.push({ kind: 'invalid_certificate', landing: ord, url: entry.url, facts, frameId });
       }
     }
   },

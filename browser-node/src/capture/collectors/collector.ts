@@ -3,12 +3,12 @@ import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { CollectorName } from '@adsweep/shared/capture/notes.ts';
-import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { Visited } from '../targets/target.ts';
+import type { FramedObservation } from './framed-observations.ts';
 
 /** A capture that is being put together. */
 export type Draft = {
@@ -17,7 +17,9 @@ export type Draft = {
   /** How a VAST tag was resolved and played, null for other targets. */
   vast: CapturedVast | null;
   requests: NetworkRequest[];
-  observations: Observation[];
+  observations: FramedObservation[];
+  /** What each frame loaded by itself, in bytes as they were sent. */
+  frameBytes: ReadonlyMap<string, number>;
   files: CaptureFile[];
   /** The documents that were read so far. */
   documents: CapturedDocument[];

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Dialog, Page } from 'playwright-core';
+import type { TargetSession } from '../devtools/devtools.ts';
 import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Collector } from './collector.ts';
@@ -10,20 +11,23 @@ export const dialogs: Collector = {
   name: 'dialogs',
   start(capture) {
     const shown = new Map<Page, number>();
-    const unprompted = new Map<Page, number>();
+    const unprompted = new Map<TargetSession, Map<string, number>>();
+    capture.devtools.on('Page.javascriptDialogOpening', ({ type, frameId }, session) => {
+      // Chromium reports the dialogs of all frames to their tab.
+      if (session.type !== 'page' || type === 'beforeunload' || !capture.visit.isUnprompted(frameId)) return;
+      const byFrame = unprompted.get(session) ?? new Map<string, number>();
+      unprompted.set(session, byFrame.set(frameId, (byFrame.get(frameId) ?? 0) + 1));
+    });
     capture.listeners.on('dialog', (dialog) => {
       const page = dialog.page();
       // A dialog without a page belongs to a tab that is still opening.
       if (page) shown.set(page, (shown.get(page) ?? 0) + 1);
-      if (page && dialog.type() !== 'beforeunload' && capture.visit.isWithoutGesture)
-        unprompted.set(page, (unprompted.get(page) ?? 0) + 1);
       void answer(capture, dialog, page ? (shown.get(page) ?? 0) : 0);
     });
     return (draft) => {
-      for (const { ord, page, tab } of capture.landings.numbered()) {
-        const facts = { count: unprompted.get(page) ?? 0 };
-        if (facts.count > 0) draft.observations.push({ kind: 'dialogs', landing: ord, url: tab.url, facts });
-      }
+      for (const { ord, tab } of capture.landings.numbered())
+        for (const [frameId, count] of unprompted.get(tab.session) ?? [])
+          draft.observations.push({ kind: 'dialogs', landing: ord, url: tab.url, facts: { count }, frameId });
       const count = [...shown.values()].reduce((sum, each) => sum + each, 0);
       if (count > 0) capture.notes.push(note('dialogs', { count }));
     };

@@ -1,4 +1,5 @@
-import { rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { rootOf } from '../devtools/devtools.ts';
+import type { FrameTree } from '../devtools/frame-tree.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { ANSWER_MS, CONSPICUOUS_FRAME_BYTES, HEAVY_FRAMES_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -11,15 +12,18 @@ import type { Collector } from './collector.ts';
 export const frameWeight: Collector = {
   name: 'frame_weight',
   start(capture) {
-    const weights = new FrameWeights();
-    weights.watch(capture);
+    const weights = new FrameWeights(capture);
     return async (draft) => {
+      draft.frameBytes = weights.byFrame();
       for (const { ord, tab } of capture.landings.numbered().filter(isShown)) {
         if (ord === null) {
           // Everything that the harness page's tab loads is loaded by the creative.
           const bytes = weights.ofTab(tab.session.targetId);
           if (bytes >= CONSPICUOUS_FRAME_BYTES)
-            draft.observations.push({ kind: 'frame_weight', landing: ord, url: tab.url, facts: { bytes, ...NO_SIZE } });
+            draft.observations.push({
+              ...{ kind: 'frame_weight', landing: ord, url: tab.url, facts: { bytes, ...NO_SIZE } },
+              frameId: tab.session.targetId,
+            });
           continue;
         }
         for (const { frameId, bytes } of weights.heaviestOf(tab.session.targetId)) {
@@ -31,38 +35,28 @@ export const frameWeight: Collector = {
             () => NO_SIZE,
           );
           const facts = { bytes, ...size };
-          draft.observations.push({ kind: 'frame_weight', landing: ord, url: clipUrl(at.url), facts });
+          draft.observations.push({ kind: 'frame_weight', landing: ord, url: clipUrl(at.url), facts, frameId });
         }
       }
     };
   },
 };
 
-/** Frames of a capture whose parents are remembered. */
-const FRAMES_KNOWN_MAX = 10_000;
 const NO_SIZE = { width: 0, height: 0 };
 /** Runs in the page, in an isolated world. */
 const readViewport = () => ({ width: innerWidth, height: innerHeight });
 
-/** The id of the frame that started a worker, to which the worker's bytes are attributed; '' = a worker of no tab. */
-function frameOfWorker({ parent }: TargetSession): string {
-  if (!parent) return '';
-  return parent.type === 'iframe' || parent.type === 'page' ? parent.targetId : frameOfWorker(parent);
-}
-
-/** Bytes of a tab's own document, and of the frames directly in it including their child frames. */
+/** The bytes that each frame loaded, and those of the frames directly in a tab's own document including their child frames. */
 class FrameWeights {
-  readonly #parents = new Map<string, string>();
+  readonly #tree: FrameTree;
   readonly #frames = new Map<string, string>();
   readonly #received = new Map<string, number>();
   readonly #bytes = new Map<string, { tab: string; bytes: number }>();
 
-  watch({ devtools, journal }: CaptureSession): void {
-    devtools.on('Page.frameAttached', ({ frameId, parentFrameId }) => {
-      if (this.#parents.size < FRAMES_KNOWN_MAX) this.#parents.set(frameId, parentFrameId);
-    });
+  constructor({ devtools, journal }: CaptureSession) {
+    this.#tree = devtools.frames;
     devtools.on('Network.requestWillBeSent', ({ requestId, frameId }, session) => {
-      const frame = frameId ?? frameOfWorker(session);
+      const frame = frameId ?? session.frameId;
       if (frame && journal.closedAtMs === null) this.#frames.set(requestId, frame);
     });
     devtools.on('Network.dataReceived', ({ requestId, encodedDataLength }, session) => {
@@ -82,27 +76,36 @@ class FrameWeights {
     return [...this.#bytes.values()].reduce((sum, weight) => sum + (weight.tab === tab ? weight.bytes : 0), 0);
   }
 
+  /** What each frame loaded by itself. */
+  byFrame(): Map<string, number> {
+    return new Map([...this.#bytes].map(([frame, { bytes }]) => [frame, bytes]));
+  }
+
   /** The conspicuous frames of a tab, the heaviest first. */
   heaviestOf(tab: string): { frameId: string; bytes: number }[] {
-    return [...this.#bytes]
-      .filter(([frame, { tab: own, bytes }]) => own === tab && frame !== tab && bytes >= CONSPICUOUS_FRAME_BYTES)
-      .map(([frameId, { bytes }]) => ({ frameId, bytes }))
+    const sums = new Map<string, number>();
+    for (const [frame, { tab: own, bytes }] of this.#bytes) {
+      const outer = this.#outermost(frame, tab);
+      if (own === tab && outer !== tab) sums.set(outer, (sums.get(outer) ?? 0) + bytes);
+    }
+    return [...sums]
+      .filter(([, bytes]) => bytes >= CONSPICUOUS_FRAME_BYTES)
+      .map(([frameId, bytes]) => ({ frameId, bytes }))
       .sort((a, b) => b.bytes - a.bytes)
       .slice(0, HEAVY_FRAMES_MAX);
   }
 
   #add(tab: string, frame: string | undefined, bytes: number): void {
-    const outer = frame && this.#outermost(frame, tab);
-    if (!outer) return;
-    const weight = this.#bytes.get(outer) ?? { tab, bytes: 0 };
+    if (!frame) return;
+    const weight = this.#bytes.get(frame) ?? { tab, bytes: 0 };
     weight.bytes += bytes;
-    this.#bytes.set(outer, weight);
+    this.#bytes.set(frame, weight);
   }
 
   /** The frame directly in the tab's own document that holds `frame`. */
   #outermost(frame: string, tab: string): string {
     let at = frame;
-    for (let parent = this.#parents.get(at); parent && parent !== tab; parent = this.#parents.get(at)) at = parent;
+    for (let parent = this.#tree.parentOf(at); parent && parent !== tab; parent = this.#tree.parentOf(at)) at = parent;
     return at;
   }
 

@@ -9,6 +9,12 @@ export const interactive: Collector = {
     async (draft, { creative }) => {
       const facts = await creative?.checkInteractive?.(underLoad(capture, INTERACTIVE_CHECK_MS));
       if (!creative || !facts || facts.clicked === 0) return;
-      draft.observations.push({ kind: 'creative_interactive', landing: null, url: creative.facts.url, facts });
+      draft.observations.push({
+        kind: 'creative_interactive',
+        landing: null,
+        url: creative.facts.url,
+        facts,
+        frameId: null,
+      });
     },
 };

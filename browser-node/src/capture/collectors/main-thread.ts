@@ -36,13 +36,11 @@ export const mainThread: Collector = {
       }
       const seen = await Promise.all([...since].map(([session, times]) => watch(capture, session, times)));
       for (const { ord, tab } of capture.landings.numbered()) {
-        const busiest = seen
-          .filter(({ session, busy_share }) => rootOf(session) === tab.session && busy_share >= BUSY_SHARE_SUSPECT)
-          .sort((a, b) => b.busy_share - a.busy_share)[0];
-        if (!busiest) continue;
-        const { busy_share, over_ms } = busiest;
-        const facts = { busy_share, over_ms };
-        draft.observations.push({ kind: 'main_thread', landing: ord, url: tab.url, facts });
+        for (const { session, busy_share, over_ms } of seen) {
+          if (rootOf(session) !== tab.session || busy_share < BUSY_SHARE_SUSPECT) continue;
+          const [facts, frameId] = [{ busy_share, over_ms }, session.frameId];
+          draft.observations.push({ kind: 'main_thread', landing: ord, url: tab.url, facts, frameId });
+        }
       }
     };
   },

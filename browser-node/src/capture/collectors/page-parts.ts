@@ -1,12 +1,12 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
 import { FORM_FIELDS, type FormField } from '@adsweep/shared/capture/observations/content.ts';
-import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type PageParts, readParts } from '../page-scripts/read-parts.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import { type FrameAt, readFrames } from '../session/frames.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
+import type { FramedObservation } from './framed-observations.ts';
 
 /** Limits per document; and how many frames of a landing are inspected: those that a visitor sees come first. */
 const LIMITS = { nodes: 20_000, forms: 3, boxes: 3, prices: 6, preselected: 3, url: CAPTURE_URL_LENGTH_MAX };
@@ -38,22 +38,24 @@ function observationsOfParts(
   { forms, boxes, prices, preselected }: PageParts,
   landing: number,
   at: FrameAt,
-): Observation[] {
-  const of = { landing, url: clipUrl(at.url) };
+): FramedObservation[] {
+  const of = { landing, url: clipUrl(at.url), frameId: at.frameId };
   const clean = (text: string) => text.toWellFormed();
   return [
-    ...forms.map(({ fields, action_url, text }): Observation => {
+    ...forms.map(({ fields, action_url, text }): FramedObservation => {
       const known = fields.filter((field): field is FormField => FORM_FIELDS.includes(field as FormField));
       return { ...of, kind: 'form', facts: { fields: known, action_url: clean(action_url), text: clean(text) } };
     }),
     ...boxes.map(
-      ({ text, buttons }): Observation => ({
+      ({ text, buttons }): FramedObservation => ({
         ...of,
         kind: 'dialog_box',
         facts: { text: clean(text), buttons: buttons.map(clean) },
       }),
     ),
-    ...preselected.map((label): Observation => ({ ...of, kind: 'preselected', facts: { label: clean(label) } })),
-    ...prices.map((price): Observation => ({ ...of, kind: 'price', facts: { ...price, text: clean(price.text) } })),
+    ...preselected.map((label): FramedObservation => ({ ...of, kind: 'preselected', facts: { label: clean(label) } })),
+    ...prices.map(
+      (price): FramedObservation => ({ ...of, kind: 'price', facts: { ...price, text: clean(price.text) } }),
+    ),
   ];
 }

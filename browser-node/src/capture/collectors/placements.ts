@@ -1,5 +1,4 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
-import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { type Content, readContents, readPlace } from '../page-scripts/read-contents.ts';
@@ -10,6 +9,7 @@ import { isShown } from '../session/open-tabs.ts';
 import type { Tab } from '../session/tab.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
+import type { FramedObservation } from './framed-observations.ts';
 
 /** Limits per document; content narrower or lower than `side` pixels is no ad. */
 const LIMITS = { elements: 2_000, points: 3, side: 30, url: CAPTURE_URL_LENGTH_MAX };
@@ -31,7 +31,7 @@ export const placements: Collector = {
   },
 };
 
-async function placementsIn(capture: CaptureSession, tab: Tab, landing: number | null): Promise<Observation[]> {
+async function placementsIn(capture: CaptureSession, tab: Tab, landing: number | null): Promise<FramedObservation[]> {
   const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(capture, ANSWER_MS);
   const reading = { script: readContents, argument: LIMITS, deadlineMs };
@@ -39,17 +39,21 @@ async function placementsIn(capture: CaptureSession, tab: Tab, landing: number |
   if (unread > 0) capture.notes.push(note('collector_frames', { landing, count: unread, collector: 'placements' }));
   const [frames, contents] = [read.map(({ at }) => at), read.map(({ result }) => result)];
   const positionOf = positionsIn(frames, deadlineMs);
-  const seen: Observation[] = [];
+  const seen: FramedObservation[] = [];
   for (const [index, frame] of frames.entries()) {
     const { largest = null, points = [] } = contents[index] ?? {};
     const url = clipUrl(frame.url);
     const parent = frames.findIndex(({ frameId }) => frameId === frame.parentId);
     const place = largest && parent >= 0 ? await positionOf(frame) : null;
+    // Where a frame is shown, and how, is up to the document around it.
     if (largest && place)
-      seen.push({ kind: 'placement', landing, url, facts: factsOf('frame', parent, place, largest) });
+      seen.push({
+        ...{ kind: 'placement', landing, url, facts: factsOf('frame', parent, place, largest) },
+        frameId: frame.parentId,
+      });
     for (const { x, y, shown, ...image } of index === 0 ? points : []) {
       const at = { x, y, width: shown, height: shown, opacity: 1 };
-      seen.push({ kind: 'placement', landing, url, facts: factsOf('image', 0, at, image) });
+      seen.push({ kind: 'placement', landing, url, facts: factsOf('image', 0, at, image), frameId: frame.frameId });
     }
   }
   return seen;

@@ -19,30 +19,40 @@ const FULLSCREEN = /full_?screen/i;
 export const unpromptedCalls: Collector = {
   name: 'unprompted_calls',
   start(capture) {
-    const byItself = new Map<Page, Set<Demand>>();
+    const byItself = new Map<Page, Map<Demand, Set<string | null>>>();
     const afterClick = new Map<Page, Set<Demand>>();
-    capture.reports.on('unprompted-call', (page, [name, byUser]) => {
+    capture.reports.on('unprompted-call', (page, [name, byUser], frameId) => {
       const demand = DEMANDS.find((known) => known === name);
-      if (!demand || (byUser !== 'true' && !capture.visit.isWithoutGesture)) return;
-      const calls = byUser === 'true' ? afterClick : byItself;
-      calls.set(page, (calls.get(page) ?? new Set()).add(demand));
+      if (!demand || (byUser !== 'true' && !capture.visit.isUnprompted(frameId))) return;
+      if (byUser === 'true') afterClick.set(page, (afterClick.get(page) ?? new Set()).add(demand));
+      else byItself.set(page, withCall(byItself.get(page), demand, frameId));
     });
     return async (draft, { subject }) => {
       for (const { page, ord, tab } of capture.landings.numbered())
-        for (const demand of byItself.get(page) ?? []) {
-          const facts = { demand, trigger: 'none' } as const;
-          draft.observations.push({ kind: 'unprompted_call', landing: ord, url: tab.url, facts });
-        }
+        for (const [demand, frames] of byItself.get(page) ?? [])
+          for (const frameId of frames) {
+            const facts = { demand, trigger: 'none' } as const;
+            draft.observations.push({ kind: 'unprompted_call', landing: ord, url: tab.url, facts, frameId });
+          }
       const landing = capture.landings.shown().find(({ tab }) => tab === subject?.tab);
       if (!landing || byItself.get(landing.page)?.has('fullscreen')) return;
       const { url } = landing.tab;
       const scripts = draft.bodies.flatMap(({ resource_type, text }) => (resource_type === 'script' && text) || []);
       if (!(await requestsFullscreen(capture, landing, scripts, afterClick))) return;
       const facts = { demand: 'fullscreen', trigger: 'click_anywhere' } as const;
-      draft.observations.push({ kind: 'unprompted_call', landing: landing.ord, url, facts });
+      draft.observations.push({ kind: 'unprompted_call', landing: landing.ord, url, facts, frameId: null });
     };
   },
 };
+
+/** The calls of a tab, each with the frames that made it, and one more. */
+function withCall(
+  calls: Map<Demand, Set<string | null>> = new Map(),
+  demand: Demand,
+  frameId: string | null,
+): Map<Demand, Set<string | null>> {
+  return calls.set(demand, (calls.get(demand) ?? new Set()).add(frameId));
+}
 
 /** Whether a click on an empty area makes the page request fullscreen. */
 async function requestsFullscreen(

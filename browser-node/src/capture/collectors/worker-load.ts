@@ -25,31 +25,36 @@ const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 
 /**
  * How busy workers are: those of a tab that also has a WebSocket, and those that are found computing. Chromium does not report which tab
- * started a shared or service worker: these, with their own workers and sockets, are attributed to the first tab.
+ * started a shared or service worker: these, with their own workers and sockets, are attributed to the first tab. A worker belongs to the frame
+ * that started it, a socket to that of its target.
  */
 export const workerLoad: Collector = {
   name: 'worker_load',
   start(capture) {
-    /** URLs by the target id of the tab, '' = of a shared or service worker. */
-    const sockets = new Map<string, string>();
+    const sockets = new Map<TargetSession, string>();
     capture.devtools.on('Network.webSocketCreated', ({ url }, session) => {
-      const tab = tabOf(session);
-      if (!sockets.has(tab)) sockets.set(tab, clipUrl(url));
+      if (!sockets.has(session)) sockets.set(session, clipUrl(url));
     });
     return async (draft) => {
       for (const [index, { ord, tab }] of capture.landings.numbered().filter(isShown).entries()) {
         const homes = index === 0 ? [tab.session.targetId, ''] : [tab.session.targetId];
-        const socket_url = homes.map((home) => sockets.get(home)).find((url) => url !== undefined) ?? '';
+        const ofTab = [...sockets].filter(([session]) => homes.includes(tabOf(session)));
         const all = [...capture.devtools.sessions()].filter(
           (session) => WORKERS.has(session.type) && homes.includes(tabOf(session)),
         );
         const workers = all.slice(0, WORKERS_PROFILED_MAX);
-        const busiestOver = async (ms: number) =>
-          Math.max(0, ...(await Promise.all(workers.map((worker) => watchWorker(worker, tab.session, ms)))));
-        if (socket_url === '' && (await busiestOver(WORKERS_GLANCE_MS)) < BUSY_SHARE_SUSPECT / 2) continue;
-        const busy_share = await busiestOver(WORKERS_WATCHED_MS);
-        const facts = { workers: all.length, busy_share, over_ms: WORKERS_WATCHED_MS, socket_url };
-        if (all.length > 0) draft.observations.push({ kind: 'worker_load', landing: ord, url: tab.url, facts });
+        const sharesOver = (ms: number) => Promise.all(workers.map((worker) => watchWorker(worker, tab.session, ms)));
+        const isIdle = (shares: number[]) => Math.max(0, ...shares) < BUSY_SHARE_SUSPECT / 2;
+        if (ofTab.length === 0 && isIdle(await sharesOver(WORKERS_GLANCE_MS))) continue;
+        const shares = await sharesOver(WORKERS_WATCHED_MS);
+        if (all.length === 0) continue;
+        for (const frameId of new Set([...all, ...ofTab.map(([session]) => session)].map((one) => one.frameId))) {
+          const ofFrame = all.filter((worker) => worker.frameId === frameId);
+          const busy_share = Math.max(0, ...ofFrame.map((worker) => shares[workers.indexOf(worker)] ?? 0));
+          const [, socket_url = ''] = ofTab.find(([session]) => session.frameId === frameId) ?? [];
+          const facts = { workers: ofFrame.length, busy_share, over_ms: WORKERS_WATCHED_MS, socket_url };
+          draft.observations.push({ kind: 'worker_load', landing: ord, url: tab.url, facts, frameId });
+        }
       }
     };
   },
@@ -113,17 +118,19 @@ export const childFlood: Collector = {
     let by: TargetSession | null = null;
     let childrenMax = 0;
     devtools.onFlooded((target, max) => {
-      by = target && rootOf(target);
+      by = target;
       childrenMax = max;
     });
     return (draft) => {
       if (childrenMax === 0) return;
       const tabs = landings.numbered();
-      const flooding = tabs.find(({ tab }) => tab.session === by) ?? tabs[0];
+      const root = by && rootOf(by);
+      const flooding = tabs.find(({ tab }) => tab.session === root) ?? tabs[0];
       if (!flooding) return;
       const { ord, tab } = flooding;
       const facts = { children_max: childrenMax };
-      draft.observations.push({ kind: 'child_flood', landing: ord, url: tab.url, facts });
+      const frameId = by?.frameId ?? null;
+      draft.observations.push({ kind: 'child_flood', landing: ord, url: tab.url, facts, frameId });
     };
   },
 };

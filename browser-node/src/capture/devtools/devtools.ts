@@ -1,5 +1,6 @@
 import { EXCERPTED_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import type { CDPSession, Page } from 'playwright-core';
+import type { FrameTree } from './frame-tree.ts';
 
 // Playwright does not export the types of the protocol: they are inferred from those of its sessions.
 declare const typed: CDPSession;
@@ -14,6 +15,8 @@ export type EventName =
   | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
   | `Page.${'navigatedWithinDocument' | 'loadEventFired' | 'frameAttached' | 'downloadWillBegin' | 'windowOpen'}`
   | 'Page.documentOpened'
+  | 'Page.javascriptDialogOpening'
+  | 'Debugger.scriptParsed'
   | 'Media.playerPropertiesChanged'
   | 'Log.entryAdded';
 export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typed.on<E>>[1]>[0];
@@ -37,6 +40,10 @@ export interface TargetSession {
   readonly parent: TargetSession | null;
   /** The target id of the tab that opened this one, '' = none. */
   readonly openerId: string;
+  /** The id of the frame that opened this tab, '' = none. */
+  readonly openerFrameId: string;
+  /** The frame that the target is (of a tab, its main frame) or, of a worker, that started it; null: a shared or service worker. */
+  readonly frameId: string | null;
   /** Rejects when the target was closed, returns an error, or does not answer within `deadlineMs`. */
   send<C extends Command>(command: C, params?: CommandParams<C>, deadlineMs?: number): Promise<CommandAnswer<C>>;
   /** Like `send`, for commands whose result does not matter: a target may close at any moment. */
@@ -49,6 +56,8 @@ type Listener<E extends EventName> = (payload: EventPayload<E>, session: TargetS
 export interface DevTools {
   on<E extends EventName>(event: E, listener: Listener<E>): void;
   onAttached(listener: (session: TargetSession) => void): void;
+  /** All frames that the context ever had. */
+  readonly frames: FrameTree;
   /** The sessions of all targets that are open, including tabs. */
   sessions(): Iterable<TargetSession>;
   /**

@@ -17,9 +17,16 @@ import {
   targetIdOf,
   WORKERS_MAX,
 } from './devtools.ts';
+import { FrameTree } from './frame-tree.ts';
 
 type Attached = { sessionId: string; targetInfo: TargetInfo };
-type TargetInfo = { targetId: string; type: string; openerId?: string };
+type TargetInfo = {
+  targetId: string;
+  type: string;
+  openerId?: string;
+  openerFrameId?: string;
+  parentFrameId?: string;
+};
 /** A frame or worker, by the target id that it has or would have. */
 type Child = { targetId: string; isWorker: boolean };
 
@@ -28,6 +35,7 @@ type Child = { targetId: string; isWorker: boolean };
  * nested workers, prefetches.
  */
 export class SecondClient implements DevTools {
+  readonly frames = new FrameTree();
   readonly #observation: ContextObservation;
   readonly #listeners = new Listeners();
   readonly #sessions = new Map<string, Session>();
@@ -117,8 +125,13 @@ export class SecondClient implements DevTools {
       if (!session) return;
       const child = childOf(method, params);
       if (child) this.#countChild(child, session);
+      if (method === 'Page.frameAttached') this.#addFrame(params as EventPayload<'Page.frameAttached'>);
       this.#listeners.emit(method, params, session);
     }
+  }
+
+  #addFrame({ frameId, parentFrameId }: EventPayload<'Page.frameAttached'>): void {
+    this.frames.add(frameId, parentFrameId);
   }
 
   #messagesFlooded(): void {
@@ -142,6 +155,8 @@ export class SecondClient implements DevTools {
       if (this.isFlooded) return;
     }
     const session = new Session(this, sessionId, targetInfo, parent);
+    if (session.type === 'iframe')
+      this.frames.add(session.targetId, targetInfo.parentFrameId ?? parent?.targetId ?? '');
     if (targetInfo.type === 'page') this.#tabs.push(session);
     this.#sessions.set(sessionId, session);
     observeTarget(session);
@@ -168,6 +183,8 @@ class Session implements TargetSession {
   readonly targetId: string;
   readonly type: string;
   readonly openerId: string;
+  readonly openerFrameId: string;
+  readonly frameId: string | null;
   readonly parent: TargetSession | null;
   readonly #client: SecondClient;
   readonly #id: string;
@@ -178,6 +195,9 @@ class Session implements TargetSession {
     this.targetId = info.targetId;
     this.type = info.type;
     this.openerId = info.openerId ?? '';
+    this.openerFrameId = info.openerFrameId ?? '';
+    const isFrame = info.type === 'page' || info.type === 'iframe';
+    this.frameId = isFrame ? info.targetId : (info.parentFrameId ?? parent?.frameId ?? null);
     this.parent = parent;
   }
 

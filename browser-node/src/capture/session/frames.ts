@@ -27,6 +27,8 @@ async function listFrames(
       return answer?.map(({ id, parentId, url }) => ({ session, frameId: id, parentId: parentId ?? null, url })) ?? [];
     }),
   );
+  // A tab is not paused at its start: its first frames may be there before their events are received.
+  for (const { frameId, parentId } of trees.flat()) if (parentId) captureSession.devtools.frames.add(frameId, parentId);
   const silent = sessions.filter((session, index) => trees[index]?.length === 0 && isOpen(session));
   return { frames: trees.flat(), silent };
 }

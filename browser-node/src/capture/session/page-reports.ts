@@ -5,7 +5,8 @@ import { observationScript } from '../page-scripts/observation-script.ts';
 import type { ContextListeners } from './context-listeners.ts';
 
 type Subject = 'sound' | 'history' | 'unprompted-call' | 'timer' | 'fingerprint' | 'app-navigation';
-type Listener = (page: Page, fields: string[]) => void;
+/** `frameId`: CDP's id of the frame whose document reports, null = it was gone already. */
+type Listener = (page: Page, fields: string[], frameId: string | null) => void;
 
 /** Receives the reports of the page scripts about what documents do without a click, by subject. */
 export class PageReports {
@@ -36,8 +37,8 @@ export class PageReports {
 
   #receive(message: ConsoleMessage): void {
     const page = message.page();
-    if (!page || message.type() !== 'debug' || !message.text().startsWith(this.#token)) return;
-    const [, subject = '', ...fields] = message.text().split('|', 10);
-    this.#listeners.get(subject)?.(page, fields);
+    if (!page || message.type() !== 'debug') return;
+    const [frameId, token, subject = '', ...fields] = message.text().split('|', 11);
+    if (token === this.#token) this.#listeners.get(subject)?.(page, fields, frameId || null);
   }
 }

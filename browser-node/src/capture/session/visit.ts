@@ -12,6 +12,16 @@ export type Phase = 'loading' | 'navigating' | 'clicking' | 'checking' | 'probin
 export class Visit {
   #phase: Phase = 'loading';
   #clicks = 0;
+  readonly #isClicked: (frameId: string | null) => boolean;
+
+  /**
+   * `isClicked`: whether a frame belongs to what the visit clicks; absent: all do. The frames of the other ads of a page do not: what they do
+   * meanwhile they do without a gesture, as far as Chromium does not report one. It gives every frame of the clicked one's origin its user
+   * activation, so a window that another ad of that origin opens in those five seconds counts as clicked.
+   */
+  constructor(isClicked: (frameId: string | null) => boolean = () => true) {
+    this.#isClicked = isClicked;
+  }
 
   get phase(): Phase {
     return this.#phase;
@@ -25,6 +35,11 @@ export class Visit {
   /** Whether what pages do now is done without a user gesture: nothing was clicked, and no probe has begun. */
   get isWithoutGesture(): boolean {
     return this.#phase === 'loading' || this.#phase === 'navigating';
+  }
+
+  /** The same for what a frame does now, by CDP's id; null: the page itself, or it is not known. */
+  isUnprompted(frameId: string | null): boolean {
+    return this.isWithoutGesture || (this.#phase !== 'probing' && !this.#isClicked(frameId));
   }
 
   /** Runs a navigation of ours, before anything is clicked. */
