@@ -32,6 +32,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'The search of the list takes too long; further filters make it shorter.',
   },
+  'scanning.part_of_sweep': {
+    status: 409,
+    detail: 'text',
+    means: 'The scan of a discovered ad cannot be cancelled, nor can a sweep that has found ads.',
+  },
   'idempotency.key_reused': {
     status: 422,
     detail: 'items',

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AdBlock, networkOfBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { type FailureCode, isOurFault, isTransient, publicTextOf } from '@adsweep/shared/failures.ts';
 import { isFinished, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
-import type { CaptureSummary, Classification, ScanLease, ScanRecord, ScanTag } from './scan.ts';
+import type { CaptureSummary, Classification, FoundAds, ScanLease, ScanRecord, ScanTag } from './scan.ts';
 import { withExtractedLabels } from './sent-labels.ts';
 import { usageKindOf } from './usage-kind.ts';
 
@@ -25,6 +27,9 @@ export type ScanEvent =
       exit: Exit | null;
       backoffMs: number;
     }
+  | { type: 'found_ads'; fence: number; ads: FoundAds }
+  | { type: 'found_again'; fence: number; adBlock: AdBlock }
+  | { type: 'gone' }
   | { type: 'recheck'; id: string }
   | { type: 'claim_checks'; until: Date }
   | { type: 'renew_checks'; until: Date }
@@ -50,6 +55,7 @@ export type ScanChange = {
     checks_claimed_until?: Date | null;
     checks_attempts?: number;
     event_sequence?: number;
+    'found_ads.sequence'?: number | null;
   };
   set: Partial<ScanRecord>;
   follows: OutboxEntry[];
@@ -63,9 +69,9 @@ export type ScanChange = {
 export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChange | null {
   switch (event.type) {
     case 'cancel':
-      if (scan.status !== 'pending') return null;
+      if (scan.status !== 'pending' || hasAds(scan)) return null;
       return change(
-        { status: 'pending' },
+        { status: 'pending', ...adsOf(scan) },
         { status: 'cancelled', completed_at: now },
         scan.loaded ? [] : [refund(scan, now)],
       );
@@ -94,6 +100,13 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       );
     case 'failure':
       return holdsLease(scan, event.fence) ? endFailedAttempt(scan, event, now) : null;
+    case 'found_ads':
+      if (!holdsLease(scan, event.fence)) return null;
+      return change({ status: 'running', fence: event.fence, ...adsOf(scan) }, { found_ads: event.ads });
+    case 'found_again':
+      return holdsLease(scan, event.fence) ? placeAd(scan, event.fence, event.adBlock) : null;
+    case 'gone':
+      return endGoneAd(scan, now);
     case 'recheck':
       return startRecheck(scan, event.id, now);
     case 'claim_checks':
@@ -137,6 +150,34 @@ function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | nul
     { status: 'rechecking', error: '', tags: [], checks_attempts: 0, recheck: { id, ordinal } },
     [{ id: `recheck:${scan._id}:${ordinal}`, kind: 'recheck', at: now }],
   );
+}
+
+/** Whether it is the scan of a discovered ad, or a sweep that has found ads: these are charged, and end with their sweep or after it. Pure. */
+export const hasAds = ({ ad_block, found_ads }: Pick<ScanRecord, 'ad_block' | 'found_ads'>): boolean =>
+  ad_block !== undefined || found_ads !== undefined;
+
+/** Matches a sweep only while it has the same ads. */
+const adsOf = ({ discovery, found_ads }: ScanRecord): Partial<ScanChange['when']> =>
+  discovery ? { 'found_ads.sequence': found_ads?.sequence ?? null } : {};
+
+/** The place of an ad may be another one when its page is swept again. */
+function placeAd({ ad_block }: ScanRecord, fence: number, found: AdBlock): ScanChange | null {
+  if (isDeepStrictEqual(ad_block, found)) return null;
+  const place = { ad_block: found, slot: found.slot_index + 1, ...networkOfBlock(found) };
+  return change({ status: 'running', fence }, place);
+}
+
+/** Ends the scan of an ad that is not on its page any more, under whatever lease it runs. */
+function endGoneAd(scan: ScanRecord, now: Date): ScanChange | null {
+  const { status, lease } = scan;
+  if (!scan.ad_block || (status !== 'pending' && status !== 'running')) return null;
+  const end = {
+    status: 'failed' as const,
+    error: publicTextOf('ad_discovery: AD_GONE'),
+    lease: null,
+    completed_at: now,
+  };
+  return change({ status, ...(lease && { fence: lease.fence }) }, end, [refund(scan, now)]);
 }
 
 /** A later lease of a job takes over a scan that is still running under an earlier one; the earlier attempt counts as lost. */

@@ -99,6 +99,8 @@ export type ScanRecord = OutboxFields & {
   parent_scan_id: string | null;
   /** Set if it sweeps its page for ads: the formats (null: all), and how many of them are scanned. */
   discovery?: { ad_formats: AdKind[] | null; max_discovered_ads: number };
+  /** The ads that it has found, if any. */
+  found_ads?: FoundAds;
   /** The ad that it is the scan of; absent: it is no discovered ad. */
   ad_block?: AdBlock;
   report_token: string;
@@ -162,6 +164,12 @@ export type ScanRecord = OutboxFields & {
   /** The number of its last event. */
   event_sequence: number;
 };
+
+/**
+ * The ads of a sweep: the identities of those that have scans, or get them; how many there were in all, those that are gone included; and how
+ * often this was changed.
+ */
+export type FoundAds = { identities: string[]; total: number; sequence: number };
 
 /** Identifies a crawl job by the organization and the `job_id` of its members. */
 export type JobRef = { organizationId: string; jobId: string };

@@ -7,6 +7,9 @@ import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import fc from 'fast-check';
 import { adBlocks } from './ad-blocks.ts';
 
+/** What a node lies about: the scan of a target of this kind, or a sweep. */
+export type LiedAbout = TargetKind | 'sweep';
+
 /** The part of JSON Schema that the schemas of nodes' messages use. */
 type Schema = {
   type?: string;
@@ -173,13 +176,15 @@ export const namesOf = (files: FalseFile[]): Artifact[] =>
  * Captures of a scan of this kind. Most are accepted, whatever they say: each field is at its bounds, and requests, wrappers and trackers name
  * any other one as their cause, themselves included. The others differ in a field.
  */
-export const capturesOf = (kind: TargetKind): fc.Arbitrary<unknown> =>
+export const capturesOf = (kind: LiedAbout): fc.Arbitrary<unknown> =>
   fc.tuple(extremesOf(CaptureSchema as Schema), fc.boolean(), fc.nat(1)).chain(([value, isCoherent, distance]) => {
-    const { creative, vast, ...capture } = value as Capture;
+    const { creative, vast, ad_blocks, ...capture } = value as Capture;
+    const listed = adBlocks(1, 2).map((block) => ({ ...block, not_scanned: 'cap' }));
     const own = {
       ...capture,
-      ...(kind !== 'url' && creative && { creative }),
+      ...(kind.endsWith('_tag') && creative && { creative }),
       ...(kind === 'vast_tag' && vast && { vast }),
+      ...(kind === 'sweep' && ad_blocks && { ad_blocks: isCoherent ? listed : ad_blocks }),
       artifacts: [],
       landings: capture.landings.map((landing, ord) => ({ ...landing, ...(isCoherent && { ord, screenshot: null }) })),
       requests: capture.requests.map((request, id) =>
@@ -196,17 +201,19 @@ export type Lie =
   | { call: 'upload'; file: FalseFile };
 
 /** What a node does under the lease of a scan of this kind; what is in one list, it does at the same time. */
-export function liesAbout(kind: TargetKind, pictures: Buffer[]): fc.Arbitrary<Lie[][]> {
+export function liesAbout(kind: LiedAbout, pictures: Buffer[]): fc.Arbitrary<Lie[][]> {
   const capture = capturesOf(kind);
   const failure = fc
     .tuple(fc.constantFrom(...FAILURE_CODES), fc.oneof(fc.constant(null), capture))
     .chain(([code, about]) => spoilt({ code, cause: 'x', capture: about }));
-  const found = spoilt({ members: adBlocks(1) });
+  const found = fc
+    .uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 3 })
+    .chain((slots) => spoilt({ members: adBlocks(...slots) }));
   const lie: fc.Arbitrary<Lie> = fc.oneof(
     { weight: 3, arbitrary: fc.record({ call: fc.constantFrom('renew', 'alone', 'loaded') }) },
     { weight: 1, arbitrary: fc.constant({ call: 'release' as const }) },
     { weight: 6, arbitrary: filesOf(pictures).map((file) => ({ call: 'upload' as const, file })) },
-    { weight: 1, arbitrary: found.map((body) => ({ call: 'members' as const, body })) },
+    { weight: kind === 'sweep' ? 6 : 1, arbitrary: found.map((body) => ({ call: 'members' as const, body })) },
     {
       weight: 6,
       arbitrary: capture.chain(spoilt).map((about) => ({ call: 'complete' as const, body: { capture: about } })),

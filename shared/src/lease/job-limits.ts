@@ -14,7 +14,7 @@ const AtLeastOne = Type.Integer({ minimum: 1 });
 
 /** The limits of one attempt of a job's member, unless a field says otherwise. They are part of the job. */
 export const JobLimitsSchema = Type.Object({
-  /** Members that the node may add: the highest slot. */
+  /** Members that the node may add. */
   added_members: Type.Integer({ minimum: 0 }),
   /** Seconds from the request for an exit to the end of the capture. */
   seconds: AtLeastOne,
@@ -28,9 +28,9 @@ export const JobLimitsSchema = Type.Object({
   artifact_bytes: AtLeastOne,
   /** Bytes of the capture as JSON. */
   capture_bytes: AtLeastOne,
-  /** Seconds for which the gateway lets the attempt use its exit; the attempts of a shared repeat group share theirs. */
+  /** Seconds for which the gateway lets the attempt use its exit; the attempts of a shared repeat group, or of a sweep, share theirs. */
   ticket_seconds: AtLeastOne,
-  /** Bytes that the gateway carries for the attempt, both directions together; those of a shared repeat group share theirs. */
+  /** Bytes that the gateway carries for the attempt, both directions together; those of a shared repeat group, or of a sweep, share theirs. */
   ticket_bytes: AtLeastOne,
 });
 export type JobLimits = Static<typeof JobLimitsSchema>;
@@ -59,14 +59,6 @@ export const JOB_LIMITS: Record<JobKind, JobLimits> = {
   ad_tag: ONE_AD,
   vast_tag: ONE_AD,
   repeat_group: ONE_AD,
-  // Twenty-five ads, each of which is clicked and opens a tab.
-  sweep: {
-    ...ONE_PAGE,
-    added_members: DISCOVERED_ADS_MAX,
-    seconds: 600,
-    tabs: 90,
-    landings: 30,
-    ticket_seconds: 660,
-    ticket_bytes: 600_000_000,
-  },
+  // The page is scrolled to its end before its ads are scanned; each of them has these limits too.
+  sweep: { ...ONE_AD, added_members: DISCOVERED_ADS_MAX, seconds: 150, ticket_seconds: 210 },
 };

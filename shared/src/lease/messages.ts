@@ -126,8 +126,8 @@ export type AddMembers = Static<typeof AddMembersSchema>;
 
 /**
  * Response of `members`, in the order of the request. `leased`: the node runs `member` under this lease; the lease may have it already.
- * `waiting`: it will be leased again later. `ended`: it has its result. `quota`: the organization may make no more checks, and there is no
- * such scan.
+ * `waiting`: it will be leased again later. `ended`: it has its result. `quota`: the organization may make no more checks,
+ * `cap`: the sweep may have no more ads, and there is no such scan.
  */
 export const AddedMembersSchema = Type.Object({
   members: Type.Array(
@@ -138,6 +138,7 @@ export const AddedMembersSchema = Type.Object({
         Type.Literal('waiting'),
         Type.Literal('ended'),
         Type.Literal('quota'),
+        Type.Literal('cap'),
       ]),
       member: Type.Union([JobMemberSchema, Type.Null()]),
     }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { TargetingSchema } from './catalogue.ts';
 
 /** The longest lifetime of a ticket. */
-export const TICKET_SECONDS_MAX = 3600;
+export const TICKET_SECONDS_MAX = 5460;
 
 /** Body of the proxy-router's `POST /exits`. Requests with the same `session` get the same exit. */
 export const ExitRequestSchema = Type.Object(

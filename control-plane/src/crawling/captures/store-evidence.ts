@@ -9,6 +9,7 @@ import type { ScanningDomain } from '../../scanning/scanning.ts';
 import type { BodyStore } from './body-store.ts';
 import { type CaptureRecord, captureIdOf } from './capture-record.ts';
 import type { CaptureStore } from './capture-store.ts';
+import { checkAdBlocks } from './check-ad-blocks.ts';
 import { checkCapture, replacedMeanwhile } from './check-capture.ts';
 import { chooseStored } from './choose-requests.ts';
 import { pictureName } from './open-artifact.ts';
@@ -17,7 +18,7 @@ export type EvidenceDependencies = {
   captures: CaptureStore;
   bodies: BodyStore;
   artifacts: ScanningDomain['stores']['artifacts'];
-  scans: Pick<ScanStore, 'find'>;
+  scans: Pick<ScanStore, 'find' | 'membersOf'>;
 };
 
 const TITLE_LENGTH_MAX = 1_000;
@@ -27,7 +28,7 @@ const TITLE_LENGTH_MAX = 1_000;
  * does not match what was uploaded under its lease.
  */
 export async function storeEvidence(
-  { captures, bodies, artifacts }: EvidenceDependencies,
+  { captures, bodies, artifacts, scans }: EvidenceDependencies,
   scan: ScanRecord,
   fence: number,
   capture: Capture,
@@ -37,6 +38,10 @@ export async function storeEvidence(
   const uploads = await artifacts.listOf(ref);
   const stored = { ...capture, requests: chooseStored(capture) };
   const issues = checkCapture(capture, scan, uploads, JOB_LIMITS[scan.job_kind]);
+  if (scan.discovery) {
+    const members = await scans.membersOf({ organizationId: scan.organization_id, jobId: scan.job_id });
+    issues.push(...checkAdBlocks(capture, scan, members));
+  }
   if (issues.length > 0) throw refused(issues);
 
   const names = capture.artifacts.map(({ name }) => name);

@@ -1,31 +1,30 @@
 import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
-import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { AddedMembers } from '@adsweep/shared/lease/messages.ts';
-import type { ReserveChecks } from '../../accounts/billing/reserve-checks.ts';
-import { refused } from '../../http/api-error.ts';
+import type { ReserveChecks, ReservedChecks } from '../../accounts/billing/reserve-checks.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanLease, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
+import { endGone, type GoneDependencies } from './end-gone.ts';
 import { jobMemberOf, runsUnder } from './job-members.ts';
+import { nameAds } from './name-ads.ts';
 
-export type AddDependencies = {
-  scans: Pick<ScanStore, 'findMember' | 'insertUnlessExists' | 'withTarget' | 'apply'>;
+export type AddDependencies = GoneDependencies & {
+  scans: GoneDependencies['scans'] & Pick<ScanStore, 'insertUnlessExists' | 'withTarget'>;
   /** Counts a check of the organization; throws where it may make no more. */
   reserve: ReserveChecks;
-  metrics: Pick<WorkMetrics, 'addedMembers'>;
-  /** Called when a scan's outbox was filled. */
-  outboxFilled: () => void;
+  metrics: GoneDependencies['metrics'] & Pick<WorkMetrics, 'addedMembers'>;
 };
 
 type AddedMember = AddedMembers['members'][number];
 
 /**
- * Adds scans that a sweep found to its job: each is reserved, then created, charged and leased in one write. Returns the state of each
- * slot. `lost`: the sweep does not run under this lease. Throws 422 for slots that the job's kind does not have, and 403 at the first scan
- * that exceeds the organization's limits; the scans before it are added.
+ * Adds the scans of the ads that a sweep found to its job: each is reserved, then created, charged and leased in one write. The scans of ads
+ * that it no longer names are ended. Returns the state of each ad; `lost`: the sweep does not run under this lease. Throws 422 for ads that it
+ * may not have. Can be repeated.
  */
 export async function addMembers(
   dependencies: AddDependencies,
@@ -33,56 +32,83 @@ export async function addMembers(
   found: AdBlock[],
   now: Date,
 ): Promise<AddedMember[] | 'lost'> {
-  const parent = await dependencies.scans.findMember(ref, ref.jobId);
-  if (!parent?.lease || !runsUnder(parent, ref.fence)) return 'lost';
-  refuseSlots(parent, found);
-  const { fence, node_id, instance } = parent.lease;
+  const sweep = await nameAds(dependencies.scans, ref, found, now);
+  if (!sweep?.lease) return 'lost';
+  await endGone(dependencies, ref, now);
+  const { fence, node_id, instance } = sweep.lease;
   const lease: ScanLease = { fence, node_id, ...(instance !== undefined && { instance }), leased_at: now };
   const added: AddedMember[] = [];
-  for (const one of found) added.push(await addMember(dependencies, ref, parent, one, lease, now));
+  for (const one of found) {
+    const isNamed = sweep.found_ads?.identities.includes(one.identity);
+    const notAdded: AddedMember = { identity: one.identity, state: 'cap', member: null };
+    added.push(isNamed ? await addMember(dependencies, ref, sweep, one, lease, now) : notAdded);
+  }
+  // A concurrent request may have named other ads meanwhile.
+  await endGone(dependencies, ref, now);
   return added;
-}
-
-function refuseSlots({ job_kind }: ScanRecord, found: AdBlock[]): void {
-  const slots = JOB_LIMITS[job_kind].added_members;
-  const issues = found.flatMap(({ slot_index }, at) => {
-    if (slot_index < slots) return [];
-    const msg = `A job of the kind ${job_kind} can get at most ${slots} more members.`;
-    return [{ loc: ['body', 'members', at, 'slot_index'], msg, type: 'too_many_members', ctx: { given: slot_index } }];
-  });
-  if (issues.length > 0) throw refused(issues);
 }
 
 async function addMember(
   { scans, reserve, metrics, outboxFilled }: AddDependencies,
   ref: LeaseRef,
-  parent: ScanRecord,
+  sweep: ScanRecord,
   found: AdBlock,
   lease: ScanLease,
   now: Date,
 ): Promise<AddedMember> {
-  const child = newChildScan(parent, found, lease, now);
+  const child = newChildScan(sweep, found, lease, now);
   const known = await scans.findMember(ref, child._id);
-  if (known) return stateOf(scans, known, lease);
-  const { _id: id, organization_id, price_micros: priceMicros } = child;
-  const request = { id, names: [parent._id], indexes: [child.slot], checks: 1, priceMicros, isRepeatable: true, now };
-  const reserved = await reserve(organization_id, request);
+  if (known) return stateOf(scans, known, found, lease);
+  const reserved = await reserveCheck(reserve, sweep, child, now);
+  if (!reserved) return { identity: found.identity, state: 'quota', member: null };
   const earlier = await scans.insertUnlessExists(child);
   reserved.finish(earlier ? 0 : 1);
-  if (earlier) return stateOf(scans, earlier, lease);
+  if (earlier) return stateOf(scans, earlier, found, lease);
   metrics.addedMembers.inc();
   outboxFilled();
   return leased(child);
 }
 
-/** The state of a slot whose scan exists. A scan that an earlier lease of the job left running is leased again. */
-async function stateOf(scans: AddDependencies['scans'], scan: ScanRecord, lease: ScanLease): Promise<AddedMember> {
-  if (runsUnder(scan, lease.fence)) return leased(await scans.withTarget(scan));
-  const isLeftRunning = scan.status === 'running';
+/** Null where the organization may make no more checks. */
+async function reserveCheck(
+  reserve: ReserveChecks,
+  sweep: ScanRecord,
+  { _id: id, organization_id, price_micros: priceMicros, ad_block }: ScanRecord,
+  now: Date,
+): Promise<ReservedChecks | null> {
+  const request = {
+    id,
+    names: [`${sweep._id}/${ad_block?.identity}`],
+    indexes: [0],
+    checks: 1,
+    priceMicros,
+    isRepeatable: true,
+    now,
+  };
+  try {
+    return await reserve(organization_id, request);
+  } catch (error) {
+    if (error instanceof ApiError && error.code.startsWith('billing.')) return null;
+    throw error;
+  }
+}
+
+/** The state of an ad whose scan exists. A scan that an earlier lease of the job left running is leased again, with the place that the ad has now. */
+async function stateOf(
+  scans: AddDependencies['scans'],
+  scan: ScanRecord,
+  found: AdBlock,
+  lease: ScanLease,
+): Promise<AddedMember> {
+  const { identity } = found;
+  const isLeftRunning = scan.status === 'running' && !runsUnder(scan, lease.fence);
+  const isOpen = isLeftRunning || scan.status === 'pending';
   const again = isLeftRunning && (await changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at));
-  if (again) return leased(await scans.withTarget(again));
-  const isWaiting = isLeftRunning || scan.status === 'pending';
-  return { identity: scan.ad_block?.identity ?? '', state: isWaiting ? 'waiting' : 'ended', member: null };
+  const running = runsUnder(scan, lease.fence) ? scan : again;
+  if (!running) return { identity, state: isOpen ? 'waiting' : 'ended', member: null };
+  const place = { type: 'found_again' as const, fence: lease.fence, adBlock: found };
+  const placed = (await changeScan(scans, running, place, lease.leased_at)) ?? running;
+  return leased(await scans.withTarget(placed));
 }
 
 function leased(scan: ScanRecord): AddedMember {

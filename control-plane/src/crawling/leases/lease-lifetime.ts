@@ -11,8 +11,8 @@ const ATTEMPTS_MS = Object.keys(JOB_LIMITS).map((kind) => attemptMs(kind as JobK
 /** No lease has to end before this age. */
 export const SHORTEST_LIFETIME_MS = Math.min(...ATTEMPTS_MS);
 
-/** A job that must be alone on its node waits for what runs there. */
-const ALONE_WAIT_MS = Math.max(...ATTEMPTS_MS);
+/** A job that must be alone on its node waits for what runs there, which may be a job of many members. */
+const ALONE_WAIT_MS = 660_000;
 
 type Member = Pick<ScanInQueue, 'status' | 'lease' | 'job_kind' | 'lost_requeues'>;
 

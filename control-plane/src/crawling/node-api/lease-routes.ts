@@ -196,13 +196,13 @@ export function memberRoutes(dependencies: MemberDependencies): Route<NodeCaller
       method: 'POST',
       path: '/node/v1/leases/{id}/members',
       group: 'Leases',
-      summary: 'Add found scans to the job; can be repeated',
+      summary: 'Add the ads that a sweep found to its job; can be repeated',
       permission: 'lease',
       params: leaseParams,
       body: AddMembersSchema,
       bodyBounds: CAPTURE_BODY,
-      replies: { 200: { description: 'The state of each slot.', schema: AddedMembersSchema } },
-      errors: ['lease.lost', 'validation_error', 'billing.quota_exhausted', 'billing.insufficient_funds'],
+      replies: { 200: { description: 'The state of each ad.', schema: AddedMembersSchema } },
+      errors: ['lease.lost', 'validation_error'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: AddMembers }) => {
         const members = await addMembers(dependencies, leaseOf(caller), body.members, new Date());
         if (members === 'lost') throw leaseLost(dependencies.metrics, 'members');

@@ -7,7 +7,7 @@ import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import { adBlocks } from '../../support/ad-blocks.ts';
+import { adBlocks, listedBlocks } from '../../support/ad-blocks.ts';
 import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
 const SEED = 20261122;
@@ -32,9 +32,16 @@ function randomFrom(seed: number): () => number {
 }
 
 const scans = () => farm.store.collection<ScanRecord>('scans').find({}).toArray();
+const refunds = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'refund').length;
+const isOurs = (error: string) => ['node: LOST', 'internal: ERROR'].includes(error);
 const isLost = (error: unknown) => {
   if (!(error instanceof NodeApiError && error.status === 409)) throw error;
 };
+
+const CAP = 3;
+const discovery = { ad_formats: null, max_discovered_ads: CAP };
+/** The ads of a page: sometimes one has made room for another. */
+const slotsOf = (random: () => number) => [1, 2, random() < 0.8 ? 3 : 4];
 
 async function submitJobs(): Promise<void> {
   for (let job = 0; job < 12; job += 1) {
@@ -42,7 +49,13 @@ async function submitJobs(): Promise<void> {
     const shared = { organization_id: `organization-${job % 3}`, job_id: id, retry_max_attempts: 1 };
     const kind = job % 3 === 0 ? 'sweep' : 'repeat_group';
     for (let slot = 0; slot < (kind === 'sweep' ? 1 : 4); slot += 1)
-      await farm.submit({ ...shared, _id: slot === 0 ? id : newId(), slot, job_kind: kind });
+      await farm.submit({
+        ...shared,
+        ...(kind === 'sweep' && { discovery }),
+        ...{ _id: slot === 0 ? id : newId() },
+        slot,
+        job_kind: kind,
+      });
   }
 }
 
@@ -51,11 +64,18 @@ async function work(lease: Lease, random: () => number): Promise<void> {
   const members = lease.job.members.map(({ scan_id }) => scan_id);
   const isSweeping = lease.job.kind === 'sweep' && members[0] === lease.job.job_id;
   if (lease.job.isolation === 'node') await farm.node.beginAlone(lease);
+  let blocks = listedBlocks();
   if (isSweeping) {
-    const added = await farm.node.addMembers(lease, { members: adBlocks(1, 2, 3) });
+    const found = slotsOf(random);
+    const added = await farm.node.addMembers(lease, { members: adBlocks(...found) });
+    if (random() < 0.2) return void (await farm.expireLease(lease.job.job_id));
+    const listed = listedBlocks(...found);
+    blocks = listed.filter((_, at) => ['leased', 'waiting', 'ended'].includes(added.members[at]!.state));
     for (const { member } of added.members)
       if (member && !members.includes(member.scan_id)) members.push(member.scan_id);
   }
+  const captureOfMember = (id: string) =>
+    isSweeping && id === lease.job.job_id ? { ...CAPTURE, ad_blocks: blocks } : CAPTURE;
   for (const scan_id of members) {
     const chance = random();
     const member = { ...lease, scan_id };
@@ -63,8 +83,8 @@ async function work(lease: Lease, random: () => number): Promise<void> {
     if (chance < 0.25) return void (await farm.expireLease(lease.job.job_id));
     if (chance < 0.3) await farm.redis.client.flushall();
     if (chance < 0.4) await farm.node.fail(member, { code: 'browser: CRASHED', cause: '', capture: null });
-    else await farm.node.complete(member, CAPTURE);
-    if (chance > 0.8) await farm.node.complete(member, CAPTURE);
+    else await farm.node.complete(member, captureOfMember(scan_id));
+    if (chance > 0.8) await farm.node.complete(member, captureOfMember(scan_id));
   }
 }
 
@@ -88,6 +108,12 @@ it(`each member of a job ends once and is charged once despite random failures o
     [],
   );
   assert.ok(ended.length > 12 && ended.some(({ lost_requeues }) => lost_requeues > 0));
+  const sweeps = ended.filter((scan) => scan.discovery);
+  for (const { _id } of sweeps) {
+    const kept = ended.filter((scan) => scan.parent_scan_id === _id && refunds(scan) === 0);
+    assert.ok(kept.length <= CAP, 'a sweep has no more ads than its cap');
+  }
+  for (const scan of ended) assert.equal(refunds(scan), scan.status === 'failed' && isOurs(scan.error) ? 1 : 0);
   for (const { _id, status, capture, outbox } of ended) {
     const captures = await farm.store.collection('captures').countDocuments({ scan_id: _id });
     assert.deepEqual([captures, capture !== null], status === 'crawled' ? [1, true] : [0, false]);

@@ -10,7 +10,7 @@ import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import { adBlocks } from '../../support/ad-blocks.ts';
+import { adBlocks, listedBlocks } from '../../support/ad-blocks.ts';
 import { PRICE_MICROS } from '../../support/open-plane.ts';
 import { captureOf, type RunningFarm, runningFarm, sampleLandings, webp } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
@@ -198,26 +198,28 @@ describe('a lease', () => {
     const capture = (count: number) => captureOf(['https://shop.example/'], { landings: sampleLandings(count) });
     await assert.rejects(farm.node.complete(lease, capture(landings + 1)), refusedWith(422));
     await farm.node.complete(lease, capture(landings));
-    await farm.submit({ job_kind: 'sweep' });
-    await farm.node.complete(await farm.acquireOne(), capture(landings + 1));
   });
 });
 
 describe('a sweep', () => {
   const found = (...slots: number[]): AddMembers => ({ members: adBlocks(...slots) });
+  const discovery = { ad_formats: null, max_discovered_ads: 25 };
   const leaseSweep = async (changes: Partial<ScanRecord> = {}): Promise<[LeaseOfFirst, ScanRecord]> => {
-    const sweep = await farm.submit({ job_kind: 'sweep', ...changes });
+    const sweep = await farm.submit({ job_kind: 'sweep', discovery, ...changes });
     return [await farm.acquireOne(), sweep];
   };
   const add = async (lease: Lease, ...slots: number[]) => (await farm.node.addMembers(lease, found(...slots))).members;
   const children = ({ _id }: ScanRecord) =>
     farm.store.collection<ScanRecord>('scans').find({ parent_scan_id: _id }).sort({ slot: 1 }).toArray();
+  const completeSweep = (lease: Lease, sweep: ScanRecord, ...slots: number[]) =>
+    farm.node.complete(member(lease, sweep), { ...CAPTURE, ad_blocks: listedBlocks(...slots) });
+  const refundsOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'refund').length;
   const chargesOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'charge').length;
 
   it('adds the ads that it finds to its job, each running, created once and charged once', async () => {
     const changes = { labels: { team: 'ads' }, ignore_first_n_domains: 2, campaign_id: 'campaign', band: 1 as const };
     const [lease, sweep] = await leaseSweep(changes);
-    const answers = await Promise.all([add(lease, 1, 2), add(lease, 2, 1, 2)]);
+    const answers = await Promise.all([add(lease, 1, 2), add(lease, 1, 2)]);
     const [first, second] = await children(sweep);
     for (const { identity, state, member: leased } of answers.flat()) {
       assert.deepEqual([state, leased?.scan_id], ['leased', derivedId(`${sweep._id}/${identity}`, 0)]);
@@ -230,7 +232,7 @@ describe('a sweep', () => {
       assert.partialDeepStrictEqual(child, changes);
       assert.deepEqual([child.referrer, child.target], [sweep.referrer, sweep.target]);
     }
-    await complete(lease, sweep);
+    await completeSweep(lease, sweep, 1, 2);
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed', 'its children are under way');
     await complete(lease, first);
     await fail(lease, second, 'navigation: DNS');
@@ -266,14 +268,23 @@ describe('a sweep', () => {
     await farm.store.collection<OrganizationRecord>('organizations').insertOne(limited);
     const [lease, sweep] = await leaseSweep({ organization_id: 'limited' });
     await Promise.all([add(lease, 1), add(lease, 1), add(lease, 1)]);
-    await assert.rejects(add(lease, 1, 2, 3), refusedWith(403));
-    await assert.rejects(add(lease, 3, 4), refusedWith(403));
+    const answers = await add(lease, 1, 2, 3, 4);
     assert.deepEqual(
-      (await add(lease, 1, 2)).map(({ state }) => state),
-      ['leased', 'leased'],
+      answers.map(({ state, member }) => [state, member !== null]),
+      [
+        ['leased', true],
+        ['leased', true],
+        ['quota', false],
+        ['quota', false],
+      ],
     );
     assert.equal((await children(sweep)).length, 2);
-    for (const scan of [...(await children(sweep)), sweep]) await complete(lease, scan);
+    const [first, second, ...others] = listedBlocks(1, 2, 3, 4);
+    const without = others.map((block) => ({ ...block, not_scanned: 'quota' as const }));
+    const isScanned = { ...CAPTURE, ad_blocks: [first!, second!, ...others] };
+    await assert.rejects(farm.node.complete(member(lease, sweep), isScanned), refusedWith(422));
+    await farm.node.complete(member(lease, sweep), { ...CAPTURE, ad_blocks: [first!, second!, ...without] });
+    for (const scan of await children(sweep)) await complete(lease, scan);
   });
 
   it('leases members again that its earlier lease left running, but not those that wait', async () => {
@@ -286,19 +297,126 @@ describe('a sweep', () => {
     const states = (await add(lease, 1, 2)).map(({ state }) => state);
     assert.deepEqual(states, ['leased', 'waiting']);
     await complete(lease, left!);
-    await complete(lease, sweep);
+    await completeSweep(lease, sweep, 1, 2);
     assert.equal((await depth()).waiting[0], 1);
   });
 
   it('adds no more members than its kind allows, and other kinds of jobs add none', async () => {
     const [lease, sweep] = await leaseSweep();
-    for (const slot of [0, JOB_LIMITS.sweep.added_members + 1, 1.5])
-      await assert.rejects(add(lease, slot), refusedWith(422), String(slot));
+    for (const slot of [0, 101, 1.5]) await assert.rejects(add(lease, slot), refusedWith(422), String(slot));
+    const tooMany = Array.from({ length: JOB_LIMITS.sweep.added_members + 1 }, (_, at) => at + 1);
+    await assert.rejects(add(lease, ...tooMany), refusedWith(422));
+    await assert.rejects(add(lease, 1, 1), refusedWith(422), 'an identity twice');
     await assert.rejects(farm.node.addMembers({ ...lease, token: 'wrong' }, found(1)), refusedWith(401));
     await farm.submit();
     await assert.rejects(add(await farm.acquireOne(), 1), refusedWith(422));
     assert.equal((await children(sweep)).length, 0);
     await complete(lease, sweep);
     await assert.rejects(add(lease, 1), refusedWith(409), 'a sweep that has ended');
+  });
+
+  it('§4.2.5 adds only ads of its formats, and §4.2.3 no more than its own cap', async () => {
+    const [lease, sweep] = await leaseSweep({ discovery: { ad_formats: ['pop'], max_discovered_ads: 2 } });
+    await assert.rejects(add(lease, 1), refusedWith(422));
+    const pops = adBlocks(1, 2, 3).map((block) => ({ ...block, ad_kind: 'pop' as const }));
+    await assert.rejects(farm.node.addMembers(lease, { members: pops }), refusedWith(422));
+    await farm.node.addMembers(lease, { members: pops.slice(0, 2) });
+    const [pop] = await children(sweep);
+    assert.deepEqual([(await children(sweep)).length, pop?.network, pop?.network_host], [2, 'Example Ads', '']);
+    const [listed, ...others] = pops.map((block) => ({ ...block, not_scanned: null }));
+    const capped = { ...others[1]!, not_scanned: 'cap' as const };
+    await farm.node.complete(member(lease, sweep), { ...CAPTURE, ad_blocks: [listed!, others[0]!, capped] });
+  });
+
+  it('ends the scans of ads that it no longer names, refunded once, and keeps those that have a result', async () => {
+    const [lease, sweep] = await leaseSweep({ discovery: { ad_formats: null, max_discovered_ads: 3 } });
+    await add(lease, 1, 2, 3);
+    const [first, second, third] = await children(sweep);
+    await complete(lease, first!);
+    await lose(lease);
+    const again = await farm.acquireOne();
+    const moved = { ...adBlocks(3)[0]!, slot_index: 0, y: 5 };
+    const { members } = await farm.node.addMembers(again, { members: [moved, ...adBlocks(4, 5)] });
+    assert.deepEqual(
+      members.map(({ state }) => state),
+      ['leased', 'leased', 'cap'],
+      'one that has its result counts',
+    );
+    await farm.node.addMembers(again, { members: [moved, ...adBlocks(4)] });
+    const gone = await farm.read(second!._id);
+    assert.deepEqual([gone.status, gone.error, refundsOf(gone), gone.lease], ['failed', 'node: LOST', 1, null]);
+    const placed = await farm.read(third!._id);
+    assert.deepEqual([placed.status, placed.slot, placed.ad_block], ['running', 1, moved]);
+    assert.equal((await farm.read(first!._id)).status, 'crawled');
+    await assert.rejects(completeSweep(again, sweep, 1, 3), refusedWith(422), 'an ad that runs is not listed');
+    await completeSweep(again, sweep, 1, 3, 4);
+    for (const child of await children(sweep)) if (child.status === 'running') await complete(again, child);
+    assert.deepEqual(await statusOf(await children(sweep)), ['crawled', 'crawled', 'failed', 'crawled']);
+  });
+
+  it('§3.5 cannot be cancelled once it has ads, and neither can they; it runs again as a whole', async () => {
+    const [lease, sweep] = await leaseSweep();
+    await add(lease, 1, 2);
+    await lose(lease);
+    const [child] = await children(sweep);
+    const { farm: parts, scans: store } = farm;
+    const cancelling = { scans: store, unqueue: parts.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
+    for (const { _id } of [sweep, child!])
+      assert.equal(await cancelScan(cancelling, await farm.read(_id), new Date()), false);
+    const again = await farm.acquireOne();
+    assert.equal(scansOf(again).length, 3);
+    await add(again, 1, 2);
+    await completeSweep(again, sweep, 1, 2);
+    await lose(again);
+    const left = await children(sweep);
+    const rest = await farm.acquireOne();
+    assert.deepEqual(scansOf(rest), [left[0]!._id], 'after two losses each ad runs alone, without its sweep');
+    await farm.node.fail(member(rest, left[0]!), { code: 'ad_discovery: AD_GONE', cause: '', capture: null });
+    await complete(await farm.acquireOne(), left[1]!);
+    const ends = await children(sweep);
+    assert.deepEqual(
+      ends.map((scan) => [scan.status, scan.error, chargesOf(scan), refundsOf(scan)]),
+      [
+        ['failed', 'node: LOST', 1, 1],
+        ['crawled', '', 1, 0],
+      ],
+    );
+  });
+
+  it('§3.2 is retried after a transient failure with its ads, which are never retried themselves', async () => {
+    const [lease, sweep] = await leaseSweep({ retry_max_attempts: 1 });
+    await add(lease, 1);
+    await fail(lease, sweep);
+    await farm.node.release(lease);
+    await farm.makeDue(sweep._id);
+    const again = await farm.acquireOne();
+    const [child] = await children(sweep);
+    assert.deepEqual(scansOf(again), [sweep._id, child!._id]);
+    assert.equal((await add(again, 1))[0]?.state, 'leased');
+    await completeSweep(again, sweep, 1);
+    await fail(again, child!);
+    assert.deepEqual(await statusOf([sweep, child!]), ['crawled', 'failed']);
+    assert.deepEqual([refundsOf(await farm.read(child!._id)), (await children(sweep)).length], [0, 1]);
+  });
+
+  it('of a node that names ever new ads has no more of them than its cap at a time, and 100 in all', async () => {
+    const cap = 5;
+    const [lease, sweep] = await leaseSweep({ discovery: { ad_formats: null, max_discovered_ads: cap } });
+    const identity = (round: number, at: number) => (round * cap + at).toString(16).padStart(32, '0');
+    const round = (number: number): AddMembers => ({
+      members: adBlocks(1, 2, 3, 4, 5).map((block, at) => ({ ...block, identity: identity(number, at) })),
+    });
+    for (let number = 0; number < 24; number += 2) {
+      await Promise.all([farm.node.addMembers(lease, round(number)), farm.node.addMembers(lease, round(number + 1))]);
+      const running = (await children(sweep)).filter(({ status }) => status === 'running');
+      assert.ok(running.length <= cap, `${running.length} ads`);
+    }
+    const all = await children(sweep);
+    assert.ok(all.length <= 100 && all.length > 50, `${all.length} scans`);
+    for (const child of all)
+      assert.deepEqual([chargesOf(child), refundsOf(child)], [1, child.status === 'running' ? 0 : 1]);
+    await farm.node.addMembers(lease, { members: [] });
+    await complete(lease, sweep);
+    assert.ok((await children(sweep)).every(({ status }) => status === 'failed'));
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Acquired, Lease, NodeReport, Registered } from '@adsweep/shared/lease/messages.ts';
 import { CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 
 import fc from 'fast-check';
@@ -15,7 +14,7 @@ import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { Loop } from '../../../src/platform/start-loop.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import { type Lie, liesAbout, spoilt } from '../../support/lies.ts';
+import { type Lie, type LiedAbout, liesAbout, spoilt } from '../../support/lies.ts';
 import { NODE_TOKEN } from '../../support/open-plane.ts';
 import { PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { webp } from '../../support/running-farm.ts';
@@ -25,10 +24,11 @@ const SEED = Number(process.env.ADSWEEP_TEST_SEED ?? 20_261_123);
 const RUNS = Number(process.env.ADSWEEP_TEST_RUNS ?? 8);
 
 const { url, ...REST } = PAGE;
-const TARGETS: Record<TargetKind, object> = {
+const TARGETS: Record<LiedAbout, object> = {
   url: { url },
   ad_tag: { ad_tag: '<script src="https://ads.example/tag.js"></script>' },
   vast_tag: { vast_tag: 'https://ads.example/vast.xml' },
+  sweep: { url, ad_discovery: true, max_discovered_ads: 2 },
 };
 /** What clients and people read of a scan, after the path of the scan or of its report. */
 const READS = ['', '/tags', '/creative-html', '/vast-xml', '/creative-video', '/children'];
@@ -82,17 +82,40 @@ describe('a node that lies', () => {
     await answer.bytes();
   }
 
-  async function lease(kind: TargetKind): Promise<Lease> {
+  async function lease(kind: LiedAbout): Promise<Lease> {
     const created = await api.post('/api/v1/scans', { ...REST, ...TARGETS[kind] });
     assert.equal(created.status, 201, created.text);
+    const leased = await acquire();
+    assert.equal(leased.job.members[0]?.scan_id, created.body.id);
+    return leased;
+  }
+
+  async function acquire(): Promise<Lease> {
     const registered = (await (
       await call('PUT', '/nodes/liar', NODE_TOKEN, JSON.stringify(REPORT))
     ).json()) as Registered;
     const request = JSON.stringify({ node_id: 'liar', max: 1, wait_ms: 5_000 });
     const answer = await call('POST', '/leases/acquire', registered.credential, request);
     const [leased] = ((await answer.json()) as Acquired).leases;
-    assert.equal(leased?.job.members[0]?.scan_id, created.body.id);
-    return leased!;
+    assert.ok(leased, 'a lease');
+    return leased;
+  }
+
+  const openOf = (job_id: string) =>
+    api.store
+      .collection<ScanRecord>('scans')
+      .find({ job_id, status: { $in: ['pending', 'running'] } })
+      .toArray();
+
+  /** Sweeps with ads, and the ads, cannot be cancelled: a node fails them. */
+  async function failAll(jobId: string): Promise<void> {
+    const failure = JSON.stringify({ code: 'internal: ERROR', cause: '', capture: null });
+    while ((await openOf(jobId)).length > 0) {
+      const { lease_id, token, job } = await acquire();
+      assert.equal(job.job_id, jobId);
+      for (const { scan_id } of job.members)
+        await call('POST', `/leases/${lease_id}/scans/${scan_id}/fail`, token, failure);
+    }
   }
 
   const find = async (id: string): Promise<ScanRecord> => {
@@ -109,7 +132,11 @@ describe('a node that lies', () => {
       const now = await find(id);
       return (now.status === 'pending' || now.completed_at !== null) && now;
     });
-    if (scan.status !== 'pending') return scan;
+    const ads = await api.store.collection<ScanRecord>('scans').find({ parent_scan_id: id }).toArray();
+    const kept = ads.filter(({ outbox }) => !outbox.some(({ kind }) => kind === 'refund'));
+    assert.ok(kept.length <= 2, `${kept.length} ads`);
+    if (scan.found_ads) await failAll(id);
+    if (scan.found_ads || scan.status !== 'pending') return find(id);
     await api.post(`/api/v1/scans/${id}/cancel`);
     const cancelled = await find(id);
     assert.equal(cancelled.status, 'cancelled');
@@ -136,7 +163,7 @@ describe('a node that lies', () => {
 
   const casesOf = () =>
     fc
-      .constantFrom<TargetKind>('url', 'ad_tag', 'vast_tag')
+      .constantFrom<LiedAbout>('url', 'ad_tag', 'vast_tag', 'sweep')
       .chain((kind) => liesAbout(kind, pictures).map((lies) => ({ kind, lies })));
 
   it('about an attempt causes no error of ours, no scan without an end, and nothing that is stored beyond its bound', async (t) => {

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import sharp from 'sharp';
 import { builtInTag } from '../../../src/reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { usageKindOf } from '../../../src/scan/usage-kind.ts';
+import { childScanId, newChildScan } from '../../../src/scanning/scans/request/new-child-scan.ts';
 import { newScan } from '../../../src/scanning/scans/request/new-scan.ts';
+import { adBlocks, listedBlocks } from '../../support/ad-blocks.ts';
 import { PRICE_MICROS, PUBLIC_URL } from '../../support/open-plane.ts';
 import {
   itemsOf,
@@ -301,6 +305,76 @@ describe('reading scans', () => {
       scan?.outbox.map(({ id }) => id),
       [`charge:${body.id}`, `refund:${body.id}`],
     );
+  });
+
+  test('§4.2.2 §2.1.3 a sweep lists its ads, each with its scan; their scans are listed in the order of the page', async () => {
+    const discovery = { ad_formats: null, max_discovered_ads: 2 };
+    const change = { job_kind: 'sweep' as const, discovery, labels: { team: 'red' }, ignore_first_n_domains: 2 };
+    const [capped] = adBlocks(3).map((block) => ({ ...block, not_scanned: 'cap' as const }));
+    const sweep = await captured(finished(change), { ad_blocks: [...listedBlocks(1, 2), capped!] });
+    const lease = { fence: 1, node_id: 'node', leased_at: CREATED };
+    const [banner, pop] = adBlocks(2, 1) as [AdBlock, AdBlock];
+    const blocks = [banner, { ...pop, ad_kind: 'pop' as const }];
+    for (const block of blocks) await api.scans.insertUnlessExists(newChildScan(sweep, block, lease, CREATED));
+    const body = await read(sweep);
+    const { identity, ...seen } = adBlocks(1)[0]!;
+    const [scanned, , unscanned] = body.ad_blocks;
+    assert.deepEqual(scanned, { ...seen, scan_id: childScanId(sweep._id, { identity }), not_scanned: null });
+    assert.deepEqual([unscanned.scan_id, unscanned.not_scanned], [null, 'cap']);
+    const children = `/api/v1/scans/${sweep._id}/children`;
+    const whole = (await api.get(children)).body;
+    assert.deepEqual([whole.total, whole.pages, whole.next_cursor], [2, 1, null]);
+    const row = (one: Json) => [
+      one.slot_index,
+      one.ad_kind,
+      one.network,
+      one.network_host,
+      one.parent_scan_id,
+      one.status,
+    ];
+    assert.deepEqual(whole.items.map(row), [
+      [0, 'pop', 'Example Ads', '', sweep._id, 'running'],
+      [1, 'banner', 'Example Ads', 'ads.example', sweep._id, 'running'],
+    ]);
+    const first = (await api.get(`${children}?limit=1`)).body;
+    const second = (await api.get(`${children}?limit=1&cursor=${first.next_cursor}`)).body;
+    assert.deepEqual([...first.items, ...second.items], whole.items);
+    assert.deepEqual(
+      [second.next_cursor, (await api.get(`${children}?limit=1&page=2`)).body.items],
+      [null, second.items],
+    );
+    assert.equal((await api.get(`/api/v1/scans?parent_scan_id=${sweep._id}`)).body.total, 2);
+    assert.equal((await api.get(`${children}?key=`, { key: KEYS.theirs })).status, 422);
+    assert.equal((await api.get(children, { key: KEYS.theirs })).status, 404);
+    const child = (await api.get(`/api/v1/scans/${whole.items[1].id}`)).body;
+    const { ad_blocks, ad_discovery, creative_kind, creative_redirect_chain, ignore_first_n_domains } = child;
+    assert.deepEqual([ad_blocks, ad_discovery, creative_kind, creative_redirect_chain], [null, false, 'banner', []]);
+    assert.deepEqual([child.url, ignore_first_n_domains, child.retry_max_attempts], [body.url, 2, 0]);
+  });
+
+  test('§4.5.7 a sweep and its ads are charged as kinds of their own', () => {
+    const sweep = record({ discovery: { ad_formats: null, max_discovered_ads: 2 } });
+    const [child] = adBlocks(1).map((block) =>
+      newChildScan(sweep, block, { fence: 1, node_id: 'node', leased_at: CREATED }, CREATED),
+    );
+    assert.deepEqual([record(), sweep, child!].map(usageKindOf), ['url', 'ad_discovery', 'discovered_ad']);
+    assert.partialDeepStrictEqual(child!.outbox, [{ kind: 'charge', target_kind: 'discovered_ad' }]);
+  });
+
+  test('§3.5 neither a discovered ad nor a sweep that has found ads is cancelled while it waits', async () => {
+    const discovery = { ad_formats: null, max_discovered_ads: 2 };
+    const found_ads = { identities: [adBlocks(1)[0]!.identity], total: 1, sequence: 1 };
+    const sweep = record({ job_kind: 'sweep', discovery, found_ads });
+    const ad = record({ ad_block: adBlocks(1)[0]!, parent_scan_id: sweep._id });
+    for (const scan of [sweep, ad]) {
+      await api.scans.insertUnlessExists(scan);
+      const { status, body } = await api.post(`/api/v1/scans/${scan._id}/cancel`);
+      assert.deepEqual([status, body.code], [409, 'scanning.part_of_sweep']);
+      assert.equal((await api.scans.find(ORGANIZATIONS.ours, scan._id))?.status, 'pending');
+    }
+    const before = record({ job_kind: 'sweep', discovery });
+    await api.scans.insertUnlessExists(before);
+    assert.deepEqual((await api.post(`/api/v1/scans/${before._id}/cancel`)).body, { cancelled_count: 1 });
   });
 
   test('a scan that is running is not cancelled', async () => {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { notFound } from '../../../http/api-error.ts';
+import { ApiError, notFound } from '../../../http/api-error.ts';
 import type { Caller } from '../../../http/caller.ts';
 import {
   CURSOR_DESCRIPTION,
@@ -14,6 +14,7 @@ import {
   rowsOf,
 } from '../../../http/page.ts';
 import { ok, orNull, type Route, route } from '../../../http/route.ts';
+import { hasAds } from '../../../scan/advance.ts';
 import { type CancelParts, cancelScan } from '../../../scan/cancel.ts';
 import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
 import type { ListQuestion } from '../../../scan/scan-list-store.ts';
@@ -173,18 +174,22 @@ function cancelRoute(parts: ScanParts): Route<Caller> {
     group,
     summary: 'Cancel a pending scan',
     description:
-      'Refunds its charge. A scan that is not pending is left unchanged, and so are the other scans of its group.',
+      'Refunds its charge. A scan that is not pending is left unchanged, and so are the other scans of its group. Neither the scan of a discovered ad nor a sweep that has found ads can be cancelled.',
     permission: 'scans.write',
     params: ScanPath,
     replies: { 200: { description: 'How many scans were cancelled.', schema: CancelledSchema } },
-    errors: ['not_found'],
+    errors: ['not_found', 'scanning.part_of_sweep'],
     handle: async ({ caller, params }) => {
       const scan = await findScan(parts.scans, caller, params.id);
+      if (scan.status === 'pending' && hasAds(scan)) throw partOfSweep();
       const cancelled = await cancelScan(parts, scan, new Date());
       return ok({ cancelled_count: cancelled ? 1 : 0 });
     },
   });
 }
+
+const partOfSweep = () =>
+  new ApiError('scanning.part_of_sweep', 'The ads of a sweep are charged when they are found and cannot be cancelled.');
 
 async function findScan(scans: ScanStore, caller: Caller, id: string): Promise<ScanRecord> {
   const scan = await scans.find(caller.organizationId, id);

@@ -1,0 +1,32 @@
+import { changeScan } from '../../scan/change-scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
+import { childScanId } from '../../scanning/scans/request/new-child-scan.ts';
+import { discardEvidence } from '../captures/store-evidence.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
+import type { EndDependencies } from './end-attempt.ts';
+
+export type GoneDependencies = Pick<EndDependencies, 'captures' | 'bodies' | 'artifacts' | 'outboxFilled'> & {
+  scans: Pick<ScanStore, 'find' | 'findMember' | 'membersOf' | 'apply'>;
+  metrics: Pick<EndDependencies['metrics'], 'failedAttempts' | 'finishedScans'>;
+};
+
+/**
+ * Ends and refunds the scans of ads that the sweep of a job no longer names: they are not on its page any more. Those that have a result keep
+ * it. Can be repeated.
+ */
+export async function endGone(dependencies: GoneDependencies, ref: LeaseRef, now: Date): Promise<void> {
+  const { scans, metrics, outboxFilled } = dependencies;
+  const sweep = await scans.findMember(ref, ref.jobId);
+  const named = new Set(sweep?.found_ads?.identities.map((identity) => childScanId(ref.jobId, { identity })));
+  for (const { _id, status } of await scans.membersOf(ref)) {
+    const isOpen = status === 'pending' || status === 'running';
+    if (!isOpen || _id === ref.jobId || named.has(_id)) continue;
+    const child = await scans.findMember(ref, _id);
+    const ended = child && (await changeScan(scans, child, { type: 'gone' }, now));
+    if (!ended) continue;
+    if (child.lease) await discardEvidence(dependencies, child, child.lease.fence);
+    metrics.failedAttempts.inc({ code: 'ad_discovery: AD_GONE' });
+    metrics.finishedScans.inc({ status: 'failed' });
+    outboxFilled();
+  }
+}
