@@ -20,6 +20,8 @@ are answered together, as 422 with one item each.`;
 /** The groups of the document, in its order. */
 const GROUPS = {
   Scans: 'Checks of one target each: created, followed, listed and cancelled.',
+  Campaigns: 'What is scanned again and again, in which countries and on which devices.',
+  'Campaign groups': 'Campaigns that are archived, restored and paused together.',
   Artifacts: 'What was captured of a scan, under the same authorization as everything else.',
   Reference: 'What a scan can ask for, and this document.',
   Tags: 'What can be found of a scan.',

@@ -7,6 +7,7 @@ import { idempotencyStore } from '../http/idempotency-store.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type ReferenceSettings, referenceDomain } from '../reference/reference.ts';
 import { scanDomain } from '../scan/scan-domain.ts';
+import { type CampaignsDomain, campaignsDomain } from '../scanning/campaigns.ts';
 import { type ScanningSettings, scanningDomain } from '../scanning/scanning.ts';
 
 export type Settings = AccountsSettings & ReferenceSettings & ScanningSettings & CrawlingSettings & AnalysisSettings;
@@ -37,9 +38,13 @@ export function createDomains(platform: Platform, settings: Settings) {
       evidenceOf: (one) => crawling.verbs.evidenceOf(one),
       openPicture: (one, of) => crawling.verbs.openPicture(one, of),
       findFile: (one, name) => crawling.verbs.findFile(one, name),
+      findCampaign: (...named) => campaigns.verbs.findCampaign(...named),
+      campaignWordsOf: (...ids) => campaigns.verbs.campaignWordsOf(...ids),
+      campaignsInGroup: (...group) => campaigns.verbs.campaignsInGroup(...group),
     },
     settings,
   );
+  const campaigns: CampaignsDomain = campaignsDomain(platform, scanning.verbs, settings);
   const leaseCapOf = (organizationId: string) =>
     accounts.verbs.quotasOf(organizationId).then(({ concurrent_leases }) => concurrent_leases);
   const crawling: CrawlingDomain = crawlingDomain(
@@ -57,7 +62,7 @@ export function createDomains(platform: Platform, settings: Settings) {
     sources: outboxesOf([scan, scanning, accounts, reference, crawling, analysis]),
     handlers,
   });
-  return { scan, accounts, reference, scanning, crawling, analysis, delivery };
+  return { scan, accounts, reference, scanning, campaigns, crawling, analysis, delivery };
 }
 
 const storesOf = (domains: Pick<Domain, 'stores'>[]): DomainStore[] =>

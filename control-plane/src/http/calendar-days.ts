@@ -7,16 +7,21 @@ const DAY_MS = 86_400_000;
 
 /** The issues of a range of days in a query: an unknown timezone, or a first day after the last. */
 export function dayRangeIssues({ date_from, date_to, timezone }: DayRange): Issue[] {
-  const issues: Issue[] = [];
-  if (timezone !== undefined && !isTimezone(timezone)) {
-    const msg = 'Must be an IANA timezone, such as Europe/Lisbon.';
-    issues.push({ loc: ['query', 'timezone'], msg, type: 'unknown_timezone', ctx: { given: timezone } });
-  }
-  if (date_from !== undefined && date_to !== undefined && date_from > date_to) {
-    const msg = `Must not be after date_to (${date_to}).`;
-    issues.push({ loc: ['query', 'date_from'], msg, type: 'invalid_combination', ctx: { given: date_from } });
-  }
-  return issues;
+  return [...timezoneIssues(timezone, ['query', 'timezone']), ...orderIssues('date', date_from, date_to)];
+}
+
+/** The issue of a timezone that does not exist, at `loc`. */
+export function timezoneIssues(timezone: string | undefined, loc: Issue['loc']): Issue[] {
+  if (timezone === undefined || isTimezone(timezone)) return [];
+  const msg = 'Must be an IANA timezone, such as Europe/Lisbon.';
+  return [{ loc, msg, type: 'unknown_timezone', ctx: { given: timezone } }];
+}
+
+/** The issue of query parameters `<name>_from` and `<name>_to` whose first day is after the last. */
+export function orderIssues(name: string, from: string | undefined, to: string | undefined): Issue[] {
+  if (from === undefined || to === undefined || from <= to) return [];
+  const msg = `Must not be after ${name}_to (${to}).`;
+  return [{ loc: ['query', `${name}_from`], msg, type: 'invalid_combination', ctx: { given: from } }];
 }
 
 /** The range as times: its start (`$gte`) and its exclusive end (`$lt`); null without bounds. */

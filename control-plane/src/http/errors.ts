@@ -84,6 +84,36 @@ export const ERRORS = {
     detail: 'text',
     means: 'An organization can have at most 100 roles.',
   },
+  'campaigns.archived': {
+    status: 409,
+    detail: 'text',
+    means: 'The campaign is archived: it cannot run or change, and no scan can join it.',
+  },
+  'campaigns.run_too_large': {
+    status: 422,
+    detail: 'items',
+    means: 'Countries, devices and repeats make more than 10,000 scans.',
+  },
+  'campaigns.too_many': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be at most 20,000 campaigns.',
+  },
+  'campaign_groups.archived': {
+    status: 409,
+    detail: 'text',
+    means: 'The campaign group is archived.',
+  },
+  'campaign_groups.is_default': {
+    status: 409,
+    detail: 'text',
+    means: 'The default group cannot be archived.',
+  },
+  'campaign_groups.too_many': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be at most 1,000 campaign groups.',
+  },
   'billing.suspended': {
     status: 403,
     detail: 'text',
@@ -190,6 +220,7 @@ const CODE_OF_TYPE: Record<string, ErrorCode> = {
   unsupported_proxy_region: 'scanning.unsupported_proxy_region',
   unsupported_proxy_city: 'scanning.unsupported_proxy_city',
   unsupported_proxy_isp: 'scanning.unsupported_proxy_isp',
+  run_too_large: 'campaigns.run_too_large',
   key_reused: 'idempotency.key_reused',
   system_slug_reserved: 'checking.system_slug_reserved',
 };

@@ -58,6 +58,7 @@ export type Route<Caller = unknown> = {
  */
 export type ValidPart<Caller, B = unknown, Q = unknown> = {
   caller: Caller;
+  params: Record<string, string>;
   query: Q;
   body: B;
   refused: ReadonlySet<string> | null;

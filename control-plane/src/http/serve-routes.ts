@@ -85,7 +85,7 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
     const issues = parts.flatMap((one) => one.issues);
     // `refine` relies on the schema: it is not called for a value whose validation stopped at the maximum of errors.
     const isWhole = parts.every((one) => one.isWhole);
-    if (isWhole) issues.push(...(await refine(route, { caller, query, body }, issues)));
+    if (isWhole) issues.push(...(await refine(route, { caller, params, query, body }, issues)));
     if (issues.length > 0) throw refused(issues.map(numbered(route.numberedItems)), isWhole);
     const request = { caller, params, query, body, headers: context.headers, stream: context.req };
     await send(context, await route.handle(request as Incoming<Caller>));
@@ -117,7 +117,7 @@ const numbered =
 
 async function refine<Caller>(
   route: Route<Caller>,
-  { caller, query, body }: { caller: Caller; query: unknown; body: unknown },
+  { caller, params, query, body }: { caller: Caller; params: unknown; query: unknown; body: unknown },
   issues: Issue[],
 ): Promise<Issue[]> {
   if (!route.refine) return [];
@@ -125,6 +125,7 @@ async function refine<Caller>(
   const isObject = of('body').every(({ loc }) => loc.length > 1);
   return route.refine({
     caller,
+    params: params as Record<string, string>,
     query: withoutRefused(query, of('query')),
     body: isObject ? withoutRefused(body, of('body')) : {},
     refused: isObject ? new Set(of('body').map(({ loc }) => String(loc[1]))) : null,

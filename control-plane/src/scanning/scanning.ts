@@ -15,7 +15,7 @@ import { reportRoutes } from './reports/routes.ts';
 import type { ScanEvidence } from './scans/api/evidence.ts';
 import { scanRoutes } from './scans/api/routes.ts';
 import { scanCreation } from './scans/request/create-scans.ts';
-import { findNoCampaign } from './scans/request/find-campaign.ts';
+import type { CampaignWordsOf, FindCampaign } from './scans/request/find-campaign.ts';
 import type { Enqueue } from './scans/request/submit.ts';
 
 /** What scanning needs from accounts, the catalogue and crawling. */
@@ -29,6 +29,9 @@ export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
     evidenceOf: (scan: ScanRecord) => Promise<ScanEvidence>;
     openPicture: (scan: ScanRecord, of: PictureOf) => Promise<OpenPicture | null>;
     findFile: (scan: ScanRecord, name: string) => Promise<FoundFile | null>;
+    findCampaign: FindCampaign;
+    campaignWordsOf: CampaignWordsOf;
+    campaignsInGroup: (organizationId: string, groupId: string) => Promise<string[]>;
   };
 
 export type ScanningSettings = {
@@ -55,7 +58,6 @@ export function scanningDomain(
   const creation = scanCreation({
     ...needs,
     ...{ addresses, outboxFilled, log: logger },
-    findCampaign: findNoCampaign,
     submitted: () => metrics.submitted.inc(),
   });
   const scanParts = {
@@ -99,6 +101,6 @@ export function scanningDomain(
       sweeper: () => [startSweeping({ store, objects, redis, artifacts, logger })],
     },
     outboxHandlers: {},
-    verbs: { createScans: creation.createScans },
+    verbs: { createScans: creation.createScans, findIssues: creation.findIssues },
   } satisfies Domain;
 }

@@ -103,6 +103,19 @@ describe('any request to any operation', () => {
         taxonomy_id: (await api.post('/api/v1/custom-taxonomies', { name: 'Theirs' }, { key: KEYS.theirs })).body.id,
       }),
     ],
+    [
+      '/api/v1/campaign-groups/{group_id}',
+      async () => ({
+        group_id: (await api.post('/api/v1/campaign-groups', { name: 'Theirs' }, { key: KEYS.theirs })).body.id,
+      }),
+    ],
+    [
+      '/api/v1/campaigns/{campaign_id}',
+      async () => {
+        const campaign = { name: 'Theirs', url: PAGE.url, country_codes: ['US'] };
+        return { campaign_id: (await api.post('/api/v1/campaigns', campaign, { key: KEYS.theirs })).body.id };
+      },
+    ],
     ['/api/v1/tag-definitions/{slug}', async () => ({ slug: await registerTheirTag('their_tag') })],
   ];
   const theirRule = async () => {

@@ -220,9 +220,13 @@ describe('creating several scans with one request', () => {
       findCampaign: async (organizationId, campaignId, runId) => ({
         hasCampaign: organizationId === ORGANIZATIONS.ours && campaignId === 'mine',
         hasRun: runId === null || runId === 'today',
+        isArchived: false,
       }),
     });
-    const withCampaign = createRoutes({ creation, ...scan.stores, publicUrl: PUBLIC_URL });
+    const withCampaign = createRoutes({
+      ...{ creation, ...scan.stores, publicUrl: PUBLIC_URL },
+      campaignWordsOf: async () => new Map(),
+    });
     const { call, stop } = await api.serve(withCampaign);
     const ask = (change: object, key = KEYS.ours) =>
       call('POST', '/api/v1/scans/bulk', { body: { ...BULK, ...change }, key });

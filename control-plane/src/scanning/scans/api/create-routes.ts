@@ -6,6 +6,7 @@ import { created, ok, type Route, route, type ValidPart } from '../../../http/ro
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
 import type { ScanCreation, ScanOrder } from '../request/create-scans.ts';
+import type { CampaignWordsOf } from '../request/find-campaign.ts';
 import type { RequestedScans } from '../request/new-scan.ts';
 import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
 import { presentCreated } from './present-scan.ts';
@@ -15,6 +16,7 @@ import { EstimateSchema, ScanSchema } from './responses.ts';
 export type CreateRouteParts = {
   creation: Pick<ScanCreation, 'findIssues' | 'createChecked' | 'estimateScans'>;
   scans: Pick<ScanStore, 'withTarget'>;
+  campaignWordsOf: CampaignWordsOf;
   publicUrl: string;
 };
 
@@ -38,6 +40,7 @@ const ERRORS = [
   'scanning.unsupported_proxy_region',
   'scanning.unsupported_proxy_city',
   'scanning.unsupported_proxy_isp',
+  'campaigns.archived',
   'billing.suspended',
   'billing.quota_exhausted',
   'billing.insufficient_funds',
@@ -106,9 +109,14 @@ function orderOf({ organizationId }: Caller, requested: RequestedScans, recordId
 }
 
 /** Creates the scans, and presents the leader of each group. */
-async function createGroups({ creation, scans, publicUrl }: CreateRouteParts, order: ScanOrder) {
+async function createGroups({ creation, scans, campaignWordsOf, publicUrl }: CreateRouteParts, order: ScanOrder) {
   const { groups } = await creation.createChecked(order);
-  const answers = groups.map(async (group) => presentCreated(await scans.withTarget(group[0]!), group, publicUrl));
+  const { campaign_id } = order.settings;
+  const words = await campaignWordsOf(order.organizationId, campaign_id ? [campaign_id] : []);
+  const campaign = words.get(campaign_id ?? '') ?? null;
+  const answers = groups.map(async (group) =>
+    presentCreated(await scans.withTarget(group[0]!), group, publicUrl, campaign),
+  );
   return Promise.all(answers);
 }
 

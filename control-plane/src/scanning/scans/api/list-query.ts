@@ -70,9 +70,13 @@ export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
 }
 
 /**
- * The store's query for the parameters of a list: all conditions must hold. No scan has an archived tag (spec 2.5).
+ * The store's query for the parameters of a list: all conditions must hold. No scan has an archived tag (spec 2.5). `campaigns`: those of
+ * the group of the query, which are read for each request, because a campaign can be moved.
  */
-export function listQuestion(query: ScanListQuery, isInService: IsInService = () => true): ListQuestion {
+export function listQuestion(
+  query: ScanListQuery,
+  { isInService = () => true, campaigns = null }: { isInService?: IsInService; campaigns?: string[] | null } = {},
+): ListQuestion {
   const { status, country_code, url, scan_id, tag, tag_match } = query;
   const conditions: Filter<StoredScan>[] = [];
   if (scan_id) conditions.push({ _id: { $in: listOf(scan_id) } });
@@ -82,18 +86,28 @@ export function listQuestion(query: ScanListQuery, isInService: IsInService = ()
   if (country_code) conditions.push({ country_code: { $in: listOf(country_code.toUpperCase()) } });
   // Of other targets the value is '', which contains nothing.
   if (url) conditions.push({ 'target.value': containing(url) });
-  // There are no groups of campaigns yet.
-  if (query.group_id) conditions.push({ _id: { $in: [] } });
+  if (campaigns) conditions.push(campaignCondition(campaigns));
   const created = momentsOf(query as DayRange);
   if (created) conditions.push({ created_at: created });
   // The store counts one value of a field as it writes; all others are counted by a walk.
-  const isCounted = conditions.length < 2 && !url && !(tag && listOf(tag).length > 1);
+  const isCounted = conditions.length < 2 && !url && (campaigns?.length ?? 0) < 2 && !(tag && listOf(tag).length > 1);
   return { filter: conditions.length === 0 ? {} : { $and: conditions }, isCounted };
 }
 
 const NONE: Filter<StoredScan> = { _id: { $in: [] } };
 const escapeRegex = (literal: string): string => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 const containing = (part: string) => ({ $regex: escapeRegex(part), $options: 'i' });
+
+/** Scans of few campaigns are read from the index of each; those of many are found in the list of all scans. */
+const INDEXED_CAMPAIGNS_MAX = 50;
+
+function campaignCondition(ids: string[]): Filter<StoredScan> {
+  const [first] = ids;
+  if (first === undefined) return NONE;
+  if (ids.length === 1) return { filter_keys: filterKey('campaign', first) };
+  if (ids.length > INDEXED_CAMPAIGNS_MAX) return { campaign_id: { $in: ids } };
+  return { filter_keys: { $in: ids.map((id) => filterKey('campaign', id)) } };
+}
 
 type IsInService = (slug: string) => boolean;
 

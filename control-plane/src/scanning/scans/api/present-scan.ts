@@ -6,17 +6,26 @@ import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
 import { scanLinks } from '../../../scan/scan-links.ts';
+import type { CampaignWords } from '../request/find-campaign.ts';
 import { childScanId } from '../request/new-child-scan.ts';
 import { type EvidenceLanding, NO_SCAN_EVIDENCE, type ScanEvidence } from './evidence.ts';
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import { timingOf } from './timing.ts';
 
-/** A scan as `GET /scans/{id}` returns it (spec 2.1); every field is always present. `publicUrl` has no final slash. */
-export function presentScan(scan: ScanRecord, evidence: ScanEvidence, publicUrl: string): PresentedScan {
+/**
+ * A scan as `GET /scans/{id}` returns it (spec 2.1); every field is always present. `publicUrl` has no final slash. `campaign`: the names of
+ * its campaign; null: it has none.
+ */
+export function presentScan(
+  scan: ScanRecord,
+  evidence: ScanEvidence,
+  publicUrl: string,
+  campaign: CampaignWords | null = null,
+): PresentedScan {
   const { target, proxy } = scan;
   const landings = evidence.landings.map((landing) => presentLanding(landing, scan, publicUrl));
   return {
-    ...presentShared(scan, publicUrl),
+    ...presentShared(scan, publicUrl, campaign),
     emulator_id: scan.emulator_id,
     max_discovered_ads: scan.discovery?.max_discovered_ads ?? null,
     ad_formats: scan.discovery?.ad_formats ?? null,
@@ -34,8 +43,8 @@ export function presentScan(scan: ScanRecord, evidence: ScanEvidence, publicUrl:
     page_title: scan.capture?.page_title ?? '',
     error: scan.error,
     left_out: evidence.notes.map(presentNote),
-    campaign_group_id: null,
-    campaign_group_name: null,
+    campaign_group_id: campaign?.groupId ?? null,
+    campaign_group_name: campaign?.groupName ?? null,
     completed_at: scan.completed_at?.toISOString() ?? null,
     landings,
   };
@@ -49,16 +58,24 @@ const presentNote = (note: Note): PresentedScan['left_out'][number] => ({
 });
 
 /** A scan as the call that created it returns it: for a group, the leader with the ids of the others. `scan` is the leader with its target. */
-export function presentCreated(scan: ScanRecord, group: ScanRecord[], publicUrl: string): PresentedScan {
+export function presentCreated(
+  scan: ScanRecord,
+  group: ScanRecord[],
+  publicUrl: string,
+  campaign: CampaignWords | null,
+): PresentedScan {
   const others = group.slice(1).map(({ _id }) => _id);
-  return { ...presentScan(scan, NO_SCAN_EVIDENCE, publicUrl), ...(others.length > 0 && { repeat_scan_ids: others }) };
+  return {
+    ...presentScan(scan, NO_SCAN_EVIDENCE, publicUrl, campaign),
+    ...(others.length > 0 && { repeat_scan_ids: others }),
+  };
 }
 
 /** A scan as a row of a list. */
-export function presentBrief(scan: ListedScan, publicUrl: string): PresentedBrief {
+export function presentBrief(scan: ListedScan, publicUrl: string, campaign: CampaignWords | null): PresentedBrief {
   const emulator = findEmulator(scan.emulator_id);
   return {
-    ...presentShared(scan, publicUrl),
+    ...presentShared(scan, publicUrl, campaign),
     proxy_type: scan.proxy?.proxy_type ?? 'residential',
     is_ad_tag: scan.target.kind === 'ad_tag',
     is_vast: scan.target.kind === 'vast_tag',
@@ -97,7 +114,7 @@ function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEv
   };
 }
 
-function presentShared(scan: ListedScan, publicUrl: string) {
+function presentShared(scan: ListedScan, publicUrl: string, campaign: CampaignWords | null) {
   const { target, capture, classification } = scan;
   const finished = isFinished(scan.status);
   const links = scanLinks(publicUrl, scan);
@@ -115,8 +132,8 @@ function presentShared(scan: ListedScan, publicUrl: string) {
     elapsed_ms: capture?.crawl_ms ?? 0,
     created_at: scan.created_at.toISOString(),
     campaign_id: scan.campaign_id,
+    campaign_name: campaign?.name ?? null,
     parent_scan_id: scan.parent_scan_id,
-    campaign_name: null,
     ad_discovery: scan.discovery !== undefined,
     slot_index: scan.ad_block?.slot_index ?? null,
     ad_kind: scan.ad_block?.ad_kind ?? null,

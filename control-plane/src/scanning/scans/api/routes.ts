@@ -34,6 +34,7 @@ export type ScanParts = CreateRouteParts &
   RecheckRouteParts &
   EventsParts & {
     scans: ScanStore;
+    campaignsInGroup: (organizationId: string, groupId: string) => Promise<string[]>;
     readEvidence: (scan: ScanRecord) => Promise<ScanEvidence>;
     /** Finds the definitions of the tags that an organization can use. */
     tagWordsFor: (organizationId: string, slugs: string[]) => Promise<FindTagWords>;
@@ -49,7 +50,7 @@ export function scanRoutes(parts: ScanParts): Route<Caller>[] {
   return [listRoute(parts), ...create, recheckRoute(parts), ...readOne, cancelRoute(parts)];
 }
 
-function listRoute({ scans, publicUrl, tagWordsFor }: ScanParts): Route<Caller> {
+function listRoute(parts: ScanParts): Route<Caller> {
   return route({
     method: 'GET',
     path: '/api/v1/scans',
@@ -63,9 +64,12 @@ function listRoute({ scans, publicUrl, tagWordsFor }: ScanParts): Route<Caller> 
     refine: ({ query }) => listQueryIssues(query),
     handle: async ({ caller, query }) => {
       const { organizationId } = caller;
-      const tagWords = query.tag === undefined ? null : await tagWordsFor(organizationId, listOf(query.tag));
-      const question = listQuestion(query, (slug) => tagWords?.(slug) !== null);
-      return ok(await readPage(scans, organizationId, question, query, publicUrl));
+      const tagWords = query.tag === undefined ? null : await parts.tagWordsFor(organizationId, listOf(query.tag));
+      const isInService = (slug: string) => tagWords?.(slug) !== null;
+      const { group_id: groupId } = query;
+      const campaigns = groupId === undefined ? null : await parts.campaignsInGroup(organizationId, groupId);
+      const question = listQuestion(query, { isInService, campaigns });
+      return ok(await readPage(parts, organizationId, question, query));
     },
   });
 }
@@ -84,20 +88,28 @@ const PageOfScansQuery = Type.Object(
   { additionalProperties: false },
 );
 
+type RowParts = Pick<ScanParts, 'scans' | 'campaignWordsOf' | 'publicUrl'>;
+
+/** Scans as rows of a list, with the names of their campaigns. */
+async function presentRows({ campaignWordsOf, publicUrl }: RowParts, organizationId: string, rows: ListedScan[]) {
+  const ids = rows.flatMap(({ campaign_id }) => campaign_id ?? []);
+  const words = await campaignWordsOf(organizationId, [...new Set(ids)]);
+  return rows.map((scan) => presentBrief(scan, publicUrl, words.get(scan.campaign_id ?? '') ?? null));
+}
+
 async function readPage(
-  scans: Pick<ScanStore, 'list'>,
+  parts: RowParts,
   organizationId: string,
   question: ListQuestion,
   query: PageQuery & CursorQuery,
-  publicUrl: string,
 ) {
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-  const { rows, total, last } = await scans.list(organizationId, question, { ...rowsOf(query), after });
-  const items = rows.map((scan) => presentBrief(scan, publicUrl));
+  const { rows, total, last } = await parts.scans.list(organizationId, question, { ...rowsOf(query), after });
+  const items = await presentRows(parts, organizationId, rows);
   return { ...presentPage(items, total, query), next_cursor: last && encodeCursor(last) };
 }
 
-function readRoute({ scans, readEvidence, publicUrl }: ScanParts): Route<Caller> {
+function readRoute({ scans, readEvidence, campaignWordsOf, publicUrl }: ScanParts): Route<Caller> {
   return route({
     method: 'GET',
     path: '/api/v1/scans/{id}',
@@ -109,13 +121,18 @@ function readRoute({ scans, readEvidence, publicUrl }: ScanParts): Route<Caller>
     errors: ['not_found'],
     handle: async ({ caller, params }) => {
       const scan = await findScan(scans, caller, params.id);
-      const [whole, evidence] = await Promise.all([scans.withTarget(scan), readEvidence(scan)]);
-      return ok(presentScan(whole, evidence, publicUrl));
+      const { organization_id, campaign_id } = scan;
+      const [whole, evidence, words] = await Promise.all([
+        scans.withTarget(scan),
+        readEvidence(scan),
+        campaignWordsOf(organization_id, campaign_id ? [campaign_id] : []),
+      ]);
+      return ok(presentScan(whole, evidence, publicUrl, words.get(campaign_id ?? '') ?? null));
     },
   });
 }
 
-function childrenRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
+function childrenRoute(parts: ScanParts): Route<Caller> {
   return route({
     method: 'GET',
     path: '/api/v1/scans/{id}/children',
@@ -129,21 +146,27 @@ function childrenRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
     errors: ['not_found'],
     refine: ({ query }) => cursorIssues(query),
     handle: async ({ caller, params, query }) => {
-      const { _id } = await findScan(scans, caller, params.id);
-      return ok(pageOfChildren(await scans.childrenOf(caller.organizationId, _id), query, publicUrl));
+      const { _id } = await findScan(parts.scans, caller, params.id);
+      const children = await parts.scans.childrenOf(caller.organizationId, _id);
+      return ok(await pageOfChildren(parts, caller.organizationId, children, query));
     },
   });
 }
 
 /** A page of a sweep's ads, which are few; none after a row that is no longer there. */
-function pageOfChildren(children: ListedScan[], query: PageQuery & CursorQuery, publicUrl: string) {
+async function pageOfChildren(
+  parts: RowParts,
+  organizationId: string,
+  children: ListedScan[],
+  query: PageQuery & CursorQuery,
+) {
   const { skip, limit } = rowsOf(query);
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
   const at = children.findIndex(({ _id }) => _id === after?.id);
   const from = after ? (at === -1 ? children.length : at + 1) : skip;
   const rows = children.slice(from, from + limit);
   const last = from + limit < children.length ? rows.at(-1) : undefined;
-  const items = rows.map((scan) => presentBrief(scan, publicUrl));
+  const items = await presentRows(parts, organizationId, rows);
   const next_cursor = last ? encodeCursor({ at: last.created_at, id: last._id }) : null;
   return { ...presentPage(items, children.length, query), next_cursor };
 }

@@ -2,7 +2,7 @@ import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import { refused } from '../../../http/api-error.ts';
+import { ApiError, refused } from '../../../http/api-error.ts';
 import { catalogueNotReady, type ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 import type { ScanRequest } from './checks/check.ts';
@@ -45,7 +45,7 @@ export type CreatedScans = { groups: ScanRecord[][]; next: number | null };
  * missing and charges no scan twice. Each step reserves its own checks, under an id derived from where it begins; a reservation whose step
  * is never repeated is released after ten minutes. A step is repeated with the size it had, because its reservation is for these scans.
  *
- * Throws 422 with all problems of the order, 403 `billing.*` where the organization may not make the checks of this step, and 503 before
+ * Throws 422 with all problems of the order, 409 if its campaign is archived, 403 `billing.*` where the organization may not make the checks of this step, and 503 before
  * the catalogue has been read.
  */
 export type CreateScans = (order: ScanOrder, step?: CreateStep) => Promise<CreatedScans>;
@@ -66,9 +66,15 @@ export function scanCreation(parts: CreateParts) {
     return checkRequest({ ...request, campaign, catalogue, addresses: parts.addresses });
   };
 
+  const requireActiveCampaign = async (organizationId: string, { campaign_id = null }: ScanOrder['settings']) => {
+    if (campaign_id === null || !(await parts.findCampaign(organizationId, campaign_id, null)).isArchived) return;
+    throw new ApiError('campaigns.archived', 'The campaign is archived.');
+  };
+
   /** The records of a step, none of which is stored yet, and the catalogue they were made with. */
   const prepare = async (order: ScanOrder, { from, scans }: CreateStep) => {
     const { organizationId, requestId, isRepeatable } = order;
+    await requireActiveCampaign(organizationId, order.settings);
     const catalogue = readNow(parts.readCatalogue);
     const priceMicros = await parts.priceOfCheck(organizationId);
     const [all, indexes] = [groupsOf(order), indexesOf(order)];

@@ -1,5 +1,8 @@
-/** Whether the organization has the campaign of a request, and the campaign has its run; true for those that the request omits. */
-export type FoundCampaign = { hasCampaign: boolean; hasRun: boolean };
+/**
+ * Whether the organization has the campaign of a request, and the campaign has its run; true for those that the request omits. `isArchived`:
+ * no scan may join the campaign.
+ */
+export type FoundCampaign = { hasCampaign: boolean; hasRun: boolean; isArchived: boolean };
 
 /** Looks up the campaign and the run that a request names. */
 export type FindCampaign = (
@@ -8,8 +11,8 @@ export type FindCampaign = (
   runId: string | null,
 ) => Promise<FoundCampaign>;
 
-/** For versions without campaigns: none is found. */
-export const findNoCampaign: FindCampaign = async (_, campaignId, runId) => ({
-  hasCampaign: campaignId === null,
-  hasRun: runId === null,
-});
+/** A campaign's name, its group and the group's name, as they are now. */
+export type CampaignWords = { name: string; groupId: string; groupName: string };
+
+/** Reads the words of campaigns by id; a campaign that does not exist is missing. */
+export type CampaignWordsOf = (organizationId: string, ids: string[]) => Promise<Map<string, CampaignWords>>;

@@ -1,0 +1,153 @@
+import { derivedId } from '@adsweep/shared/ids.ts';
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Filter, Store } from '../../platform/store.ts';
+import { type CampaignRecord, type CampaignSettings, TARGET_FIELD } from './campaign.ts';
+
+/** The only code that accesses campaigns. Queries filter by organization first. */
+export type CampaignStore = ReturnType<typeof campaignStore>;
+
+/** Conditions of a list of campaigns. `name`: a part of the name, any letter case. */
+export type CampaignFilter = {
+  is_archived: boolean;
+  group_id?: string;
+  name?: string;
+  created: { $gte?: Date; $lt?: Date } | null;
+  last_run: { $gte?: Date; $lt?: Date } | null;
+};
+
+type TargetText = { _id: string; organization_id: string; text: string };
+
+/** Longer targets are stored separately, so that lists do not read them. */
+const OWN_TEXT_MAX = 4_096;
+const NEWEST = { created_at: -1, _id: -1 } as const;
+
+export function campaignStore(store: Store) {
+  const campaigns: Collection<CampaignRecord> = store.collection<CampaignRecord>('campaigns');
+  const texts: Collection<TargetText> = store.collection<TargetText>('campaign_targets');
+
+  /** Stores a long target; the campaign without it. Its id follows from its text, so that a change never alters a text in use. */
+  const storeText = async (campaign: CampaignRecord): Promise<CampaignRecord> => {
+    const { target_text_id: _, ...rest } = campaign;
+    const field = TARGET_FIELD[campaign.campaign_type];
+    const text = campaign[field] ?? '';
+    if (text.length <= OWN_TEXT_MAX) return rest;
+    const textId = derivedId(`${campaign._id}/${text}`, 0);
+    await insertOnce(texts, { _id: textId, organization_id: campaign.organization_id, text });
+    return { ...rest, [field]: '', target_text_id: textId };
+  };
+
+  const find = (organization_id: string, _id: string): Promise<CampaignRecord | null> =>
+    campaigns.findOne({ _id, organization_id });
+
+  return {
+    async createIndexes(): Promise<void> {
+      await campaigns.createIndexes([
+        { key: { organization_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 2 },
+        { key: { organization_id: 1, group_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 3 },
+        { key: { organization_id: 1, group_id: 1, last_run_at: -1 } },
+      ]);
+    },
+
+    /** Stores a campaign, unless one with this id exists. */
+    async insert(campaign: CampaignRecord): Promise<void> {
+      await insertOnce(campaigns, await storeText(campaign));
+    },
+
+    /** A campaign of this organization; null: missing, or another organization's. A long target is not read. */
+    find,
+
+    /** The campaign with its complete target. */
+    async withTarget(campaign: CampaignRecord): Promise<CampaignRecord> {
+      const { target_text_id, organization_id, campaign_type } = campaign;
+      if (target_text_id === undefined) return campaign;
+      const found = await texts.findOne({ _id: target_text_id, organization_id });
+      if (!found) throw new Error(`the target of the campaign ${campaign._id} is missing`);
+      return { ...campaign, [TARGET_FIELD[campaign_type]]: found.text };
+    },
+
+    /** Replaces the settings of a campaign if it was not changed since it was read; null: it was. */
+    async change(campaign: CampaignRecord, settings: CampaignSettings): Promise<CampaignRecord | null> {
+      const { _id, organization_id, version, target_text_id: before } = campaign;
+      const { target_text_id: after } = await storeText({ ...campaign, ...settings });
+      const field = TARGET_FIELD[campaign.campaign_type];
+      const set = {
+        ...settings,
+        version: version + 1,
+        ...(after !== undefined && { [field]: '', target_text_id: after }),
+      };
+      const update = { $set: set, ...(after === undefined && { $unset: { target_text_id: '' as const } }) };
+      const key = { _id, organization_id, version };
+      const changed = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
+      if (changed && before !== undefined && before !== after) await texts.deleteOne({ _id: before, organization_id });
+      return changed;
+    },
+
+    /** Archives or restores one campaign; null: it does not exist. */
+    async setArchived(organization_id: string, _id: string, is_archived: boolean): Promise<CampaignRecord | null> {
+      // A campaign that its group took along is not restored by archiving it again.
+      await campaigns.updateOne(
+        { _id, organization_id, is_archived: !is_archived },
+        { $set: { is_archived, archived_with_group: false } },
+      );
+      return find(organization_id, _id);
+    },
+
+    /** Archives the campaigns of a group, or restores those that were archived with it. Returns how many. */
+    async setArchivedWithGroup(organization_id: string, group_id: string, is_archived: boolean): Promise<number> {
+      const affected: Filter<CampaignRecord> = { organization_id, group_id, is_archived: !is_archived };
+      if (!is_archived) affected.archived_with_group = true;
+      const set = { $set: { is_archived, archived_with_group: is_archived } };
+      return (await campaigns.updateMany(affected, set)).modifiedCount;
+    },
+
+    /** A page of the organization's matching campaigns, newest first, and their number. */
+    async list(organization_id: string, filter: CampaignFilter, { skip, limit }: { skip: number; limit: number }) {
+      const where = filterOf(organization_id, filter);
+      const rows = await campaigns.find(where).sort(NEWEST).skip(skip).limit(limit).toArray();
+      return { rows, total: await campaigns.countDocuments(where) };
+    },
+
+    /** The campaigns of the organization, archived ones included. */
+    async count(organization_id: string): Promise<number> {
+      const counts = [true, false].map((is_archived) => campaigns.countDocuments({ organization_id, is_archived }));
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    },
+
+    /** Name and group of the campaigns with these ids. */
+    async namesOf(organization_id: string, ids: string[]) {
+      return campaigns
+        .find({ organization_id, _id: { $in: ids } })
+        .project<Pick<CampaignRecord, '_id' | 'name' | 'group_id'>>({ name: 1, group_id: 1 })
+        .toArray();
+    },
+
+    /** The ids of all campaigns of a group. */
+    async idsInGroup(organization_id: string, group_id: string): Promise<string[]> {
+      const rows = campaigns.find({ organization_id, group_id }).project<Pick<CampaignRecord, '_id'>>({ _id: 1 });
+      return (await rows.toArray()).map(({ _id }) => _id);
+    },
+
+    /** The campaigns of a group that are not archived, and when one of its campaigns, archived or not, last ran. */
+    async summaryOfGroup(organization_id: string, group_id: string) {
+      const newest = campaigns
+        .find({ organization_id, group_id })
+        .sort({ last_run_at: -1 })
+        .limit(1)
+        .project<Pick<CampaignRecord, 'last_run_at'>>({ last_run_at: 1 });
+      const [campaign_count, [latest]] = await Promise.all([
+        campaigns.countDocuments({ organization_id, group_id, is_archived: false }),
+        newest.toArray(),
+      ]);
+      return { campaign_count, last_run_at: latest?.last_run_at ?? null };
+    },
+  };
+}
+
+function filterOf(organization_id: string, { name, group_id, is_archived, created, last_run }: CampaignFilter) {
+  const filter: Filter<CampaignRecord> = { organization_id, is_archived };
+  if (group_id !== undefined) filter.group_id = group_id;
+  if (name !== undefined) filter.name = { $regex: name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), $options: 'i' };
+  if (created) filter.created_at = created;
+  if (last_run) filter.last_run_at = { $ne: null, ...last_run };
+  return filter;
+}

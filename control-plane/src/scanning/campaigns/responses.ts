@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+import { orNull } from '../../http/route.ts';
+import { CAMPAIGN_TYPES, type CampaignRecord, EMULATOR_MODES } from './campaign.ts';
+
+const moment = (description?: string) => Type.String({ format: 'date-time', ...(description ? { description } : {}) });
+const Tag = orNull(Type.String({ description: 'In lists null if it has more than 4,096 characters.' }));
+
+export const CampaignSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    campaign_type: Type.Enum([...CAMPAIGN_TYPES]),
+    url: Type.String({ description: "'' for the types `ad_tag` and `vast`." }),
+    ad_tag: Tag,
+    vast_tag: Tag,
+    referrer: orNull(Type.String()),
+    ignore_first_n_domains: Type.Integer(),
+    max_discovered_ads: orNull(Type.Integer()),
+    ad_formats: orNull(Type.Array(Type.String())),
+    country_codes: Type.Array(Type.String()),
+    group_id: Type.String(),
+    emulator_selection: Type.Object({
+      categories: Type.Array(Type.String()),
+      specific_ids: Type.Array(Type.String()),
+      mode: Type.Enum([...EMULATOR_MODES]),
+    }),
+    proxy_type: Type.String(),
+    proxy_region: Type.String(),
+    proxy_city: Type.String(),
+    proxy_isp: Type.String(),
+    repeat_count: Type.Integer(),
+    repeat_mode: Type.Enum(['isolated', 'shared']),
+    retry_max_attempts: Type.Integer(),
+    labels: Type.Record(Type.String(), Type.String()),
+    policy_set_id: orNull(Type.String()),
+    is_archived: Type.Boolean(),
+    created_at: moment(),
+    last_run_at: orNull(moment('Creation of its newest run; null: it never ran.')),
+  },
+  { title: 'Campaign' },
+);
+
+/** A row of the list from which a campaign is picked. */
+export const CampaignPickSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    group_id: Type.String(),
+    is_archived: Type.Boolean(),
+    policy_set_id: orNull(Type.String()),
+  },
+  { title: 'CampaignPick' },
+);
+
+/** A campaign as the API returns it. */
+export function presentCampaign(campaign: CampaignRecord) {
+  const { _id, name, campaign_type, url, ad_tag, vast_tag, referrer, ignore_first_n_domains } = campaign;
+  const { max_discovered_ads, ad_formats, country_codes, group_id, emulator_categories, emulator_mode } = campaign;
+  const { proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode } = campaign;
+  const { retry_max_attempts, labels, policy_set_id, is_archived, created_at, last_run_at } = campaign;
+  return {
+    ...{ id: _id, name, campaign_type, url: url ?? '', ad_tag: ad_tag || null, vast_tag: vast_tag || null },
+    ...{ referrer, ignore_first_n_domains, max_discovered_ads, ad_formats, country_codes, group_id },
+    emulator_selection: {
+      ...{ categories: emulator_categories, specific_ids: campaign.emulator_specific_ids, mode: emulator_mode },
+    },
+    ...{ proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode, retry_max_attempts, labels },
+    ...{ policy_set_id, is_archived, created_at: created_at.toISOString() },
+    last_run_at: last_run_at?.toISOString() ?? null,
+  };
+}
+
+export const presentPick = ({ _id, name, group_id, is_archived, policy_set_id }: CampaignRecord) => ({
+  ...{ id: _id, name, group_id, is_archived, policy_set_id },
+});

@@ -1,0 +1,200 @@
+import { Type } from 'typebox';
+import { ApiError, notFound, refused } from '../../http/api-error.ts';
+import type { Caller } from '../../http/caller.ts';
+import { resource } from '../../http/resource-routes.ts';
+import { ok, type Route, route } from '../../http/route.ts';
+import { defaultGroupId, type GroupRecord } from '../groups/group.ts';
+import { listFilterIssues, listFilters, readListFilters } from '../groups/list-filters.ts';
+import { type CampaignRecord, type CampaignSettings, newCampaign } from './campaign.ts';
+import { type CampaignIn, CampaignInSchema, type CampaignPatch, CampaignPatchSchema } from './campaign-in.ts';
+import type { CampaignStore } from './campaign-store.ts';
+import { type CampaignCheckParts, campaignIssues, settingsOf } from './check-campaign.ts';
+import { CampaignPickSchema, CampaignSchema, presentCampaign, presentPick } from './responses.ts';
+
+export type CampaignParts = CampaignCheckParts & {
+  campaigns: CampaignStore;
+  findGroup: (organizationId: string, id: string) => Promise<GroupRecord | null>;
+};
+
+/** Campaigns of one organization, archived ones included. */
+const CAMPAIGNS_MAX = 20_000;
+const PICKED_MAX = 100;
+
+const [group, path] = ['Campaigns', '/api/v1/campaigns'];
+const inGroup = Type.Optional(Type.String({ maxLength: 100, description: 'Campaigns of this group.' }));
+
+const CHECK_ERRORS = [
+  'scanning.unsupported_country_code',
+  'scanning.unknown_emulator_id',
+  'scanning.unsupported_proxy_region',
+  'scanning.unsupported_proxy_city',
+  'scanning.unsupported_proxy_isp',
+  'campaigns.run_too_large',
+  'campaign_groups.archived',
+  'catalogue.not_ready',
+] as const;
+
+/** Operations on campaigns. */
+export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
+  const { campaigns, addresses } = parts;
+  const shared = { group, path, id: { name: 'campaign_id', description: 'The campaign.' }, noun: 'campaign' };
+  const permission = { read: 'campaigns.read', write: 'campaigns.write' } as const;
+  const all = resource<CampaignRecord>({
+    ...{ ...shared, permission, schema: CampaignSchema },
+    presenter: () => async (campaign) => presentCampaign(await campaigns.withTarget(campaign)),
+  });
+  const rows = resource<CampaignRecord>({
+    ...{ ...shared, permission, schema: CampaignSchema, presenter: () => presentCampaign },
+  });
+  return [
+    rows.page({
+      summary: 'List campaigns',
+      description: 'Newest first. Filters are joined by "and".',
+      reply: 'A page of campaigns.',
+      query: { ...listFilters, group_id: inGroup },
+      refine: ({ query }) => listFilterIssues(query),
+      rows: ({ organizationId, query: { group_id, ...query } }, window) =>
+        campaigns.list(organizationId, { ...readListFilters(query), ...(group_id && { group_id }) }, window),
+    }),
+    all.create({
+      summary: 'Create a campaign',
+      description:
+        'Of the targets, exactly the one of its type. A run makes a scan, or a group of repeats, in each country on each device.',
+      reply: 'The campaign.',
+      body: CampaignInSchema,
+      errors: [...CHECK_ERRORS, 'campaigns.too_many'],
+      refine: ({ caller, body, refused }) =>
+        refused ? campaignIssues(parts, caller.organizationId, body, refused) : [],
+      create: async ({ organizationId, id, body, now }) => {
+        const earlier = await campaigns.find(organizationId, id);
+        if (earlier) return earlier;
+        const groupId = body.group_id ?? defaultGroupId(organizationId);
+        await requireActiveGroup(parts, organizationId, groupId);
+        if ((await campaigns.count(organizationId)) >= CAMPAIGNS_MAX)
+          throw new ApiError('campaigns.too_many', `There can be at most ${CAMPAIGNS_MAX} campaigns.`);
+        const campaign = newCampaign(settingsOf(body, groupId, addresses), { id, organizationId, now });
+        await campaigns.insert(campaign);
+        return campaign;
+      },
+    }),
+    pickerRoute(parts),
+    all.read({
+      summary: 'Read a campaign',
+      reply: 'The campaign.',
+      find: ({ organizationId, id }) => campaigns.find(organizationId, id),
+    }),
+    all.change({
+      summary: 'Change a campaign',
+      description:
+        'Later runs use the new values. Omitted fields keep their values; null removes a referrer or a policy set, and restores the default of `max_discovered_ads` and `ad_formats`.',
+      reply: 'The campaign.',
+      body: CampaignPatchSchema,
+      errors: [...CHECK_ERRORS, 'campaigns.archived'],
+      refine: async ({ caller: { organizationId }, params, body, refused }) => {
+        const found = refused && (await campaigns.find(organizationId, params.campaign_id!));
+        if (!found) return [];
+        const sent = changed(await campaigns.withTarget(found), body);
+        // What the change leaves as it is was checked before, and may name a group that was archived since.
+        return campaignIssues(parts, organizationId, { ...sent, group_id: body.group_id }, withoutType(refused));
+      },
+      change: ({ organizationId, id, body }) => changeCampaign(parts, organizationId, id, body),
+    }),
+    archiveRoute(parts, true),
+    archiveRoute(parts, false),
+  ];
+}
+
+/** The type cannot be sent in a change: the campaign has it. */
+const withoutType = (refused: ReadonlySet<string>) => refused.difference(new Set(['campaign_type']));
+
+/** The settings of a campaign after a change. */
+const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): CampaignIn => {
+  const { name, campaign_type, url, ad_tag, vast_tag, referrer, ignore_first_n_domains } = campaign;
+  const { max_discovered_ads, ad_formats, country_codes, group_id, emulator_categories, emulator_mode } = campaign;
+  const { emulator_specific_ids, proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count } = campaign;
+  const { repeat_mode, retry_max_attempts, labels, policy_set_id } = campaign;
+  return {
+    ...{ name, campaign_type, url, ad_tag, vast_tag, referrer, ignore_first_n_domains, max_discovered_ads, ad_formats },
+    ...{ country_codes, group_id, emulator_categories, emulator_mode, emulator_specific_ids, proxy_type },
+    ...{ proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode, retry_max_attempts, labels, policy_set_id },
+    ...body,
+  };
+};
+
+/** Writes a change to the campaign as it is now; null: there is none. If another change comes first, its result is checked and changed. */
+async function changeCampaign(
+  parts: CampaignParts,
+  organizationId: string,
+  id: string,
+  body: CampaignPatch,
+): Promise<CampaignRecord | null> {
+  const { campaigns, addresses } = parts;
+  for (let isRepeated = false; ; isRepeated = true) {
+    const found = await campaigns.find(organizationId, id);
+    if (!found) return null;
+    if (found.is_archived) throw archived();
+    if (body.group_id !== undefined && body.group_id !== found.group_id)
+      await requireActiveGroup(parts, organizationId, body.group_id);
+    const sent = changed(await campaigns.withTarget(found), body);
+    const issues = isRepeated ? await campaignIssues(parts, organizationId, sent, new Set()) : [];
+    if (issues.length > 0) throw refused(issues);
+    const written = await campaigns.change(found, settingsOf(sent, sent.group_id!, addresses));
+    if (written) return written;
+  }
+}
+
+function archiveRoute(parts: CampaignParts, isArchived: boolean): Route<Caller> {
+  const { campaigns } = parts;
+  return route({
+    method: 'POST',
+    path: `${path}/{campaign_id}/${isArchived ? 'archive' : 'unarchive'}`,
+    group,
+    summary: isArchived ? 'Archive a campaign' : 'Restore a campaign',
+    description: isArchived
+      ? 'It cannot run or change until it is restored. Its scans are kept, and those that wait or run go on.'
+      : 'A campaign of an archived group is restored with its group.',
+    permission: 'campaigns.write',
+    params: Type.Object({ campaign_id: Type.String({ description: 'The campaign.' }) }),
+    replies: { 200: { description: 'The campaign.', schema: CampaignSchema } },
+    errors: ['not_found', ...(isArchived ? [] : (['campaign_groups.archived'] as const))],
+    handle: async ({ caller: { organizationId }, params }) => {
+      const found = await campaigns.find(organizationId, params.campaign_id);
+      if (!found) throw notFound('campaign');
+      if (!isArchived) await requireActiveGroup(parts, organizationId, found.group_id);
+      const done = await campaigns.setArchived(organizationId, params.campaign_id, isArchived);
+      return ok(presentCampaign(await campaigns.withTarget(done!)));
+    },
+  });
+}
+
+function pickerRoute({ campaigns }: CampaignParts): Route<Caller> {
+  const { archived: isArchived, q } = listFilters;
+  const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: PICKED_MAX, default: PICKED_MAX }));
+  return route({
+    method: 'GET',
+    path: `${path}/picker`,
+    group,
+    summary: 'Find campaigns by name',
+    description: 'Newest first.',
+    permission: 'campaigns.read',
+    query: Type.Object({ archived: isArchived, group_id: inGroup, q, limit }, { additionalProperties: false }),
+    replies: { 200: { description: 'The campaigns.', schema: Type.Array(CampaignPickSchema) } },
+    handle: async ({ caller, query: { group_id, limit: most = PICKED_MAX, ...query } }) => {
+      const filter = { ...readListFilters(query), ...(group_id && { group_id }) };
+      const { rows } = await campaigns.list(caller.organizationId, filter, { skip: 0, limit: most });
+      return ok(rows.map(presentPick));
+    },
+  });
+}
+
+async function requireActiveGroup(
+  { findGroup }: Pick<CampaignParts, 'findGroup'>,
+  organizationId: string,
+  id: string,
+): Promise<void> {
+  if (!(await findGroup(organizationId, id))?.is_archived) return;
+  throw new ApiError('campaign_groups.archived', 'The campaign group is archived.');
+}
+
+/** The error of an archived campaign, which can do nothing. */
+export const archived = (): ApiError => new ApiError('campaigns.archived', 'The campaign is archived.');

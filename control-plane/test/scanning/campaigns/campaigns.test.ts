@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { itemsOf, type Json, KEYS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+
+const PATH = '/api/v1/campaigns';
+const GROUPS = '/api/v1/campaign-groups';
+const CAMPAIGN = { name: 'Spring offer', url: 'https://shop.example/', country_codes: ['us', 'US', 'PT'] };
+
+let api: RunningApi;
+before(async () => {
+  api = await runningApi();
+});
+after(() => api.stop());
+
+const create = async (change: object = {}, key = KEYS.ours): Promise<Json> => {
+  const answer = await api.post(PATH, { ...CAMPAIGN, ...change }, { key });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body;
+};
+const refused = async (change: object): Promise<string[]> => {
+  const answer = await api.post(PATH, { ...CAMPAIGN, ...change });
+  assert.equal(answer.status, 422, answer.text);
+  return itemsOf(answer);
+};
+const patch = (id: string, body: object) => api.call('PATCH', `${PATH}/${id}`, { body });
+const newGroup = async (name: string): Promise<string> => (await api.post(GROUPS, { name })).body.id;
+const namesOf = async (query: string): Promise<string> =>
+  (await api.get(`${PATH}${query}`)).body.items.map(({ name }: Json) => name).join(' ');
+
+describe('campaigns', () => {
+  test('§2.8 a campaign has every field, with the defaults of those that were not sent', async () => {
+    const { id, created_at, group_id, ...campaign } = await create();
+    assert.deepEqual(campaign, {
+      ...{ name: 'Spring offer', campaign_type: 'url', url: 'https://shop.example/', ad_tag: null, vast_tag: null },
+      ...{ referrer: null, ignore_first_n_domains: 0, max_discovered_ads: null, ad_formats: null },
+      ...{ country_codes: ['US', 'PT'], proxy_type: 'residential', proxy_region: '', proxy_city: '', proxy_isp: '' },
+      emulator_selection: { categories: ['android_phone'], specific_ids: [], mode: 'random' },
+      ...{ repeat_count: 1, repeat_mode: 'isolated', retry_max_attempts: 0, labels: {}, policy_set_id: null },
+      ...{ is_archived: false, last_run_at: null },
+    });
+    const read = (await api.get(`${PATH}/${id}`)).body;
+    assert.deepEqual(read, { id, created_at, group_id, ...campaign });
+    assert.equal((await api.get(`${GROUPS}/${group_id}`)).body.is_default, true);
+    assert.equal((await api.get(`${PATH}/${id}`, { key: KEYS.theirs })).status, 404);
+  });
+
+  test('§2.8 all problems of a campaign are reported together, under the names of its own fields', async () => {
+    const problems = await refused({
+      ...{ name: '', ad_tag: '<b>x</b>', referrer: 'ftp://a.example', emulator_specific_ids: ['none'], x: 1 },
+      ...{ proxy_region: 'Nowhere', country_codes: ['US'], group_id: 'g', policy_set_id: 'p', max_discovered_ads: 3 },
+      ...{ labels: { BAD: 'x' } },
+    });
+    assert.deepEqual(problems.toSorted(), [
+      ...['body.ad_tag invalid_combination', 'body.emulator_specific_ids unknown_emulator_id'],
+      ...['body.group_id not_found', 'body.labels.BAD string_pattern_mismatch'],
+      ...['body.max_discovered_ads invalid_combination', 'body.name string_pattern_mismatch'],
+      ...['body.policy_set_id not_found', 'body.proxy_region unsupported_proxy_region'],
+      ...['body.referrer url_scheme', 'body.x unexpected_field'],
+    ]);
+    assert.deepEqual(await refused({ campaign_type: 'ad_tag' }), [
+      'body.url invalid_combination',
+      'body.ad_tag missing',
+    ]);
+    assert.deepEqual(await refused({ emulator_categories: [] }), ['body.emulator_categories invalid_combination']);
+    assert.deepEqual(await refused({ proxy_city: 'Dallas' }), [
+      'body.proxy_city unsupported_proxy_city',
+      'body.proxy_city invalid_combination',
+    ]);
+  });
+
+  test('§2.8 a run of more than 10,000 scans is refused with a code of its own', async () => {
+    const tooMany = { repeat_count: 20, emulator_categories: [], emulator_mode: 'all' as const };
+    const ids = (await api.get('/api/v1/emulators')).body.map(({ id }: Json) => id);
+    const countries = (await api.get('/api/v1/geos')).body.map(({ country_code }: Json) => country_code);
+    const scans = ids.length * countries.length * 20;
+    const answer = await api.post(PATH, {
+      ...{ ...CAMPAIGN, ...tooMany, country_codes: countries, emulator_specific_ids: ids },
+    });
+    if (scans > 10_000) assert.deepEqual([answer.status, answer.body.code], [422, 'campaigns.run_too_large']);
+    else assert.equal(answer.status, 201);
+  });
+
+  test('§4.2.12 null clears a field, an omitted one stays, and what cannot be null is refused', async () => {
+    const { id } = await create({ referrer: 'https://Pub.example/a', labels: { team: 'red' }, repeat_count: 3 });
+    const changed = (await patch(id, { referrer: null, name: ' Renamed ' })).body;
+    assert.deepEqual([changed.referrer, changed.name, changed.repeat_count], [null, 'Renamed', 3]);
+    assert.deepEqual(changed.labels, { team: 'red' });
+    const nulls = { name: null, ignore_first_n_domains: null, country_codes: null, labels: null, campaign_type: 'url' };
+    const answer = await patch(id, { ...nulls, url: null, referrer: 'x', max_discovered_ads: null, ad_formats: null });
+    assert.deepEqual(itemsOf(answer).toSorted(), [
+      ...[
+        'body.campaign_type unexpected_field',
+        'body.country_codes list_type',
+        'body.ignore_first_n_domains int_type',
+      ],
+      ...['body.labels object_type', 'body.name string_type', 'body.referrer url_parsing', 'body.url missing'],
+    ]);
+    assert.equal((await api.get(`${PATH}/${id}`)).body.name, 'Renamed');
+  });
+
+  test('§2.8 a long ad tag is returned by its campaign, and null in lists', async () => {
+    const [long, longer] = [`<div>${'x'.repeat(5_000)}</div>`, `<div>${'y'.repeat(6_000)}</div>`];
+    const { id, ad_tag } = await create({ campaign_type: 'ad_tag', url: null, ad_tag: long, name: 'Tagged' });
+    assert.equal(ad_tag, long);
+    const [row] = (await api.get(`${PATH}?q=tagged`)).body.items;
+    assert.deepEqual([row.id, row.ad_tag, row.url], [id, null, '']);
+    assert.equal((await patch(id, { ad_tag: longer })).body.ad_tag, longer);
+    assert.equal((await patch(id, { name: 'Tagged too' })).body.ad_tag, longer);
+    assert.equal(await api.store.collection('campaign_targets').countDocuments({}), 1);
+    assert.equal((await patch(id, { ad_tag: '<b>short</b>' })).body.ad_tag, '<b>short</b>');
+    assert.equal(await api.store.collection('campaign_targets').countDocuments({}), 0);
+    assert.deepEqual(itemsOf(await patch(id, { ad_tag: null })), ['body.ad_tag missing']);
+  });
+
+  test('§2.8 of two changes at the same time, both are kept', async () => {
+    const { id } = await create();
+    await Promise.all([patch(id, { repeat_count: 4 }), patch(id, { retry_max_attempts: 2 }), patch(id, { name: 'X' })]);
+    const { repeat_count, retry_max_attempts, name } = (await api.get(`${PATH}/${id}`)).body;
+    assert.deepEqual([repeat_count, retry_max_attempts, name], [4, 2, 'X']);
+  });
+
+  test('§4.5 the list is filtered by name, group, days and archive', async () => {
+    const group_id = await newGroup('Filtered');
+    for (const name of ['Alpha.1', 'alphaX1', 'Beta']) await create({ name, group_id });
+    const today = new Date().toISOString().slice(0, 10);
+    const inGroup = `?group_id=${group_id}`;
+    assert.equal(await namesOf(inGroup), 'Beta alphaX1 Alpha.1');
+    assert.equal(await namesOf(`${inGroup}&q=ALPHA`), 'alphaX1 Alpha.1');
+    assert.equal(await namesOf(`${inGroup}&q=a.1`), 'Alpha.1');
+    assert.equal(await namesOf(`${inGroup}&created_from=2001-01-01&limit=1&page=2`), 'alphaX1');
+    assert.equal(await namesOf(`${inGroup}&created_to=2001-01-01`), '');
+    assert.equal(await namesOf(`${inGroup}&last_run_from=2001-01-01`), '');
+    assert.equal(await namesOf(`${inGroup}&last_run_to=${today}`), '');
+    assert.equal(await namesOf(`${inGroup}&archived=true`), '');
+    const [first] = (await api.get(`${PATH}/picker${inGroup}&limit=1`)).body;
+    assert.deepEqual(Object.keys(first).toSorted(), ['group_id', 'id', 'is_archived', 'name', 'policy_set_id']);
+    for (const path of [PATH, GROUPS]) {
+      const answer = await api.get(`${path}?created_from=2026-02-02&created_to=2026-02-01&timezone=Mars/X&sort=x`);
+      assert.deepEqual(itemsOf(answer).toSorted(), [
+        'query.created_from invalid_combination',
+        'query.sort unexpected_field',
+        'query.timezone unknown_timezone',
+      ]);
+    }
+  });
+
+  test('§5.4 reading needs campaigns.read, and everything else campaigns.write', async () => {
+    const [reader, writer] = [await api.keyThatMay('campaigns.read'), await api.keyThatMay('campaigns.write')];
+    const status = async (method: string, path: string, key: string) => (await api.call(method, path, { key })).status;
+    assert.equal(await status('GET', PATH, reader), 200);
+    assert.equal(await status('GET', `${PATH}/picker`, reader), 200);
+    assert.equal(await status('GET', GROUPS, writer), 403);
+    assert.equal(await status('POST', `${PATH}/x/archive`, reader), 403);
+    assert.equal(await status('POST', `${GROUPS}/x/archive`, writer), 404);
+  });
+});
+
+describe('campaign groups', () => {
+  test('§2.8 every organization has a default group, which can be renamed but not archived', async () => {
+    const [group] = (await api.get(GROUPS, { key: KEYS.theirs })).body;
+    assert.deepEqual([group.is_default, group.campaign_count, group.last_run_at], [true, 0, null]);
+    const of = (method: string, below: string, body?: object) =>
+      api.call(method, `${GROUPS}/${group.id}${below}`, { key: KEYS.theirs, ...(body && { body }) });
+    assert.equal((await of('PATCH', '', { name: 'Main' })).body.name, 'Main');
+    assert.equal((await of('POST', '/archive')).body.code, 'campaign_groups.is_default');
+    assert.equal((await of('PATCH', '', { name: null })).status, 422);
+    assert.equal((await of('POST', '/pause-schedule')).body.schedule_paused, true);
+    assert.equal((await of('POST', '/resume-schedule')).body.schedule_paused, false);
+  });
+
+  test('§2.8 archiving a group takes its campaigns along, and restoring brings back those that it took', async () => {
+    const group_id = await newGroup('Season');
+    const [before, taken] = [await create({ group_id, name: 'before' }), await create({ group_id, name: 'taken' })];
+    const post = (path: string) => api.post(path);
+    assert.equal((await post(`${PATH}/${before.id}/archive`)).body.is_archived, true);
+    const archived = (await post(`${GROUPS}/${group_id}/archive`)).body;
+    assert.deepEqual(archived, { group_id, affected_campaigns: 1 });
+    assert.equal((await post(`${GROUPS}/${group_id}/archive`)).body.affected_campaigns, 0);
+
+    const codes = async (...answers: Promise<{ status: number; body: Json }>[]) =>
+      (await Promise.all(answers)).map(({ status, body }) => `${status} ${body.code} ${typeof body.detail}`);
+    const conflict = '409 campaign_groups.archived string';
+    assert.deepEqual(
+      await codes(
+        post(`${PATH}/${taken.id}/unarchive`),
+        api.post(PATH, { ...CAMPAIGN, group_id }),
+        patch((await create()).id, { group_id }),
+        patch(taken.id, { name: 'x' }),
+        api.post('/api/v1/scans', { ...PAGE, campaign_id: taken.id }),
+        api.post('/api/v1/scans?dry_run=true', { ...PAGE, campaign_id: taken.id }),
+      ),
+      [conflict, conflict, conflict, ...Array(3).fill('409 campaigns.archived string')],
+    );
+    const shown = async (query = '') =>
+      (await api.get(`${GROUPS}${query}`)).body.some(({ id }: Json) => id === group_id);
+    assert.deepEqual(
+      [await shown(), await shown('?archived=true&q=SEA'), await shown('?archived=true&q=no')],
+      [false, true, false],
+    );
+
+    assert.equal((await post(`${GROUPS}/${group_id}/unarchive`)).body.affected_campaigns, 1);
+    assert.equal(await namesOf(`?group_id=${group_id}`), 'taken');
+    assert.equal(await namesOf(`?group_id=${group_id}&archived=true`), 'before');
+    assert.equal((await api.get(`${GROUPS}/${group_id}`)).body.campaign_count, 1);
+  });
+});
+
+describe('scans of campaigns', () => {
+  test('§4.2.10 a scan that is posted with a campaign uses only the values of its own body', async () => {
+    const { id: campaign_id } = await create({ referrer: 'https://pub.example/', ignore_first_n_domains: 2 });
+    const { body } = await api.post('/api/v1/scans', { ...PAGE, campaign_id });
+    assert.deepEqual([body.campaign_id, body.referrer, body.ignore_first_n_domains], [campaign_id, null, 0]);
+    const theirs = await api.post('/api/v1/scans', { ...PAGE, campaign_id }, { key: KEYS.theirs });
+    assert.deepEqual(itemsOf(theirs), ['body.campaign_id not_found']);
+  });
+
+  test('§2.1 a scan shows its campaign and group as they are now, and is found by the group', async () => {
+    const [first, second] = [await newGroup('First'), await newGroup('Second')];
+    const { id: campaign_id } = await create({ name: 'Old', group_id: first });
+    const { id, campaign_name, campaign_group_name } = (await api.post('/api/v1/scans', { ...PAGE, campaign_id })).body;
+    assert.deepEqual([campaign_name, campaign_group_name], ['Old', 'First']);
+    const found = async (group: string) => (await api.get(`/api/v1/scans?group_id=${group}`)).body;
+    assert.deepEqual([(await found(first)).items[0].campaign_name, (await found(second)).total], ['Old', 0]);
+    await patch(campaign_id, { name: 'New', group_id: second });
+    const scan = (await api.get(`/api/v1/scans/${id}`)).body;
+    assert.deepEqual([scan.campaign_name, scan.campaign_group_id, scan.campaign_group_name], ['New', second, 'Second']);
+    assert.deepEqual([(await found(first)).total, (await found(second)).items[0].campaign_name], [0, 'New']);
+    const campaigns = api.store.collection<Json>('campaigns');
+    const stored = await campaigns.findOne({ _id: campaign_id });
+    await campaigns.insertMany(Array.from({ length: 51 }, () => ({ ...stored, _id: crypto.randomUUID() })));
+    assert.equal((await found(second)).total, 1);
+    assert.equal((await api.get(`/api/v1/scans?group_id=${second}`, { key: KEYS.theirs })).body.total, 0);
+  });
+});
