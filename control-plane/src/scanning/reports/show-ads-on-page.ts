@@ -1,10 +1,13 @@
 import { adTone, adWords } from './ad-words.ts';
 import { type Html, html } from './html.ts';
-import type { AdPlace, Report, ReportAd, ReportSweep, Size } from './report.ts';
+import type { AdPlace, Report, ReportAd, ReportAdScan, ReportSweep, Size } from './report.ts';
 import { Room } from './room.ts';
 
 /** Requested width of the picture in pixels. */
 const PICTURE_WIDTH = 1_000;
+
+/** Requested width of the picture of an ad in pixels. In its list, the same picture is a thumbnail. */
+export const AD_PICTURE_WIDTH = 600;
 
 /** The room for the blocks in bytes: those that do not fit are only in the list of ads. */
 const BLOCKS_BYTES = 100_000;
@@ -45,9 +48,14 @@ const percent = (share: number): string => `${share.toFixed(3)}%`;
 function showBlock({ ad, box }: { ad: ReportAd; box: Box }): Html {
   const { left, top, width, height } = box;
   const drawn = html`<title>${adWords(ad)}</title><svg class="block ${adTone(ad)}${!ad.scan && ' hollow'}" x="${percent(left)}" y="${percent(top)}" width="${percent(width)}" height="${percent(height)}">
-<rect class="area" width="100%" height="100%"/>${showLabel(ad, box)}<rect class="tab" width="${NUMBER_WIDTH}" height="${LABEL_HEIGHT}"/><text class="tab-text" x="${NUMBER_WIDTH / 2}" y="16">${ad.number}</text></svg>`;
+${ad.scan && showOwnPicture(ad.scan)}<rect class="area" width="100%" height="100%"/>${showLabel(ad, box)}<rect class="tab" width="${NUMBER_WIDTH}" height="${LABEL_HEIGHT}"/><text class="tab-text" x="${NUMBER_WIDTH / 2}" y="16">${ad.number}</text></svg>`;
   return ad.scan ? html`<a href="${ad.scan.token}">${drawn}</a>` : html`<g>${drawn}</g>`;
 }
+
+/** Chromium does not paint frames that are out of view: there, the picture of the page lacks what was in view when the ad was scanned. */
+const showOwnPicture = ({ token, picture }: ReportAdScan): Html | null =>
+  picture &&
+  html`<image href="${token}/${picture}?w=${AD_PICTURE_WIDTH}" width="100%" height="100%" preserveAspectRatio="none"/>`;
 
 /** The kind and the network of an ad, as far as there is room for them in its block. */
 function showLabel({ kind, network }: ReportAd, { width, height }: Box): Html | false {

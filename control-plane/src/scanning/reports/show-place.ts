@@ -18,14 +18,17 @@ const showNeighbour = (one: ReportNeighbour | null, rel: 'prev' | 'next', words:
   one && html`<a rel="${rel}" href="${one.token}">${words}: ${one.number}</a>`;
 
 /** The page with this ad marked on it; null: the ad is a pop, or there is no picture of the page. */
-export function showPlace({ place }: Report): Html | null {
+export function showPlace({ token: own, creative, place }: Report): Html | null {
   if (!place?.ad.place || !place.page?.size) return null;
   const { token, size } = place.page;
   const { x, y, width, height } = place.ad.place;
+  const ad =
+    creative?.picture === true &&
+    html`<image href="${own}/creative-screenshot?w=${PICTURE_WIDTH}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none"/>`;
   const others = `M0 0H${size.width}V${size.height}H0ZM${x} ${y}h${width}v${height}h${-width}Z`;
   const part = partAround(place.ad.place, size);
   const image = html`<image href="${token}/screenshot?w=${PICTURE_WIDTH}&amp;whole=yes" width="${size.width}" height="${size.height}"/>`;
-  return html`<figure class="card place"><h2>Place on the page</h2><a href="${token}"><svg viewBox="0 ${part.top} ${size.width} ${part.height}" role="img" aria-label="The page with this ad marked">${image}<path class="shade" fill-rule="evenodd" d="${others}"/><rect class="around" x="${x}" y="${y}" width="${width}" height="${height}"/></svg></a>
+  return html`<figure class="card place"><h2>Place on the page</h2><a href="${token}"><svg viewBox="0 ${part.top} ${size.width} ${part.height}" role="img" aria-label="The page with this ad marked">${image}${ad}<path class="shade" fill-rule="evenodd" d="${others}"/><rect class="around" x="${x}" y="${y}" width="${width}" height="${height}"/></svg></a>
 <figcaption>${placeWords(place, part.height < size.height)}</figcaption></figure>`;
 }
 

@@ -2,14 +2,12 @@ import { adStateWords, adTone } from './ad-words.ts';
 import { type Html, html } from './html.ts';
 import type { Report, ReportAd, ReportAdScan } from './report.ts';
 import { Room, showLeftOut } from './room.ts';
-import { showAdsOnPage } from './show-ads-on-page.ts';
+import { AD_PICTURE_WIDTH, showAdsOnPage } from './show-ads-on-page.ts';
 import { showChips } from './show-tags.ts';
 import { showUrl } from './show-url.ts';
 import { isInProgress } from './verdict.ts';
 import { AD_KIND_WORDS } from './words.ts';
 
-/** Requested width of a thumbnail in pixels, about twice the width in which it is shown. */
-const THUMBNAIL_WIDTH = 300;
 /** Characters of a landing's URL that are shown. */
 const URL_MAX = 70;
 /** The room for the ads on the page, and for the pops, in bytes. */
@@ -51,5 +49,5 @@ function showAd(ad: ReportAd): Html {
 /** The picture of an ad, which browsers load when it comes into view. Its title leads to the same report. */
 function showThumbnail(scan: ReportAdScan | null): Html {
   if (!scan?.picture) return html`<div class="thumbnail"></div>`;
-  return html`<a class="thumbnail" href="${scan.token}" tabindex="-1" aria-hidden="true"><img src="${scan.token}/${scan.picture}?w=${THUMBNAIL_WIDTH}" alt="" loading="lazy"></a>`;
+  return html`<a class="thumbnail" href="${scan.token}" tabindex="-1" aria-hidden="true"><img src="${scan.token}/${scan.picture}?w=${AD_PICTURE_WIDTH}" alt="" loading="lazy"></a>`;
 }

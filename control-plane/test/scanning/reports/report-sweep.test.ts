@@ -33,6 +33,11 @@ describe('the report of a sweep', () => {
       page,
       /<a href="ad-2-token-0123456789"><title>Ad 2: banner of Example Ads, 2 findings<\/title><svg class="block high" x="2.000%" y="30.000%" width="30.000%" height="12.500%">/,
     );
+    assert.match(
+      page,
+      /<image href="ad-2-token-0123456789\/creative-screenshot\?w=600" width="100%"/,
+      'as it was in view',
+    );
     assert.match(page, /<svg class="block failed hollow" x="2.000%" y="60.000%"/, 'the one beyond the cap');
     assert.equal(page.match(/class="block /g)?.length, 3, 'a pop has no place on the page');
   });
@@ -40,11 +45,11 @@ describe('the report of a sweep', () => {
   it('§2.1.3 lists each ad with its network, thumbnail, findings and landing, and pops apart from the others', () => {
     const [onPage, pops] = page.split('id="pops"');
     assert.equal(onPage!.match(/<li class="ad-item/g)?.length, 3);
-    assert.match(onPage!, /src="ad-2-token-0123456789\/creative-screenshot\?w=300" alt="" loading="lazy"/);
+    assert.match(onPage!, /src="ad-2-token-0123456789\/creative-screenshot\?w=600" alt="" loading="lazy"/);
     assert.match(onPage!, /<a href="ad-2-token-0123456789">Banner · <bdi>Example Ads<\/bdi><\/a>/);
     assert.match(onPage!, /<bdi>ads.example<\/bdi>[\s\S]*Back button hijacked[\s\S]*stuck.offers.example/);
     assert.match(onPage!, /there are more ads than this sweep was to scan/);
-    assert.match(pops!, /src="ad-1-token-0123456789\/landings\/0\/screenshot\?w=300"/);
+    assert.match(pops!, /src="ad-1-token-0123456789\/landings\/0\/screenshot\?w=600"/);
     assert.doesNotMatch(pops!.split('</section>')[0]!, /<bdi>ads.example/);
     assert.doesNotMatch(page, /private/, 'findings that are not public');
   });
