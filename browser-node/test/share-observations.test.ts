@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
+import type { Draft } from '../src/capture/collectors/collector.ts';
 import { combineObservations, type FramedObservation } from '../src/capture/collectors/framed-observations.ts';
 import { FrameTree } from '../src/capture/devtools/frame-tree.ts';
+import { AdRecords } from '../src/capture/discovery/ad-records.ts';
+import type { FoundAd } from '../src/capture/discovery/found-ad.ts';
 import { type Recorded, type SharingAd, shareObservations } from '../src/capture/discovery/share-observations.ts';
+import type { MemberCapture } from '../src/capture/session/capture-session.ts';
 import { type Entry, emptyEntry } from '../src/capture/session/journal-entry.ts';
+import type { Tab } from '../src/capture/session/tab.ts';
 
 const MB = 1_000_000;
 
@@ -36,7 +41,7 @@ const dialogs = (frameId: string | null, landing: number | null = 0, count = 1):
   ...{ kind: 'dialogs', landing, url: 'http://page.example/', facts: { count }, frameId },
 });
 const recorded = (some: Partial<Recorded>): Recorded => ({
-  ...{ observations: [], documents: [], entries: [], frameBytes: new Map(), frames },
+  ...{ observations: [], documents: [], bodies: [], entries: [], frameBytes: new Map(), frames },
   tabOf: (landing) => (landing === 1 ? 'popped' : landing === 2 ? 'opened by the page' : 'tab'),
   ...some,
 });
@@ -105,6 +110,61 @@ describe('what a page and its ads are responsible for', () => {
     const bytesOf = ({ observations }: typeof page) =>
       observations.map(({ landing, facts }) => `${landing} ${'bytes' in facts && facts.bytes}`);
     assert.deepEqual([page, ...ads].map(bytesOf), [['0 3000000'], [], ['null 5000000'], [], ['null 5000000']]);
+  });
+});
+
+describe('the records of the ads of one page', () => {
+  const tab = (targetId: string) => ({ session: { targetId } }) as unknown as Tab;
+  const pageTab = tab('tab');
+  const found = (identity: string, frameIds: string[], own = pageTab) =>
+    ({
+      ...ad(frameIds),
+      ...{ block: { identity, width: 300, height: 250 }, element: own === pageTab ? {} : null, tab: { tab: own } },
+    }) as unknown as FoundAd;
+  const [a, b, popped] = [found('1', ['a']), found('2', ['b']), found('3', [], tab('popped'))];
+  const captureWith = (...landings: Tab[]) =>
+    ({
+      devtools: { frames },
+      landings: { all: landings.map((one, ord) => ({ ord, tab: one })) },
+    }) as unknown as MemberCapture;
+  const draftOf = (...observations: FramedObservation[]) =>
+    ({ observations, documents: [], bodies: [], frameBytes: new Map() }) as unknown as Draft;
+  const recordedOf = ({ observations }: Draft) =>
+    observations.map(({ kind, frameId, landing }) => `${kind} ${frameId} ${landing}`);
+  const form = (frameId: string, landing: number | null): FramedObservation => ({
+    ...{ kind: 'form', landing, url: '', facts: { fields: ['password'], action_url: '', text: '' }, frameId },
+  });
+
+  it('an ad gets what it did before its turn, also during the turns of others, and what its landings did; the page keeps its own', () => {
+    const records = new AdRecords();
+    const page = draftOf(dialogs('page'), dialogs('a'), dialogs('b'), form('b', 0), dialogs(null, 1));
+    records.leavePage(page, captureWith(pageTab, tab('popped')), [popped, a, b], pageTab);
+    assert.deepEqual(recordedOf(page), ['dialogs page 0']);
+
+    const ofPop = draftOf(dialogs('b', null), dialogs('in-pop', 0));
+    records.leaveAd(ofPop, captureWith(tab('popped')), popped, [a, b], pageTab);
+    assert.deepEqual(recordedOf(ofPop), ['dialogs null 0', 'dialogs in-pop 0']);
+
+    const ofA = draftOf(dialogs('gone', null), dialogs('b', null), dialogs('page', null), dialogs('in-landing', 0));
+    records.leaveAd(ofA, captureWith(tab('landing')), a, [b], pageTab);
+    assert.deepEqual(recordedOf(ofA), ['dialogs a null', 'dialogs gone null', 'dialogs in-landing 0']);
+
+    const ofB = draftOf(form('b', null), dialogs('a', null));
+    records.leaveAd(ofB, captureWith(), b, [], pageTab);
+    const expected = ['dialogs b null', 'form b null', 'dialogs b null', 'dialogs b null'];
+    assert.deepEqual(
+      recordedOf(ofB),
+      expected,
+      'a form that two sessions read is one, and what ad a did is not of ad b',
+    );
+  });
+
+  it("of a tab-under, what happened in the tab of the page is the page's", () => {
+    const records = new AdRecords();
+    const under = { ...found('4', []), element: null };
+    const page = draftOf(dialogs('page'));
+    records.leavePage(page, captureWith(pageTab), [under], pageTab);
+    assert.deepEqual(recordedOf(page), ['dialogs page 0']);
   });
 });
 

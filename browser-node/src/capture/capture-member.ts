@@ -5,6 +5,7 @@ import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfVisit } from '../failures.ts';
 import type { Collect, Draft } from './collectors/collector.ts';
+import { bodiesFile } from './collectors/contents.ts';
 import { documentsFile } from './collectors/documents.ts';
 import { combineObservations } from './collectors/framed-observations.ts';
 import { type Collecting, collectorsOf } from './collectors/index.ts';
@@ -75,7 +76,7 @@ export async function finishMember(
   await collectAll(capture, afterwards, draft, visited);
   return {
     capture: asCapture(capture, draft, request.limits.capture_bytes),
-    files: [...draft.files, ...(await documentsFile(draft.documents))],
+    files: [...draft.files, ...(await bodiesFile(draft.bodies)), ...(await documentsFile(draft.documents))],
     failure: withCrashReason(capture.open, failureOf(capture, visited, traffic, leftAt)),
   };
 }

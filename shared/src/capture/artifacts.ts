@@ -56,11 +56,12 @@ export const DOCUMENTS = 'documents.json.gz';
 /**
  * A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames. Its text begins with what is in
  * the viewport, then has what is elsewhere on the page, and last what no visitor sees: `viewport_length`, `page_length`: where these parts
- * end, in characters; absent: not known.
+ * end, in characters; absent: not known. `landing` null: a document in the creative of an ad on a page.
  */
 const CapturedDocumentSchema = Type.Object(
   {
-    ...{ landing: Count, frame: Text, url: Text, title: Text, text: Type.String(), html: Type.String() },
+    landing: Type.Union([Count, Type.Null()]),
+    ...{ frame: Text, url: Text, title: Text, text: Type.String(), html: Type.String() },
     ...{ viewport_length: Type.Optional(Count), page_length: Type.Optional(Count) },
   },
   OPEN,

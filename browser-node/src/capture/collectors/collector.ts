@@ -7,8 +7,12 @@ import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { Visited } from '../targets/target.ts';
 import type { FramedObservation } from './framed-observations.ts';
+
+/** The content of a response, with its request. */
+export type FetchedBody = { body: CapturedBody; entry: Entry };
 
 /** A capture that is being put together. */
 export type Draft = {
@@ -24,7 +28,7 @@ export type Draft = {
   /** The documents that were read so far. */
   documents: CapturedDocument[];
   /** Contents that were fetched so far. */
-  bodies: readonly CapturedBody[];
+  bodies: readonly FetchedBody[];
   /** What the gateway carried; null until the tabs are closed, and if the gateway does not report it. */
   traffic: TicketTraffic | null;
 };

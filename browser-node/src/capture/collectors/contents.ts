@@ -11,9 +11,11 @@ import {
 } from '@adsweep/shared/limits.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
+import type { CaptureFile } from '../session/capture-outcome.ts';
 import { FairList } from '../session/fair-list.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { Finished } from '../session/network-journal.ts';
-import type { Collector } from './collector.ts';
+import type { Collector, FetchedBody } from './collector.ts';
 import { inlineScriptExcerpts, scriptExcerpts } from './script-excerpts.ts';
 
 const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
@@ -35,16 +37,20 @@ export const contents: Collector = {
       if (closed > 0) capture.notes.push(note('contents_closed', { count: closed }));
       if (store.unread > 0) capture.notes.push(note('contents_beyond_limit', { count: store.unread }));
       draft.bodies = bodies;
-      if (bodies.length === 0) return;
-      const bytes = await promisify(gzip)(JSON.stringify(bodies), { level: 3 });
-      draft.files.push({ name: BODIES, contentType: 'application/gzip', bytes, width: 0, height: 0 });
     };
   },
 };
 
+/** The file with the contents of a capture; none if there are none. */
+export async function bodiesFile(fetched: readonly FetchedBody[]): Promise<CaptureFile[]> {
+  if (fetched.length === 0) return [];
+  const bytes = await promisify(gzip)(JSON.stringify(fetched.map(({ body }) => body)), { level: 3 });
+  return [{ name: BODIES, contentType: 'application/gzip', bytes, width: 0, height: 0 }];
+}
+
 /** Fetches contents, within the limits on number and size. */
 class BodyStore {
-  readonly #bodies = new FairList<CapturedBody>(BODIES_MAX);
+  readonly #bodies = new FairList<FetchedBody>(BODIES_MAX);
   readonly #fetching = new Set<Promise<void>>();
   #leftBytes = BODIES_BYTES_MAX;
   #leftToExcerpt = EXCERPTED_BYTES_SUM_MAX;
@@ -63,18 +69,18 @@ class BodyStore {
     const { url, resourceType: resource_type, contentType: content_type, bodySize: bytes } = entry;
     const body: CapturedBody = { url, resource_type, content_type, bytes, text: null };
     // The collector of documents keeps the tab's own document as it was rendered: without scripts that removed themselves.
-    if (entry.hop) this.#excerpt(finished, body, () => this.#add(body));
-    else if (this.#add(body)) this.#fetch(finished, body);
+    if (entry.hop) this.#excerpt(finished, body, () => this.#add(body, entry));
+    else if (this.#add(body, entry)) this.#fetch(finished, body);
   }
 
-  async bodies(): Promise<CapturedBody[]> {
+  async bodies(): Promise<FetchedBody[]> {
     await Promise.all(this.#fetching);
     return [...this.#bodies];
   }
 
   /** Adds a body; returns whether it is kept, maybe in place of another one. */
-  #add(body: CapturedBody): boolean {
-    const left = this.#bodies.add(body, registrableDomain(body.url));
+  #add(body: CapturedBody, entry: Entry): boolean {
+    const left = this.#bodies.add({ body, entry }, registrableDomain(body.url))?.body;
     if (left?.text) this.#leftBytes += left.bytes;
     return left !== body;
   }

@@ -37,7 +37,9 @@ export const unpromptedCalls: Collector = {
       const landing = capture.landings.shown().find(({ tab }) => tab === subject?.tab);
       if (!landing || byItself.get(landing.page)?.has('fullscreen')) return;
       const { url } = landing.tab;
-      const scripts = draft.bodies.flatMap(({ resource_type, text }) => (resource_type === 'script' && text) || []);
+      const scripts = draft.bodies.flatMap(
+        ({ body: { resource_type, text } }) => (resource_type === 'script' && text) || [],
+      );
       if (!(await requestsFullscreen(capture, landing, scripts, afterClick))) return;
       const facts = { demand: 'fullscreen', trigger: 'click_anywhere' } as const;
       draft.observations.push({ kind: 'unprompted_call', landing: landing.ord, url, facts, frameId: null });

@@ -1,4 +1,5 @@
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
+import type { FetchedBody } from '../collectors/collector.ts';
 import type { FramedObservation } from '../collectors/framed-observations.ts';
 import type { FrameTree } from '../devtools/frame-tree.ts';
 import { CONSPICUOUS_FRAME_BYTES } from '../session/budgets.ts';
@@ -22,6 +23,7 @@ export type SharingAd = {
 export type Recorded = {
   observations: readonly FramedObservation[];
   documents: readonly CapturedDocument[];
+  bodies: readonly FetchedBody[];
   entries: readonly Entry[];
   frameBytes: ReadonlyMap<string, number>;
   frames: Pick<FrameTree, 'nearest'>;
@@ -29,9 +31,12 @@ export type Recorded = {
 };
 
 /** What the page, or one of its ads, is responsible for. */
-export type Share = { observations: FramedObservation[]; documents: AdDocument[]; entries: Entry[] };
-/** A document; `landing` null: it is in the creative itself. */
-export type AdDocument = Omit<CapturedDocument, 'landing'> & { landing: number | null };
+export type Share = {
+  observations: FramedObservation[];
+  documents: CapturedDocument[];
+  bodies: FetchedBody[];
+  entries: Entry[];
+};
 
 /**
  * Splits what a session recorded between a page and its ads, in the order of `ads`. What happened in a frame of an ad is the ad's, with `landing`
@@ -52,12 +57,13 @@ export function shareObservations(recorded: Recorded, ads: readonly SharingAd[])
     const owner = owners.ofFrame(document.frame || null, document.landing);
     shareOf(owner).documents.push({ ...document, landing: landingFor(owner, document.landing) });
   }
+  for (const one of recorded.bodies) shareOf(owners.ofRequest(one.entry)).bodies.push(one);
   for (const entry of recorded.entries) shareOf(owners.ofRequest(entry)).entries.push(entry);
   for (const [at, ad] of ads.entries()) shares[at]?.observations.push(...weightOf(ad, recorded));
   return { page, ads: shares };
 }
 
-const emptyShare = (): Share => ({ observations: [], documents: [], entries: [] });
+export const emptyShare = (): Share => ({ observations: [], documents: [], bodies: [], entries: [] });
 
 /** The place of an ad in the list, and whether it owns the tab; null: the page. */
 type Owner = { at: number; ownsTab: boolean } | null;

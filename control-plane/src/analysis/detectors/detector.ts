@@ -29,10 +29,16 @@ export type Detector<N extends Need = never> = {
 /** What was seen on a landing, or in the creative (`landing` null), in words. */
 export type Sign = { landing: number | null; text: string };
 
+/** Where something was seen: on a landing, or in the creative (`landing` null). */
+export const surfaceOf = (landing: number | null): Finding['surface'] => (landing === null ? 'creative' : 'page');
+
+/** The same in words. */
+export const placeOf = (landing: number | null): string => (landing === null ? 'creative' : `landing ${landing}`);
+
 /** One tag of the whole scan for all its signs; none if there are no signs. */
 export function oneTag(tag_slug: SystemTagSlug, signs: Sign[]): Finding[] {
   if (signs.length === 0) return [];
-  const lines = signs.map(({ landing, text }) => `${landing === null ? 'creative' : `landing ${landing}`}: ${text}`);
+  const lines = signs.map(({ landing, text }) => `${placeOf(landing)}: ${text}`);
   const surface = signs.every(({ landing }) => landing === null) ? 'creative' : 'page';
   return [{ tag_slug, detail: [...new Set(lines)].join('; '), url: '', surface }];
 }

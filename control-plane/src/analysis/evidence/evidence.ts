@@ -63,6 +63,7 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
   const isSkipped = (url: string) => skipped.has(registrableDomain(url));
   const left = landings.filter(({ final_url }) => !isSkipped(final_url));
   const ords = new Set(left.map(({ ord }) => ord));
+  const isLeft = (landing: number | null) => landing === null || ords.has(landing);
   return {
     ...evidence,
     landings: left.map((landing) => ({
@@ -74,8 +75,8 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
       redirect_chain: creative.redirect_chain.filter(({ url }) => !isSkipped(url)),
     },
     requests: requests.filter(({ url }) => !isSkipped(url)),
-    observations: observations.filter(({ landing, url }) => (landing === null || ords.has(landing)) && !isSkipped(url)),
-    documents: documents.filter(({ landing, url }) => ords.has(landing) && !isSkipped(url)),
+    observations: observations.filter(({ landing, url }) => isLeft(landing) && !isSkipped(url)),
+    documents: documents.filter(({ landing, url }) => isLeft(landing) && !isSkipped(url)),
     bodies: bodies.filter(({ url }) => !isSkipped(url)),
     vast: vast && { ...vast, trackers: vast.trackers.filter(({ url }) => !isSkipped(url)) },
     vastDocuments: vastDocuments.filter(({ rung }) => !isSkipped(vast?.rungs[rung]?.url ?? '')),

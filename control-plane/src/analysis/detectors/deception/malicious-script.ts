@@ -1,6 +1,7 @@
 import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { ScriptMarker } from '@adsweep/shared/capture/script-markers.ts';
-import type { Detector, Finding } from '../detector.ts';
+import { type Detector, type Finding, surfaceOf } from '../detector.ts';
 import { tagsIn } from './markup.ts';
 
 /**
@@ -91,13 +92,21 @@ const IS_CARRIED_CONTENT = /^\s*\(?self\.__next_f/;
 const INLINE_MAX = 500;
 
 /** Scripts, in files and in documents, that match the signature of a malicious one. */
-export const maliciousScript: Detector<'bodies' | 'documents'> = {
+export const maliciousScript: Detector<'bodies' | 'documents' | 'requests'> = {
   name: 'malicious_script',
-  needs: ['bodies', 'documents'],
-  detect: ({ bodies, documents }) => [
-    ...bodies.flatMap((body) => scriptsOf(body).flatMap((script) => findingsIn(script, body.url, body.bytes))),
-    ...documents.flatMap(({ html, url }) => inlineScripts(html).flatMap((script) => findingsIn(script, url))),
-  ],
+  needs: ['bodies', 'documents', 'requests'],
+  detect({ bodies, documents, requests }) {
+    const ofCreative = urlsOfCreative(requests);
+    return [
+      ...bodies.flatMap((body) => {
+        const at = { url: body.url, surface: ofCreative.has(body.url) ? 'creative' : 'page' } as const;
+        return scriptsOf(body).flatMap((script) => findingsIn(script, at, body.bytes));
+      }),
+      ...documents.flatMap(({ html, url, landing }) =>
+        inlineScripts(html).flatMap((script) => findingsIn(script, { url, surface: surfaceOf(landing) })),
+      ),
+    ];
+  },
 };
 
 /** The scripts of a body, or their excerpts. A document, as it was sent, may have scripts that removed themselves. */
@@ -121,12 +130,17 @@ function inlineScripts(html: string): string[] {
   return scripts;
 }
 
-function findingsIn(script: string, url: string, length = 0): Finding[] {
+/** What only the creative requested, and no landing. */
+function urlsOfCreative(requests: readonly NetworkRequest[]): Set<string> {
+  const urls = new Set(requests.flatMap(({ url, surface }) => (surface === 'creative' ? [url] : [])));
+  for (const { url, surface } of requests) if (surface !== 'creative') urls.delete(url);
+  return urls;
+}
+
+function findingsIn(script: string, at: Pick<Finding, 'url' | 'surface'>, length = 0): Finding[] {
   const found = matchingSignatures(script, length).map(({ name }) => name);
   if (found.length === 0) return [];
-  return [
-    { tag_slug: 'malicious_script', detail: `a script looks like ${found.join(', and like ')}`, url, surface: 'page' },
-  ];
+  return [{ tag_slug: 'malicious_script', detail: `a script looks like ${found.join(', and like ')}`, ...at }];
 }
 
 /**

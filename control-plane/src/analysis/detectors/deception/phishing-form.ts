@@ -84,7 +84,7 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
     const signOf = (form: ObservationOf<'form'>): string | null => {
       const { landing, facts } = form;
       if (COLLECTORS.test(facts.action_url)) return `sent to ${URL.parse(facts.action_url)?.host}`;
-      const collector = collectors.get(landing ?? -1);
+      const collector = collectors.get(landing);
       if (collector) return `with a script that sends to ${collector}`;
       const page = pages.find((one) => one.landing === landing);
       return page ? impersonates(form, page, requests) : null;
@@ -145,7 +145,7 @@ const claims = ({ words }: Brand, text: string): boolean =>
 
 const mentions = ({ words }: Brand, text: string): boolean => words.some((word) => hasWord(text, word));
 
-function showsPictureOf(brand: Brand, landing: number, requests: NetworkRequest[]): boolean {
+function showsPictureOf(brand: Brand, landing: number | null, requests: NetworkRequest[]): boolean {
   return requests.some((one) => one.landing === landing && one.resource_type === 'image' && isOwn(brand, one.url));
 }
 

@@ -48,7 +48,7 @@ function hasTelephone(text: string): boolean {
 }
 
 /** Whether a landing tried to keep its visitor: by dialogs, windows, sound, fullscreen, vibration or history entries. Pure. */
-function holdsVisitor(all: readonly Observation[], landing: number): boolean {
+function holdsVisitor(all: readonly Observation[], landing: number | null): boolean {
   const own = all.filter((one) => one.landing === landing);
   return (
     observationsOf(own, 'dialogs').length > 0 ||

@@ -3,9 +3,9 @@ import { withLatinLetters } from './look-alikes.ts';
 
 /**
  * A landing's documents together: its own `url` and `title`, the texts of the page and its frames as far as visitors see them, what is in view
- * first, and their HTML.
+ * first, and their HTML. `landing` null: those of a creative.
  */
-export type SeenPage = { landing: number; url: string; title: string; text: string; html: string[] };
+export type SeenPage = { landing: number | null; url: string; title: string; text: string; html: string[] };
 
 /** Characters that are read from the beginning and the end of each document's text: deception is where visitors see it. */
 const HEAD_LENGTH = 20_000;

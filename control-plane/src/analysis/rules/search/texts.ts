@@ -60,14 +60,15 @@ function requestTexts(evidence: Evidence): SearchedText[] {
   return eachOnce([...requests, ...chainTexts(evidence)]);
 }
 
-/** Title, visible text and rendered HTML of each landing and its frames, and the creative's HTML. */
+/** Title, visible text and rendered HTML of each landing and its frames, and of the creative's documents, and the creative's HTML. */
 function documentTexts({ landings, documents, creative, creativeHtml }: Evidence): SearchedText[] {
   const finalUrls = new Map(landings.map(({ ord, final_url }) => [ord, final_url]));
   const titles = landings.map(({ ord, final_url, page_title }): SearchedText => {
     return { surface: 'page', place: 'title', landing: ord, url: final_url, text: page_title };
   });
   const contents = documents.flatMap(({ landing, url, title, text, html }) => {
-    const of = { surface: 'page' as const, landing, url: finalUrls.get(landing) ?? url };
+    const surface = landing === null ? ('creative' as const) : ('page' as const);
+    const of = { surface, landing, url: (landing === null ? null : finalUrls.get(landing)) ?? url };
     const parts = { title, text, html };
     return (['title', 'text', 'html'] as const).map((place) => ({ ...of, place, text: parts[place] }));
   });
