@@ -19,6 +19,9 @@ const ERRORS: [RegExp, FailureCode][] = [
   [/ERR_OUT_OF_MEMORY/, 'browser: OUT_OF_MEMORY'],
 ];
 
+/** A browser that had no time for its pages for so long, in ms, is why a navigation took too long. */
+const CONGESTED_MS = 5_000;
+
 /** Playwright's own deadline, not a network timeout. */
 const OUR_TIMEOUT = /Timeout \d+ms exceeded/;
 
@@ -54,13 +57,19 @@ export const failureOfError = (text: string): FailureCode =>
 
 /**
  * Why a visit failed, null = it did not. `error` is the error of the first navigation, '' = a document was loaded. Any response of the target
- * itself, whatever its status, is a page; an error response of our gateway never is. Pure.
+ * itself, whatever its status, is a page; an error response of our gateway never is. `congestedMs`: for how long the browser
+ * had no time for its pages during the visit. Pure.
  */
-export function failureOfVisit(error: string, hop: LastHop | null, traffic: TicketTraffic | null): FailureCode | null {
+export function failureOfVisit(
+  error: string,
+  hop: LastHop | null,
+  traffic: TicketTraffic | null,
+  congestedMs = 0,
+): FailureCode | null {
   if (hop) {
     const outcome = hop.gateway ?? (isBroken(hop) ? outcomeOf(hop.url, traffic) : 'ok');
     if (outcome !== 'ok') return OUTCOMES[outcome];
-    if (isBrowserLate(error, hop, traffic)) return 'browser: TIMEOUT';
+    if (isBrowserLate(error, hop, traffic, congestedMs)) return 'browser: TIMEOUT';
     // A later navigation that was aborted leaves the page as it is.
     if (error) return failureOfAborted(hop, error) ?? failureOfError(isBroken(hop) ? hop.fault : error);
     if (isBroken(hop)) return failureOfError(hop.fault);
@@ -84,10 +93,12 @@ const isBroken = ({ fault }: LastHop): boolean => fault !== '' && !fault.include
 const isStalled = ({ url, silentMs }: LastHop, traffic: TicketTraffic | null): boolean =>
   silentMs >= STALLED_MS && traffic !== null && hostIn(traffic, url)?.stalled === true;
 
-/** Whether our timeout for a navigation passed although the target had answered, or before the browser had sent the request. */
-function isBrowserLate(error: string, hop: LastHop, traffic: TicketTraffic | null): boolean {
+/** Whether our timeout for a navigation passed although the target had answered, before the browser had sent the request, or while other pages kept the browser busy. */
+function isBrowserLate(error: string, hop: LastHop, traffic: TicketTraffic | null, congestedMs: number): boolean {
   if (!OUR_TIMEOUT.test(error) || isBroken(hop)) return false;
-  return hop.statusCode > 0 || (traffic !== null && hostIn(traffic, hop.url) === undefined);
+  return (
+    congestedMs >= CONGESTED_MS || hop.statusCode > 0 || (traffic !== null && hostIn(traffic, hop.url) === undefined)
+  );
 }
 
 /** Chromium aborts navigations to what it cannot show. */

@@ -71,6 +71,22 @@ describe('the failure code of a visit', () => {
     assert.equal(failureOfVisit(error, hop(TUNNEL), carried('timeout')), 'navigation: TIMEOUT');
   });
 
+  it('a visit that times out while other pages keep the browser busy fails as a browser timeout', () => {
+    const error = 'page.goto: Timeout 25000ms exceeded.';
+    assert.equal(failureOfVisit(error, hop(), carried('ok'), 5_000), 'browser: TIMEOUT');
+    assert.equal(failureOfVisit(error, hop(), null, 9_000), 'browser: TIMEOUT');
+    assert.equal(failureOfVisit(error, hop(), carried('ok'), 4_900), 'navigation: TIMEOUT');
+    assert.equal(
+      failureOfVisit(error, hop(TUNNEL), carried('timeout'), 9_000),
+      'navigation: TIMEOUT',
+      'the gateway waited',
+    );
+    assert.equal(
+      failureOfVisit('net::ERR_NAME_NOT_RESOLVED', hop({ fault: 'net::ERR_NAME_NOT_RESOLVED' }), null, 9_000),
+      'navigation: DNS',
+    );
+  });
+
   it('a visit whose upstream stalls in the middle of the document fails as upstream failure; other stalls do not count', () => {
     const stalled = (more: object = {}) => {
       const traffic = carried('ok');

@@ -17,8 +17,11 @@ after(() => world.close());
 const STOPPED = /requests without end/;
 const inWorker = (code: string) => `new Worker(URL.createObjectURL(new Blob([${JSON.stringify(code)}])))`;
 
-/** By the channel through which each reaches us; `note`: what the capture says, if the page is stopped. */
-const FLOODS: { channel: string; name: string; script: string; note?: RegExp }[] = [
+/**
+ * By the channel through which each reaches us; `note`: what the capture says, if the page is stopped; `failure`: why it may fail: what the
+ * browser has not yet taken of a flood fills the memory of the page's process.
+ */
+const FLOODS: { channel: string; name: string; script: string; note?: RegExp; failure?: string }[] = [
   {
     channel: 'console',
     name: 'lines of 92 million characters',
@@ -55,13 +58,33 @@ const FLOODS: { channel: string; name: string; script: string; note?: RegExp }[]
     note: STOPPED,
   },
   {
+    channel: 'request headers',
+    name: '40 requests with 30 MB each',
+    script: `const headers = { 'x-large': 'x'.repeat(3e7) }; for (let n = 0; n < 40; n++) fetch('/s?' + n, { headers }).catch(() => 0)`,
+    failure: 'browser: OUT_OF_MEMORY',
+  },
+  {
+    channel: 'request headers',
+    name: '40 requests of a worker with 30 MB each',
+    script: inWorker(
+      `const headers = { 'x-large': 'x'.repeat(3e7) }; for (let n = 0; n < 40; n++) fetch(self.origin + '/s?' + n, { headers }).catch(() => 0)`,
+    ),
+    failure: 'browser: OUT_OF_MEMORY',
+  },
+  {
+    channel: 'network service',
+    name: 'requests in one endless task',
+    script: `for (;;) fetch('/s?' + Math.random()).catch(() => 0)`,
+    failure: 'browser: OUT_OF_MEMORY',
+  },
+  {
     channel: 'processes',
     name: '90 busy workers',
     script: `for (let n = 0; n < 90; n++) ${inWorker('const until = Date.now() + 3e3; while (Date.now() < until);')}`,
   },
 ];
 
-for (const [index, { channel, name, script, note }] of FLOODS.entries())
+for (const [index, { channel, name, script, note, failure }] of FLOODS.entries())
   test(`three captures in the same browser complete beside a page that floods it, and the node's memory is bounded: ${channel}, ${name}`, async () => {
     const url = `http://flood-${index}.example/`;
     world.site.setPage(url, `<title>flood</title>shown<script>${script}</script>`);
@@ -75,10 +98,24 @@ for (const [index, { channel, name, script, note }] of FLOODS.entries())
     clearInterval(watching);
     for (const { failure, landings } of innocents)
       assert.deepEqual([failure, landings[0]?.page_title, landings[0]?.screenshot], [null, 'plain', 'landing-0.jpeg']);
-    assert.equal(flood.failure, null, flood.outcome.failure?.cause);
+    if (flood.failure !== failure) assert.equal(flood.failure, null, flood.outcome.failure?.cause);
     if (note) assert.match(flood.notes, note);
     assert.ok(most - before < GROWTH_MAX, `it grew by ${most - before} bytes`);
   });
+
+test('a browser says for how long a page that floods it left no time for the others', async () => {
+  const url = 'http://congesting.example/';
+  world.site.setPage(url, `shown<script>for (;;) fetch('/s?' + Math.random()).catch(() => 0)</script>`);
+  let congestedMs: (at: number) => number = () => 0;
+  const since = performance.now();
+  await world.capture(url, {
+    opened: (open) => {
+      congestedMs = open.congestedMs;
+    },
+  });
+  assert.ok(congestedMs(since) >= 300, `${congestedMs(since)} ms`);
+  assert.equal(congestedMs(performance.now()), 0);
+});
 
 test('a page that starts workers endlessly is stopped and captured in its state then', async () => {
   const script =

@@ -8,6 +8,20 @@ export const HOSTILE_BODIES: Record<string, string> = {
     `const f = () => { for (let i = 0; i < 5000; i++) console.log(i); setTimeout(f) }; f()`,
   ),
   'addresses of 2 MB': script(`for (let i = 0; i < 300; i++) fetch('/' + 'a'.repeat(2e6) + i).catch(() => 0)`),
+  'request headers of 30 MB': script(
+    `const headers = { 'x-large': 'x'.repeat(3e7) }; for (let i = 0; i < 40; i++) fetch('/?' + i, { headers }).catch(() => 0)`,
+  ),
+  'requests in one endless task': script(`for (;;) fetch('/?' + Math.random()).catch(() => 0)`),
+  'requests of 150 frames without end': script(
+    `const code = 'const f = () => { for (let i = 0; i < 50; i++) fetch("/?" + Math.random()).catch(() => 0); setTimeout(f) }; f()';
+     for (let i = 0; i < 150; i++) { const f = document.createElement('iframe'); f.srcdoc = '<script>' + code + '</' + 'script>'; document.body.append(f) }`,
+  ),
+  'messages to all tabs without end': script(
+    `const c = new BroadcastChannel('x'); for (;;) c.postMessage('x'.repeat(1e5))`,
+  ),
+  'cookies without end': script(
+    `let i = 0; const f = () => { for (let n = 0; n < 200; n++) document.cookie = 'c' + (i++ % 300) + '=' + 'x'.repeat(3900); setTimeout(f) }; f()`,
+  ),
   'host names of 14 KB': script(
     `for (let i = 0; i < 5000; i++) fetch('http://' + 'a.'.repeat(7000) + i + '.hostile.example/').catch(() => 0)`,
   ),

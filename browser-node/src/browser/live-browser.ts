@@ -202,6 +202,7 @@ export class LiveBrowser {
       screenshot: (...request) => takeScreenshot(this.#transport.own, this.#sessions, ...request),
       browserContextId: contextId,
       reportBy: this.#reportBy,
+      congestedMs: (at) => this.#renderers.congestedMs(at),
       crashedForMemory: () => this.#renderers.endedForMemory(),
       browserEnded: () => this.#killed !== null || this.#transport.closed,
       close: () => {

@@ -25,6 +25,8 @@ export type OpenContext = {
   reportBy: string;
   /** Whether a page that has just crashed did so because it used too much memory. */
   crashedForMemory(): boolean;
+  /** For how many ms the browser had no time for this context since `at` (`performance.now()`), because its pages ask too much of it. */
+  congestedMs(at: number): number;
   /** Whether the browser itself has ended or was given up, with all its contexts. */
   browserEnded(): boolean;
   /** Bounded by a deadline; never throws. */

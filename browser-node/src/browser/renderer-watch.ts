@@ -1,12 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority, totalmem } from 'node:os';
+import { RendererBrake } from './renderer-brake.ts';
 
-const SAMPLE_MS = 500;
+/** How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once in so many ticks. */
+const TICK_MS = 100;
+const TICKS_A_SAMPLE = 5;
 /** How long a renderer that ended is kept in the list. */
 const REMEMBERED_MS = 30_000;
 
-/** The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages. */
-export const RENDERER_BYTES_MAX = Math.min(2 ** 31, (process.constrainedMemory() || totalmem()) * 0.5);
+/**
+ * The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages. What a script asks of
+ * the browser waits in its renderer's memory too: a flood of requests ends here before it delays other pages.
+ */
+export const RENDERER_BYTES_MAX = Math.min(2 ** 30, (process.constrainedMemory() || totalmem()) * 0.5);
 /** Memory of the renderers of an ordinary capture: what a slot is planned with. */
 const CAPTURE_BYTES = 256 * 1024 * 1024;
 /** Memory of a browser's long-lived processes that no capture has caused: beyond it, growth is charged to the renderers that are busy meanwhile. */
@@ -69,9 +75,13 @@ export class RendererWatch {
   #browserBytes = 0;
   #ended: { bytes: number; at: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #ticks = 0;
+  readonly #brake: RendererBrake;
+  #networkPid: number | null = null;
 
   constructor(groupId: number, bytesMax: number) {
     this.#groupId = groupId;
+    this.#brake = new RendererBrake(groupId, cpuSecondsOf);
     this.#bytesMax = bytesMax;
   }
 
@@ -79,17 +89,38 @@ export class RendererWatch {
   follow(contexts: number): void {
     this.#contexts = contexts;
     if (contexts > 0) {
-      this.#timer ??= setInterval(() => this.#sample(), SAMPLE_MS).unref();
+      this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
       return;
     }
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#brake.release();
+  }
+
+  /** For how many ms the threads that serve all renderers had no time left since `at` (`performance.now()`), over the last minutes. */
+  congestedMs(at: number): number {
+    return this.#brake.congestedMs(at);
   }
 
   /** Whether a renderer has just ended that, when last seen, used at least half of its limit, or was ended for its memory. */
   endedForMemory(): boolean {
     this.#sample();
     return this.#ended.some(({ bytes }) => bytes >= this.#bytesMax / 2);
+  }
+
+  #tick(): void {
+    this.#ticks += 1;
+    if (this.#ticks % TICKS_A_SAMPLE === 1) this.#sample();
+    else this.#endExcessive(performance.now());
+    this.#brake.tick([...this.#renderers.keys()], this.#networkPid);
+  }
+
+  #endExcessive(now: number): void {
+    for (const [pid, renderer] of this.#renderers) {
+      const { resident: bytes, own } = memoryOf(pid);
+      if (bytes > 0) this.#renderers.set(pid, { ...renderer, bytes, own });
+    }
+    for (const pid of excessive(this.#renderers, this.#bytesMax, this.#contexts)) this.#end(pid, now);
   }
 
   #sample(): void {
@@ -140,7 +171,9 @@ export class RendererWatch {
     if (type === 'zygote') return false;
     if (type === 'renderer') return true;
     this.#others.add(pid);
-    if (groupId === this.#groupId) this.#longLived.add(pid);
+    if (groupId !== this.#groupId) return false;
+    this.#longLived.add(pid);
+    if (isNetworkService(pid)) this.#networkPid = pid;
     return false;
   }
 
@@ -229,6 +262,8 @@ const residentBytes = (pid: number | string): number => memoryOf(pid).resident;
 
 /** The type of a Chromium process: `renderer`, `zygote`, `utility`...; '' = it is the browser process, or has ended. */
 const processType = (pid: number | string): string => /--type=([a-z-]+)/.exec(readProc(pid, 'cmdline'))?.[1] ?? '';
+
+const isNetworkService = (pid: number): boolean => readProc(pid, 'cmdline').includes('network.mojom.NetworkService');
 
 /** '' once the process has ended. Synchronous: /proc never waits for a disk, and the thread pool would cost three times as much CPU. */
 function readProc(pid: number | string, file: string): string {

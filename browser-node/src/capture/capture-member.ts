@@ -144,7 +144,7 @@ function newDraft({ landings, startedAt }: MemberCapture, { creative }: Visited)
 }
 
 function failureOf(
-  { ending, journal }: MemberCapture,
+  { ending, journal, open, startedAt }: MemberCapture,
   visited: Visited,
   traffic: TicketTraffic | null,
   leftAt: number,
@@ -154,7 +154,7 @@ function failureOf(
   const { subject, error } = visited;
   const hop = visited.document ?? (subject && journal.hopsOf(subject.tab.session.targetId).at(-1));
   const silentMs = hop && !hop.isWhole && hop.receivedAt > 0 ? leftAt - hop.receivedAt : 0;
-  const code = failureOfVisit(error, hop ? { ...hop, silentMs } : null, traffic);
+  const code = failureOfVisit(error, hop ? { ...hop, silentMs } : null, traffic, open.congestedMs(startedAt));
   return code && { code, cause: error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
 }
 

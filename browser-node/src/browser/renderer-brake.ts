@@ -1,0 +1,167 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A thread that serves all renderers counts as congested from this share of a CPU of its own on. */
+const CONGESTED_SHARE = 0.5;
+/** So many ticks in a row: pages that load congest it for a moment. */
+const CONGESTED_TICKS = 3;
+/** The longest that a renderer stays stopped, in ticks: it has to answer our commands too. */
+const STOPPED_TICKS_MAX = 4;
+/** How much of the CPU time of earlier ticks counts at each further tick. */
+const MEMORY = 0.9;
+/** Renderers that used at least this share of what the busiest one used are stopped with it. */
+const SHARE_OF_BUSIEST = 0.7;
+/** Seconds of recent CPU time below which a renderer is never stopped: a page that loads uses that much. */
+const RECENT_AT_LEAST = 0.1;
+
+/** The CPU time of a thread so far, and the time that it waited for a CPU, in ms. */
+export type ThreadSchedule = { ranMs: number; waitedMs: number };
+
+/** The share of `ms`, 0 to 1, that a thread would have been busy on a CPU of its own, however busy the machine is. Pure. */
+export function ownCpuShare(since: ThreadSchedule, until: ThreadSchedule, ms: number): number {
+  const ran = Math.max(0, until.ranMs - since.ranMs);
+  const couldRun = Math.max(ran, ms - (until.waitedMs - since.waitedMs));
+  return couldRun > 0 ? Math.min(1, ran / couldRun) : 0;
+}
+
+/** The renderers that cause a congestion: those with the most recent CPU time (seconds by process id). Pure. */
+export function busiest(recentCpu: ReadonlyMap<number, number>): number[] {
+  const least = Math.max(RECENT_AT_LEAST, Math.max(0, ...recentCpu.values()) * SHARE_OF_BUSIEST);
+  return [...recentCpu].filter(([, cpu]) => cpu >= least).map(([pid]) => pid);
+}
+
+/** How many ticks in a row the shared threads were congested, and for how many the brake is on; 0: it is off. */
+export type BrakeState = { congestedTicks: number; stoppedTicks: number };
+
+/** The state after a tick. After a stop, renderers run for one tick. Pure. */
+export function nextBrake({ congestedTicks, stoppedTicks }: BrakeState, isCongested: boolean): BrakeState {
+  const congested = isCongested ? congestedTicks + 1 : 0;
+  if (stoppedTicks >= STOPPED_TICKS_MAX) return { congestedTicks: congested, stoppedTicks: 0 };
+  return { congestedTicks: congested, stoppedTicks: congested >= CONGESTED_TICKS ? stoppedTicks + 1 : 0 };
+}
+
+/** Longer than any capture takes. */
+const REMEMBERED_MS = 150_000;
+
+type Thread = { pid: number; tid: number };
+
+/**
+ * Slows down renderers that ask more of a Chromium than its browser process and its network service can do: all pages share these two, and
+ * wait behind the requests and messages of the one that floods them. As long as one of their threads has no time left, the busiest renderers
+ * are stopped (SIGSTOP), but for one tick of each few. Does nothing on a system without schedstat.
+ */
+export class RendererBrake {
+  readonly #groupId: number;
+  #network: Thread | null = null;
+  #threads: Thread[] = [];
+  #schedules = new Map<number, ThreadSchedule>();
+  readonly #cpuSecondsOf: (pid: number) => number;
+  #cpu = new Map<number, number>();
+  #recent = new Map<number, number>();
+  #state: BrakeState = { congestedTicks: 0, stoppedTicks: 0 };
+  #stopped = new Set<number>();
+  #at = performance.now();
+  /** The congested ticks of the last minutes: when each ended, by `performance.now()`, and how long it was. */
+  #congested: { at: number; ms: number }[] = [];
+
+  /** `cpuSecondsOf`: the CPU time of a process so far. */
+  constructor(groupId: number, cpuSecondsOf: (pid: number) => number) {
+    this.#groupId = groupId;
+    this.#cpuSecondsOf = cpuSecondsOf;
+  }
+
+  /** To be called at each tick, with the process ids of the renderers and of the network service (null: not known). */
+  tick(renderers: readonly number[], networkPid: number | null): void {
+    const now = performance.now();
+    const ms = now - this.#at;
+    const isCongested = this.#isCongested(ms, networkPid);
+    this.#at = now;
+    if (isCongested) this.#remember(now, ms);
+    this.#measure(renderers);
+    this.#state = nextBrake(this.#state, isCongested);
+    if (this.#state.stoppedTicks === 0) this.release();
+    else if (this.#stopped.size === 0) for (const pid of busiest(this.#recent)) this.#stop(pid);
+  }
+
+  /** Lets all renderers run again. */
+  release(): void {
+    for (const pid of this.#stopped) signal(pid, 'SIGCONT');
+    this.#stopped.clear();
+  }
+
+  /** For how many ms a thread that serves all renderers was congested since `at` (`performance.now()`), over the last minutes. */
+  congestedMs(at: number): number {
+    return this.#congested.reduce((sum, tick) => sum + (tick.at > at ? tick.ms : 0), 0);
+  }
+
+  #remember(at: number, ms: number): void {
+    this.#congested = [...this.#congested.filter((tick) => tick.at > at - REMEMBERED_MS), { at, ms }];
+  }
+
+  #stop(pid: number): void {
+    signal(pid, 'SIGSTOP');
+    this.#stopped.add(pid);
+  }
+
+  /** A renderer that is stopped keeps what it used before. */
+  #measure(renderers: readonly number[]): void {
+    const [cpu, recent] = [new Map<number, number>(), new Map<number, number>()];
+    for (const pid of renderers) {
+      const seconds = this.#cpuSecondsOf(pid);
+      const used = seconds - (this.#cpu.get(pid) ?? seconds);
+      cpu.set(pid, seconds);
+      recent.set(pid, (this.#recent.get(pid) ?? 0) * (this.#stopped.has(pid) ? 1 : MEMORY) + used);
+    }
+    this.#cpu = cpu;
+    this.#recent = recent;
+  }
+
+  #isCongested(ms: number, networkPid: number | null): boolean {
+    if (networkPid !== null && this.#network?.pid !== networkPid) this.#findThreads(networkPid);
+    let most = 0;
+    for (const { pid, tid } of this.#threads) {
+      const until = scheduleOf(pid, tid);
+      const since = this.#schedules.get(tid);
+      if (until) this.#schedules.set(tid, until);
+      if (since && until) most = Math.max(most, ownCpuShare(since, until, ms));
+    }
+    return most >= CONGESTED_SHARE;
+  }
+
+  /** The browser's main thread and those that receive the messages of all renderers. */
+  #findThreads(networkPid: number): void {
+    const tid = threadNamed(networkPid, 'Chrome_ChildIOT');
+    this.#network = tid === null ? null : { pid: networkPid, tid };
+    const io = threadNamed(this.#groupId, 'Chrome_IOThread');
+    const browser = [this.#groupId, io].filter((one) => one !== null).map((one) => ({ pid: this.#groupId, tid: one }));
+    this.#threads = [...browser, ...(this.#network ? [this.#network] : [])];
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** The first thread of a process with this name, of which Linux keeps 15 characters; null: there is none, or the process has ended. */
+function threadNamed(pid: number, name: string): number | null {
+  try {
+    const named = (tid: string) => readFileSync(`/proc/${pid}/task/${tid}/comm`, 'latin1').trim() === name;
+    const tid = readdirSync(`/proc/${pid}/task`).find(named);
+    return tid === undefined ? null : Number(tid);
+  } catch {
+    return null;
+  }
+}
+
+/** From schedstat (Documentation/scheduler/sched-stats of Linux): both times in ns come first. null: the thread has ended. */
+function scheduleOf(pid: number, tid: number): ThreadSchedule | null {
+  try {
+    const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'latin1').split(' ').map(Number);
+    return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
+  } catch {
+    return null;
+  }
+}
