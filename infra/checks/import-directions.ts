@@ -30,7 +30,10 @@ const reserved: Record<string, string[]> = {
   mongodb: ['control-plane/src/{platform/**,**/*-store.ts}', 'control-plane/embedded-store/src/**'],
   'node:sqlite': ['control-plane/embedded-store/src/**', 'infra/farm/**'],
   ioredis: ['control-plane/src/{platform/redis.ts,crawling/queue/queue.ts,crawling/fleet/nodes.ts}'],
-  'playwright-core': ['browser-node/src/{browser/**,capture/**,failures.ts}', 'loadtest/bench/**'],
+  'playwright-core': [
+    'browser-node/src/{browser/**,capture/**,failures.ts}',
+    'loadtest/{bench/**,corpus/discovery/measure.ts}',
+  ],
 };
 /** Packages that infra may use besides Node.js and shared: the settings loader in shared requires typebox schemas. */
 const infraPackages: Record<string, string[]> = { typebox: ['infra/{farm,demo}/**'] };
@@ -57,7 +60,11 @@ const acrossWorkspaces = [
   },
   { from: 'loadtest/bench/requests/**', to: 'control-plane/src/{{compose,http}/**,metrics.ts}' },
   { from: 'loadtest/bench/queue*.ts', to: 'control-plane/src/{crawling/{queue,leases}/**,metrics.ts}' },
-  { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
+  { from: 'loadtest/{bench/**,corpus/discovery/sweeper.ts}', to: 'infra/farm/test/support/**' },
+  {
+    from: 'loadtest/corpus/discovery/finder.ts',
+    to: 'browser-node/src/{browser/chromium-pool.ts,capture/{discovery,session,targets}/*.ts}',
+  },
   {
     from: 'loadtest/corpus/**',
     to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,evidence,rules,threads},crawling/captures}}/**',

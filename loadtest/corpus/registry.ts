@@ -3,6 +3,7 @@ import { adRequests } from './ad-requests.ts';
 import { behaviorPages } from './behavior-pages.ts';
 import type { Corpus } from './corpus.ts';
 import { creatives } from './creatives.ts';
+import { discovery, discoveryFinder } from './discovery/discovery.ts';
 import { evasions } from './evasions/evasions.ts';
 import { exploitKits } from './exploit-kits.ts';
 import { expressions } from './expressions.ts';
@@ -15,6 +16,8 @@ export const CORPORA: readonly Corpus[] = [
   behaviorPages,
   evasions,
   creatives,
+  discovery,
+  discoveryFinder,
   vastDocuments,
   taxonomy,
   adNetworks,

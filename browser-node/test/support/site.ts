@@ -79,6 +79,11 @@ export class Site {
     return this.arrivals.map((arrival) => arrival.url);
   }
 
+  /** The names of all hosts that it serves. */
+  hosts(): string[] {
+    return [...new Set([...this.#routes.keys()].map((url) => new URL(url).hostname))];
+  }
+
   /** Forgets routes and arrivals. */
   reset(): void {
     this.#routes.clear();
