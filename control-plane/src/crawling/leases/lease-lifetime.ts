@@ -1,4 +1,5 @@
 import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
+import { DISCOVERED_ADS_MAX, REPEAT_COUNT_MAX } from '@adsweep/shared/limits.ts';
 import { isolationOf } from '../../scan/isolation.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
 import { runsUnder } from './job-members.ts';
@@ -14,6 +15,9 @@ export const SHORTEST_LIFETIME_MS = Math.min(...ATTEMPTS_MS);
 /** A job that must be alone on its node waits for what runs there, which may be a job of many members. */
 const ALONE_WAIT_MS = 660_000;
 
+/** The most members that a lease can have beside the one that runs; of a sweep's, some may be of ads that are gone. */
+const OTHER_MEMBERS_MAX = Math.max(REPEAT_COUNT_MAX - 1, DISCOVERED_ADS_MAX);
+
 type Member = Pick<ScanInQueue, 'status' | 'lease' | 'job_kind' | 'lost_requeues'>;
 
 /**
@@ -24,7 +28,7 @@ export function lifetimeMs(members: Member[], fence: number): number {
   const running = members.filter((member) => runsUnder(member, fence));
   const [first] = running;
   if (!first) return 0;
-  const attempts = members.length - running.length + 1;
+  const attempts = Math.min(members.length - running.length, OTHER_MEMBERS_MAX) + 1;
   const mayWait = running.some(({ lost_requeues }) => isolationOf(lost_requeues) === 'node');
   return attempts * attemptMs(first.job_kind) + (mayWait ? ALONE_WAIT_MS : 0);
 }

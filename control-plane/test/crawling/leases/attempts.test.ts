@@ -251,6 +251,13 @@ describe('a node that renews a lease for ever', () => {
     assert.equal(lifetimeMs([{ ...member, lost_requeues: 0 }], 1), 150_000);
     assert.equal(lifetimeMs([{ ...member, lost_requeues: 2 }], 1), 150_000 + 660_000);
   });
+
+  it('lives as long as a page and 25 ads may take, however many ads of a sweep are gone', () => {
+    const sweep = { status: 'running' as const, job_kind: 'sweep' as const, lease: { fence: 1 } as ScanLease };
+    const gone = { ...sweep, status: 'failed' as const, lease: null, lost_requeues: 0 };
+    const members = [{ ...sweep, lost_requeues: 0 }, ...Array<typeof gone>(100).fill(gone)];
+    assert.equal(lifetimeMs(members, 1), 26 * 210_000);
+  });
 });
 
 describe('a lease', () => {
