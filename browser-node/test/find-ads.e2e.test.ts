@@ -14,45 +14,107 @@ const AD =
 const PICTURE =
   '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="250"><rect width="300" height="250" fill="teal"/></svg>';
 
-it('finds the ads of a page in the order of the page, each with its place and its ad server', async () => {
+/** What the test's web serves besides pages: creatives, and scripts of ad servers. */
+function serveAds(): void {
   const { site } = world;
   site.setText('http://cdn.test/ad.svg', 'image/svg+xml', PICTURE);
-  site.setPage('http://ads.exoclick.com/iframe.html', AD);
-  site.setPage('http://googleads.g.doubleclick.net/pagead/ads', AD);
-  site.setPage('http://maps.test/embed', AD);
-  site.setPage(
+  for (const url of [
+    'http://ads.exoclick.com/iframe.html',
+    'http://googleads.g.doubleclick.net/pagead/ads',
+    'http://maps.test/embed',
+  ])
+    site.setPage(url, AD);
+  site.setPage('http://blank.exoclick.com/empty.html', '<body></body>');
+  const write = `const at = document.getElementById('into');
+    at.innerHTML = '<a href="http://shop.test/a"><img src="http://cdn.test/written.svg" width="300" height="250"></a><a href="http://shop.test/a">Buy now</a>'`;
+  site.setText('http://cdn.test/written.svg', 'image/svg+xml', PICTURE);
+  site.setText('http://cdn.test/own.svg', 'image/svg+xml', PICTURE);
+  site.setText('http://a.juicyads.com/write.js', 'text/javascript', write);
+  site.setText('http://c1.popads.net/pop.js', 'text/javascript', "window.open('http://offer.test/')");
+  site.setPage('http://offer.test/', '<title>Offer</title><p>An offer');
+  site.setText('http://cdn.taboola.com/loader.js', 'text/javascript', '1');
+  site.setText('http://ads.teads.tv/vast', 'text/xml', '<VAST version="3.0"></VAST>');
+}
+
+const EXPECTED = [
+  ['pop', 0, 0, 0, 0, ''],
+  ['banner', 283, 80, 800, 473, 'ads.exoclick.com'],
+  ['banner', 20, 400, 300, 250, 'cdn.test'],
+  ['banner', 1000, 573, 300, 60, 'ads.exoclick.com'],
+  ['banner', 600, 700, 314, 266, 'ads.exoclick.com'],
+  ['banner', 20, 1000, 300, 250, 'ads.exoclick.com'],
+  ['banner', 20, 1400, 300, 250, 'googleads.g.doubleclick.net'],
+  ['banner', 600, 1400, 300, 250, 'a.juicyads.com'],
+  ['banner', 20, 1800, 600, 120, 'trc.taboola.com'],
+  ['video', 700, 1800, 400, 225, 'ads.teads.tv'],
+  ['banner', 20, 2320, 300, 250, ''],
+  ['banner', 20, 3200, 300, 250, 'ads.exoclick.com'],
+] as const;
+
+it('the ads of a page are found in its order, each with its place and its ad server, and nothing else is', async () => {
+  serveAds();
+  const at = (left: number, top: number, more = '') => `style="position:absolute;left:${left}px;top:${top}px;${more}"`;
+  world.site.setPage(
     'http://news.test/',
-    `<title>News</title><body style="margin:10px;height:3000px"><h1>News</h1>
-    <div style="position:absolute;left:600px;top:700px" id="side"><iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:3px solid;padding:4px"></iframe></div>
-    <div id="div-gpt-ad-1699999999999-0" data-google-query-id="CJ" style="position:absolute;left:20px;top:400px;width:300px;height:250px">
+    `<!doctype html><title>News</title><body style="margin:10px;height:4000px"><h1>News</h1>
+    <script src="http://c1.popads.net/pop.js"></script>
+    <div ${at(600, 700)} id="side"><iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:3px solid;padding:4px"></iframe></div>
+    <div id="div-gpt-ad-1699999999999-0" data-google-query-id="CJ" ${at(20, 400, 'width:300px;height:250px')}>
       <div id="google_ads_iframe_/1/news_0__container__"><iframe id="google_ads_iframe_/1/news_0" srcdoc='${AD}' width="300" height="250" style="border:0;vertical-align:bottom"></iframe></div></div>
-    <ins class="adsbygoogle" data-ad-client="ca-pub-1" style="position:absolute;display:block;left:20px;top:1400px;width:300px;height:250px"><iframe src="http://googleads.g.doubleclick.net/pagead/ads?x=1" width="300" height="250" style="border:0"></iframe></ins>
-    <iframe src="http://maps.test/embed" width="300" height="250" style="position:absolute;left:20px;top:1800px"></iframe>
-    <div class="ad-banner" style="position:absolute;left:20px;top:2200px;width:728px;height:90px"></div>
-    <iframe src="http://ads.exoclick.com/iframe.html" width="1" height="1"></iframe>`,
+    <div id="closed" ${at(20, 1000)}></div>
+    <script>document.getElementById('closed').attachShadow({ mode: 'closed' }).innerHTML = '<iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:0"></iframe>'</script>
+    <ins class="adsbygoogle" data-ad-client="ca-pub-1" ${at(20, 1400, 'display:block;width:300px;height:250px')}><iframe src="http://googleads.g.doubleclick.net/pagead/ads?x=1" width="300" height="250" style="border:0"></iframe></ins>
+    <div id="written" class="box" ${at(600, 1400, 'width:300px;height:270px')}><div id="into"></div><script src="http://a.juicyads.com/write.js"></script></div>
+    <div id="taboola-below-article" ${at(20, 1800, 'width:600px;height:120px')}><a href="http://trc.taboola.com/click?1"><img src="http://cdn.test/ad.svg" width="200" height="100"></a><a href="http://trc.taboola.com/click?2"><img src="http://cdn.test/ad.svg" width="200" height="100"></a></div>
+    <script src="http://cdn.taboola.com/loader.js"></script>
+    <div class="player" ${at(700, 1800)}><video width="400" height="225" style="display:block;background:#000"></video></div><script>fetch('http://ads.teads.tv/vast').catch(() => {})</script>
+    <div ${at(20, 2300, 'width:300px')}><small style="display:block;height:20px">Advertisement</small><a href="http://shop.test/house"><img src="http://cdn.test/ad.svg" width="300" height="250" style="display:block"></a></div>
+    <div id="lazy" ${at(20, 3200, 'width:300px;height:250px')}></div>
+    <script>new IntersectionObserver(([seen], observer) => { if (!seen.isIntersecting) return; observer.disconnect();
+      document.getElementById('lazy').innerHTML = '<iframe src="http://ads.exoclick.com/iframe.html?lazy" width="300" height="250" style="border:0"></iframe>' }).observe(document.getElementById('lazy'))</script>
+    <div id="sticky" style="position:fixed;right:66px;bottom:0;width:300px;height:60px"><iframe src="http://ads.exoclick.com/iframe.html?sticky" width="300" height="60" style="border:0"></iframe></div>
+    <div id="interstitial" style="position:fixed;inset:0;background:#000a"><button id="close" aria-label="Close" ${at(1100, 10)}>x</button><iframe src="http://ads.exoclick.com/iframe.html?cover" width="800" height="473" style="position:absolute;left:283px;top:80px;border:0"></iframe></div>
+
+    <iframe src="http://maps.test/embed" width="300" height="250" ${at(1000, 1000)}></iframe>
+    <iframe src="http://blank.exoclick.com/empty.html" width="300" height="250" ${at(1000, 1300)}></iframe>
+    <div class="ad-banner" ${at(20, 2700, 'width:728px;height:90px')}></div>
+    <div class="ad" ${at(20, 2800)}><a href="http://news.test/subscribe"><img src="http://cdn.test/own.svg" width="300" height="250"></a></div>
+    <a href="http://partner.test/" ${at(600, 2800)}><img src="http://cdn.test/own.svg" width="300" height="250"></a>
+    <iframe src="http://ads.exoclick.com/iframe.html" width="1" height="1"></iframe>
+    <iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" ${at(-5000, 10)}></iframe>`,
   );
   const ads = await findAdsOn(world, 'http://news.test/');
-  const found = ads.map(({ block }) => ({ ...block, identity: '' }));
-  const expected = [
-    { x: 20, y: 400, width: 300, height: 250, network_host: 'cdn.test', signals: ['google_publisher_tag', 'ad_size'] },
-    { x: 600, y: 700, width: 314, height: 264, network_host: 'ads.exoclick.com', signals: ['ad_server_frame'] },
-    {
-      x: 20,
-      y: 1400,
-      width: 300,
-      height: 250,
-      network_host: 'googleads.g.doubleclick.net',
-      signals: ['adsense', 'ad_server_frame', 'ad_size'],
-    },
-  ];
-  assert.equal(found.length, expected.length, JSON.stringify(found));
-  for (const [index, { x, y, width, height, network_host, signals }] of expected.entries()) {
-    const block = found[index]!;
-    assert.deepEqual([block.slot_index, block.network_host, block.signals], [index, network_host, signals]);
-    const distances = [block.x - x, block.y - y, block.width - width, block.height - height];
-    assert.ok(
-      distances.every((one) => Math.abs(one) <= 4),
-      `${index}: ${distances}`,
-    );
+  const found = ads.map(({ block: { ad_kind, x, y, width, height, network_host } }) => [
+    ad_kind,
+    x,
+    y,
+    width,
+    height,
+    network_host,
+  ]);
+  assert.equal(
+    found.length,
+    EXPECTED.length,
+    JSON.stringify(
+      ads.map(({ block }) => block),
+      null,
+      1,
+    ),
+  );
+  for (const [index, [kind, ...place]] of EXPECTED.entries()) {
+    const [foundKind, ...foundPlace] = found[index]!;
+    assert.equal(foundKind, kind);
+    assert.equal(foundPlace.at(-1), place.at(-1));
+    for (const side of [0, 1, 2, 3])
+      assert.ok(Math.abs(Number(foundPlace[side]) - Number(place[side])) <= 4, `${index}: ${foundPlace}`);
   }
+  assert.equal(ads[0]?.block.network, 'Popads');
+  assert.deepEqual(
+    ads.map(({ coversPage, closeButton }) => [coversPage, closeButton !== null]).filter(([covers]) => covers),
+    [[true, true]],
+  );
+  const again = await findAdsOn(world, 'http://news.test/');
+  const identities = (all: typeof ads) => all.map(({ block }) => block.identity);
+  assert.deepEqual(identities(again), identities(ads));
+  assert.equal(new Set(identities(ads)).size, EXPECTED.length);
 });

@@ -59,6 +59,8 @@ export const NOTE_WORDS = {
   creative_picture: () => 'a screenshot of the creative could not be taken',
   creative_html: () => 'the HTML of the creative could not be read',
   ads: (note) => `${things(note, 'later ad')} of the video ad tag were not played to the end`,
+  ad_blocks: (note) => `${things(note, 'further ad')} of the page were left out`,
+  ad_frames: (note) => `${things(note, 'frame')} of the page could not be searched for ads`,
   contents: (note) =>
     `the contents of ${things(note, 'script or response', 'scripts and responses')} could not be read`,
   contents_closed: (note) =>

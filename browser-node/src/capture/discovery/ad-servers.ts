@@ -5,6 +5,8 @@ import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
 /** The network of an ad and the host of its ad server; '' = unknown. */
 export type Network = { network: string; networkHost: string };
 
+export const NO_NETWORK: Network = { network: '', networkHost: '' };
+
 /** Companies that the list counts as ad networks, and whose hosts serve maps, mail, news and software as well. */
 const PORTALS: ReadonlySet<string> = new Set([
   ...['Bing Ads', 'Yahoo!', 'Yahoo! JAPAN Ads', 'AOL / Oath / Verizon Media', 'LinkedIn Ads', 'Adobe Marketing Cloud'],
@@ -21,17 +23,25 @@ export function adServerName(url: string): string | null {
   return AD_LABEL.test(new URL(url).hostname) ? name : null;
 }
 
+/** The scripts of Revive (formerly OpenX), which anybody may run on a host of their own. */
+const AD_SERVER_SOFTWARE = /\/delivery\/(afr|ajs|al|apu|spc|asyncjs|asyncspc|avw|ck|cl|ai)\.php\b/i;
+
+/** Whether a URL belongs to an ad server: one of a known network, or one that its software tells. */
+export const isOfAdServer = (url: string): boolean =>
+  adServerName(url) !== null || (/^https?:/i.test(url) && AD_SERVER_SOFTWARE.test(url));
+
 /**
- * The network of an ad: that of the first of `urls`, in the order in which they led to it, which belongs to an ad server and not to the
- * publisher. Hosts of the publisher, and companies that serve no ads (tag managers, analytics, measurement, data about people), are passed
- * over (spec 2.1, rule 1). Of an ad server of no known company, only the host is known.
+ * The network of an ad: that of the first of `urls`, in the order in which they led to it, which is not the publisher's, and not of a company
+ * that serves no ads, such as tag managers, analytics, measurement, data about people and content networks (spec 2.1, rule 1). Of an ad server
+ * of no known company, only the host is known.
  */
 export function networkOf(urls: readonly string[], publisher: string): Network {
-  const foreign = urls.filter((url) => /^https?:/i.test(url) && URL.canParse(url) && !sameSite(url, publisher));
-  for (const url of foreign) {
+  for (const url of urls) {
+    if (!/^https?:/i.test(url) || !URL.canParse(url) || sameSite(url, publisher)) continue;
     const network = adServerName(url);
-    if (network !== null) return { network, networkHost: new URL(url).hostname };
+    const { hostname } = new URL(url);
+    if (network !== null) return { network, networkHost: hostname };
+    if (companyOf(url) === null && isPublicHost(hostname)) return { network: '', networkHost: hostname };
   }
-  const unnamed = foreign.find((url) => isPublicHost(new URL(url).hostname) && companyOf(url) === null);
-  return { network: '', networkHost: unnamed ? new URL(unnamed).hostname : '' };
+  return NO_NETWORK;
 }

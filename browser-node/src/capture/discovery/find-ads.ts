@@ -1,50 +1,126 @@
 import { AD_BLOCKS_MAX, type AdBlock } from '@adsweep/shared/capture/ad-block.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
-import type { Entry } from '../session/journal-entry.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
-import { type FoundBlock, findAdBlocks } from './find-blocks.ts';
+import { findAdBlocks } from './find-blocks.ts';
+import { type FoundPop, findPops } from './find-pops.ts';
 import type { FoundAd } from './found-ad.ts';
 import { describeSlot, identityOf } from './identity.ts';
+import { joinLooks, type SeenBlock } from './join-looks.ts';
+import { overlayOf } from './overlays.ts';
 import type { Box } from './page-facts.ts';
 import { PageIndex } from './page-index.ts';
-import { type ReadPage, readPage } from './read-page.ts';
+import { readPage } from './read-page.ts';
+import { readThrough } from './read-through.ts';
 
 /**
- * The ads on the page of a tab that has settled: at most {@link AD_BLOCKS_MAX}, in the order of their `slot_index`. Rejects when the tab is
- * gone or does not answer.
+ * The ads on the page of a tab that has settled: at most {@link AD_BLOCKS_MAX}, in the order of their `slot_index`: the pops as they opened, then
+ * the others from top to bottom and left to right. Looks at the page, scrolls through it as a reader does, and looks again; afterwards it is at its top.
+ * Notes what could not be looked at. Rejects when the browser is gone.
  */
 export async function findAds(capture: MemberCapture, tab: OpenTab): Promise<FoundAd[]> {
-  const read = await readPage(capture, tab);
-  const page = new PageIndex(read.facts);
-  const seen = new Map<string, number>();
-  return findAdBlocks(read.facts)
-    .slice(0, AD_BLOCKS_MAX)
-    .map((found, slot_index) => {
-      const slot = describeSlot(page, found.slot, found.box);
-      const key = JSON.stringify([slot, found.networkHost]);
-      const nth = seen.get(key) ?? 0;
-      seen.set(key, nth + 1);
-      return foundAd(read, tab, found, { identity: identityOf(slot, nth, found.networkHost), slot_index });
-    });
+  const first = await look(capture, tab);
+  if (findPops(capture, tab).pageTab === tab) await readThrough(capture, tab);
+  const { pops, pageTab } = findPops(capture, tab);
+  const last = pageTab ? await look(capture, pageTab) : NOTHING;
+  // What was seen before the page sent its tab elsewhere is there no more.
+  const blocks = pageTab === tab ? joinLooks(first.blocks, last.blocks) : last.blocks;
+  const left = Math.max(first.left, last.left) + Math.max(0, pops.length + blocks.length - AD_BLOCKS_MAX);
+  if (left > 0) capture.notes.push(note('ad_blocks', { count: left }));
+  if (last.unread > 0) capture.notes.push(note('ad_frames', { count: last.unread }));
+  const identify = new Identities();
+  const ads = [
+    ...pops.map((pop) => (slot_index: number) => adOfPop(pop, slot_index, identify)),
+    ...blocks.map((block) => (slot_index: number) => adOfBlock(block, pageTab ?? tab, slot_index, identify)),
+  ];
+  return ads.slice(0, AD_BLOCKS_MAX).map((make, slot_index) => make(slot_index));
 }
 
-function foundAd(
-  { facts, sessionOf }: ReadPage,
-  tab: OpenTab,
-  { slot, kind, box, signals, documents, network, networkHost }: FoundBlock,
-  at: Pick<AdBlock, 'identity' | 'slot_index'>,
-): FoundAd {
-  const node = facts.documents[slot.document]?.nodes[slot.node];
-  const frameIds = documents.flatMap((document) => facts.documents[document]?.frameId ?? []);
-  const own = new Set(frameIds);
+type Look = { blocks: SeenBlock[]; left: number; unread: number };
+const NOTHING: Look = { blocks: [], left: 0, unread: 0 };
+
+async function look(capture: MemberCapture, tab: OpenTab): Promise<Look> {
+  const { facts, sessionOf, unread } = await readPage(capture, tab);
+  if (facts.documents.length === 0) return { ...NOTHING, unread };
+  const page = new PageIndex(facts);
+  const { blocks, left } = findAdBlocks(page, AD_BLOCKS_MAX);
+  const seen = blocks.map(({ slot, documents, ...block }): SeenBlock => {
+    const elementAt = (ref: typeof slot) => ({
+      session: sessionOf(ref.document),
+      backendNodeId: page.node(ref).backendNodeId,
+    });
+    const { coversPage, closeButton } = overlayOf(page, slot);
+    const around = [slot, ...page.around(slot)];
+    return {
+      ...block,
+      element: elementAt(slot),
+      around: around.map(elementAt),
+      description: describeSlot(page, slot, block.box),
+      frameIds: documents.map((document) => page.documentAt(document).frameId),
+      isPinned: around.some((ref) => PINNED.has(page.node(ref).position)),
+      coversPage,
+      closeButton: closeButton && elementAt(closeButton),
+    };
+  });
+  return { blocks: seen, left, unread };
+}
+
+/** Positions that do not scroll with the page. */
+const PINNED: ReadonlySet<string> = new Set(['fixed', 'sticky']);
+
+/** Gives slots with the same description different identities, by their order. */
+class Identities {
+  readonly #seen = new Map<string, number>();
+
+  of(slot: string, networkHost: string): string {
+    const key = JSON.stringify([slot, networkHost]);
+    const nth = this.#seen.get(key) ?? 0;
+    this.#seen.set(key, nth + 1);
+    return identityOf(slot, nth, networkHost);
+  }
+}
+
+function adOfBlock(seen: SeenBlock, tab: OpenTab, slot_index: number, identities: Identities): FoundAd {
+  const { network, networkHost, box, kind, signals, description, element, frameIds, coversPage, closeButton } = seen;
+  const [frames, scripts] = [new Set(frameIds), new Set(seen.scripts)];
+  const identity = identities.of(description, networkHost);
   return {
-    block: { ...at, ad_kind: kind, network, network_host: networkHost, ...inPixels(box), signals },
-    element: { session: sessionOf(slot.document), backendNodeId: node?.backendNodeId ?? 0 },
+    block: {
+      identity,
+      slot_index,
+      ad_kind: kind,
+      network,
+      network_host: networkHost,
+      ...inPixels(box),
+      signals: [...signals],
+    },
+    element,
     frameIds,
+    tab,
+    coversPage,
+    closeButton,
+    ownsRequest: ({ frameId, url, initiatorScripts }) =>
+      frames.has(frameId) || scripts.has(url) || initiatorScripts.some((script) => scripts.has(script)),
+  };
+}
+
+const NOWHERE: Box = { x: 0, y: 0, width: 0, height: 0 };
+
+function adOfPop(
+  { network, networkHost, tab, signal, sinceMs }: FoundPop,
+  slot_index: number,
+  identities: Identities,
+): FoundAd {
+  const at: Pick<AdBlock, 'identity' | 'slot_index'> = { identity: identities.of(signal, networkHost), slot_index };
+  const { targetId } = tab.tab.session;
+  return {
+    block: { ...at, ad_kind: 'pop', network, network_host: '', ...NOWHERE, signals: [signal] },
+    element: null,
+    frameIds: [],
     tab,
     coversPage: false,
     closeButton: null,
-    ownsRequest: ({ frameId }: Entry) => own.has(frameId),
+    ownsRequest: (entry) => entry.tab === targetId && (signal === 'opened_window' || entry.timestampMs >= sinceMs),
   };
 }
 

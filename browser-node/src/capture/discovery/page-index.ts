@@ -6,19 +6,24 @@ export type NodeRef = { document: number; node: number };
 /** A frame whose document was not read counts as showing something from this size on, in pixels. */
 const UNREAD_SIDE_MIN = 20;
 
+/** Nodes in an element without an extent whose boxes are looked at. */
+const UNBOXED_NODES_MAX = 500;
+
+const LINKS_MAX = 100;
+
 /** Answers questions about the facts of a page: what is in what, what shows something, and who requested what. Pure. */
 export class PageIndex {
   readonly facts: PageFacts;
   readonly #inside = new Map<string, number>();
   readonly #byFrame = new Map<string, PageRequest[]>();
-  readonly #indexOf: Map<string, number>;
+  #byUrl: Map<string, PageRequest> | null = null;
+  #sites: string[] | null = null;
   readonly #framesIn = new Map<string, number[]>();
   readonly #shows: (boolean[] | null)[];
   readonly #children: (number[][] | null)[];
 
   constructor(facts: PageFacts) {
     this.facts = facts;
-    this.#indexOf = new Map(facts.documents.map(({ frameId }, index) => [frameId, index]));
     this.#shows = facts.documents.map(() => null);
     this.#children = facts.documents.map(() => null);
     for (const [index, { owner, parentFrameId }] of facts.documents.entries()) {
@@ -125,6 +130,49 @@ export class PageIndex {
     return [...all];
   }
 
+  /** An address in a document as an absolute URL; '' where it is none. */
+  resolve(document: number, address: string): string {
+    let base = document;
+    // A frame without an address of its own has that of the document around it.
+    for (let depth = 0; depth < 20 && !/^https?:/i.test(this.documentAt(base).url); depth += 1)
+      base = this.documentAt(base).owner?.document ?? 0;
+    if (address === '' || !URL.canParse(address, this.documentAt(base).url)) return '';
+    return new URL(address, this.documentAt(base).url).href;
+  }
+
+  /** One URL of each host that was requested. */
+  requestedSites(): readonly string[] {
+    this.#sites ??= [...new Map(this.facts.requests.map(({ url }) => [hostOf(url), url])).values()];
+    return this.#sites;
+  }
+
+  /** The links in a node, at most {@link LINKS_MAX}. */
+  *linksWithin(ref: NodeRef): Generator<string> {
+    let left = LINKS_MAX;
+    for (const at of this.within(ref)) {
+      const { tag, attributes } = this.node(at);
+      if (tag !== 'a') continue;
+      yield this.resolve(at.document, attributes.href ?? '');
+      left -= 1;
+      if (left === 0) return;
+    }
+  }
+
+  /** The requests of the frames directly in a document, and of those around it that share its site: its scripts may have written them. */
+  requestsAround(document: number): PageRequest[] {
+    const inside = this.#framesIn.get(this.documentAt(document).frameId) ?? [];
+    const outer = this.documentAt(document).owner?.document;
+    const isWritten = !/^https?:/i.test(this.documentAt(document).url);
+    const documents = [...inside, ...(isWritten && outer !== undefined ? [outer] : [])];
+    return documents.flatMap((one) => this.requestsOf(one));
+  }
+
+  /** The first request for a URL; null: there was none. */
+  requestFor(url: string): PageRequest | null {
+    this.#byUrl ??= new Map(this.facts.requests.toReversed().map((request) => [request.url, request]));
+    return this.#byUrl.get(url) ?? null;
+  }
+
   /** The requests that a document's frame made, those for its own documents included. */
   requestsOf(document: number): readonly PageRequest[] {
     return this.#byFrame.get(this.documentAt(document).frameId) ?? [];
@@ -134,16 +182,21 @@ export class PageIndex {
   shownBox(ref: NodeRef): Box | null {
     const { box } = this.node(ref);
     if (box && box.width >= 1 && box.height >= 1) return box;
-    const boxes = this.childrenOf(ref).flatMap((child) => (this.shows(child) ? (this.shownBox(child) ?? []) : []));
+    const boxes: Box[] = [];
+    let left = UNBOXED_NODES_MAX;
+    for (const at of this.within(ref)) {
+      const inside = this.node(at).box;
+      if (inside && inside.width >= 1 && inside.height >= 1 && this.shows(at)) boxes.push(inside);
+      left -= 1;
+      if (left === 0) break;
+    }
     return boxes.length === 0 ? null : boxes.reduce(unionOf);
-  }
-
-  indexOfFrame(frameId: string): number | null {
-    return this.#indexOf.get(frameId) ?? null;
   }
 }
 
 export const keyOf = ({ document, node }: NodeRef): string => `${document}:${node}`;
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 export const isFrame = (tag: string): boolean => tag === 'iframe' || tag === 'frame' || tag === 'fencedframe';
 

@@ -27,7 +27,8 @@ export async function readPage(session: CaptureSession, { tab }: OpenTab): Promi
   const deadlineMs = underLoad(session, ANSWER_MS);
   const all = await framesOf(session, tab.session);
   const frames = all.slice(0, FRAMES_READ_MAX);
-  const read = await readFrames(frames, deadlineMs);
+  const ratio = await pixelRatio(tab.session, deadlineMs);
+  const read = await readFrames(frames, ratio, deadlineMs);
   const owners = await ownersOf(read, deadlineMs);
   const documents = placeDocuments(read, owners);
   const [main] = read;
@@ -52,11 +53,18 @@ const asRequest = ({ url, resourceType, contentType, frameId, initiatorScripts, 
   atMs: timestampMs,
 });
 
+/** Snapshots are in device pixels: how many of these are a CSS pixel. 1 where the page does not answer. */
+async function pixelRatio(session: TargetSession, deadlineMs: number): Promise<number> {
+  const metrics = await session.send('Page.getLayoutMetrics', undefined, deadlineMs).catch(() => null);
+  const ratio = metrics ? metrics.layoutViewport.clientWidth / metrics.cssLayoutViewport.clientWidth : 1;
+  return Number.isFinite(ratio) && ratio > 0 ? ratio : 1;
+}
+
 /** Snapshots that are taken at the same time: each may be large. */
 const SNAPSHOTS_AT_ONCE = 4;
 
 /** Reads frames from one snapshot of each process, up to {@link NODES_READ_MAX} nodes. */
-async function readFrames(frames: readonly FrameAt[], deadlineMs: number): Promise<Read[]> {
+async function readFrames(frames: readonly FrameAt[], ratio: number, deadlineMs: number): Promise<Read[]> {
   const sessions = [...new Set(frames.map(({ session }) => session))];
   const read = new Map<FrameAt, Read>();
   const until = performance.now() + deadlineMs * 2;
@@ -70,7 +78,7 @@ async function readFrames(frames: readonly FrameAt[], deadlineMs: number): Promi
     const byFrame = new Map(frames.filter((at) => at.session === session).map((at) => [at.frameId, at]));
     for (const [indexInProcess, document] of snapshot.documents.entries()) {
       const at = byFrame.get(snapshot.strings[document.frameId] ?? '');
-      if (at) read.set(at, { at, read: readDocument(snapshot, document), indexInProcess });
+      if (at) read.set(at, { at, read: readDocument(snapshot, document, ratio), indexInProcess });
       nodesLeft -= document.nodes.parentIndex?.length ?? 0;
     }
   };

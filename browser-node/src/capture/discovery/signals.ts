@@ -1,27 +1,135 @@
 import type { AdSignal } from '@adsweep/shared/capture/ad-block.ts';
-import { adServerName } from './ad-servers.ts';
+import { registrableDomain, sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
+import { isOfAdServer } from './ad-servers.ts';
+import { isAdSize } from './ad-sizes.ts';
+import { isNative, nativeDomainsOf } from './native-widgets.ts';
+import type { PageRequest } from './page-facts.ts';
 import { isFrame, type NodeRef, type PageIndex } from './page-index.ts';
+import { asksForVideoAd, IMA_FRAME } from './video-requests.ts';
 
 /** An element of a page that a signal may tell to be an ad, or a part of one. */
 export type Candidate = { page: PageIndex; ref: NodeRef; tag: string; attribute(name: string): string };
 
-/** A sign in an element alone that it is an ad. */
+/** A sign in an element that it is an ad. */
 export type Sign = { signal: AdSignal; tells(candidate: Candidate): boolean };
+
+export function candidateAt(page: PageIndex, ref: NodeRef): Candidate {
+  const { tag, attributes } = page.node(ref);
+  return { page, ref, tag, attribute: (name) => attributes[name] ?? '' };
+}
 
 /** The addresses that a frame's element has shown, its own included; none for other elements. */
 export function frameUrls({ page, ref, tag, attribute }: Candidate): string[] {
   if (!isFrame(tag)) return [];
   const inside = page.documentIn(ref);
-  if (inside === null) return [attribute('src')];
+  const source = page.resolve(ref.document, attribute('src'));
+  if (inside === null) return [source];
   const own = page.requestsOf(inside).filter(({ resourceType }) => resourceType === 'document');
-  return [...own.map(({ url }) => url), page.documentAt(inside).url, attribute('src')];
+  return [...own.map(({ url }) => url), page.documentAt(inside).url, source];
+}
+
+/**
+ * Whether an element is a frame whose document a script wrote: it has no address of its own, or after `document.open` that of the document
+ * around it.
+ */
+export function isWritten({ page, ref, tag }: Candidate): boolean {
+  const inside = isFrame(tag) ? page.documentIn(ref) : null;
+  if (inside === null) return false;
+  const { url } = page.documentAt(inside);
+  return !/^https?:/i.test(url) || url === page.documentAt(ref.document).url;
+}
+
+/** Where an element leads by a link, its own or one around it; '' = nowhere. */
+export function linkOf({ page, ref, attribute }: Candidate): string {
+  const own = attribute('href') || attribute('data-href') || attribute('data-url') || urlIn(attribute('onclick'));
+  if (own !== '') return page.resolve(ref.document, own);
+  for (let [at, level]: [NodeRef | null, number] = [page.parentOf(ref), 0]; at && level < 4; level += 1) {
+    const { tag, attributes } = page.node(at);
+    if (tag === 'a') return page.resolve(at.document, attributes.href ?? '');
+    at = page.parentOf(at);
+  }
+  return '';
+}
+
+const urlIn = (script: string): string => /https?:\/\/[^'"`\s)]+/i.exec(script)?.[0] ?? '';
+
+/** The request for what an element shows; null: there was none. */
+export function requestOf({ page, ref, tag, attribute }: Candidate): PageRequest | null {
+  if (tag !== 'img' && tag !== 'video' && tag !== 'embed') return null;
+  return page.requestFor(page.resolve(ref.document, attribute('src')));
+}
+
+/** Whether what an element shows comes from an ad server, or an ad server's script requested it. */
+function isServed(one: Candidate): boolean {
+  const request = requestOf(one);
+  return (request !== null && [request.url, ...request.scripts].some(isOfAdServer)) || isBesideAdScript(one);
+}
+
+/** Elements around a picture in which the script that wrote it may be. */
+const SCRIPT_LEVELS_MAX = 3;
+
+/**
+ * The scripts of ad servers that are in one small element with a picture or slot which leads to another site: such scripts write where they
+ * are, and Chromium does not tell which script wrote markup.
+ */
+export function adScriptsBeside(page: PageIndex, ref: NodeRef): string[] {
+  let at = page.parentOf(ref);
+  for (let level = 0; at && level < SCRIPT_LEVELS_MAX; level += 1, at = page.parentOf(at)) {
+    if (page.node(at).tag === 'body' || !leadsElsewhere(page, at)) return [];
+    const scripts = page
+      .childrenOf(at)
+      .map((child) => candidateAt(page, child))
+      .filter(({ tag }) => tag === 'script');
+    const urls = scripts.map((script) => page.resolve(script.ref.document, script.attribute('src')));
+    if (urls.some(isOfAdServer)) return urls.filter(isOfAdServer);
+  }
+  return [];
+}
+
+function isBesideAdScript(one: Candidate): boolean {
+  const link = one.tag === 'img' ? linkOf(one) : '';
+  return link !== '' && !sameSite(link, one.page.documentAt(0).url) && adScriptsBeside(one.page, one.ref).length > 0;
+}
+
+/** Whether a script of an ad server, or one it was asked for, wrote a frame's document. */
+const isWrittenByAdServer = (one: Candidate): boolean => {
+  const inside = one.page.documentIn(one.ref);
+  if (inside === null || !isWritten(one)) return false;
+  return one.page.requestsOf(inside).some(({ url, resourceType }) => resourceType === 'script' && isOfAdServer(url));
+};
+
+const BID = /\/(openrtb2?|prebid|hb|bid|bidder|bids|auction|cygnus|translator|headerbid)([/?._-]|$)/i;
+/** Whether a request asks a header bidder for an ad. */
+export const isBid = (request: PageRequest): boolean =>
+  (request.resourceType === 'xhr' || request.resourceType === 'fetch') &&
+  !asksForVideoAd(request) &&
+  (isOfAdServer(request.url) || BID.test(request.url));
+
+/** Elements that are looked at for a link. */
+const LINKS_SEARCHED_MAX = 300;
+
+/** Whether a link in an element leads to another site than the page's, and none of the links in it to the page's own. */
+export function leadsElsewhere(page: PageIndex, ref: NodeRef): boolean {
+  const publisher = page.documentAt(0).url;
+  let left = LINKS_SEARCHED_MAX;
+  let leads = false;
+  for (const at of page.within(ref)) {
+    left -= 1;
+    if (left === 0) break;
+    const { tag, attributes } = page.node(at);
+    const url = tag === 'a' ? page.resolve(at.document, attributes.href ?? '') : urlIn(attributes.onclick ?? '');
+    if (!/^https?:/i.test(url)) continue;
+    if (sameSite(url, publisher)) return false;
+    leads = true;
+  }
+  return leads;
 }
 
 const SAFEFRAME_URL = /^https?:\/\/([^/]+\.safeframe\.googlesyndication\.com\/|[^?#]*\/safeframe\/)/i;
 
 /** Each is enough for an ad block if the element shows something. */
 export const SIGNS: readonly Sign[] = [
-  { signal: 'ad_server_frame', tells: (one) => frameUrls(one).some((url) => adServerName(url) !== null) },
+  { signal: 'ad_server_frame', tells: (one) => frameUrls(one).some(isOfAdServer) },
   {
     signal: 'google_publisher_tag',
     tells: ({ tag, attribute }) =>
@@ -35,18 +143,79 @@ export const SIGNS: readonly Sign[] = [
   {
     signal: 'safeframe',
     tells: (one) =>
-      frameUrls(one).some((url) => SAFEFRAME_URL.test(url)) || one.attribute('data-is-safeframe') === 'true',
+      isFrame(one.tag) &&
+      (frameUrls(one).some((url) => SAFEFRAME_URL.test(url)) ||
+        one.attribute('data-is-safeframe') === 'true' ||
+        /"(sf_ver|hostPeerName)"|^\d+-\d+-\d+;\d+;</.test(one.attribute('name'))),
   },
+  {
+    signal: 'native_widget',
+    tells: ({ page, ref, tag, attribute }) => {
+      if (isFrame(tag) || tag === 'script') return false;
+      const domains = nativeDomainsOf(attribute('id'), `${attribute('class')} ${attribute('data-type')}`);
+      return domains.length > 0 && usesDomains(page, ref, domains);
+    },
+  },
+  { signal: 'native_widget', tells: (one) => one.tag === 'a' && isNative(linkOf(one)) && isOfAdOrNative(linkOf(one)) },
+  {
+    signal: 'ad_server_request',
+    tells: (one) =>
+      isServed(one) ||
+      isWrittenByAdServer(one) ||
+      (!isFrame(one.tag) && (one.tag === 'a' || one.attribute('onclick') !== '') && isOfAdServer(linkOf(one))),
+  },
+  {
+    signal: 'prebid',
+    tells: (one) => {
+      const box = one.page.node(one.ref).box;
+      if (!isWritten(one) || !box || !isAdSize(box)) return false;
+      const inside = one.page.documentIn(one.ref) as number;
+      if (!leadsElsewhere(one.page, { document: inside, node: 0 })) return false;
+      return one.page.facts.requests.some(isBid);
+    },
+  },
+  { signal: 'video_ad_request', tells: isVideoAd },
 ];
 
-/** Elements that are slots by themselves: what is around an ad belongs to it up to the outermost of these. */
-export const isSlot = ({ tag, attribute }: Candidate): boolean =>
-  attribute('data-google-query-id') !== '' ||
-  /^div-gpt-ad/.test(attribute('id')) ||
-  /^google_ads_iframe_.*__container__$/.test(attribute('id')) ||
-  (tag === 'ins' && /\badsbygoogle\b/.test(attribute('class')));
+const isOfAdOrNative = (url: string): boolean => isOfAdServer(url) || isNative(url);
 
-export function candidateAt(page: PageIndex, ref: NodeRef): Candidate {
-  const { tag, attributes } = page.node(ref);
-  return { page, ref, tag, attribute: (name) => attributes[name] ?? '' };
+/** Whether an element uses domains: in a link in it, or the page requested something of them. */
+function usesDomains(page: PageIndex, ref: NodeRef, domains: readonly string[]): boolean {
+  const isTheirs = (url: string) => domains.includes(registrableDomain(url));
+  return page.requestedSites().some(isTheirs) || [...page.linksWithin(ref)].some(isTheirs);
 }
+
+/** A player that is smaller, in pixels, shows no video ad. */
+const PLAYER = { width: 150, height: 80 };
+
+/**
+ * Whether an element is a player of video ads: one of Google's frames for them, or a video in a document that asked for one. Of several videos in that
+ * document, those whose media were requested after it.
+ */
+function isVideoAd(one: Candidate): boolean {
+  const { page, ref, tag } = one;
+  const { box } = page.node(ref);
+  if (!box || box.width < PLAYER.width || box.height < PLAYER.height) return false;
+  if (isFrame(tag)) return frameUrls(one).some((url) => IMA_FRAME.test(url));
+  if (tag !== 'video') return false;
+  const asked = page.requestsOf(ref.document).concat(page.requestsAround(ref.document)).filter(asksForVideoAd);
+  if (asked.length === 0) return false;
+  const since = Math.min(...asked.map(({ atMs }) => atMs));
+  const media = requestOf(one);
+  const videos = page.documentAt(ref.document).nodes.filter((node) => node.tag === 'video' && node.isShown);
+  return videos.length === 1 || (media !== null && media.atMs >= since);
+}
+
+/** Signs that a block, once found by another, has as well. */
+export const SUPPORTING: readonly {
+  signal: AdSignal;
+  tells(block: { urls: readonly string[]; isSized: boolean }): boolean;
+}[] = [
+  { signal: 'ad_server_request', tells: ({ urls }) => urls.some(isOfAdServer) },
+  {
+    signal: 'amazon',
+    tells: ({ urls }) => urls.some((url) => /^https?:\/\/([^/]+\.)?amazon-adsystem\.com\//i.test(url)),
+  },
+  { signal: 'safeframe', tells: ({ urls }) => urls.some((url) => SAFEFRAME_URL.test(url)) },
+  { signal: 'ad_size', tells: ({ isSized }) => isSized },
+];

@@ -50,6 +50,10 @@ export const SCREENSHOT_MS = 10_000;
 export const SCREENSHOT_HEIGHT_MAX = 300_000;
 /** Scrolling through a page so that it loads lazy content. */
 export const SCROLL_MS = 2_500;
+/** Scrolling through a page as a reader does, so that its ads load. */
+export const READ_THROUGH_MS = 10_000;
+/** From there until what that loaded has settled. */
+export const LATE_SLOTS_MS = 6_000;
 /** How long the Back probe waits for a navigation. */
 export const PROBE_MS = 2_500;
 /** How long a document's unload handlers may take. */

@@ -65,6 +65,9 @@ const RESTING: Record<NoteKind, readonly string[] | ((note: Note) => readonly st
   creative_picture: ['screenshot'],
   creative_html: ['rules'],
   ads: ['vast_media', 'vast_trackers'],
+  // No judgement of a page rests on its ads, which have scans of their own.
+  ad_blocks: [],
+  ad_frames: [],
   contents: SCRIPTS,
   contents_closed: [],
   // Bounds of the contract (spec 8).

@@ -1,0 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import { scrollToScreen } from '../page-scripts/scroll-to-screen.ts';
+import { ANSWER_MS, LATE_SLOTS_MS, READ_THROUGH_MS, underLoad } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import type { OpenTab } from '../session/open-tabs.ts';
+import { settle } from '../session/settle.ts';
+
+/** Screens of a page that are scrolled through at most: a page that adds more at its end has no last one. */
+const SCREENS_MAX = 25;
+/** How long each screen is in view: slots that load when they are seen wait until scrolling pauses. */
+const SCREEN_MS = 200;
+/** How much longer a screen is in view while requests have no answer. */
+const SLOW_SCREEN_MS = 600;
+const STEP_MS = 50;
+
+/**
+ * Scrolls through the page of a tab as a reader does, so that ads load which wait until they are in view, and back to the top; then waits
+ * until the page has settled. Bounded in time and in screens; a page that does not answer is left as it is. Never throws.
+ */
+export async function readThrough(session: CaptureSession, tab: OpenTab): Promise<void> {
+  const until = performance.now() + underLoad(session, READ_THROUGH_MS);
+  for (let screen = 0; screen < SCREENS_MAX && performance.now() < until; screen += 1) {
+    const isMore = await showScreen(session, tab, false);
+    await dwell(session);
+    // What loads at the end of a page may add to it.
+    if (!isMore && !(await showScreen(session, tab, false))) break;
+  }
+  await showScreen(session, tab, true);
+  await settle(session, LATE_SLOTS_MS);
+}
+
+/** Whether there is a further screen; null: the page did not answer, or the capture ended. */
+async function showScreen(session: CaptureSession, { tab: { session: target } }: OpenTab, isTop: boolean) {
+  if (session.ending.failure) return null;
+  const scrolling = evaluateInIsolatedWorld(target, target.targetId, scrollToScreen, { isTop }, ANSWER_MS);
+  return session.ending.race(scrolling.catch(() => null));
+}
+
+async function dwell({ ending, journal }: CaptureSession): Promise<void> {
+  const since = performance.now();
+  const ageMs = () => performance.now() - since;
+  while (
+    !ending.failure &&
+    (ageMs() < SCREEN_MS || (journal.unanswered(SLOW_SCREEN_MS) > 0 && ageMs() < SLOW_SCREEN_MS))
+  )
+    await ending.race(pause(STEP_MS));
+}
