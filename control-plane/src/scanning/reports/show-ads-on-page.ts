@@ -58,9 +58,10 @@ const showOwnPicture = ({ token, picture }: ReportAdScan): Html | null =>
   html`<image href="${token}/${picture}?w=${AD_PICTURE_WIDTH}" width="100%" height="100%" preserveAspectRatio="none"/>`;
 
 /** The kind and the network of an ad, as far as there is room for them in its block. */
-function showLabel({ kind, network }: ReportAd, { width, height }: Box): Html | false {
+function showLabel({ kind, network, network_host }: ReportAd, { width, height }: Box): Html | false {
   const room = Math.floor(((width / 100) * PICTURE_WIDTH - NUMBER_WIDTH) / CHARACTER_WIDTH) - 2;
-  const label = [`${kind} · ${network}`, network, kind].find((words) => words !== '' && words.length <= room);
+  const name = network || network_host;
+  const label = [name && `${kind} · ${name}`, name, kind].find((words) => words !== '' && words.length <= room);
   if (label === undefined || height === 0) return false;
   const length = NUMBER_WIDTH + Math.ceil((label.length + 2) * CHARACTER_WIDTH);
   return html`<g class="label"><rect class="strip" width="${length}" height="${LABEL_HEIGHT}"/><text x="${NUMBER_WIDTH + 8}" y="16">${label}</text></g>`;

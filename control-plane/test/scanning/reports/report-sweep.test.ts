@@ -39,6 +39,18 @@ describe('the report of a sweep', () => {
       'as it was in view',
     );
     assert.match(page, /<svg class="block failed hollow" x="2.000%" y="60.000%"/, 'the one beyond the cap');
+    const label = (changes: Partial<ListedAdBlock>) =>
+      /<g class="label">.*?<text[^>]*>([^<]*)</.exec(
+        showSweep(
+          sampleAds(2, () => changes),
+          [],
+        ),
+      )?.[1];
+    assert.equal(label({}), 'banner · Example Ads');
+    assert.equal(label({ network: '' }), 'banner · ads.example');
+    assert.equal(label({ network: '', network_host: '' }), 'banner');
+    assert.equal(label({ width: 130 }), 'Example Ads');
+    assert.equal(label({ width: 30 }), undefined, 'there is no room');
     assert.equal(page.match(/class="block /g)?.length, 3, 'a pop has no place on the page');
   });
 
