@@ -1,3 +1,4 @@
+import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { Box, PageDocument, PageFacts, PageNode, PageRequest } from './page-facts.ts';
 
 /** A node of a page: its document's index in the facts, and its own in the document. */
@@ -10,6 +11,9 @@ const UNREAD_SIDE_MIN = 20;
 const UNBOXED_NODES_MAX = 500;
 
 const LINKS_MAX = 100;
+/** Nodes that are looked at for links, and searches of elements of one page. */
+const LINK_NODES_MAX = 5_000;
+const SEARCHES_MAX = 3_000;
 
 /** Answers questions about the facts of a page: what is in what, what shows something, and who requested what. Pure. */
 export class PageIndex {
@@ -17,7 +21,9 @@ export class PageIndex {
   readonly #inside = new Map<string, number>();
   readonly #byFrame = new Map<string, PageRequest[]>();
   #byUrl: Map<string, PageRequest> | null = null;
-  #sites: string[] | null = null;
+  #domains: Set<string> | null = null;
+  #searches = 0;
+  readonly #ofDocument = new Map<unknown, Map<number, unknown>>();
   readonly #framesIn = new Map<string, number[]>();
   readonly #shows: (boolean[] | null)[];
   readonly #children: (number[][] | null)[];
@@ -140,17 +146,36 @@ export class PageIndex {
     return new URL(address, this.documentAt(base).url).href;
   }
 
-  /** One URL of each host that was requested. */
-  requestedSites(): readonly string[] {
-    this.#sites ??= [...new Map(this.facts.requests.map(({ url }) => [hostOf(url), url])).values()];
-    return this.#sites;
+  /** The registrable domains of what was requested. */
+  requestedDomains(): ReadonlySet<string> {
+    this.#domains ??= new Set(
+      [...new Map(this.facts.requests.map(({ url }) => [hostOf(url), url])).values()].map(registrableDomain),
+    );
+    return this.#domains;
+  }
+
+  /** Whether a further search of what is in an element may be made: a page of thousands of signs must not hold up the node. */
+  maySearch(): boolean {
+    this.#searches += 1;
+    return this.#searches <= SEARCHES_MAX;
+  }
+
+  /** What `make` returns for a document, made once. `make` is the same function each time. */
+  ofDocument<Result>(document: number, make: (page: PageIndex, document: number) => Result): Result {
+    const known = this.#ofDocument.get(make) ?? new Map<number, unknown>();
+    this.#ofDocument.set(make, known);
+    if (!known.has(document)) known.set(document, make(this, document));
+    return known.get(document) as Result;
   }
 
   /** The links in a node, at most {@link LINKS_MAX}. */
   *linksWithin(ref: NodeRef): Generator<string> {
     let left = LINKS_MAX;
+    let nodesLeft = LINK_NODES_MAX;
     for (const at of this.within(ref)) {
       const { tag, attributes } = this.node(at);
+      nodesLeft -= 1;
+      if (nodesLeft === 0) return;
       if (tag !== 'a') continue;
       yield this.resolve(at.document, attributes.href ?? '');
       left -= 1;

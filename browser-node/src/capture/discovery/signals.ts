@@ -110,6 +110,7 @@ const LINKS_SEARCHED_MAX = 300;
 
 /** Whether a link in an element leads to another site than the page's, and none of the links in it to the page's own. */
 export function leadsElsewhere(page: PageIndex, ref: NodeRef): boolean {
+  if (!page.maySearch()) return false;
   const publisher = page.documentAt(0).url;
   let left = LINKS_SEARCHED_MAX;
   let leads = false;
@@ -182,7 +183,8 @@ const isOfAdOrNative = (url: string): boolean => isOfAdServer(url) || isNative(u
 /** Whether an element uses domains: in a link in it, or the page requested something of them. */
 function usesDomains(page: PageIndex, ref: NodeRef, domains: readonly string[]): boolean {
   const isTheirs = (url: string) => domains.includes(registrableDomain(url));
-  return page.requestedSites().some(isTheirs) || [...page.linksWithin(ref)].some(isTheirs);
+  if (domains.some((domain) => page.requestedDomains().has(domain))) return true;
+  return page.maySearch() && [...page.linksWithin(ref)].some(isTheirs);
 }
 
 /** A player that is smaller, in pixels, shows no video ad. */
@@ -198,12 +200,18 @@ function isVideoAd(one: Candidate): boolean {
   if (!box || box.width < PLAYER.width || box.height < PLAYER.height) return false;
   if (isFrame(tag)) return frameUrls(one).some((url) => IMA_FRAME.test(url));
   if (tag !== 'video') return false;
-  const asked = page.requestsOf(ref.document).concat(page.requestsAround(ref.document)).filter(asksForVideoAd);
-  if (asked.length === 0) return false;
-  const since = Math.min(...asked.map(({ atMs }) => atMs));
+  const { since, videos } = page.ofDocument(ref.document, videoAdsIn);
+  if (since === null) return false;
   const media = requestOf(one);
-  const videos = page.documentAt(ref.document).nodes.filter((node) => node.tag === 'video' && node.isShown);
-  return videos.length === 1 || (media !== null && media.atMs >= since);
+  return videos === 1 || (media !== null && media.atMs >= since);
+}
+
+/** When a document first asked for a video ad, in Unix ms (null: it did not), and how many videos it shows. */
+function videoAdsIn(page: PageIndex, document: number): { since: number | null; videos: number } {
+  const requests = [...page.requestsOf(document), ...page.requestsAround(document)].filter(asksForVideoAd);
+  const since = requests.reduce((first, { atMs }) => Math.min(first, atMs), Number.POSITIVE_INFINITY);
+  const videos = page.documentAt(document).nodes.filter(({ tag, isShown }) => tag === 'video' && isShown).length;
+  return { since: Number.isFinite(since) ? since : null, videos };
 }
 
 /** Signs that a block, once found by another, has as well. */
