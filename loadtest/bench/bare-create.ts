@@ -28,7 +28,7 @@ const scans = store.collection<StoredScan>('scans');
 const catalogue = await catalogueReader(routerUrl, token)();
 const addresses = new AddressPolicy([]);
 const check = compileValidator(ScanInSchema, 'body');
-const campaign = { hasCampaign: true, hasRun: true, isArchived: false };
+const campaign = { hasCampaign: true, hasRun: true, isArchived: false, isRunCancelled: false };
 const options = { organizationId: 'organization', priceMicros: 10_000 };
 
 const app = new Koa();

@@ -22,6 +22,7 @@ const GROUPS = {
   Scans: 'Checks of one target each: created, followed, listed and cancelled.',
   Campaigns: 'What is scanned again and again, in which countries and on which devices.',
   'Campaign groups': 'Campaigns that are archived, restored and paused together.',
+  Runs: 'The scans of a campaign that belong together.',
   Artifacts: 'What was captured of a scan, under the same authorization as everything else.',
   Reference: 'What a scan can ask for, and this document.',
   Tags: 'What can be found of a scan.',

@@ -39,12 +39,17 @@ export function createDomains(platform: Platform, settings: Settings) {
       openPicture: (one, of) => crawling.verbs.openPicture(one, of),
       findFile: (one, name) => crawling.verbs.findFile(one, name),
       findCampaign: (...named) => campaigns.verbs.findCampaign(...named),
+      joinRun: (...campaign) => campaigns.verbs.joinRun(...campaign),
       campaignWordsOf: (...ids) => campaigns.verbs.campaignWordsOf(...ids),
       campaignsInGroup: (...group) => campaigns.verbs.campaignsInGroup(...group),
     },
     settings,
   );
-  const campaigns: CampaignsDomain = campaignsDomain(platform, scanning.verbs, settings);
+  const campaigns: CampaignsDomain = campaignsDomain(
+    platform,
+    { ...scan.stores, ...scanning.verbs, unqueue: (cancelled) => crawling.verbs.unqueue(cancelled) },
+    settings,
+  );
   const leaseCapOf = (organizationId: string) =>
     accounts.verbs.quotasOf(organizationId).then(({ concurrent_leases }) => concurrent_leases);
   const crawling: CrawlingDomain = crawlingDomain(

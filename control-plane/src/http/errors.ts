@@ -99,6 +99,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'There can be at most 20,000 campaigns.',
   },
+  'runs.cancelled': {
+    status: 409,
+    detail: 'text',
+    means: 'The run is cancelled: no scan can join it.',
+  },
   'campaign_groups.archived': {
     status: 409,
     detail: 'text',

@@ -1,3 +1,4 @@
+import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import { type EmittedEvent, inSequence } from '../platform/outbox/outbox-entry.ts';
 import { advance, type ScanChange, type ScanEvent } from './advance.ts';
 import type { ScanRecord } from './scan.ts';
@@ -18,10 +19,14 @@ export async function changeScan(
   return change && scans.apply(scan, withEvents(withStatusTime(change, scan, now), scan.event_sequence, events));
 }
 
-/** Adds the time and the number of a status change, so that receivers of several changes know their order. */
-function withStatusTime(change: ScanChange, { status, status_sequence = 0 }: ScanRecord, now: Date): ScanChange {
+/**
+ * Adds the time and the number of a status change, so that receivers of several changes know their order, and the outcome of a run's scan.
+ */
+function withStatusTime(change: ScanChange, scan: ScanRecord, now: Date): ScanChange {
+  const { status, status_sequence = 0, run_id } = scan;
   if (change.set.status === undefined || change.set.status === status) return change;
-  return { ...change, set: { ...change.set, status_at: now, status_sequence: status_sequence + 1 } };
+  const ended = run_id !== null && isFinal(change.set.status) ? { final_status: change.set.status } : {};
+  return { ...change, set: { ...change.set, ...ended, status_at: now, status_sequence: status_sequence + 1 } };
 }
 
 /** Adds events. The event sequence is compared too, so that concurrent changes cannot use the same numbers. */

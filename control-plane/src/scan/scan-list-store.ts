@@ -71,6 +71,13 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
       return scans.find(where, { maxTimeMS }).sort({ slot: 1, _id: 1 }).project<ListedScan>(LISTED).toArray();
     },
 
+    /** Pending scans with a filter key, newest first, after a position (null: from the first). */
+    async pendingWith(organization_id: string, key: string, after: CursorPosition | null, limit: number) {
+      const where: Filter<StoredScan> = { organization_id, filter_keys: key, status: 'pending' };
+      const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
+      return scans.find(from, { maxTimeMS }).sort(NEWEST).limit(limit).toArray();
+    },
+
     /** Counts the organization's scans with a tag. */
     async countWithTag(organizationId: string, slug: string): Promise<number> {
       return scans.countDocuments({ organization_id: organizationId, 'tags.tag_slug': slug });

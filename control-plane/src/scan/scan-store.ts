@@ -5,6 +5,7 @@ import type { Collection, Filter, Store } from '../platform/store.ts';
 import type { ScanChange } from './advance.ts';
 import { endedScans } from './ended-scan-store.ts';
 import { type FilterSource, filterKeysOf } from './filter-keys.ts';
+import { runCounts } from './run-counts.ts';
 import {
   DISCOVERED_FIELDS,
   type DiscoveredScan,
@@ -30,6 +31,7 @@ export type ScanStore = ReturnType<typeof scanStore>;
 export function scanStore(store: Store, changed: (scan: ScanRecord) => void = () => {}) {
   const scans: Collection<StoredScan> = store.collection<StoredScan>('scans');
   const texts = targetTexts(store);
+  const { removeCounted, countRun, ...counts } = runCounts(store, scans);
   const insert = gatherByKey<StoredScan, boolean>(
     (_organizationId, records) => insertAllOnce(scans, records),
     INSERTED_AT_ONCE,
@@ -37,6 +39,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
 
   return {
     async createIndexes(): Promise<void> {
+      await counts.createIndexes();
       await scans.createIndexes([
         ...LIST_INDEXES,
         { key: { organization_id: 1, job_id: 1 } },
@@ -106,7 +109,10 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       const { fence, ...when } = change.when;
       const filter: Filter<StoredScan> = { _id, organization_id, ...when };
       if (fence !== undefined) filter['lease.fence'] = fence;
-      const keys = 'classification' in change.set ? { filter_keys: filterKeysOf({ ...scan, ...change.set }) } : {};
+      const keys =
+        'classification' in change.set || 'final_status' in change.set
+          ? { filter_keys: filterKeysOf({ ...scan, ...change.set }) }
+          : {};
       const update = { $set: { ...change.set, ...keys }, ...pushToOutbox(change.follows) };
       const after = await scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
       if (after && change.set.status !== undefined) changed(after);
@@ -119,9 +125,12 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
      */
     async remove({ _id, organization_id }: ScanKey): Promise<void> {
       await texts.remove(organization_id, _id);
-      await scans.deleteOne({ _id, organization_id, completed_at: { $ne: null } });
+      await removeCounted({ _id, organization_id }, () =>
+        scans.deleteOne({ _id, organization_id, completed_at: { $ne: null } }),
+      );
     },
 
+    countRun,
     ...scanLists(scans),
     ...waitingScans(scans),
     ...endedScans(scans),

@@ -118,8 +118,8 @@ export type ScanRecord = OutboxFields & {
   extracted_labels?: string[];
   campaign_id: string | null;
   run_id: string | null;
-  /** Its priority class: 0 interactive, 1 bulk; absent: 0. Scans of a campaign have class 2 whatever this is (`priorityClassOf`). */
-  band?: 0 | 1;
+  /** Its priority class: 0 interactive, 1 bulk, 2 made by a campaign; absent: 0. A scan that is posted with a campaign has that of its request. */
+  band?: 0 | 1 | 2;
   /** Its index in a group of repeats (0: the first), and their shared session (null: none). Absent: it is not a repeat. */
   repeat?: { index: number; total: number; session_id: string | null };
   retry_max_attempts: number;
@@ -152,6 +152,8 @@ export type ScanRecord = OutboxFields & {
   checks_claimed_until: Date | null;
   /** How often its analysis was started since the last recheck; absent: never. While `checking` it identifies the worker's claim. */
   checks_attempts?: number;
+  /** The state in which it last ended, which a recheck keeps until it ends. Absent: it has not ended, or has no run. */
+  final_status?: ScanStatus;
   /** When it first ended; a recheck does not change it. */
   completed_at: Date | null;
   /** Its last recheck (absent: none): the id of the request, and the number of rechecks so far. */
@@ -209,6 +211,7 @@ export const LISTED_FIELDS = [
   'retry_attempt',
   'retry_max_attempts',
   'status',
+  'error',
   'capture',
   'network',
   'network_host',

@@ -1,31 +1,38 @@
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { CancelParts } from '../scan/cancel.ts';
+import type { ScanDomain } from '../scan/scan-domain.ts';
 import { campaignStore } from './campaigns/campaign-store.ts';
 import { findCampaigns } from './campaigns/find-campaigns.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
 import { groupStore } from './groups/group-store.ts';
 import { groupRoutes } from './groups/routes.ts';
+import { joinApiRun } from './runs/join-run.ts';
+import { runRoutes } from './runs/routes.ts';
+import { runStore } from './runs/run-store.ts';
 import type { ScanCreation } from './scans/request/create-scans.ts';
 
 /** What campaigns need from scanning. */
-export type CampaignsNeeds = Pick<ScanCreation, 'findIssues'>;
+export type CampaignsNeeds = Pick<ScanCreation, 'findIssues'> &
+  Pick<ScanDomain['stores'], 'scans'> &
+  Pick<CancelParts, 'unqueue'>;
 
-/** `addresses`: the addresses that targets and referrers may have. */
-export type CampaignsSettings = { addresses: AddressPolicy };
+/** `addresses`: the addresses that targets and referrers may have. `publicUrl`: how clients reach the API, without a final slash. */
+export type CampaignsSettings = { addresses: AddressPolicy; publicUrl: string };
 
 export type CampaignsDomain = ReturnType<typeof campaignsDomain>;
 
-/** Campaigns and their groups. */
+/** Campaigns, their groups and their runs. */
 export function campaignsDomain(
-  { store }: Pick<Platform, 'store'>,
-  { findIssues }: CampaignsNeeds,
-  { addresses }: CampaignsSettings,
+  { store, wake, logger }: Pick<Platform, 'store' | 'wake' | 'logger'>,
+  { findIssues, scans, unqueue }: CampaignsNeeds,
+  { addresses, publicUrl }: CampaignsSettings,
 ) {
-  const [groups, campaigns] = [groupStore(store), campaignStore(store)];
+  const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
   const findGroup = (organizationId: string, id: string) => groups.find(organizationId, id);
   return {
-    stores: { groups, campaigns },
+    stores: { groups, campaigns, runs },
     routes: {
       api: [
         ...groupRoutes({
@@ -39,10 +46,22 @@ export function campaignsDomain(
           // There are no policy sets yet.
           hasPolicySet: async () => false,
         }),
+        ...runRoutes({
+          runs,
+          campaigns,
+          scans,
+          publicUrl,
+          unqueue,
+          log: logger,
+          outboxFilled: () => wake.announce('outbox'),
+        }),
       ],
     },
     loops: {},
     outboxHandlers: {},
-    verbs: findCampaigns({ campaigns, groups }),
+    verbs: {
+      ...findCampaigns({ campaigns, groups, findRun: runs.find }),
+      joinRun: joinApiRun({ runs, campaigns }),
+    },
   } satisfies Domain;
 }

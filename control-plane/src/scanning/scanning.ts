@@ -15,7 +15,7 @@ import { reportRoutes } from './reports/routes.ts';
 import type { ScanEvidence } from './scans/api/evidence.ts';
 import { scanRoutes } from './scans/api/routes.ts';
 import { scanCreation } from './scans/request/create-scans.ts';
-import type { CampaignWordsOf, FindCampaign } from './scans/request/find-campaign.ts';
+import type { CampaignWordsOf, FindCampaign, JoinRun } from './scans/request/find-campaign.ts';
 import type { Enqueue } from './scans/request/submit.ts';
 
 /** What scanning needs from accounts, the catalogue and crawling. */
@@ -30,6 +30,7 @@ export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
     openPicture: (scan: ScanRecord, of: PictureOf) => Promise<OpenPicture | null>;
     findFile: (scan: ScanRecord, name: string) => Promise<FoundFile | null>;
     findCampaign: FindCampaign;
+    joinRun: JoinRun;
     campaignWordsOf: CampaignWordsOf;
     campaignsInGroup: (organizationId: string, groupId: string) => Promise<string[]>;
   };

@@ -116,6 +116,15 @@ describe('any request to any operation', () => {
         return { campaign_id: (await api.post('/api/v1/campaigns', campaign, { key: KEYS.theirs })).body.id };
       },
     ],
+    [
+      '/api/v1/runs/{run_id}',
+      async () => {
+        const campaign = { name: 'Theirs', url: PAGE.url, country_codes: ['US'] };
+        const { id } = (await api.post('/api/v1/campaigns', campaign, { key: KEYS.theirs })).body;
+        await api.post('/api/v1/scans', { ...PAGE, campaign_id: id }, { key: KEYS.theirs });
+        return { run_id: (await api.get(`/api/v1/campaigns/${id}/runs`, { key: KEYS.theirs })).body.items[0].id };
+      },
+    ],
     ['/api/v1/tag-definitions/{slug}', async () => ({ slug: await registerTheirTag('their_tag') })],
   ];
   const theirRule = async () => {

@@ -77,11 +77,11 @@ async function enqueueInShard(
 
 const countTrue = (values: boolean[]): number => values.filter(Boolean).length;
 
-type QueuedScan = Pick<ScanInQueue, 'organization_id' | 'job_id' | 'band' | 'campaign_id' | 'due_at'>;
+type QueuedScan = Pick<ScanInQueue, 'organization_id' | 'job_id' | 'band' | 'due_at'>;
 
 /** The priority class of a scan's job. Single scans come first, because a person waits for them. */
-export function priorityClassOf({ band, campaign_id }: Pick<ScanInQueue, 'band' | 'campaign_id'>): PriorityClass {
-  return campaign_id !== null ? 2 : (band ?? 0);
+export function priorityClassOf({ band = 0 }: Pick<ScanInQueue, 'band'>): PriorityClass {
+  return band;
 }
 
 /** The longest delay of a retry, in ms. */

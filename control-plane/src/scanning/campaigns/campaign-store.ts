@@ -100,6 +100,11 @@ export function campaignStore(store: Store) {
       return (await campaigns.updateMany(affected, set)).modifiedCount;
     },
 
+    /** Notes the creation of a run. */
+    async noteRun(organization_id: string, _id: string, at: Date): Promise<void> {
+      await campaigns.updateOne({ _id, organization_id }, { $max: { last_run_at: at } });
+    },
+
     /** A page of the organization's matching campaigns, newest first, and their number. */
     async list(organization_id: string, filter: CampaignFilter, { skip, limit }: { skip: number; limit: number }) {
       const where = filterOf(organization_id, filter);

@@ -2,16 +2,23 @@ import type { GroupStore } from '../groups/group-store.ts';
 import type { CampaignWords, FindCampaign } from '../scans/request/find-campaign.ts';
 import type { CampaignStore } from './campaign-store.ts';
 
-type Stores = { campaigns: CampaignStore; groups: GroupStore };
+type Run = { campaign_id: string; cancelled_at: Date | null };
+type Parts = {
+  campaigns: CampaignStore;
+  groups: GroupStore;
+  findRun: (organizationId: string, id: string) => Promise<Run | null>;
+};
 
 /** What scans ask of campaigns. */
-export function findCampaigns({ campaigns, groups }: Stores) {
+export function findCampaigns({ campaigns, groups, findRun }: Parts) {
   const findCampaign: FindCampaign = async (organizationId, campaignId, runId) => {
     const campaign = campaignId === null ? null : await campaigns.find(organizationId, campaignId);
+    const run = campaign && runId !== null ? await findRun(organizationId, runId) : null;
     return {
       hasCampaign: campaignId === null || campaign !== null,
-      hasRun: runId === null,
+      hasRun: runId === null || run?.campaign_id === campaignId,
       isArchived: campaign?.is_archived ?? false,
+      isRunCancelled: Boolean(run?.cancelled_at),
     };
   };
 

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { itemsOf, type Json, KEYS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { changeScan } from '../../../src/scan/change-scan.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
+import {
+  itemsOf,
+  type Json,
+  KEYS,
+  ORGANIZATIONS,
+  PAGE,
+  type RunningApi,
+  runningApi,
+} from '../../support/running-api.ts';
 
 const PATH = '/api/v1/campaigns';
 const GROUPS = '/api/v1/campaign-groups';
@@ -230,5 +240,91 @@ describe('scans of campaigns', () => {
     await campaigns.insertMany(Array.from({ length: 51 }, () => ({ ...stored, _id: crypto.randomUUID() })));
     assert.equal((await found(second)).total, 1);
     assert.equal((await api.get(`/api/v1/scans?group_id=${second}`, { key: KEYS.theirs })).body.total, 0);
+  });
+});
+
+describe('runs of campaigns', () => {
+  const COUNTS = ['total', 'completed', 'failed', 'partial', 'cancelled'] as const;
+  const runsOf = async (id: string) => (await api.get(`${PATH}/${id}/runs`)).body;
+  const countsOf = async (id: string) => {
+    const run = (await api.get(`/api/v1/runs/${id}`)).body;
+    return COUNTS.map((name) => run[name]).join(' ');
+  };
+  const post = async (body: object): Promise<Json> => {
+    const answer = await api.post('/api/v1/scans', { ...PAGE, ...body });
+    assert.equal(answer.status, 201, answer.text);
+    return answer.body;
+  };
+  const record = async (id: string): Promise<ScanRecord> => (await api.scans.find(ORGANIZATIONS.ours, id))!;
+  /** Ends a scan as an analysis of it does. */
+  const finish = async (id: string, complete: boolean): Promise<void> => {
+    await api.store
+      .collection<Json>('scans')
+      .updateOne({ _id: id, status: 'pending' }, { $set: { status: 'crawled' } });
+    const [now, until] = [new Date(), new Date(Date.now() + 60_000)];
+    const claimed = await changeScan(api.scans, await record(id), { type: 'claim_checks', until }, now);
+    const classification = { brand: null, ai_category: null, iab_v3: null, custom_taxonomies: [] };
+    const judged = { tags: [], classification, extractedLabels: {}, network: '', networkHost: '', error: '' };
+    assert.ok(await changeScan(api.scans, claimed!, { type: 'finish', ...judged, complete }, now));
+  };
+
+  test('§2.1 scans that are posted with a campaign join its API run of the day, and with a run_id that run', async () => {
+    const { id: campaign_id } = await create();
+    assert.equal((await api.post('/api/v1/scans?dry_run=true', { ...PAGE, campaign_id })).status, 200);
+    assert.equal((await runsOf(campaign_id)).total, 0);
+    const [first] = await Promise.all([post({ campaign_id }), post({ campaign_id, repeat_count: 2 })]);
+    const { items, total } = await runsOf(campaign_id);
+    const [{ id: run_id, source, trigger, created_at }] = items;
+    assert.deepEqual([total, source, trigger, items[0].total], [1, 'api', 'api', 3]);
+    assert.equal((await api.get(`${PATH}/${campaign_id}`)).body.last_run_at, created_at);
+    assert.equal((await api.get(`${PATH}?last_run_from=2001-01-01&q=Spring`)).body.items[0].id, campaign_id);
+    await post({ campaign_id, run_id });
+    const tiles = (await api.get(`/api/v1/runs/${run_id}/scans?limit=1&page=4`)).body;
+    assert.equal(tiles.total, 4);
+    assert.deepEqual(Object.keys(tiles.items[0]).toSorted(), [
+      ...['country_code', 'elapsed_ms', 'error', 'id', 'offer_url', 'public_report_url', 'report_url'],
+      ...['screenshot_url', 'status'],
+    ]);
+    assert.equal((await api.get(`/api/v1/scans?run_id=${run_id}&scan_id=${first.id}`)).body.total, 1);
+
+    const { id: other } = await create();
+    const ofOther = await api.post('/api/v1/scans', { ...PAGE, campaign_id: other, run_id });
+    assert.deepEqual(itemsOf(ofOther), ['body.run_id not_found']);
+    assert.deepEqual(itemsOf(await api.post('/api/v1/scans', { ...PAGE, run_id })), [
+      'body.run_id invalid_combination',
+    ]);
+    assert.equal((await api.get(`/api/v1/runs/${run_id}`, { key: KEYS.theirs })).status, 404);
+  });
+
+  test('§2.8 a run counts each scan once, by the state in which it last ended', async () => {
+    const { id: campaign_id } = await create();
+    const scans = [await post({ campaign_id }), await post({ campaign_id }), await post({ campaign_id })];
+    const [first, second, third] = scans.map(({ id }) => id as string);
+    const run_id = (await runsOf(campaign_id)).items[0].id;
+    assert.equal(await countsOf(run_id), '3 0 0 0 0');
+    await finish(first!, false);
+    await finish(second!, true);
+    assert.equal(await countsOf(run_id), '3 1 0 1 0');
+    await changeScan(api.scans, await record(first!), { type: 'recheck', id: 'again' }, new Date());
+    assert.equal(await countsOf(run_id), '3 1 0 1 0', 'during a recheck');
+    await finish(first!, true);
+    assert.equal(await countsOf(run_id), '3 2 0 0 0', 'after the recheck');
+
+    // A removal that is interrupted at any moment, and repeated, counts the scan once.
+    const release = api.intercept('scans', 'deleteOne', () => Promise.reject(new Error('interrupted')));
+    await assert.rejects(api.scans.remove(await record(first!)));
+    assert.equal(await countsOf(run_id), '3 2 0 0 0', 'an interrupted removal');
+    release();
+    await api.scans.remove(await record(first!));
+    assert.equal(await api.scans.find(ORGANIZATIONS.ours, first!), null);
+    assert.equal(await countsOf(run_id), '3 2 0 0 0', 'after the removal');
+
+    assert.deepEqual((await api.post(`/api/v1/runs/${run_id}/cancel`)).body, { cancelled_count: 1 });
+    assert.deepEqual((await api.post(`/api/v1/runs/${run_id}/cancel`)).body, { cancelled_count: 0 });
+    assert.deepEqual([(await record(third!)).status, await countsOf(run_id)], ['cancelled', '3 2 0 0 1']);
+    const late = await api.post('/api/v1/scans', { ...PAGE, campaign_id, run_id });
+    assert.deepEqual([late.status, late.body.code, typeof late.body.detail], [409, 'runs.cancelled', 'string']);
+    await post({ campaign_id });
+    assert.deepEqual((await runsOf(campaign_id)).items.map(({ total }: Json) => total).toSorted(), [1, 3]);
   });
 });

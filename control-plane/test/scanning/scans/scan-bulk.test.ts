@@ -217,10 +217,12 @@ describe('creating several scans with one request', () => {
     const creation = scanCreation({
       ...{ ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs, ...api.settings },
       ...{ log: api.logger, submitted: () => {}, outboxFilled: () => {} },
+      joinRun: async () => 'today',
       findCampaign: async (organizationId, campaignId, runId) => ({
         hasCampaign: organizationId === ORGANIZATIONS.ours && campaignId === 'mine',
         hasRun: runId === null || runId === 'today',
         isArchived: false,
+        isRunCancelled: false,
       }),
     });
     const withCampaign = createRoutes({

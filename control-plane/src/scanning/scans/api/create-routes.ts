@@ -41,6 +41,7 @@ const ERRORS = [
   'scanning.unsupported_proxy_city',
   'scanning.unsupported_proxy_isp',
   'campaigns.archived',
+  'runs.cancelled',
   'billing.suspended',
   'billing.quota_exhausted',
   'billing.insufficient_funds',

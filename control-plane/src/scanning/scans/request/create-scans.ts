@@ -8,7 +8,7 @@ import type { ScanRecord } from '../../../scan/scan.ts';
 import type { ScanRequest } from './checks/check.ts';
 import { checkRequest } from './checks/index.ts';
 import { type Estimate, estimate } from './estimate.ts';
-import type { FindCampaign } from './find-campaign.ts';
+import type { FindCampaign, JoinRun } from './find-campaign.ts';
 import { groupsOf, indexesOf, newScans, type RequestedScans } from './new-scan.ts';
 import { type Submission, type SubmitParts, submitTogether } from './submit.ts';
 
@@ -16,6 +16,7 @@ import { type Submission, type SubmitParts, submitTogether } from './submit.ts';
 export type CreateParts = SubmitParts & {
   readCatalogue: ReadCatalogue;
   findCampaign: FindCampaign;
+  joinRun: JoinRun;
   /** The addresses that targets and referrers may have. */
   addresses: AddressPolicy;
   /** The price of a check for the organization, in micros; throws if it may make none. */
@@ -45,7 +46,7 @@ export type CreatedScans = { groups: ScanRecord[][]; next: number | null };
  * missing and charges no scan twice. Each step reserves its own checks, under an id derived from where it begins; a reservation whose step
  * is never repeated is released after ten minutes. A step is repeated with the size it had, because its reservation is for these scans.
  *
- * Throws 422 with all problems of the order, 409 if its campaign is archived, 403 `billing.*` where the organization may not make the checks of this step, and 503 before
+ * Throws 422 with all problems of the order, 409 if its campaign is archived or its run cancelled, 403 `billing.*` where the organization may not make the checks of this step, and 503 before
  * the catalogue has been read.
  */
 export type CreateScans = (order: ScanOrder, step?: CreateStep) => Promise<CreatedScans>;
@@ -66,15 +67,29 @@ export function scanCreation(parts: CreateParts) {
     return checkRequest({ ...request, campaign, catalogue, addresses: parts.addresses });
   };
 
-  const requireActiveCampaign = async (organizationId: string, { campaign_id = null }: ScanOrder['settings']) => {
-    if (campaign_id === null || !(await parts.findCampaign(organizationId, campaign_id, null)).isArchived) return;
-    throw new ApiError('campaigns.archived', 'The campaign is archived.');
+  /** Throws 409 if no scan may join the campaign or the run of the settings. */
+  const requireOpen = async (organizationId: string, { campaign_id = null, run_id = null }: ScanOrder['settings']) => {
+    if (campaign_id === null) return;
+    const { isArchived, isRunCancelled } = await parts.findCampaign(organizationId, campaign_id, run_id);
+    if (isArchived) throw new ApiError('campaigns.archived', 'The campaign is archived.');
+    if (isRunCancelled) throw new ApiError('runs.cancelled', 'The run is cancelled.');
+  };
+
+  /** Scans with a campaign and no run join its run of the day, which is made only for scans that are allowed. */
+  const inRun = async (scans: ScanRecord[]): Promise<ScanRecord[]> => {
+    const [{ organization_id, campaign_id, run_id, price_micros }] = scans as [ScanRecord];
+    if (campaign_id === null || run_id !== null) return scans;
+    const now = new Date();
+    const joined = await parts.joinRun(organization_id, campaign_id, now, () =>
+      parts.requireAllowed(organization_id, scans.length, price_micros, now),
+    );
+    return scans.map((scan) => ({ ...scan, run_id: joined }));
   };
 
   /** The records of a step, none of which is stored yet, and the catalogue they were made with. */
   const prepare = async (order: ScanOrder, { from, scans }: CreateStep) => {
     const { organizationId, requestId, isRepeatable } = order;
-    await requireActiveCampaign(organizationId, order.settings);
+    await requireOpen(organizationId, order.settings);
     const catalogue = readNow(parts.readCatalogue);
     const priceMicros = await parts.priceOfCheck(organizationId);
     const [all, indexes] = [groupsOf(order), indexesOf(order)];
@@ -91,7 +106,9 @@ export function scanCreation(parts: CreateParts) {
 
   const createChecked: CreateScans = async (order, step = WHOLE) => {
     const { groups, request, next } = await prepare(order, step);
-    const stored = new Map((await submit({ scans: groups.flat(), request })).map((scan) => [scan._id, scan]));
+    const stored = new Map(
+      (await submit({ scans: await inRun(groups.flat()), request })).map((scan) => [scan._id, scan]),
+    );
     return { groups: groups.map((group) => group.map(({ _id }) => stored.get(_id)!)), next };
   };
 

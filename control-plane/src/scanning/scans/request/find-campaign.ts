@@ -1,8 +1,8 @@
 /**
  * Whether the organization has the campaign of a request, and the campaign has its run; true for those that the request omits. `isArchived`:
- * no scan may join the campaign.
+ * no scan may join the campaign; `isRunCancelled`: none may join the run.
  */
-export type FoundCampaign = { hasCampaign: boolean; hasRun: boolean; isArchived: boolean };
+export type FoundCampaign = { hasCampaign: boolean; hasRun: boolean; isArchived: boolean; isRunCancelled: boolean };
 
 /** Looks up the campaign and the run that a request names. */
 export type FindCampaign = (
@@ -10,6 +10,14 @@ export type FindCampaign = (
   campaignId: string | null,
   runId: string | null,
 ) => Promise<FoundCampaign>;
+
+/** Returns the id of the run that scans join which name a campaign and no run. `requireAllowed` is called before a run is made for them. */
+export type JoinRun = (
+  organizationId: string,
+  campaignId: string,
+  now: Date,
+  requireAllowed: () => Promise<void>,
+) => Promise<string>;
 
 /** A campaign's name, its group and the group's name, as they are now. */
 export type CampaignWords = { name: string; groupId: string; groupName: string };

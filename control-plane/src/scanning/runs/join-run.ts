@@ -1,0 +1,26 @@
+import type { CampaignStore } from '../campaigns/campaign-store.ts';
+import type { JoinRun } from '../scans/request/find-campaign.ts';
+import { apiRun } from './run.ts';
+import type { RunStore } from './run-store.ts';
+
+type JoinParts = { runs: Pick<RunStore, 'find' | 'insert'>; campaigns: Pick<CampaignStore, 'noteRun'> };
+
+/**
+ * Finds the run that scans join which are posted with a campaign now: the campaign's API run of the day, which is made by its first scan. If
+ * that was cancelled, a further one is made. Throws what `requireAllowed` throws, before a run is made.
+ */
+export const joinApiRun =
+  ({ runs, campaigns }: JoinParts): JoinRun =>
+  async (organizationId, campaignId, now, requireAllowed) => {
+    for (let number = 0; ; number += 1) {
+      const run = apiRun(organizationId, campaignId, number, now);
+      const earlier = await runs.find(organizationId, run._id);
+      if (earlier?.cancelled_at) continue;
+      if (!earlier) {
+        await requireAllowed();
+        await runs.insert(run);
+        await campaigns.noteRun(organizationId, campaignId, now);
+      }
+      return run._id;
+    }
+  };
