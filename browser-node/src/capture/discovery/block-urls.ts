@@ -32,6 +32,7 @@ export function urlsOf(
   const own = requests
     .toSorted((a, b) => a.atMs - b.atMs)
     .flatMap(({ url, scripts }) => [...scripts.toReversed().filter(isServed), url]);
+  const scripts = requests.flatMap((request) => request.scripts.toReversed()).filter(isServed);
   const frame = outermostFrame(page, slot);
   const publisher = page.documentAt(0).url;
   const isWritten = !frame.some((url) => /^https?:/i.test(url) && !sameSite(url, publisher));
@@ -40,8 +41,8 @@ export function urlsOf(
     ...frame,
     ...video.slice(0, 1).map(({ url }) => url),
     ...(isWritten && asked.length === 0 ? bidFor(page, [...own, ...links], signals.has('prebid')) : []),
-    // Outside of frames, what a click passes through tells more than who keeps the pictures.
-    ...(documents.length === 0 ? [...adScriptsBeside(page, slot), ...links.filter(isServed)] : []),
+    // Outside of frames, the script that wrote the ad and what a click passes through tell more than who keeps the pictures.
+    ...(documents.length === 0 ? [...adScriptsBeside(page, slot), ...scripts, ...links.filter(isServed)] : []),
     ...own,
     ...links.filter(isServed),
   ].filter((url) => url !== '');
