@@ -5,7 +5,7 @@ import type { ObservationKind } from '@adsweep/shared/capture/observations/index
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { seeMember } from '../src/capture/capture-member.ts';
-import { leaveContext, openCaptureSession } from '../src/capture/session/capture-session.ts';
+import { leaveSession, openSession, watchContext } from '../src/capture/session/capture-session.ts';
 import { closeTabs } from '../src/capture/session/close-tabs.ts';
 import { url as page } from '../src/capture/targets/url.ts';
 import { CaptureWorld } from './support/capture-world.ts';
@@ -47,14 +47,15 @@ const PAGE = `<title>a page</title>
 const framesBlamed = (world: CaptureWorld, url: string): Promise<Partial<Record<ObservationKind, string[]>>> =>
   world.withContext(async (open, request) => {
     const names = new Map<string, string>();
-    const session = await openCaptureSession(open, JOB_LIMITS.page, new AbortController().signal, silent);
-    await session.reports.start();
+    const watch = await watchContext(open);
+    const session = openSession(watch, { limits: JOB_LIMITS.page }, new AbortController().signal, silent);
     const named = ({ frame }: { frame: { id: string; name?: string } }) => void names.set(frame.id, frame.name ?? '');
     session.devtools.on('Page.frameNavigated', named);
     session.devtools.on('Page.documentOpened', named);
     const { draft } = await seeMember(session, page, request(url));
     await closeTabs(session, async () => null);
-    await leaveContext(session);
+    leaveSession(session);
+    await watch.close();
     const frames = (all: typeof draft.observations) => all.map(({ frameId }) => names.get(frameId ?? '') ?? '');
     const byKind = [...Map.groupBy(draft.observations, ({ kind }) => kind)];
     return Object.fromEntries(byKind.map(([kind, all]) => [kind, [...new Set(frames(all))].sort()]));

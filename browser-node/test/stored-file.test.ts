@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { LeaseClient, MemberLease } from '@adsweep/shared/lease/client.ts';
+import { removeFiles } from '../src/capture/session/capture-outcome.ts';
 import { StoredFile } from '../src/capture/session/stored-file.ts';
-import { removeFiles, uploadFiles } from '../src/upload/upload-files.ts';
+import { uploadFiles } from '../src/upload/upload-files.ts';
 
 describe('a large file of a capture', () => {
   const temporary = process.env.TMPDIR;

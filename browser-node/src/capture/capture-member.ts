@@ -1,5 +1,6 @@
 import { type Capture, type CapturedLanding, emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { type CollectorName, combineNotes, note } from '@adsweep/shared/capture/notes.ts';
+import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
@@ -41,14 +42,25 @@ export async function seeMember(
   request: CaptureRequest,
 ): Promise<SeenMember> {
   const publisherUrl = target.publisherUrl?.(request) ?? '';
-  const capture = { ...session, visit: new Visit(), landings: new Landings(session.tabs), publisherUrl };
-  const collectors = collectorsOf(request.target.kind);
+  const own = { ...session, visit: new Visit(), publisherUrl };
+  return seeVisit(own, request, (capture) => visitTarget(capture, target, request));
+}
+
+/** The same for any visit: `visitWith` makes it, once the collectors have started. */
+export async function seeVisit(
+  session: Omit<MemberCapture, 'landings'>,
+  request: CaptureRequest,
+  visitWith: (capture: MemberCapture) => Promise<Visited>,
+): Promise<SeenMember> {
+  const kind = scannedKind(request);
+  const capture = { ...session, landings: new Landings(session.tabs) };
+  const collectors = collectorsOf(kind);
   const whileOpen = await startAll(capture, collectors.whileOpen);
   const afterwards = await startAll(capture, collectors.afterwards);
-  const visited = (await session.ending.contain(visitTarget(capture, target, request))) ?? NOTHING;
+  const visited = (await session.ending.contain(visitWith(capture))) ?? NOTHING;
   await session.ending.race(stopBusyScripts(session));
   const draft = newDraft(capture, visited);
-  const noteMissing = watchLandings(capture, visited, request.target.kind === 'url');
+  const noteMissing = watchLandings(capture, visited, kind === 'url');
   await collectAll(capture, whileOpen, draft, visited);
   session.notes.push(...noteMissing(draft));
   return { capture, request, visited, draft, afterwards };

@@ -5,7 +5,7 @@ import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfBrowser } from '../failures.ts';
 import { aboutCapture, finishMember, seeMember } from './capture-member.ts';
 import type { CaptureOutcome, CaptureRequest } from './session/capture-outcome.ts';
-import { type CaptureSession, leaveContext, openCaptureSession } from './session/capture-session.ts';
+import { type ContextWatch, leaveSession, openSession, watchContext } from './session/capture-session.ts';
 import { closeTabs } from './session/close-tabs.ts';
 import { causeText } from './session/ending.ts';
 import { targets } from './targets/index.ts';
@@ -24,28 +24,34 @@ export async function capturePage(
   const startedAtMs = Date.now();
   const target = targets[request.target.kind];
   if (!target) throw new Error(`no target of kind ${request.target.kind} can be captured`);
-  let session: CaptureSession;
-  await target.prepare?.(open);
+  let watch: ContextWatch;
   try {
-    session = await openCaptureSession(open, request.limits, signal, logger);
+    watch = await watchContext(open);
   } catch (error) {
     return unobserved(open, startedAtMs, error);
   }
+  const session = openSession(watch, { limits: request.limits }, signal, logger);
   try {
-    await session.ending.contain(session.reports.start());
     const seen = await seeMember(session, target, request);
     const leftAt = performance.now();
     const carried = await closeTabs(session, traffic);
     return await finishMember(seen, carried, leftAt);
   } finally {
-    await leaveContext(session);
+    leaveSession(session);
+    await watch.close();
   }
 }
 
-/** The capture if the browser was gone, or did not answer, before anything was opened in it. */
-function unobserved(open: OpenContext, startedAtMs: number, error: unknown): CaptureOutcome {
+/** The capture if the browser was gone, or did not answer, before anything was opened in it. Throws other errors. */
+export function unobserved(open: OpenContext, startedAtMs: number, error: unknown): CaptureOutcome {
   const code = failureOfBrowser(error);
   if (!code) throw error;
-  const capture = emptyCapture(aboutCapture(open, startedAtMs, Date.now() - startedAtMs));
-  return { capture, files: [], failure: { code, cause: causeText(error) } };
+  return { ...unseen(open, startedAtMs), failure: { code, cause: causeText(error) } };
 }
+
+/** The outcome of a capture that saw nothing. */
+export const unseen = (open: OpenContext, startedAtMs: number): CaptureOutcome => ({
+  capture: emptyCapture(aboutCapture(open, startedAtMs, Date.now() - startedAtMs)),
+  files: [],
+  failure: null,
+});

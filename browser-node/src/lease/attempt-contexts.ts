@@ -18,7 +18,7 @@ export type ContextRequest = { member: JobMember; emulator: Emulator; isolated: 
 
 /**
  * Opens the contexts of a job's attempts. Each attempt has its own, so that none sees what another one left, except in a shared repeat
- * group: its members run in one context, with one ticket, as long as the context is usable.
+ * group and in a sweep: their members run in one context, with one ticket, as long as the context is usable.
  */
 export class AttemptContexts {
   readonly #parts: ContextParts;
@@ -29,7 +29,7 @@ export class AttemptContexts {
   constructor(parts: ContextParts, job: CrawlJob) {
     this.#parts = parts;
     this.#job = job;
-    this.#shares = job.kind === 'repeat_group';
+    this.#shares = job.kind === 'repeat_group' || job.kind === 'sweep';
   }
 
   /** Whether the next attempt runs in the context of the last one. */
@@ -89,15 +89,17 @@ export class AttemptContexts {
 
   /** One ticket serves all members that share a context: Chromium keeps the first credentials for as long as the context exists. */
   #exitFor(member: JobMember) {
-    const { exit_session, limits, members } = this.#job;
+    const { exit_session, kind, limits, members } = this.#job;
     const attempts = this.#shares ? members.length : 1;
+    // The ads of a sweep are known only after its page was loaded.
+    const ttlSeconds = kind === 'sweep' ? TICKET_SECONDS_MAX : attempts * limits.ticket_seconds;
     const denied = deniedHosts(member.target, member.referrer);
     return {
       targeting: member.targeting,
       session: exit_session,
       scan_id: member.scan_id,
-      ttl_seconds: Math.min(TICKET_SECONDS_MAX, attempts * limits.ticket_seconds),
-      bytes_max: attempts * limits.ticket_bytes,
+      ttl_seconds: Math.min(TICKET_SECONDS_MAX, ttlSeconds),
+      bytes_max: (kind === 'sweep' ? 1 : attempts) * limits.ticket_bytes,
       ...(denied.length > 0 && { deny_hosts: denied }),
     };
   }

@@ -5,7 +5,8 @@ import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { AttemptStop } from './attempt-stop.ts';
 import { ClaimGate } from './claim-gate.ts';
-import { type LeaseParts, runLease } from './run-lease.ts';
+import { runLease } from './run-lease.ts';
+import type { LeaseParts } from './run-member.ts';
 
 /** The most leases of one acquire (the node API's limit). */
 const ACQUIRE_MAX = 32;

@@ -14,7 +14,11 @@ const CAUSE_LENGTH_MAX = 4_000;
 /** What reporting needs; `retryPolicy`: how long it is tried again. */
 export type ReportParts = { api: LeaseClient; metrics: NodeMetrics; retryPolicy?: RetryPolicy };
 /** The member that a report is about, and the limits of its job. */
-export type LeasedMember = MemberLease & { limits: Pick<JobLimits, 'artifact_bytes'> };
+export type LeasedMember = MemberLease & {
+  limits: Pick<JobLimits, 'artifact_bytes'>;
+  /** Adds to a capture, once its files were uploaded, what the control plane has to be asked for; absent: nothing is added. */
+  list?: ((capture: Capture, signal: AbortSignal) => Promise<Capture>) | undefined;
+};
 /** How a report ended; `unreported`: the control plane could not be reached. */
 export type Reported = 'completed' | 'failed' | 'lost' | 'unreported';
 
@@ -53,7 +57,8 @@ async function uploadAndReport(
   const { failure } = attempt;
   const capture = attempt.capture && (await upload(parts, member, attempt.capture, attempt.files, signal));
   if (!failure && capture) {
-    await retryCall(() => api.complete(member, capture), signal, retryPolicy);
+    const listed = member.list ? await member.list(capture, signal) : capture;
+    await retryCall(() => api.complete(member, listed), signal, retryPolicy);
     return 'completed';
   }
   const code = failure?.code ?? 'internal: ERROR';

@@ -7,6 +7,7 @@ import { ChromiumPool, tryChromium } from '../browser/chromium-pool.ts';
 import { sweepProfiles } from '../browser/chromium-profile.ts';
 import { locateChromium } from '../browser/locate-chromium.ts';
 import type { CapturePage } from '../capture/session/capture-outcome.ts';
+import { startSweep } from '../capture/sweep/sweep.ts';
 import type { Config } from '../config.ts';
 import { readLabels } from '../config.ts';
 import { ExitsClient } from '../lease/exits-client.ts';
@@ -48,7 +49,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const pool = new ChromiumPool(chromium, logger, (reason) => metrics.browserLaunches.inc({ reason }));
   const renewals = new Renewals(config.ADSWEEP_NODE_API_URL);
   const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;
-  const parts = { api, exits, pool, capturePage, metrics, attemptMs, evidenceMs: EVIDENCE_MS, renewals };
+  const parts = { api, exits, pool, capturePage, startSweep, metrics, attemptMs, evidenceMs: EVIDENCE_MS, renewals };
   const loop = new LeaseLoop(parts, config.ADSWEEP_NODE_ID, config.ADSWEEP_SLOTS, logger);
 
   let started = false;

@@ -39,11 +39,6 @@ async function uploadFile(api: LeaseClient, member: MemberLease, file: CaptureFi
   return { name, sha256, bytes: file.bytes.length, content_type: contentType, width, height };
 }
 
-/** Removes from the disk what a capture stored there. Never throws. */
-export async function removeFiles(files: readonly CaptureFile[]): Promise<void> {
-  await Promise.all(files.map(({ bytes }) => (bytes instanceof StoredFile ? bytes.remove() : null)));
-}
-
 /** The files of at most `bytesMax` bytes, and the capture without the others, with notes of those. */
 export function leaveOutOversized(
   capture: Capture,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
+import type { Discovery } from '@adsweep/shared/capture/ad-block.ts';
 import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifacts.ts';
 import { CaptureSchema } from '@adsweep/shared/capture/capture.ts';
@@ -17,13 +18,14 @@ import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
 import type { CaptureOutcome, CaptureRequest } from '../../src/capture/session/capture-outcome.ts';
+import { removeFiles } from '../../src/capture/session/capture-outcome.ts';
 import { StoredFile } from '../../src/capture/session/stored-file.ts';
+import { startSweep } from '../../src/capture/sweep/sweep.ts';
 import { AttemptContexts } from '../../src/lease/attempt-contexts.ts';
 import { AttemptStop } from '../../src/lease/attempt-stop.ts';
 import type { ExitsClient } from '../../src/lease/exits-client.ts';
 import { type Attempt, makeAttempt } from '../../src/lease/make-attempt.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { removeFiles } from '../../src/upload/upload-files.ts';
 import { chromiumWith } from './chromium-with.ts';
 import { ForwardProxy } from './forward-proxy.ts';
 import { Site } from './site.ts';
@@ -90,9 +92,7 @@ export class CaptureWorld {
         signal,
         silent,
       );
-      const stored = new Map<string, Uint8Array>();
-      for (const { name, bytes } of outcome.files)
-        if (bytes instanceof StoredFile) stored.set(name, new Uint8Array(await (await bytes.content()).arrayBuffer()));
+      const stored = await contentsOf(outcome);
       await removeFiles(outcome.files);
       return new Captured(outcome, performance.now() - startedAt, stored);
     } finally {
@@ -150,6 +150,32 @@ export class CaptureWorld {
       await contexts.close(new AttemptStop());
       return attempts;
     } finally {
+      await proxy.close();
+    }
+  }
+
+  /** A page swept for ads, and its ads captured one after the other, as a node does. */
+  async sweep(url: string, discovery: Discovery) {
+    const proxy = await ForwardProxy.start(this.site);
+    const emulator = findEmulator(EMULATOR)!;
+    const ticket = ticketFor(proxy.server);
+    const open = await this.#pool.open({ emulator, countryCode: 'US', ticket, isolated: false });
+    const request = { ...memberFor(url, null), emulator_id: EMULATOR, limits: JOB_LIMITS.sweep };
+    const { signal } = new AbortController();
+    const sweep = startSweep();
+    try {
+      const page = new Captured(await sweep.page({ ...request, discovery }, open, proxy.traffic, signal, silent), 0);
+      const { blocks } = sweep;
+      const ads: Captured[] = [];
+      for (const ad_block of blocks.slice(0, discovery.max_ads)) {
+        const startedAt = performance.now();
+        const outcome = await sweep.ad({ ...request, ad_block }, open, proxy.traffic, signal, silent);
+        ads.push(new Captured(outcome, performance.now() - startedAt, await contentsOf(outcome)));
+      }
+      return { page, blocks, ads };
+    } finally {
+      await sweep.close();
+      await open.close();
       await proxy.close();
     }
   }
@@ -228,6 +254,14 @@ export class Captured {
     const file = this.file(name);
     return file ? (JSON.parse(gunzipSync(file.bytes).toString('utf8')) as T[]) : [];
   }
+}
+
+/** The contents of a capture's files that are on the disk, by name. */
+async function contentsOf({ files }: CaptureOutcome): Promise<Map<string, Uint8Array>> {
+  const stored = new Map<string, Uint8Array>();
+  for (const { name, bytes } of files)
+    if (bytes instanceof StoredFile) stored.set(name, new Uint8Array(await (await bytes.content()).arrayBuffer()));
+  return stored;
 }
 
 const memberFor = (value: string, referrer: string | null, kind: Target['kind'] = 'url'): JobMember => ({

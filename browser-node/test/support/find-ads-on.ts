@@ -2,7 +2,7 @@ import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { findAds } from '../../src/capture/discovery/find-ads.ts';
 import type { FoundAd } from '../../src/capture/discovery/found-ad.ts';
-import { leaveContext, openCaptureSession, openTab } from '../../src/capture/session/capture-session.ts';
+import { leaveSession, openSession, openTab, watchContext } from '../../src/capture/session/capture-session.ts';
 import { closeTabs } from '../../src/capture/session/close-tabs.ts';
 import { Landings } from '../../src/capture/session/landings.ts';
 import { Visit } from '../../src/capture/session/visit.ts';
@@ -15,9 +15,9 @@ const silent = createLogger('test', 'fatal');
 export function findAdsOn(world: CaptureWorld, url: string, emulator?: string): Promise<FoundAd[]> {
   return world.withContext(async (open, request) => {
     const limits = JOB_LIMITS.page;
-    const session = await openCaptureSession(open, limits, new AbortController().signal, silent);
+    const watch = await watchContext(open);
+    const session = openSession(watch, { limits }, new AbortController().signal, silent);
     try {
-      await session.reports.start();
       const capture = { ...session, visit: new Visit(), landings: new Landings(session.tabs), publisherUrl: '' };
       const tab = await openTab(capture);
       if (!tab) throw new Error('no tab opened');
@@ -25,7 +25,8 @@ export function findAdsOn(world: CaptureWorld, url: string, emulator?: string): 
       return await findAds(capture, tab);
     } finally {
       await closeTabs(session, async () => null);
-      await leaveContext(session);
+      leaveSession(session);
+      await watch.close();
     }
   }, emulator);
 }

@@ -6,6 +6,7 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
 import type { BrowserPool, OpenContext, OpenOptions } from '../../src/browser/open-context.ts';
 import type { CaptureOutcome, CapturePage } from '../../src/capture/session/capture-outcome.ts';
+import { type Sweep, startSweep } from '../../src/capture/sweep/sweep.ts';
 import { ExitsClient } from '../../src/lease/exits-client.ts';
 import { LeaseLoop } from '../../src/lease/lease-loop.ts';
 import { Renewals } from '../../src/lease/renewals.ts';
@@ -64,7 +65,7 @@ export const NODE_REPORT = { slots: 2, busy: 0, draining: false, adsweep_version
 export async function leaseBench(
   t: TestContext,
   capturePage: CapturePage,
-  options: { slots?: number; attemptMs?: number } = {},
+  options: { slots?: number; attemptMs?: number; startSweep?: () => Sweep } = {},
 ) {
   const plane = await FakeControlPlane.start();
   const router = await FakeRouter.start();
@@ -76,6 +77,7 @@ export async function leaseBench(
     exits: new ExitsClient(router.url, 'node-token'),
     pool,
     capturePage,
+    startSweep: options.startSweep ?? startSweep,
     metrics,
     renewals,
     attemptMs: options.attemptMs ?? 30_000,

@@ -6,9 +6,10 @@ import { findAds } from '../../../browser-node/src/capture/discovery/find-ads.ts
 import type { CaptureRequest } from '../../../browser-node/src/capture/session/capture-outcome.ts';
 import {
   type CaptureSession,
-  leaveContext,
-  openCaptureSession,
+  leaveSession,
+  openSession,
   openTab,
+  watchContext,
 } from '../../../browser-node/src/capture/session/capture-session.ts';
 import { Landings } from '../../../browser-node/src/capture/session/landings.ts';
 import { Visit } from '../../../browser-node/src/capture/session/visit.ts';
@@ -45,13 +46,14 @@ export class Finder {
     const open = await this.#pool.open({ emulator, countryCode: 'US', ticket, isolated: false });
     try {
       const limits = JOB_LIMITS.sweep;
-      const session = await openCaptureSession(open, limits, new AbortController().signal, silent);
+      const watch = await watchContext(open);
+      const session = openSession(watch, { limits }, new AbortController().signal, silent);
       try {
-        await session.reports.start();
         const target = { kind: 'url' as const, value: urlOf(page) };
         return await adsOf(session, { scan_id: 'scan', target, referrer: null, emulator_id: emulator.id, limits });
       } finally {
-        await leaveContext(session);
+        leaveSession(session);
+        await watch.close();
       }
     } finally {
       await open.close();

@@ -58,6 +58,7 @@ export const NOTE_WORDS = {
   creative: () => 'not all frames that may show the creative could be measured',
   creative_picture: () => 'a screenshot of the creative could not be taken',
   creative_html: () => 'the HTML of the creative could not be read',
+  ad_gone: () => 'the ad was not on the page any more when it was to be clicked',
   ads: (note) => `${things(note, 'later ad')} of the video ad tag were not played to the end`,
   ad_blocks: (note) => `${things(note, 'further ad')} of the page were left out`,
   ad_frames: (note) => `${things(note, 'frame')} of the page could not be searched for ads`,

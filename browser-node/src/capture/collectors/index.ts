@@ -1,4 +1,5 @@
-import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import { AD_KINDS } from '@adsweep/shared/capture/ad-block.ts';
+import type { ScannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import {
   INTERACTIVE_CHECK_MS,
   MAIN_THREAD_WATCHED_AGAIN_MS,
@@ -30,10 +31,10 @@ import { vast } from './vast.ts';
 import { childFlood, workerLoad } from './worker-load.ts';
 
 /** A collector, the most time that it may take, in ms, and the kinds of target that it runs for. */
-export type Collecting = { collector: Collector; budgetMs: number; kinds: readonly TargetKind[] };
+export type Collecting = { collector: Collector; budgetMs: number; kinds: readonly ScannedKind[] };
 
-const ALL: readonly TargetKind[] = ['url', 'ad_tag', 'vast_tag'];
-const TAGS: readonly TargetKind[] = ['ad_tag', 'vast_tag'];
+const ALL: readonly ScannedKind[] = ['url', 'ad_tag', 'vast_tag', ...AD_KINDS];
+const TAGS: readonly ScannedKind[] = ['ad_tag', 'vast_tag'];
 
 /** What runs while the tabs are open, in this order. */
 const WHILE_OPEN: readonly Collecting[] = [
@@ -55,7 +56,7 @@ const WHILE_OPEN: readonly Collecting[] = [
   { collector: screenshots, budgetMs: SCREENSHOT_MS * 3, kinds: ALL },
   { collector: pageScreenshot, budgetMs: SCREENSHOT_MS, kinds: TAGS },
   // Clicks the creative, once its landings are captured.
-  { collector: interactive, budgetMs: INTERACTIVE_CHECK_MS + 5_000, kinds: ['ad_tag'] },
+  { collector: interactive, budgetMs: INTERACTIVE_CHECK_MS + 5_000, kinds: ['ad_tag', 'banner'] },
   { collector: contents, budgetMs: 6_000, kinds: ALL },
   // May click the page.
   { collector: unpromptedCalls, budgetMs: 6_000, kinds: ALL },
@@ -71,7 +72,7 @@ const AFTERWARDS: readonly Collecting[] = [
 ];
 
 /** The collectors of a kind of target, in order. */
-export const collectorsOf = (kind: TargetKind): Record<'whileOpen' | 'afterwards', Collecting[]> => ({
+export const collectorsOf = (kind: ScannedKind): Record<'whileOpen' | 'afterwards', Collecting[]> => ({
   whileOpen: WHILE_OPEN.filter(({ kinds }) => kinds.includes(kind)),
   afterwards: AFTERWARDS.filter(({ kinds }) => kinds.includes(kind)),
 });

@@ -11,8 +11,9 @@ export type RequestPlace = Pick<NetworkRequest, 'landing' | 'hop' | 'surface'>;
 /** The documents that a creative's frame loaded, redirects included, in order. */
 export function creativeDocuments(
   { journal, landings }: Pick<MemberCapture, 'journal' | 'landings'>,
-  { tab, frameId, facts }: SeenCreative,
+  { tab, frameId, facts, isOnPage }: SeenCreative,
 ): Entry[] {
+  if (isOnPage) return [];
   if (frameId === tab.tab.session.targetId) return landings.creativeHops(journal, tab.tab);
   const documents = journal.entries().filter((entry) => entry.frameId === frameId && entry.resourceType === 'document');
   // Documents loaded after the inspection, such as a landing in the creative's place, do not belong to the creative.

@@ -28,12 +28,14 @@ export const requests: Collector = {
     return (draft, { creative }) => {
       const { journal, tabs } = capture;
       const byPage = new Map(tabs.all.map(({ page, tab }) => [page, tab.session.targetId]));
-      for (const one of missingIn(journal.all(), [...seen]))
-        journal.add(entryOfSeen(one, (page) => byPage.get(page) ?? null));
+      const add = (entry: Entry) => {
+        if (journal.admits(entry)) journal.add(entry);
+      };
+      for (const one of missingIn(journal.all(), [...seen])) add(entryOfSeen(one, (page) => byPage.get(page) ?? null));
       const known = journal.entries();
       const until = journal.closedAtMs ?? Number.POSITIVE_INFINITY;
       const carried = entriesOfTraffic(draft.traffic, known).filter(({ timestampMs }) => timestampMs < until);
-      for (const entry of missingIn(known, carried)) journal.add(entry);
+      for (const entry of missingIn(known, carried)) add(entry);
       const entries = journal.entries();
       draft.requests = asRequests(entries, capture, creative);
       const left = Math.max(0, entries.length - REQUEST_URLS_MAX) + journal.dropped;

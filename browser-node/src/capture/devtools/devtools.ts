@@ -74,11 +74,14 @@ export interface DevTools {
   onMessageFlood(listener: () => void): void;
   /** The session of a tab. Rejects when it does not show up in time. */
   sessionOf(page: Page): Promise<TargetSession>;
+  /** Ends the listeners. */
   close(): void;
 }
 
-/** The listeners of protocol events. */
+/** The listeners of one observer. */
 export class Listeners {
+  readonly flooded: Parameters<DevTools['onFlooded']>[0][] = [];
+  readonly messageFlood: (() => void)[] = [];
   readonly #byEvent = new Map<string, Listener<EventName>[]>();
   readonly #attached: ((session: TargetSession) => void)[] = [];
 

@@ -32,12 +32,14 @@ type Child = { targetId: string; isWorker: boolean };
 
 /**
  * A second CDP client beside Playwright, on the same pipe. It sees what Playwright's events leave out: shared workers, requests of
- * nested workers, prefetches.
+ * nested workers, prefetches. Its own listeners last as long as it does; those of {@link observer} until that one is closed.
  */
 export class SecondClient implements DevTools {
   readonly frames = new FrameTree();
   readonly #observation: ContextObservation;
   readonly #listeners = new Listeners();
+  /** The listeners of all that observe now, its own first. */
+  readonly #observers = new Set([this.#listeners]);
   readonly #sessions = new Map<string, Session>();
   /** All tabs that were ever attached. */
   readonly #tabs: TargetSession[] = [];
@@ -45,9 +47,7 @@ export class SecondClient implements DevTools {
   /** Target ids of all frames and workers that were requested, including closed ones. */
   readonly #children = new Set<string>();
   readonly #workers = new Set<string>();
-  readonly #onFlooded: Parameters<DevTools['onFlooded']>[0][] = [];
   #hasMessageFlood = false;
-  readonly #onMessageFlood: (() => void)[] = [];
 
   constructor({ observe }: Pick<OpenContext, 'observe'>) {
     this.#observation = observe((method, params, sessionId) => this.#receive(method, params, sessionId));
@@ -65,6 +65,32 @@ export class SecondClient implements DevTools {
     }
   }
 
+  /**
+   * The same targets for one of several observers that follow one another: floods are counted anew, and `close` ends no more than its
+   * listeners.
+   */
+  observer(): DevTools {
+    this.#children.clear();
+    this.#workers.clear();
+    this.#hasMessageFlood = false;
+    const listeners = new Listeners();
+    this.#observers.add(listeners);
+    const client = this;
+    return {
+      on: (event, listener) => listeners.on(event, listener),
+      onAttached: (listener) => listeners.onAttached(listener),
+      sessions: () => client.sessions(),
+      frames: this.frames,
+      get isFlooded() {
+        return client.isFlooded;
+      },
+      onFlooded: (listener) => void listeners.flooded.push(listener),
+      onMessageFlood: (listener) => void listeners.messageFlood.push(listener),
+      sessionOf: (page) => client.sessionOf(page),
+      close: () => void this.#observers.delete(listeners),
+    };
+  }
+
   readonly on: DevTools['on'] = (event, listener) => this.#listeners.on(event, listener);
 
   onAttached(listener: (session: TargetSession) => void): void {
@@ -80,11 +106,11 @@ export class SecondClient implements DevTools {
   }
 
   onFlooded(listener: Parameters<DevTools['onFlooded']>[0]): void {
-    this.#onFlooded.push(listener);
+    this.#listeners.flooded.push(listener);
   }
 
   onMessageFlood(listener: () => void): void {
-    this.#onMessageFlood.push(listener);
+    this.#listeners.messageFlood.push(listener);
   }
 
   async sessionOf(page: Page): Promise<TargetSession> {
@@ -126,7 +152,7 @@ export class SecondClient implements DevTools {
       const child = childOf(method, params);
       if (child) this.#countChild(child, session);
       if (method === 'Page.frameAttached') this.#addFrame(params as EventPayload<'Page.frameAttached'>);
-      this.#listeners.emit(method, params, session);
+      for (const listeners of this.#observers) listeners.emit(method, params, session);
     }
   }
 
@@ -136,7 +162,7 @@ export class SecondClient implements DevTools {
 
   #messagesFlooded(): void {
     this.#hasMessageFlood = true;
-    for (const listener of this.#onMessageFlood) listener();
+    for (const { messageFlood } of this.#observers) for (const listener of messageFlood) listener();
   }
 
   #countChild({ targetId, isWorker }: Child, parent: TargetSession | null): void {
@@ -144,7 +170,8 @@ export class SecondClient implements DevTools {
     this.#children.add(targetId);
     if (isWorker) this.#workers.add(targetId);
     if (!this.isFlooded) return;
-    for (const listener of this.#onFlooded) listener(parent, isWorker ? WORKERS_MAX : CHILDREN_MAX);
+    for (const { flooded } of this.#observers)
+      for (const listener of flooded) listener(parent, isWorker ? WORKERS_MAX : CHILDREN_MAX);
   }
 
   #attach({ sessionId, targetInfo }: Attached, parentId: string | undefined): void {
@@ -162,7 +189,7 @@ export class SecondClient implements DevTools {
     observeTarget(session);
     session.notify('Target.setAutoAttach', autoAttach({ paused: true }));
     if (parentId) session.notify('Runtime.runIfWaitingForDebugger');
-    this.#listeners.attached(session);
+    for (const listeners of this.#observers) listeners.attached(session);
     this.#awaited.get(targetInfo.targetId)?.(session);
   }
 }

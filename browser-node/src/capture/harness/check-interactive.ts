@@ -1,10 +1,10 @@
 import { CLICK_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { clickAsVisitor } from '../session/visitor-click.ts';
-import { type Clickable, clickablesUnder, gridOver } from './clickables.ts';
+import type { Clickable } from './clickables.ts';
 import { waitFor } from './follow-click.ts';
-import { type HarnessPage, hasNavigatedAway } from './harness-page.ts';
-import { findCreative, type Interactivity } from './see-creative.ts';
+import { type CreativePage, hasNavigatedAway } from './harness-page.ts';
+import type { Interactivity } from './see-creative.ts';
 
 const CLICKS_MAX = 40;
 /** Pause after a click, so that what it starts late is not taken for an effect of the next one. */
@@ -13,13 +13,13 @@ const PAUSE_MS = 200;
 /**
  * Clicks each button and link of the creative once, until one of them tries no page load and no tab (spec 2.5). They are looked up
  * before each click, because a click may add and remove some. Page loads that a click starts are stopped inside the browser, so that no
- * click-through is requested; other requests of the creative pass. Takes `budgetMs` at most. `isPage`: the tag is the URL of a page with
- * the creative.
+ * click-through is requested; other requests of the creative pass. Takes `budgetMs` at most. `clickables`: looks up what looks clickable on
+ * the creative now.
  */
 export async function checkInteractive(
   capture: MemberCapture,
-  harness: HarnessPage,
-  isPage: boolean,
+  harness: CreativePage,
+  clickables: () => Promise<Clickable[]>,
   budgetMs: number,
 ): Promise<Interactivity> {
   const { ending, tabs, visit } = capture;
@@ -31,7 +31,7 @@ export async function checkInteractive(
   tabs.refuseFurther();
   try {
     while (clicked.size < CLICKS_MAX && !isOver()) {
-      const next = (await clickablesOf(capture, harness, isPage)).find(({ key }) => !clicked.has(key));
+      const next = (await clickables()).find(({ key }) => !clicked.has(key));
       if (!next || isOver()) break;
       const opens = await opensAnything(capture, harness, next);
       if (ending.failure) break;
@@ -48,15 +48,8 @@ export async function checkInteractive(
   return { clicked: clicked.size, inert: '' };
 }
 
-/** The elements that look clickable on the creative as it is shown now. */
-async function clickablesOf(session: CaptureSession, harness: HarnessPage, isPage: boolean): Promise<Clickable[]> {
-  const { frames, place } = await findCreative(session, harness, isPage);
-  const view = harness.page.viewportSize();
-  return place && view ? clickablesUnder(session, frames, gridOver(place.box, view)) : [];
-}
-
 /** Whether a click tries a page load or a tab. */
-async function opensAnything(session: CaptureSession, harness: HarnessPage, clickable: Clickable): Promise<boolean> {
+async function opensAnything(session: CaptureSession, harness: CreativePage, clickable: Clickable): Promise<boolean> {
   const { ending, tabs } = session;
   harness.pageLoads.stopAll();
   const tabsBefore = tabs.opened;

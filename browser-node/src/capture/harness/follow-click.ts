@@ -7,7 +7,7 @@ import { settle } from '../session/settle.ts';
 import { withoutFragment } from '../session/urls.ts';
 import { clickAsVisitor, type Point } from '../session/visitor-click.ts';
 import type { SeenFrame } from './choose-creative.ts';
-import { type HarnessPage, hasNavigatedAway, markAsLanding } from './harness-page.ts';
+import { type CreativePage, hasNavigatedAway, markAsLanding } from './harness-page.ts';
 import type { StoppedLoad } from './page-loads.ts';
 
 const CHECK_EVERY_MS = 50;
@@ -23,7 +23,7 @@ const IN_PLACE_MAX = 3;
  */
 export async function followClick(
   capture: MemberCapture,
-  harness: HarnessPage,
+  harness: CreativePage,
   frames: readonly Frame[],
   points: readonly Point[],
 ): Promise<boolean> {
@@ -67,7 +67,7 @@ export async function waitFor(holds: () => boolean, ms: number): Promise<void> {
  * Opens in tabs what would have loaded in the creative's place, and waits until the tabs have settled. Repeats this for loads that were
  * stopped meanwhile: a tab-under navigates some time after the click opened its tab.
  */
-async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: HarnessPage): Promise<void> {
+async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: CreativePage): Promise<void> {
   const { ending } = capture;
   const opened = new Set<string>();
   const waiting = () => pageLoads.stopped.filter(({ url }) => !opened.has(url)).slice(0, IN_PLACE_MAX - opened.size);
@@ -81,11 +81,12 @@ async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: HarnessPa
 }
 
 /** Opens a stopped load in a new tab. As in the creative's place, it has no opener, and sends the same `Referer`. */
-async function openInTab({ ending, open }: CaptureSession, { url, referrer }: StoppedLoad): Promise<void> {
+async function openInTab({ ending, open, tabs }: CaptureSession, { url, referrer }: StoppedLoad): Promise<void> {
   const page = await ending.race(open.context.newPage());
   const options = { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) } as const;
   // The redirect chain of a landing shows that it could not be reached.
   if (page) await ending.race(page.goto(url, options).catch(() => undefined));
+  await ending.race(tabs.joined());
 }
 
 /**

@@ -16,18 +16,22 @@ import { namesHost } from './publisher-url.ts';
  */
 export type HarnessContent = { fragment: string; markup: string; tag: string };
 
+/** A page with a creative that is clicked. `url`: what its tab shows, unless it navigated away. */
+export type CreativePage = {
+  readonly page: Page;
+  readonly tab: OpenTab;
+  readonly url: string;
+  readonly hasTouch: boolean;
+  readonly pageLoads: PageLoads;
+};
+
 /**
  * A synthetic publisher page that hosts a creative: the request for the publisher's URL is intercepted and answered by us. Its tab is a
  * landing only once it navigates away.
  */
-export type HarnessPage = {
-  readonly page: Page;
-  readonly tab: OpenTab;
-  /** What the tab shows: the publisher's URL, or the tag's own where that had to be opened by itself. */
-  readonly url: string;
+export type HarnessPage = CreativePage & {
+  /** Its `url`, unless the tag's own had to be opened by itself. */
   readonly publisherUrl: string;
-  readonly hasTouch: boolean;
-  readonly pageLoads: PageLoads;
 };
 
 /**
@@ -77,11 +81,11 @@ function publisherAnswer(page: Page, url: string, { markup, tag }: HarnessConten
 }
 
 /** Whether the tab shows something else than the creative now. */
-export const hasNavigatedAway = ({ tab: { tab }, url }: HarnessPage): boolean =>
+export const hasNavigatedAway = ({ tab: { tab }, url }: Pick<CreativePage, 'tab' | 'url'>): boolean =>
   tab.committed && tab.url !== '' && withoutFragment(tab.url) !== withoutFragment(url);
 
 /** Makes the tab a landing, from its first document after the one that showed the creative. */
-export function markAsLanding({ journal, landings }: MemberCapture, { tab: { tab }, url }: HarnessPage): void {
+export function markAsLanding({ journal, landings }: MemberCapture, { tab: { tab }, url }: CreativePage): void {
   const hops = journal.hopsOf(tab.session.targetId);
   landings.markAsLanding(hops.findLastIndex((hop) => withoutFragment(hop.url) === withoutFragment(url)) + 1);
 }

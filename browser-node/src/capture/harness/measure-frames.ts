@@ -13,16 +13,25 @@ import type { SeenFrame } from './choose-creative.ts';
  */
 export type MeasuredFrame = SeenFrame & { at: FrameAt; world: number | null; scale: number };
 
+/** Which frames of a tab are measured; and `in`: whether places are those in the page (CSS pixels from its top left) or in the viewport. */
+export type Measuring = { select(frames: FrameAt[]): FrameAt[]; in: 'page' | 'viewport' };
+const WHOLE_PAGE: Measuring = { select: (frames) => frames, in: 'page' };
+
 /** The frames of a tab, its main frame first: where each is shown and what it shows. A frame that does not answer shows nothing. */
-export async function measureFrames(captureSession: CaptureSession, root: TargetSession): Promise<MeasuredFrame[]> {
-  const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
+export async function measureFrames(
+  captureSession: CaptureSession,
+  root: TargetSession,
+  measuring = WHOLE_PAGE,
+): Promise<MeasuredFrame[]> {
+  const frames = measuring.select(await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
   const measured = await Promise.all(
     frames.map(({ session, frameId }) => measureFrame(session, frameId, deadlineMs).catch(() => null)),
   );
   const owners = await Promise.all(frames.map((frame) => ownerBox(frame, frames, deadlineMs).catch(() => null)));
   const widths = measured.map((one) => one?.width ?? 0);
-  const origins = originsOf(frames, owners, widths, { root, ...(measured[0] ?? { scrollX: 0, scrollY: 0 }) });
+  const scrolled = (measuring.in === 'page' && measured[0]) || { scrollX: 0, scrollY: 0 };
+  const origins = originsOf(frames, owners, widths, { root, ...scrolled });
   return frames.map((at, index) => {
     const origin = origins.get(at.frameId) ?? null;
     const owner = owners[index] ?? null;

@@ -29,21 +29,29 @@ type Stopping =
 export class PageLoads {
   /** Loads that were stopped since the last {@link follow} or {@link stopAll}. */
   stopped: StoppedLoad[] = [];
+  /** What leaves out the loads that were stopped. */
+  journal: Pick<NetworkJournal, 'stopped'>;
   readonly #page: Page;
-  readonly #journal: NetworkJournal;
+  #isHeld = false;
   readonly #answer: OwnAnswer;
   #stopping: Stopping = { loads: 'none' };
 
   /** `page`: the one that hosts the creative. */
   constructor(page: Page, journal: NetworkJournal, answer: OwnAnswer) {
     this.#page = page;
-    this.#journal = journal;
+    this.journal = journal;
     this.#answer = answer;
   }
 
   /** Starts to intercept the context's requests. Rejects when the browser is gone. */
   async start(context: BrowserContext): Promise<void> {
     await context.route('**/*', (route) => this.#decide(route));
+  }
+
+  /** From now on, the page keeps its document, until the page is closed: navigations of its own are stopped. */
+  async hold(): Promise<void> {
+    this.#isHeld = true;
+    await this.#page.route('**/*', (route) => this.#decide(route));
   }
 
   /** From now on, click-throughs in these frames are stopped. */
@@ -82,12 +90,21 @@ export class PageLoads {
   async #handle(route: Route, request: Request): Promise<void> {
     const answer = this.#answer(request);
     if (answer) return route.fulfill(answer);
-    if (!this.#isStopped(request)) return route.continue();
-    if (this.stopped.length < STOPPED_MAX)
+    const isHeld = this.#isHeldBack(request);
+    const isStopped = this.#isStopped(request);
+    if (!isStopped && !isHeld) return route.continue();
+    if (isStopped && this.stopped.length < STOPPED_MAX)
       this.stopped.push({ url: request.url(), referrer: request.headers().referer ?? '' });
-    this.#journal.stopped(request.url());
+    this.journal.stopped(request.url());
     // With any other reason, Chromium replaces the page by an error page.
     return route.abort('aborted');
+  }
+
+  /** A form that a click submits cannot be repeated in another tab: it may take the page's place. */
+  #isHeldBack(request: Request): boolean {
+    if (!this.#isHeld || request.resourceType() !== 'document' || frameOf(request) !== this.#page.mainFrame())
+      return false;
+    return this.#stopping.loads !== 'in_place' || request.method() === 'GET';
   }
 
   #isStopped(request: Request): boolean {

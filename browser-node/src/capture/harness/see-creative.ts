@@ -20,6 +20,7 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { chooseCreative, innermostWithUrl, pathOf } from './choose-creative.ts';
+import { type Clickable, clickablesUnder, gridOver } from './clickables.ts';
 import type { HarnessPage } from './harness-page.ts';
 import { type MeasuredFrame, measureFrames } from './measure-frames.ts';
 import { SLOT } from './placement.ts';
@@ -33,6 +34,8 @@ export type SeenCreative = {
   /** CDP's id of the innermost frame that shows it and has a URL of its own. */
   frameId: string;
   facts: Omit<CapturedCreative, 'redirect_chain'>;
+  /** It is an ad on a page with other content, and has no redirect chain of its own (spec 2.1). */
+  isOnPage?: true;
   files: CaptureFile[];
   /**
    * Clicks its buttons and links to find out whether some open nothing; called once its landings are captured. Takes `budgetMs` at most.
@@ -109,6 +112,17 @@ export async function findCreative(captureSession: CaptureSession, { tab }: Harn
   const frames = await measureFrames(captureSession, session);
   const rootId = (isPage && frames.find(({ parentId }) => parentId === session.targetId)?.frameId) || session.targetId;
   return { frames, rootId, place: chooseCreative(frames, rootId, isPage) };
+}
+
+/** The elements that look clickable on the creative as it is shown now. */
+export async function clickablesOf(
+  session: CaptureSession,
+  harness: HarnessPage,
+  isPage: boolean,
+): Promise<Clickable[]> {
+  const { frames, place } = await findCreative(session, harness, isPage);
+  const view = harness.page.viewportSize();
+  return place && view ? clickablesUnder(session, frames, gridOver(place.box, view)) : [];
 }
 
 /** A screenshot of a box. Taken before the first click, so it must not look like one: Playwright's own grants the page user activation. */

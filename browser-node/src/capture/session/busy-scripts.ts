@@ -18,7 +18,12 @@ export async function stopBusyScripts(session: CaptureSession): Promise<boolean>
 
 /** The tabs that are shown, and their frames of other sites. */
 function shownDocuments({ tabs, devtools }: CaptureSession): TargetSession[] {
-  const shown = new Set(tabs.all.filter(isShown).map(({ tab }) => tab.session));
+  const shown = new Set(
+    tabs
+      .withKept()
+      .filter(isShown)
+      .map(({ tab }) => tab.session),
+  );
   return [...devtools.sessions()].filter(
     (one) => (one.type === 'page' || one.type === 'iframe') && shown.has(rootOf(one)),
   );
@@ -30,7 +35,7 @@ async function stopIfBusy(session: CaptureSession, document: TargetSession): Pro
     await document.send('Runtime.evaluate', { expression: '1' }, underLoad(session, MAIN_THREAD_WATCHED_MS));
     return false;
   } catch {
-    const own = tabs.all.find(({ tab }) => tab.session === document);
+    const own = tabs.withKept().find(({ tab }) => tab.session === document);
     if (own) await own.tab.stopScript();
     else {
       document.notify('Emulation.setScriptExecutionDisabled', { value: true });

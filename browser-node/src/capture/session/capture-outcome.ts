@@ -5,7 +5,7 @@ import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
-import type { StoredFile } from './stored-file.ts';
+import { StoredFile } from './stored-file.ts';
 
 /** A file to upload with a capture, a large one from the disk; `width` and `height` in pixels, 0 if it is no image. */
 export type CaptureFile = {
@@ -15,6 +15,11 @@ export type CaptureFile = {
   width: number;
   height: number;
 };
+
+/** Removes from the disk what a capture stored there. Never throws. */
+export async function removeFiles(files: readonly CaptureFile[]): Promise<void> {
+  await Promise.all(files.map(({ bytes }) => (bytes instanceof StoredFile ? bytes.remove() : null)));
+}
 
 /** Why an attempt failed: the public code, and the private cause, which only our log gets. */
 export type CaptureFailure = { code: FailureCode; cause: string };
@@ -26,7 +31,10 @@ export type CaptureFailure = { code: FailureCode; cause: string };
 export type CaptureOutcome = { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null };
 
 /** What a capture needs to know about a job's member, and its limits. */
-export type CaptureRequest = Pick<JobMember, 'scan_id' | 'target' | 'referrer' | 'emulator_id'> & {
+export type CaptureRequest = Pick<
+  JobMember,
+  'scan_id' | 'target' | 'referrer' | 'emulator_id' | 'discovery' | 'ad_block'
+> & {
   limits: Pick<JobLimits, 'tabs' | 'landings' | 'capture_bytes'>;
 };
 

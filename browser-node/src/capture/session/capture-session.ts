@@ -1,21 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
-import type { DevTools, TargetSession } from '../devtools/devtools.ts';
+import { COMMAND_MS, type DevTools, type TargetSession } from '../devtools/devtools.ts';
 import { SecondClient } from '../devtools/second-client.ts';
 import type { ThreadTimes } from '../devtools/thread-times.ts';
+import { observationScript } from '../page-scripts/observation-script.ts';
 import type { TimerSubject } from '../page-scripts/watch-timers.ts';
-import type { CaptureRequest } from './capture-outcome.ts';
 import { ContextListeners } from './context-listeners.ts';
 import { Ending } from './ending.ts';
 import type { Landings } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
-import { type OpenTab, OpenTabs } from './open-tabs.ts';
+import { type OpenTab, OpenTabs, type SessionScope } from './open-tabs.ts';
 import { PageReports } from './page-reports.ts';
-import { watchTabs } from './tab.ts';
+import { type Tab, watchTabs } from './tab.ts';
 import type { Visit } from './visit.ts';
 
-/** The observation of one browser context, from before its first tab until its last tab is closed. It says nothing of what the capture does. */
+/** What one capture observes of a browser context. It says nothing of what the capture does. */
 export type CaptureSession = {
   readonly open: OpenContext;
   readonly listeners: ContextListeners;
@@ -44,40 +46,72 @@ export type MemberCapture = CaptureSession & {
   readonly publisherUrl: string;
 };
 
+/** The observation of one browser context, as long as it is observed: by one session, or by several, one after the other. */
+export type ContextWatch = {
+  readonly open: OpenContext;
+  readonly devtools: SecondClient;
+  /** The state of each tab by its target id. */
+  readonly tabStates: Map<string, Tab>;
+  /** What the reports of the page scripts begin with. */
+  readonly token: string;
+  /** Removes the page scripts and ends the observation. Never throws. */
+  close(): Promise<void>;
+};
+
 /** Begins to observe a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in time. */
-export async function openCaptureSession(
-  open: OpenContext,
-  limits: CaptureRequest['limits'],
+export async function watchContext(open: OpenContext): Promise<ContextWatch> {
+  const devtools = await SecondClient.connect(open);
+  const tabStates = watchTabs(devtools);
+  const token = randomBytes(8).toString('hex');
+  try {
+    const script = await open.context.addInitScript({ content: observationScript(token, open.reportBy) });
+    const close = async () => {
+      devtools.close();
+      // A page that does not answer holds this up.
+      await withDeadline(script.dispose(), COMMAND_MS, 'the end of the page scripts').catch(() => undefined);
+    };
+    return { open, devtools, tabStates, token, close };
+  } catch (error) {
+    devtools.close();
+    throw error;
+  }
+}
+
+/** Begins a session. No other session of its context goes on. Tabs that an earlier one left are closed, unless they are kept. */
+export function openSession(
+  watch: ContextWatch,
+  scope: SessionScope,
   signal: AbortSignal,
   logger: Logger,
-): Promise<CaptureSession> {
+): CaptureSession {
   const startedAtMs = Date.now();
   const startedAt = performance.now();
+  const { open, tabStates } = watch;
+  const { kept = [] } = scope;
   const ending = new Ending();
   const stop = () => ending.end('browser: TIMEOUT', signal.reason);
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
   const listeners = new ContextListeners(open.context);
   listeners.on('close', () => ending.end('browser: CRASHED', 'the browser context was closed'));
-  // An earlier capture in this context may have left a tab that did not close in time.
-  for (const page of open.context.pages()) page.close().catch(() => undefined);
-  const devtools = await SecondClient.connect(open);
-  const tabStates = watchTabs(devtools);
-  const tabs = new OpenTabs(listeners, devtools, tabStates, ending, limits);
-  const reports = new PageReports(open, listeners);
+  for (const page of open.context.pages())
+    if (kept.every((one) => one.page !== page)) page.close().catch(() => undefined);
+  const devtools = watch.devtools.observer();
+  const tabs = new OpenTabs(listeners, devtools, tabStates, ending, scope);
+  const reports = new PageReports(listeners, watch.token);
   reports.on('timer', (page, [subject, ms]) => {
-    tabs.all.find((one) => one.page === page)?.tab.timer(subject as TimerSubject, Number(ms) || 0);
+    tabs.known(page)?.tab.timer(subject as TimerSubject, Number(ms) || 0);
   });
   const notes: CaptureSession['notes'] = [];
   devtools.onFlooded(() => {
     notes.push(note('stopped_flood'));
-    stopFlood(devtools, tabs.all);
+    stopFlood(devtools, [...kept, ...tabs.all]);
   });
   devtools.onMessageFlood(() => {
     notes.push(note('stopped_console'));
-    stopFlood(devtools, tabs.all);
+    stopFlood(devtools, [...kept, ...tabs.all]);
   });
-  const journal = new NetworkJournal(devtools, tabStates);
+  const journal = new NetworkJournal(devtools, tabStates, scope.admitsRequest);
   return {
     open,
     listeners,
@@ -111,9 +145,8 @@ export async function openTab({ open, tabs, ending }: CaptureSession): Promise<O
   return page && tabs.of(page);
 }
 
-/** Removes all of a session's listeners, so that the next session can use the context. Never throws. */
-export async function leaveContext({ devtools, listeners, reports }: CaptureSession): Promise<void> {
+/** Removes all of a session's listeners, so that the next session can use the context. */
+export function leaveSession({ devtools, listeners }: CaptureSession): void {
   devtools.close();
   listeners.removeAll();
-  await reports.stop();
 }

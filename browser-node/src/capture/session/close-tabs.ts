@@ -11,6 +11,10 @@ import { isShown, type OpenTab } from './open-tabs.ts';
 const ROUND_TRIPS = 4;
 const CHECK_AT_LEAST_MS = 50;
 
+/** How long their last beacons are waited for; `isQuiet`: nothing else of the context uses the network meanwhile. */
+type Leaving = { maxMs: number; isQuiet: boolean };
+const LEAVE_ALL: Leaving = { maxMs: LEAVE_MAX_MS, isQuiet: true };
+
 /**
  * Closes the tabs, which makes them send their last beacons, and waits until these have reached the gateway. Returns the traffic that the
  * gateway reports, or null if it reports none.
@@ -18,10 +22,11 @@ const CHECK_AT_LEAST_MS = 50;
 export async function closeTabs(
   captureSession: CaptureSession,
   traffic: () => Promise<TicketTraffic | null>,
+  leaving = LEAVE_ALL,
 ): Promise<TicketTraffic | null> {
   // Intercepted requests are lost with the tab that made them.
   await captureSession.ending.race(captureSession.open.context.unrouteAll({ behavior: 'ignoreErrors' }));
-  const maxMs = underLoad(captureSession, LEAVE_MAX_MS);
+  const maxMs = underLoad(captureSession, leaving.maxMs);
   const until = performance.now() + maxMs;
   await captureSession.ending.race(
     Promise.all(captureSession.tabs.all.filter(isShown).map((tab) => unload(captureSession, tab))),
@@ -43,7 +48,7 @@ export async function closeTabs(
     restInMs = quietIn(carried, { sinceClosedMs: askedAt - closedAt, roundTripMs: now - askedAt });
     if (restInMs === 0) return carried;
     if (now >= until) {
-      captureSession.notes.push(note('late_requests', { count: Math.round(maxMs / 1_000) }));
+      if (leaving.isQuiet) captureSession.notes.push(note('late_requests', { count: Math.round(maxMs / 1_000) }));
       return carried;
     }
   }

@@ -36,6 +36,7 @@ export class NetworkJournal {
   ended = 0;
   lastActivityAt = performance.now();
   readonly #tabs: Map<string, Tab>;
+  readonly #admits: (entry: Entry) => boolean;
   readonly #open = new Map<string, Open>();
   readonly #sockets = new Map<string, Entry>();
   /** ORB-blocked requests whose extra info has not arrived yet. */
@@ -46,8 +47,10 @@ export class NetworkJournal {
   /** Unix time in ms at which the record was closed, null: it is open. */
   closedAtMs: number | null = null;
 
-  constructor(devtools: DevTools, tabs: Map<string, Tab>) {
+  /** `admits`: whether a request belongs to the record. */
+  constructor(devtools: DevTools, tabs: Map<string, Tab>, admits: (entry: Entry) => boolean = () => true) {
     this.#tabs = tabs;
+    this.#admits = admits;
     devtools.on('Network.requestWillBeSent', (event, session) => this.#sent(event, session));
     devtools.on('Network.responseReceived', (event) => this.#onResponse(event));
     devtools.on('Network.responseReceivedExtraInfo', (event) => this.#onExtraInfo(event));
@@ -60,6 +63,11 @@ export class NetworkJournal {
     devtools.on('Network.loadingFinished', ({ requestId }, session) => this.#ended(requestId, '', session));
     devtools.on('Network.loadingFailed', (event, session) => this.#failed(event, session));
     this.#listenToSockets(devtools);
+  }
+
+  /** Whether a request that another source saw belongs to the record. */
+  admits(entry: Entry): boolean {
+    return this.#admits(entry);
   }
 
   /** Closes the record: later requests are not added. */
@@ -110,8 +118,9 @@ export class NetworkJournal {
     const isNetwork = /^(https?|wss?):/.test(request.url);
     // An HTTP redirect to an app or a forbidden scheme is a hop; data: and blob: are not requests at all.
     if (!isNetwork && !redirectResponse) return;
-    this.lastActivityAt = performance.now();
     const entry = this.#describe(event, session, before !== undefined);
+    if (!before && !this.#admits(entry)) return;
+    this.lastActivityAt = performance.now();
     if (before) before.entry.redirectedTo = entry;
     this.#open.set(requestId, { entry, startedAt: this.lastActivityAt, seen: timestamp });
     this.#keep(entry);
@@ -218,6 +227,7 @@ export class NetworkJournal {
       const root = rootOf(session);
       const entry = { ...emptyEntry(clipUrl(url), 'GET', Date.now()), resourceType };
       entry.tab = root.type === 'page' ? root.targetId : null;
+      if (!this.#admits(entry)) return;
       this.lastActivityAt = performance.now();
       // Not among the pending requests: a socket stays open as long as its page.
       this.#sockets.set(requestId, entry);

@@ -1,13 +1,25 @@
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
-import { COMMAND_MS, type DevTools } from '../devtools/devtools.ts';
+import { COMMAND_MS, type DevTools, type TargetSession } from '../devtools/devtools.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
 import type { ContextListeners } from './context-listeners.ts';
 import type { Ending } from './ending.ts';
+import type { Entry } from './journal-entry.ts';
 import type { Tab } from './tab.ts';
 
 /** A tab of the context, as Playwright and CDP know it. */
 export type OpenTab = { page: Page; tab: Tab };
+
+/** What a session observes of its context: all of it, or what an ad of a page does. */
+export type SessionScope = {
+  limits: CaptureRequest['limits'];
+  /** Tabs that an earlier session opened and that stay open; absent: none. */
+  kept?: readonly OpenTab[];
+  /** Whether a tab that opened belongs to the session; the others are closed. Absent: all do. */
+  admitsTab?: (session: TargetSession) => boolean;
+  /** Whether a request belongs to the session; absent: all do. */
+  admitsRequest?: (entry: Entry) => boolean;
+};
 
 /** How many of the tabs that are kept are the last that opened. */
 const LAST_TABS = 2;
@@ -23,7 +35,9 @@ export class OpenTabs {
   readonly #devtools: DevTools;
   readonly #known: Map<string, Tab>;
   readonly #ending: Ending;
-  readonly #limits: CaptureRequest['limits'];
+  readonly #limits: SessionScope['limits'];
+  readonly #kept: readonly OpenTab[];
+  readonly #admits: (session: TargetSession) => boolean;
   #refusesFurther = false;
   #refused: Page[] = [];
   #joining: Promise<unknown> = Promise.resolve();
@@ -34,12 +48,14 @@ export class OpenTabs {
     devtools: DevTools,
     known: Map<string, Tab>,
     ending: Ending,
-    limits: CaptureRequest['limits'],
+    { limits, kept = [], admitsTab = () => true }: SessionScope,
   ) {
     this.#devtools = devtools;
     this.#known = known;
     this.#ending = ending;
     this.#limits = limits;
+    this.#kept = kept;
+    this.#admits = admitsTab;
     listeners.on('page', (page) => this.#join(page));
   }
 
@@ -54,6 +70,21 @@ export class OpenTabs {
     const tab = this.all.find((one) => one.page === page);
     if (!tab) throw new DeadlineError('a new tab', COMMAND_MS);
     return tab;
+  }
+
+  /** The tab of a page, also of one that an earlier session opened; undefined: it has not joined. */
+  known(page: Page): OpenTab | undefined {
+    return this.withKept().find((one) => one.page === page);
+  }
+
+  /** The tabs of this session and those that an earlier one opened and that stay open. */
+  withKept(): OpenTab[] {
+    return [...this.all, ...this.#kept];
+  }
+
+  /** Adds a tab that an earlier session opened to those of this one. */
+  adopt(tab: OpenTab): void {
+    if (!this.all.includes(tab)) this.all.push(tab);
   }
 
   /** Resolves when the tabs that have opened so far have joined. */
@@ -79,11 +110,17 @@ export class OpenTabs {
   }
 
   async #add(page: Page): Promise<void> {
-    if (this.opened === 1) page.on('crash', () => this.#ending.end('browser: CRASHED', 'the page crashed'));
+    // Of a target, the first tab is the one that it is shown in.
+    if (this.opened === 1 && this.#kept.length === 0)
+      page.on('crash', () => this.#ending.end('browser: CRASHED', 'the page crashed'));
     // A tab that closed before it was attached has nothing to show.
     const session = await this.#devtools.sessionOf(page).catch(() => null);
     const tab = session && this.#known.get(session.targetId);
     if (!tab) return;
+    if (!this.#admits(session)) {
+      page.close().catch(() => undefined);
+      return;
+    }
     this.all.push({ page, tab });
     // Playwright reports a tab when it begins to show something, which is not always the order in which they opened.
     this.all.sort((a, b) => a.tab.openedAt - b.tab.openedAt);
@@ -105,7 +142,7 @@ export class OpenTabs {
   #refuse(page: Page): void {
     this.#drop(page);
     if (this.opened !== this.#limits.tabs) return;
-    for (const { tab } of this.all) void tab.stopScript();
+    for (const { tab } of this.withKept()) void tab.stopScript();
   }
 }
 

@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import type { ConsoleMessage, Disposable, Page } from 'playwright-core';
-import type { OpenContext } from '../../browser/open-context.ts';
-import { observationScript } from '../page-scripts/observation-script.ts';
+import type { ConsoleMessage, Page } from 'playwright-core';
 import type { ContextListeners } from './context-listeners.ts';
 
 type Subject = 'sound' | 'history' | 'unprompted-call' | 'timer' | 'fingerprint' | 'app-navigation';
@@ -10,25 +7,13 @@ type Listener = (page: Page, fields: string[], frameId: string | null) => void;
 
 /** Receives the reports of the page scripts about what documents do without a click, by subject. */
 export class PageReports {
-  readonly #open: Pick<OpenContext, 'context' | 'reportBy'>;
-  readonly #token = randomBytes(8).toString('hex');
-  #script: Disposable | null = null;
+  readonly #token: string;
   readonly #listeners = new Map<string, Listener>();
 
-  constructor(open: Pick<OpenContext, 'context' | 'reportBy'>, listeners: ContextListeners) {
-    this.#open = open;
+  /** `token`: what the reports of the page scripts begin with. */
+  constructor(listeners: ContextListeners, token: string) {
+    this.#token = token;
     listeners.on('console', (message) => this.#receive(message));
-  }
-
-  /** Installs the page scripts in the context, in which nothing was opened yet. Rejects when the browser is gone. */
-  async start(): Promise<void> {
-    const { context, reportBy } = this.#open;
-    this.#script = await context.addInitScript({ content: observationScript(this.#token, reportBy) });
-  }
-
-  /** Removes the page scripts: new documents run without them. Never throws. */
-  async stop(): Promise<void> {
-    await this.#script?.dispose().catch(() => undefined);
   }
 
   on(subject: Subject, listener: Listener): void {

@@ -22,6 +22,8 @@ export class Tab {
   readonly session: TargetSession;
   readonly openedAt = performance.now();
   url = '';
+  /** The id of the document that it shows, '' before the first. */
+  documentId = '';
   openerUrl = '';
   /** When the current document had loaded, null: not yet. */
   loadedAt: number | null = null;
@@ -129,6 +131,7 @@ export class Tab {
       return;
     }
     this.url = clipUrl(frame.url + (frame.urlFragment ?? ''));
+    this.documentId = frame.loaderId;
     this.committed ||= this.url !== 'about:blank';
     this.loadedAt = null;
     this.wasLookedAt = false;

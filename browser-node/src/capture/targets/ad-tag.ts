@@ -10,7 +10,7 @@ import {
 } from '../harness/harness-page.ts';
 import { hasElement, isTagUrl, mraidAnswer, placementPage } from '../harness/placement.ts';
 import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
-import { isRendered, seeCreative } from '../harness/see-creative.ts';
+import { clickablesOf, isRendered, seeCreative } from '../harness/see-creative.ts';
 import { EMPTY_PLACEMENT_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import { stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
@@ -59,7 +59,8 @@ async function visit(capture: MemberCapture, tab: OpenTab, { target, referrer }:
   const isCheckable = await capture.ending.contain(clickCreative(capture, harness, found));
   // A timer that a click started may have navigated the page later.
   if (hasNavigatedAway(harness)) markAsLanding(capture, harness);
-  const check = (budgetMs: number) => checkInteractive(capture, harness, isUrl, budgetMs);
+  const clickables = () => clickablesOf(capture, harness, isUrl);
+  const check = (budgetMs: number) => checkInteractive(capture, harness, clickables, budgetMs);
   const creative = isCheckable ? { ...found.creative, checkInteractive: check } : found.creative;
   return visited(capture, { ...own, creative });
 }

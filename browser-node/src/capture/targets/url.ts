@@ -17,7 +17,11 @@ function refusal({ target }: CaptureRequest): CaptureFailure | null {
 }
 
 /** Loads a page as a visitor who came from the referrer would. */
-async function visit(capture: MemberCapture, tab: OpenTab, { target, referrer }: CaptureRequest): Promise<Visited> {
+export async function visit(
+  capture: MemberCapture,
+  tab: OpenTab,
+  { target, referrer }: CaptureRequest,
+): Promise<Visited> {
   const { ending } = capture;
   const error = (await ending.race(navigate(tab.page, target.value, referrer))) ?? '';
   // Without a document there is nothing to wait for.

@@ -64,6 +64,7 @@ const RESTING: Record<NoteKind, readonly string[] | ((note: Note) => readonly st
   creative: CREATIVE,
   creative_picture: ['screenshot'],
   creative_html: ['rules'],
+  ad_gone: CREATIVE,
   ads: ['vast_media', 'vast_trackers'],
   // No judgement of a page rests on its ads, which have scans of their own.
   ad_blocks: [],

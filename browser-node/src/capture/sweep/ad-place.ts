@@ -1,0 +1,173 @@
+import { setTimeout } from 'node:timers/promises';
+import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
+import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
+import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
+import type { Box } from '../page-scripts/measure-visuals.ts';
+import { ANSWER_MS, underLoad } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import type { FrameAt } from '../session/frames.ts';
+import type { Point } from '../session/visitor-click.ts';
+
+/** Chromium drops clicks into frames of other processes for half a second after a scroll or a screenshot. */
+const DRAWN_MS = 800;
+/** Elements over an ad that are hidden at most. */
+const COVERS_MAX = 10;
+
+/** Scrolls an ad into view. Resolves to its box in the viewport, in CSS pixels, or null: it is not there any more, or its page does not answer. */
+export async function bringIntoView(session: CaptureSession, ad: FoundAd): Promise<Box | null> {
+  const { element } = ad;
+  if (!element) return null;
+  const deadlineMs = underLoad(session, ANSWER_MS);
+  try {
+    const { backendNodeId } = element;
+    await element.session.send('DOM.scrollIntoViewIfNeeded', { backendNodeId }, deadlineMs);
+    await session.ending.race(drawn(session, ad, deadlineMs));
+    return await boxInView(element, deadlineMs);
+  } catch (cause) {
+    session.logger.info({ cause }, 'an ad could not be brought into view');
+    return null;
+  }
+}
+
+/** Resolves when the frame that shows the ad has drawn what it shows now. */
+async function drawn(
+  { devtools }: CaptureSession,
+  { element, frameIds, tab }: FoundAd,
+  deadlineMs: number,
+): Promise<void> {
+  const around = (element ?? tab.tab).session;
+  const frameId = frameIds[0] ?? around.targetId;
+  // A frame of another process has a session of its own.
+  const session = [...devtools.sessions()].find(({ targetId }) => targetId === frameId) ?? around;
+  const drawing = evaluateInIsolatedWorld(session, frameId, awaitFrames, DRAWN_MS, deadlineMs);
+  await drawing.catch(() => setTimeout(DRAWN_MS));
+}
+
+/** Runs in a frame, in an isolated world. */
+function awaitFrames(mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+    globalThis.setTimeout(resolve, mostMs);
+  });
+}
+
+/** The box of an element in the viewport of its tab, in CSS pixels. Rejects when it is not laid out. */
+export async function boxInView({ session, backendNodeId }: PageElement, deadlineMs: number): Promise<Box> {
+  const { model } = await session.send('DOM.getBoxModel', { backendNodeId }, deadlineMs);
+  const box = boxOf(model.border);
+  // The boxes of a process are relative to its outermost frame.
+  for (let at = session; at.parent; at = at.parent) {
+    const owner = await at.parent.send('DOM.getFrameOwner', { frameId: at.targetId }, deadlineMs);
+    const outer = await at.parent.send('DOM.getBoxModel', { backendNodeId: owner.backendNodeId }, deadlineMs);
+    const { x, y } = boxOf(outer.model.content);
+    box.x += x;
+    box.y += y;
+  }
+  return box;
+}
+
+/** The box of a quad: eight numbers, clockwise from the top left. */
+function boxOf(quad: readonly number[]): Box {
+  const [xs, ys] = [0, 1].map((axis) => quad.filter((_, index) => index % 2 === axis)) as [number[], number[]];
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}
+
+/** The frames that show an ad and those around them, with their places in the viewport. */
+export const framesOfAd = (session: CaptureSession, ad: FoundAd): Promise<MeasuredFrame[]> =>
+  measureFrames(session, ad.tab.tab.session, { select: (frames) => relatedFrames(frames, ad), in: 'viewport' });
+
+/** The frames of an ad with those inside and around them; of an ad without frames, those around its element. Pure. */
+function relatedFrames(frames: FrameAt[], { frameIds, element, tab }: FoundAd): FrameAt[] {
+  const parentOf = new Map(frames.map(({ frameId, parentId }) => [frameId, parentId]));
+  const ancestors = (frameId: string) => {
+    const found: string[] = [];
+    for (let at = parentOf.get(frameId) ?? null; at; at = parentOf.get(at) ?? null) found.push(at);
+    return found;
+  };
+  const own = new Set(frameIds);
+  const around = new Set([tab.tab.session.targetId, element?.session.targetId ?? '', ...frameIds.flatMap(ancestors)]);
+  return frames.filter(
+    ({ frameId }) => own.has(frameId) || around.has(frameId) || ancestors(frameId).some((outer) => own.has(outer)),
+  );
+}
+
+/** The element in the tab's own document that the ad is in, or is. */
+async function elementInPage({ element, tab }: FoundAd, deadlineMs: number): Promise<number | null> {
+  if (!element) return null;
+  let { session, backendNodeId } = element;
+  for (; session.parent; session = session.parent) {
+    const { targetId: frameId } = session;
+    ({ backendNodeId } = await session.parent.send('DOM.getFrameOwner', { frameId }, deadlineMs));
+  }
+  return session === tab.tab.session ? backendNodeId : null;
+}
+
+/** Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad. Never throws. */
+export async function uncover(session: CaptureSession, ad: FoundAd, point: Point): Promise<void> {
+  await inPage(session, ad, hideCovers, { ...point, most: COVERS_MAX });
+}
+
+/** Hides an ad, or shows it again. Never throws. */
+export async function setHidden(session: CaptureSession, ad: FoundAd, isHidden: boolean): Promise<void> {
+  await inPage(session, ad, hideOwn, { isHidden });
+}
+
+/** Shows again what {@link uncover} hid. Never throws. */
+export async function showCovers(session: CaptureSession, ad: FoundAd): Promise<void> {
+  await inPage(session, ad, showHidden, {});
+}
+
+/** Runs a function in the page, in an isolated world, with the ad's element as `this`. */
+async function inPage<Argument>(
+  session: CaptureSession,
+  ad: FoundAd,
+  script: (this: Element, argument: Argument) => void,
+  argument: Argument,
+): Promise<void> {
+  const { session: target } = ad.tab.tab;
+  const deadlineMs = underLoad(session, ANSWER_MS);
+  try {
+    const backendNodeId = await elementInPage(ad, deadlineMs);
+    if (backendNodeId === null) return;
+    const executionContextId = await isolatedWorldOf(target, target.targetId, deadlineMs);
+    const { object } = await target.send('DOM.resolveNode', { backendNodeId, executionContextId }, deadlineMs);
+    const call = {
+      objectId: object.objectId ?? '',
+      functionDeclaration: String(script),
+      arguments: [{ value: argument }],
+    };
+    await target.send('Runtime.callFunctionOn', call, deadlineMs);
+  } catch (cause) {
+    session.logger.info({ cause }, 'what lies over an ad could not be changed');
+  }
+}
+
+/** Runs in the page, in an isolated world. */
+const hideCovers = function (this: Element, { x, y, most }: Point & { most: number }): void {
+  const kept = globalThis as { hiddenCovers?: { element: HTMLElement; was: string }[] };
+  kept.hiddenCovers ??= [];
+  const hidden = kept.hiddenCovers;
+  const around = new Set<Node>();
+  for (let at: Node | null = this; at; at = at.parentNode ?? (at as ShadowRoot).host ?? null) around.add(at);
+  for (let count = 0; count < most; count += 1) {
+    const hit = document.elementFromPoint(x, y) as HTMLElement | null;
+    if (!hit || around.has(hit) || this.contains(hit) || !hit.style) return;
+    hidden.push({ element: hit, was: hit.style.getPropertyValue('visibility') });
+    hit.style.setProperty('visibility', 'hidden', 'important');
+  }
+};
+
+/** Runs in the page, in an isolated world. */
+const showHidden = function (this: Element): void {
+  const kept = globalThis as { hiddenCovers?: { element: HTMLElement; was: string }[] };
+  for (const { element, was } of kept.hiddenCovers ?? []) element.style.setProperty('visibility', was);
+  kept.hiddenCovers = [];
+};
+
+/** Runs in the page, in an isolated world. */
+const hideOwn = function (this: Element, { isHidden }: { isHidden: boolean }): void {
+  const { style } = this as HTMLElement;
+  if (isHidden) style.setProperty('visibility', 'hidden', 'important');
+  else style.removeProperty('visibility');
+};

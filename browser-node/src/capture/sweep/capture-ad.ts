@@ -1,0 +1,134 @@
+import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { finishMember, seeVisit } from '../capture-member.ts';
+import type { TargetSession } from '../devtools/devtools.ts';
+import type { AdRecords } from '../discovery/ad-records.ts';
+import type { FoundAd } from '../discovery/found-ad.ts';
+import type { CaptureOutcome, CaptureRequest } from '../session/capture-outcome.ts';
+import { type ContextWatch, leaveSession, type MemberCapture, openSession } from '../session/capture-session.ts';
+import { closeTabs } from '../session/close-tabs.ts';
+import type { Entry } from '../session/journal-entry.ts';
+import type { SessionScope } from '../session/open-tabs.ts';
+import { Visit } from '../session/visit.ts';
+import type { Visited } from '../targets/target.ts';
+import { clickAd } from './click-ad.ts';
+import { type KeptAd, keepAd } from './keep-ads.ts';
+import type { PublisherPage } from './publisher-page.ts';
+import { requestsOfAd } from './share.ts';
+
+/** How long the last beacons of an ad's landings are waited for: the page itself may never be quiet. */
+const LEAVE_AD_MS = 1_500;
+
+/** An ad whose turn it is. `found`: null: it is not on the page any more. `kept`: what was kept when it was found, null: nothing. */
+export type AdTurn = {
+  request: CaptureRequest & { ad_block: AdBlock };
+  page: PublisherPage | null;
+  found: FoundAd | null;
+  kept: KeptAd | null;
+  /** What was recorded of the page's ads so far. */
+  records: AdRecords;
+  signal: AbortSignal;
+  logger: Logger;
+};
+
+/** Captures one ad of a page: what was kept of it, and what a click on it opens. The page's own tab and the ads that come later stay. */
+export async function captureAd(
+  watch: ContextWatch,
+  turn: AdTurn,
+  traffic: () => Promise<TicketTraffic | null>,
+): Promise<CaptureOutcome> {
+  const { request, page, found, signal, logger } = turn;
+  const isOthers = framesOfOthers(watch, turn);
+  const visit = new Visit((frameId) => frameId === null || !isOthers(frameId));
+  const session = openSession(watch, scopeOf(watch, turn, visit), signal, logger);
+  try {
+    for (const entry of found && page ? requestsOfAd(page.entries, found) : []) session.journal.add(entry);
+    const seen = await seeVisit({ ...session, visit, publisherUrl: '' }, request, (capture) => visitAd(capture, turn));
+    if (found && page) {
+      const later = page.ads.filter(({ block }) => block.slot_index > found.block.slot_index);
+      turn.records.leaveAd(seen.draft, seen.capture, found, later, page.host.tab.tab);
+    }
+    const leftAt = performance.now();
+    const carried = await closeTabs(session, traffic, { maxMs: LEAVE_AD_MS, isQuiet: false });
+    return await finishMember(seen, carried, leftAt);
+  } finally {
+    page?.host.pageLoads.allow();
+    const { busyDocuments, devtools, tabs } = session;
+    if (busyDocuments.size > 0 || devtools.isFlooded || tabs.beyondLimit > 0) page?.spoil();
+    leaveSession(session);
+  }
+}
+
+/** What of the context belongs to an ad: its requests and the tabs that it opens. Those of other ads and of the page do not. */
+function scopeOf(watch: ContextWatch, turn: AdTurn, visit: Visit): SessionScope {
+  const { request, page, found } = turn;
+  const host = page?.host.tab;
+  const isPop = found !== null && found.element === null;
+  const kept = new Set([...(host ? [host] : []), ...(page?.ads ?? []).map(({ tab }) => tab)]);
+  if (isPop && found.tab !== host) kept.delete(found.tab);
+  const own = new Set(found?.frameIds ?? []);
+  const keptTabs = new Set([...kept].map(({ tab }) => tab.session.targetId));
+  const { frames } = watch.devtools;
+  const isOthers = framesOfOthers(watch, turn);
+  const admitsTab = ({ openerFrameId }: TargetSession) =>
+    frames.nearest(openerFrameId, own) !== null || (visit.clicks > 0 && !isOthers(openerFrameId));
+  const admitsRequest = (entry: Entry) => {
+    if (entry.tab !== null && !keptTabs.has(entry.tab)) return true;
+    return (found?.ownsRequest(entry) ?? false) || (entry.hop !== null && entry.tab === host?.tab.session.targetId);
+  };
+  const stays = isPop && found.tab !== host ? [...kept, found.tab] : [...kept];
+  return { limits: request.limits, kept: stays, admitsTab, admitsRequest };
+}
+
+/** Whether a frame is one of the page's other ads. */
+function framesOfOthers({ devtools }: ContextWatch, { page, found }: AdTurn): (frameId: string) => boolean {
+  const others = new Set((page?.ads ?? []).filter((ad) => ad !== found).flatMap(({ frameIds }) => frameIds));
+  return (frameId) => devtools.frames.nearest(frameId, others) !== null;
+}
+
+/** Shows and clicks an ad. Whatever its page does, what was kept of the ad is captured. */
+async function visitAd(capture: MemberCapture, turn: AdTurn): Promise<Visited> {
+  const { page, found, kept } = turn;
+  const { ending } = capture;
+  if (found && page && found.element === null) return visitPop(capture, page, found);
+  const shown = kept ?? (found && (await keepAd(capture, found)));
+  if (!shown) return { error: '', failure: { code: 'ad_discovery: AD_GONE', cause: 'the ad was not found again' } };
+  capture.notes.push(...shown.notes);
+  const clicked = page && found ? await clickOn(capture, page, found) : null;
+  if (!clicked?.isThere) capture.notes.push(note('ad_gone'));
+  const tab = page?.host.tab;
+  if (!tab) return { error: '', failure: ending.failure };
+  const creative = { tab, frameId: shown.frameId, facts: shown.facts, files: shown.files, isOnPage: true } as const;
+  const check = clicked?.checkInteractive;
+  return { error: '', failure: ending.failure, creative: check ? { ...creative, checkInteractive: check } : creative };
+}
+
+/** Null: the page ended meanwhile, or did not answer. */
+async function clickOn(capture: MemberCapture, { host }: PublisherPage, found: FoundAd) {
+  const { ending, landings, logger, open } = capture;
+  host.pageLoads.journal = capture.journal;
+  landings.markAsCreative(host.tab.tab);
+  try {
+    await ending.race(host.pageLoads.start(open.context));
+    return await ending.race(clickAd(capture, host, found));
+  } catch (cause) {
+    logger.info({ cause }, 'the page of an ad ended or did not answer while the ad was clicked');
+    return null;
+  }
+}
+
+/** A tab that opened by itself is its own landing; of a tab-under, what the page's own tab went to is. */
+async function visitPop(capture: MemberCapture, { host, entries }: PublisherPage, found: FoundAd): Promise<Visited> {
+  const { tab } = found;
+  const { targetId } = tab.tab.session;
+  capture.tabs.adopt(tab);
+  if (tab === host.tab) {
+    const hops = entries.filter((entry) => entry.tab === targetId && entry.hop !== null);
+    const departed = hops.findIndex(({ isRedirect }, index) => index > 0 && !isRedirect);
+    capture.landings.markAsCreative(tab.tab);
+    capture.landings.markAsLanding(Math.max(0, departed));
+  }
+  return { error: '', failure: capture.ending.failure };
+}

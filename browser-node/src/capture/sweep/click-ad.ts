@@ -1,0 +1,66 @@
+import type { FoundAd } from '../discovery/found-ad.ts';
+import { checkInteractive } from '../harness/check-interactive.ts';
+import { pathOf } from '../harness/choose-creative.ts';
+import { type Clickable, centreOf, clickablesUnder, gridOver } from '../harness/clickables.ts';
+import { ancestorFrames, followClick } from '../harness/follow-click.ts';
+import { type CreativePage, hasNavigatedAway, markAsLanding } from '../harness/harness-page.ts';
+import type { MeasuredFrame } from '../harness/measure-frames.ts';
+import type { Interactivity } from '../harness/see-creative.ts';
+import type { Box } from '../page-scripts/measure-visuals.ts';
+import { ANSWER_MS, underLoad } from '../session/budgets.ts';
+import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
+import { settle } from '../session/settle.ts';
+import { boxInView, bringIntoView, framesOfAd, showCovers, uncover } from './ad-place.ts';
+
+/** Points that are clicked, besides the centre, until a landing opens. */
+const CLICKS_MAX = 4;
+
+/** What a click on an ad did: whether the ad was there; and the check for elements that open nothing, null: there is nothing to check. */
+export type AdClick = { isThere: boolean; checkInteractive: ((budgetMs: number) => Promise<Interactivity>) | null };
+
+/** Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it. The tabs that open stay. */
+export async function clickAd(capture: MemberCapture, page: CreativePage, ad: FoundAd): Promise<AdClick> {
+  const slot = await bringIntoView(capture, ad);
+  const frames = slot ? await framesOfAd(capture, ad) : [];
+  // A slot is often wider than the ad in it.
+  const box = shownFrame(frames, ad)?.box ?? slot;
+  const view = page.page.viewportSize();
+  const centre = box && view && centreOf(box, view);
+  if (!box || !view || !centre) return { isThere: false, checkInteractive: null };
+  await uncover(capture, ad, centre);
+  const inside = frames.find(({ frameId }) => frameId === ad.frameIds.at(-1)) ?? frames[0];
+  const path = inside ? pathOf(frames, inside.frameId) : [];
+  const points = [centre, ...(await clickablesUnder(capture, frames, gridOver(box, view))).slice(0, CLICKS_MAX)];
+  const isOpened = await followClick(capture, page, ancestorFrames(page.page, path), points);
+  await showCovers(capture, ad);
+  if (hasNavigatedAway(page)) await becomeLanding(capture, page);
+  const isCheckable = isOpened && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';
+  const clickables = () => clickablesOf(capture, page, ad);
+  return {
+    isThere: true,
+    checkInteractive: isCheckable ? (budgetMs) => checkInteractive(capture, page, clickables, budgetMs) : null,
+  };
+}
+
+/** The largest frame of an ad. */
+const shownFrame = (frames: readonly MeasuredFrame[], { frameIds }: FoundAd): MeasuredFrame | undefined =>
+  frames
+    .filter(({ frameId, box }) => frameIds.includes(frameId) && box !== null)
+    .toSorted((a, b) => areaOf(b.box) - areaOf(a.box))[0];
+
+const areaOf = (box: Box | null): number => (box ? box.width * box.height : 0);
+
+/** The click took the page's place: its tab is a landing of the ad. */
+async function becomeLanding(capture: MemberCapture, page: CreativePage): Promise<void> {
+  capture.tabs.adopt(page.tab);
+  capture.landings.markAsClicked(page.tab.tab);
+  markAsLanding(capture, page);
+  await capture.ending.race(settle(capture));
+}
+
+/** What looks clickable on the ad as it is shown now. */
+async function clickablesOf(session: CaptureSession, { page }: CreativePage, ad: FoundAd): Promise<Clickable[]> {
+  const view = page.viewportSize();
+  const box = ad.element && (await boxInView(ad.element, underLoad(session, ANSWER_MS)).catch(() => null));
+  return box && view ? clickablesUnder(session, await framesOfAd(session, ad), gridOver(box, view)) : [];
+}

@@ -1,0 +1,100 @@
+import type { Note } from '@adsweep/shared/capture/notes.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { findAds } from '../discovery/find-ads.ts';
+import type { FoundAd } from '../discovery/found-ad.ts';
+import type { CreativePage } from '../harness/harness-page.ts';
+import { PageLoads } from '../harness/page-loads.ts';
+import { ANSWER_MS, underLoad } from '../session/budgets.ts';
+import { stopBusyScripts } from '../session/busy-scripts.ts';
+import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
+import {
+  type CaptureSession,
+  type ContextWatch,
+  leaveSession,
+  type MemberCapture,
+  openSession,
+  openTab,
+} from '../session/capture-session.ts';
+import type { Entry } from '../session/journal-entry.ts';
+import { Landings } from '../session/landings.ts';
+import type { OpenTab } from '../session/open-tabs.ts';
+import { Visit } from '../session/visit.ts';
+import { hasTouch } from '../session/visitor-look.ts';
+import { url as pageTarget } from '../targets/url.ts';
+
+/** The page of a sweep in its tab, with the ads that were found on it. */
+export type PublisherPage = {
+  ads: readonly FoundAd[];
+  /** The requests up to the moment in which the ads were found. */
+  entries: readonly Entry[];
+  /** The page's tab, as one whose navigations are stopped. */
+  host: CreativePage;
+  /** Whether its tab still shows the document in which the ads were found, and answers. */
+  isFit(): Promise<boolean>;
+  /** Scripts of the page were stopped: it is not fit any more. */
+  spoil(): void;
+};
+
+/** What a visit to a page found, once it settled. */
+export type VisitedPage = { tab: OpenTab; documentId: string; ads: readonly FoundAd[] };
+
+/** The ads on a page that has settled. Rejects when its tab is gone or does not answer. */
+export async function findOnPage(capture: MemberCapture, tab: OpenTab): Promise<VisitedPage> {
+  const { documentId } = tab.tab;
+  return { tab, documentId, ads: await findAds(capture, tab) };
+}
+
+/** Keeps a page that was visited in a session: from now on it stays where it is. */
+export async function keepPage(session: CaptureSession, { tab, documentId, ads }: VisitedPage): Promise<PublisherPage> {
+  const { page } = tab;
+  const { isScriptDisabled } = tab.tab;
+  let hasEnded = page.isClosed();
+  const spoil = () => {
+    hasEnded = true;
+  };
+  for (const event of ['crash', 'close'] as const) page.on(event as 'close', spoil);
+  const pageLoads = new PageLoads(page, session.journal, () => null);
+  await pageLoads.hold();
+  const host = { page, tab, url: tab.tab.url, hasTouch: await hasTouch(tab), pageLoads };
+  const isFit = async () => {
+    if (hasEnded || tab.tab.documentId !== documentId || tab.tab.isScriptDisabled !== isScriptDisabled) return false;
+    const asking = tab.tab.session.send('Runtime.evaluate', { expression: '1' }, underLoad(session, ANSWER_MS));
+    return asking.then(
+      () => !hasEnded,
+      () => false,
+    );
+  };
+  return { ads, entries: session.journal.entries(), host, isFit, spoil };
+}
+
+/** Loads a page once more in a tab of its own, for its ads alone. Tabs that are open are closed. */
+export async function loadAgain(
+  watch: ContextWatch,
+  request: CaptureRequest,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<{ page: PublisherPage; notes: Note[] } | { failure: CaptureFailure }> {
+  const session = openSession(watch, { limits: request.limits }, signal, logger);
+  const { ending } = session;
+  const capture: MemberCapture = {
+    ...session,
+    visit: new Visit(),
+    landings: new Landings(session.tabs),
+    publisherUrl: '',
+  };
+  try {
+    const load = async () => {
+      const tab = await openTab(capture);
+      if (!tab) return null;
+      const { error, failure } = await pageTarget.visit(capture, tab, request);
+      if (failure || error)
+        return { failure: failure ?? ({ code: 'navigation: CONNECTION_FAILED', cause: error } as const) };
+      await ending.race(stopBusyScripts(capture));
+      return { page: await keepPage(capture, await findOnPage(capture, tab)), notes: session.notes };
+    };
+    const loaded = await ending.contain(load());
+    return loaded ?? { failure: ending.failure ?? { code: 'browser: TIMEOUT', cause: 'the page was not loaded' } };
+  } finally {
+    leaveSession(session);
+  }
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CREATIVE_HTML, CREATIVE_SCREENSHOT, PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
+import { CaptureWorld } from './support/capture-world.ts';
+
+const PAGE = 'http://news.example/';
+const adUrl = (name: string) => `http://securepubads.g.doubleclick.net/${name}`;
+/** A slot of Google Publisher Tag with a creative. */
+const slot = (name: string) => `<p>Text of the page about ${name}.</p>
+  <div id="div-gpt-ad-${name}" data-google-query-id="query-${name}"><div id="google_ads_iframe_/1/${name}_0__container__">
+  <iframe id="google_ads_iframe_/1/${name}_0" src="${adUrl(name)}" width="300" height="250" style="border:0"></iframe></div></div>
+  <div style="height:300px"></div>`;
+const banner = (name: string, script: string) =>
+  `<body style="margin:0"><a id="ad" style="display:block;width:300px;height:250px;background:#ace" href="#">Offer ${name}</a>
+  <script>ad.onclick = (event) => { event.preventDefault(); ${script} }</script>`;
+
+/** What a click on each ad does, by name, in the order of the page. */
+const ADS: Record<string, string> = {
+  plain: "open('http://shop-plain.example/')",
+  last: "open('http://shop-last.example/')",
+  beyond: "open('http://shop-beyond.example/')",
+};
+
+describe('sweeps', { concurrency: 1 }, () => {
+  let world: CaptureWorld;
+  before(async () => {
+    world = await CaptureWorld.start('--ignore-certificate-errors');
+    world.site.setPage(PAGE, `<title>News</title><h1>News</h1>${Object.keys(ADS).map(slot).join('')}`);
+    for (const [name, script] of Object.entries(ADS)) {
+      world.site.setPage(adUrl(name), banner(name, script));
+      world.site.setPage(`http://shop-${name}.example/`, `<title>Shop ${name}</title><h1>Buy ${name}</h1>`);
+    }
+  });
+  after(() => world.close());
+
+  it('§4.2.2 a sweep captures each ad of a page up to the cap, one after the other', async () => {
+    const { page, blocks, ads } = await world.sweep(PAGE, { ad_formats: ['banner', 'video', 'pop'], max_ads: 2 });
+    assert.equal(page.failure, null);
+    assert.deepEqual(
+      page.landings.map(({ page_title }) => page_title),
+      ['News'],
+    );
+    assert.deepEqual(
+      blocks.map(({ slot_index, ad_kind }) => [slot_index, ad_kind]),
+      Object.keys(ADS).map((_, at) => [at, 'banner']),
+    );
+    assert.deepEqual(
+      ads.map(({ failure, landings }) => [failure, ...landings.map(({ final_url }) => final_url)]),
+      ['plain', 'last'].map((name) => [null, `http://shop-${name}.example/`]),
+    );
+    for (const [at, ad] of ads.entries()) {
+      const name = Object.keys(ADS)[at] as string;
+      for (const file of [CREATIVE_SCREENSHOT, PAGE_SCREENSHOT]) assert.ok(ad.file(file), `${name} has ${file}`);
+      assert.match(Buffer.from(ad.file(CREATIVE_HTML)?.bytes ?? []).toString(), new RegExp(`Offer ${name}`));
+      assert.ok(ad.urls().includes(adUrl(name)), `${name} has the requests of its frame`);
+      assert.deepEqual(
+        ad.urls().filter((url) => url.includes('doubleclick')),
+        [adUrl(name)],
+      );
+      assert.equal(ad.outcome.capture.creative?.page_url, PAGE);
+    }
+    assert.ok(!world.site.urls().includes('http://shop-beyond.example/'), 'an ad beyond the cap is not clicked');
+  });
+
+  it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {
+    const before = world.site.urls().length;
+    const { page, blocks, ads } = await world.sweep(PAGE, { ad_formats: ['pop'], max_ads: 2 });
+    assert.deepEqual([page.failure, blocks, ads], [null, [], []]);
+    assert.ok(
+      world.site
+        .urls()
+        .slice(before)
+        .every((url) => !url.includes('shop-')),
+      'no ad was clicked',
+    );
+  });
+});
