@@ -25,6 +25,7 @@ export async function capturePage(
   const target = targets[request.target.kind];
   if (!target) throw new Error(`no target of kind ${request.target.kind} can be captured`);
   let watch: ContextWatch;
+  await target.prepare?.(open);
   try {
     watch = await watchContext(open);
   } catch (error) {
