@@ -30,11 +30,11 @@ export type CaptureSession = {
   /** Unix time in ms, and the same moment of `performance.now()`. */
   readonly startedAtMs: number;
   readonly startedAt: number;
-  /** What the capture lacks so far. */
   /** Tabs and frames whose scripts were stopped because they did not answer, with their times then. */
   readonly busyDocuments: Map<TargetSession, ThreadTimes | null>;
   /** When tabs and frames last told how busy they had been. */
   readonly threadTimes: Map<TargetSession, ThreadTimes>;
+  /** What the capture lacks so far. */
   readonly notes: Note[];
 };
 

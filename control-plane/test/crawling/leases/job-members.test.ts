@@ -3,16 +3,12 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
-import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { until } from '../../../../shared/test/support/until.ts';
-import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { CAPTURE, idsOf, jobMembers, refusedWith, scansOf } from '../../support/job-members.ts';
 import { captureOf, type RunningFarm, runningFarm, sampleLandings, webp } from '../../support/running-farm.ts';
-
-const CAPTURE = captureOf(['https://shop.example/']);
-const refusedWith = (status: number) => (error: unknown) => error instanceof NodeApiError && error.status === status;
 
 let farm: RunningFarm;
 before(async () => {
@@ -21,19 +17,7 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-const depth = () => farm.farm.queue.depth();
-const member = (lease: Lease, { _id }: Pick<ScanRecord, '_id'>) => ({ ...lease, scan_id: _id });
-const complete = (lease: Lease, scan: ScanRecord) => farm.node.complete(member(lease, scan), CAPTURE);
-const fail = (lease: Lease, scan: ScanRecord, code: 'navigation: DNS' | 'browser: CRASHED' = 'browser: CRASHED') =>
-  farm.node.fail(member(lease, scan), { code, cause: '', capture: null });
-const scansOf = (lease: Lease) => lease.job.members.map(({ scan_id }) => scan_id);
-const idsOf = (scans: ScanRecord[]) => scans.map(({ _id }) => _id);
-const statusOf = async (scans: { _id: string }[]) =>
-  (await Promise.all(scans.map(({ _id }) => farm.read(_id)))).map(({ status }) => status);
-async function lose({ job }: Lease): Promise<void> {
-  await farm.expireLease(job.job_id);
-  await reap(farm.farm.dependencies, new Date());
-}
+const { depth, complete, fail, statusOf, lose } = jobMembers(() => farm);
 
 /** A job with this number of pending scans. */
 async function submitJob(count: number, changes: Partial<ScanRecord> = {}): Promise<ScanRecord[]> {

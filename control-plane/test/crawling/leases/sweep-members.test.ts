@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { derivedId, isId } from '@adsweep/shared/ids.ts';
-import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { AddMembers, Lease } from '@adsweep/shared/lease/messages.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { newOrganization, type OrganizationRecord } from '../../../src/accounts/organizations/organization.ts';
-import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { childScanId } from '../../../src/scanning/scans/request/new-child-scan.ts';
 import { adBlocks, listedBlocks } from '../../support/ad-blocks.ts';
+import { CAPTURE, idsOf, jobMembers, memberOf, refusedWith, scansOf } from '../../support/job-members.ts';
 import { PRICE_MICROS } from '../../support/open-plane.ts';
-import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+import { type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
-
-const CAPTURE = captureOf(['https://shop.example/']);
-const refusedWith = (status: number) => (error: unknown) => error instanceof NodeApiError && error.status === status;
 
 let farm: RunningFarm;
 before(async () => {
@@ -25,19 +21,7 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-const depth = () => farm.farm.queue.depth();
-const member = (lease: Lease, { _id }: Pick<ScanRecord, '_id'>) => ({ ...lease, scan_id: _id });
-const complete = (lease: Lease, scan: ScanRecord) => farm.node.complete(member(lease, scan), CAPTURE);
-const fail = (lease: Lease, scan: ScanRecord, code: 'navigation: DNS' | 'browser: CRASHED' = 'browser: CRASHED') =>
-  farm.node.fail(member(lease, scan), { code, cause: '', capture: null });
-const scansOf = (lease: Lease) => lease.job.members.map(({ scan_id }) => scan_id);
-const idsOf = (scans: ScanRecord[]) => scans.map(({ _id }) => _id);
-const statusOf = async (scans: { _id: string }[]) =>
-  (await Promise.all(scans.map(({ _id }) => farm.read(_id)))).map(({ status }) => status);
-async function lose({ job }: Lease): Promise<void> {
-  await farm.expireLease(job.job_id);
-  await reap(farm.farm.dependencies, new Date());
-}
+const { depth, complete, fail, statusOf, lose } = jobMembers(() => farm);
 
 describe('a sweep', () => {
   const found = (...slots: number[]): AddMembers => ({ members: adBlocks(...slots) });
@@ -50,7 +34,7 @@ describe('a sweep', () => {
   const children = ({ _id }: ScanRecord) =>
     farm.store.collection<ScanRecord>('scans').find({ parent_scan_id: _id }).sort({ slot: 1 }).toArray();
   const completeSweep = (lease: Lease, sweep: ScanRecord, ...slots: number[]) =>
-    farm.node.complete(member(lease, sweep), { ...CAPTURE, ad_blocks: listedBlocks(...slots) });
+    farm.node.complete(memberOf(lease, sweep), { ...CAPTURE, ad_blocks: listedBlocks(...slots) });
   const refundsOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'refund').length;
   const chargesOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'charge').length;
 
@@ -120,8 +104,8 @@ describe('a sweep', () => {
     const [first, second, ...others] = listedBlocks(1, 2, 3, 4);
     const without = others.map((block) => ({ ...block, not_scanned: 'quota' as const }));
     const isScanned = { ...CAPTURE, ad_blocks: [first!, second!, ...others] };
-    await assert.rejects(farm.node.complete(member(lease, sweep), isScanned), refusedWith(422));
-    await farm.node.complete(member(lease, sweep), { ...CAPTURE, ad_blocks: [first!, second!, ...without] });
+    await assert.rejects(farm.node.complete(memberOf(lease, sweep), isScanned), refusedWith(422));
+    await farm.node.complete(memberOf(lease, sweep), { ...CAPTURE, ad_blocks: [first!, second!, ...without] });
     for (const scan of await children(sweep)) await complete(lease, scan);
   });
 
@@ -163,7 +147,7 @@ describe('a sweep', () => {
     assert.deepEqual([(await children(sweep)).length, pop?.network, pop?.network_host], [2, 'Example Ads', '']);
     const [listed, ...others] = pops.map((block) => ({ ...block, not_scanned: null }));
     const capped = { ...others[1]!, not_scanned: 'cap' as const };
-    await farm.node.complete(member(lease, sweep), { ...CAPTURE, ad_blocks: [listed!, others[0]!, capped] });
+    await farm.node.complete(memberOf(lease, sweep), { ...CAPTURE, ad_blocks: [listed!, others[0]!, capped] });
   });
 
   it('ends the scans of ads that it no longer names, refunded once, and keeps those that have a result', async () => {
@@ -209,7 +193,7 @@ describe('a sweep', () => {
     const left = await children(sweep);
     const rest = await farm.acquireOne();
     assert.deepEqual(scansOf(rest), [left[0]!._id], 'after two losses each ad runs alone, without its sweep');
-    await farm.node.fail(member(rest, left[0]!), { code: 'ad_discovery: AD_GONE', cause: '', capture: null });
+    await farm.node.fail(memberOf(rest, left[0]!), { code: 'ad_discovery: AD_GONE', cause: '', capture: null });
     await complete(await farm.acquireOne(), left[1]!);
     const ends = await children(sweep);
     assert.deepEqual(
