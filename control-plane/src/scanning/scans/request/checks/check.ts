@@ -27,7 +27,7 @@ export type Check = (request: ScanRequest) => Issue[];
 
 /** An issue of one body field, `given` with what was sent there. */
 export function issueAt(
-  field: string | string[],
+  field: string | (string | number)[],
   type: string,
   msg: string,
   value: unknown,
