@@ -113,6 +113,13 @@ describe('custom rules', () => {
     ]);
   });
 
+  it('§2.6.13 a combo has no other target than the page, because it looks at tags', async () => {
+    const combo = { rule_type: 'combo', config: { all_of: ['autosound'] } };
+    assert.deepEqual(await refusals({ ...combo, target: 'creative' }), ['body.target enum']);
+    assert.deepEqual(await refusals({ ...combo, target: 'creative_and_page' }), ['body.target enum']);
+    assert.equal((await create({ ...combo, target: 'page' })).status, 201);
+  });
+
   it('§2.6.4 combos are refused if their conditions contradict or name unknown tags', async () => {
     const combo = (config: object) => refusals({ rule_type: 'combo', config });
     assert.deepEqual(await combo({}), ['body.config missing']);

@@ -34,14 +34,28 @@ const words = (rule_type: 'stopword_content' | 'stopword_url', ...contains: stri
 const domains = (...names: string[]): Condition => ({ rule_type: 'blacklist_domain', config: { domains: names } });
 
 const CHAIN = ['https://www.start.example/?utm=1', 'https://t.tracker.example/c', 'https://shop.example/landing'];
-type Seen = { requests?: Partial<NetworkRequest>[]; text?: string; html?: string; bodies?: object[]; ignore?: number };
+type Seen = {
+  chain?: string[];
+  requests?: Partial<NetworkRequest>[];
+  text?: string;
+  html?: string;
+  bodies?: object[];
+  ignore?: number;
+};
 
-function evidence({ requests = [], text = '', html = '', bodies = [], ignore = 0 }: Seen = {}): PackedScan {
-  const document = { landing: 0, frame: '', url: CHAIN[2]!, title: 'A page', text, html };
+function evidence({
+  chain = CHAIN,
+  requests = [],
+  text = '',
+  html = '',
+  bodies = [],
+  ignore = 0,
+}: Seen = {}): PackedScan {
+  const document = { landing: 0, frame: '', url: chain.at(-1)!, title: 'A page', text, html };
   const all = requests.map((request, id) => requestOf(id, request));
   return {
     scan: { organization_id: 'organization', ignore_first_n_domains: ignore, referrer: null },
-    capture: gzJson(captureOf(CHAIN)),
+    capture: gzJson(captureOf(chain)),
     parts: {
       ...{ requests: gzJson(all), documents: gzJson([document]), bodies: gzJson(bodies) },
       ...{ vastDocuments: null, creativeHtml: null },
@@ -98,6 +112,35 @@ describe('rules that search texts', () => {
       'request request https://cdn.evil.example/kit.js',
       'word hop https://t.tracker.example/c',
     ]);
+  });
+
+  it('§2.6.7 a domain written in Unicode matches the host of a URL, with the final dot of a complete name too', async () => {
+    const chain = ['https://xn--bcher-kva.example/', 'https://a.evil.example./', 'https://notevil.example/'];
+    const rules = [rule('unicode', domains('BÜCHER.example')), rule('plain', domains('Evil.example'))];
+    assert.deepEqual(await found({ chain }, ...rules), [
+      'unicode hop https://xn--bcher-kva.example/',
+      'plain hop https://a.evil.example./',
+    ]);
+  });
+
+  it('§2.6.16 stopword_url finds words as a URL shows them, serialised and decoded', async () => {
+    const last = 'https://xn--bcher-kva.example/gr%C3%BCn%20tee+x?q=free+spins%2C%E4%zz&broken=%C3%28#an%20end';
+    const seen = { chain: ['https://start.example/?q=free%20plays%2', last] };
+    const matching = {
+      ...{ host: 'bücher.example', punycode: 'XN--BCHER', path: 'GRÜN TEE+x', encoded: 'gr%c3%bcn%20tee' },
+      ...{ query: 'free spins,', plus: 'free+spins%2C', broken: '%zz', half: '%C3(', hash: 'an end' },
+    };
+    const missing = { pathPlus: 'tee x', twice: 'free spins, ä' };
+    const all = Object.entries({ ...matching, ...missing });
+    const matches = await found(seen, ...all.map(([id, word]) => rule(id, words('stopword_url', word))));
+    assert.deepEqual(
+      matches.toSorted(),
+      Object.keys(matching)
+        .map((id) => `${id} hop ${last}`)
+        .toSorted(),
+    );
+    const other = await found(seen, rule('cut', words('stopword_url', 'free plays%2')));
+    assert.equal(other.length, 1, 'a percent sequence that is cut off stays as it is');
   });
 
   it('§2.6.3 regexp_request_body searches bodies and not their URLs; too large bodies are not searched', async () => {

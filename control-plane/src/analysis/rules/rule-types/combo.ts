@@ -2,7 +2,7 @@ import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import type { Tags } from '../../../reference/tags/tag-definitions.ts';
-import { type FoundTag, RULE_TARGETS, type TagType } from './rule-type.ts';
+import type { FoundTag, TagType } from './rule-type.ts';
 
 const Slugs = (description: string) =>
   Type.Optional(
@@ -36,7 +36,7 @@ export type ComboConfig = Static<typeof config>;
 export const combo: TagType<'combo', ComboConfig> = {
   type: 'combo',
   config,
-  targets: RULE_TARGETS,
+  targets: ['page'],
   issues: (written, { tags }) => [...contradictions(written), ...unknownTags(written, tags)],
   source: 'tags',
   inputs: ({ all_of = [], any_of = [], none_of = [] }) => [...all_of, ...any_of, ...none_of],

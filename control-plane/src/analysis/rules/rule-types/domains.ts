@@ -27,7 +27,7 @@ export const blacklistDomain = searchType({
   source: 'chain',
   cost: 'lookup',
   scope: 'target',
-  read: ({ domains }) => new Set(domains.map((domain) => domain.toLowerCase())),
+  read: ({ domains }) => new Set(domains.map(hostFormOf)),
   compile: (rules): DomainPass[] => {
     const byDomain = new Map<string, ScopedRule[]>();
     for (const { rule, read } of rules)
@@ -47,6 +47,13 @@ export const blacklistDomain = searchType({
   },
 });
 
+/** A name as it stands in the host of a URL: in lower case, other letters than those of ASCII as punycode. */
+function hostFormOf(name: string): string {
+  const host = domainToASCII(name);
+  if (host === '') throw new TypeError('not a domain name');
+  return host;
+}
+
 /** What is wrong with one name in a list of domains; [] if the list accepts it. */
 export function domainIssues(name: string, at: number): Issue[] {
   const { hostname, domain, isIp } = parse(domainToASCII(name), { allowPrivateDomains: true });
@@ -56,7 +63,8 @@ export function domainIssues(name: string, at: number): Issue[] {
   return [{ loc: ['domains', at], msg, type: isSuffix ? 'public_suffix' : 'domain', ctx: given(name) }];
 }
 
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : '');
+/** Without the dot that a complete name may end with. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '');
 
 /** `a.b.example`, `b.example` and `example`. */
 function suffixesOf(host: string): string[] {

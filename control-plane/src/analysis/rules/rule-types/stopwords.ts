@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { decodeUrl } from '../search/decode-url.ts';
 import type { ScopedRule } from '../search/search-run.ts';
 import type { Source } from '../search/texts.ts';
 import { foldText, WordAutomaton } from '../search/word-automaton.ts';
@@ -18,12 +19,13 @@ const config = Type.Object(
 /** The words of several rules in one automaton; `owners[word]` is the rule of that word. */
 type WordPass = { rules: ScopedRule[]; automaton: WordAutomaton; owners: ScopedRule[] };
 
-/** Words in the redirect chain. */
-export const stopwordUrl = stopwords('stopword_url', 'chain');
+/** Words in the redirect chain, whose URLs are searched as they were requested and decoded. */
+export const stopwordUrl = stopwords('stopword_url', 'chain', (url) => [...new Set([url, decodeUrl(url)])]);
 /** Words in titles, visible texts and HTML. */
-export const stopwordContent = stopwords('stopword_content', 'documents');
+export const stopwordContent = stopwords('stopword_content', 'documents', (text) => [text]);
 
-function stopwords<Name extends string>(type: Name, source: Source) {
+/** `formsOf` returns the forms in which a text is searched. */
+function stopwords<Name extends string>(type: Name, source: Source, formsOf: (text: string) => string[]) {
   return searchType({
     type,
     config,
@@ -40,11 +42,11 @@ function stopwords<Name extends string>(type: Name, source: Source) {
     },
     match: ({ automaton, owners }, texts, run) => {
       for (const text of texts) {
-        const folded = foldText(text.text);
-        automaton.search(folded, ({ word, start, end }) => {
-          const rule = owners[word]!;
-          if (run.wants(rule, text)) run.add(rule, text, folded, start, end);
-        });
+        for (const folded of formsOf(text.text).map(foldText))
+          automaton.search(folded, ({ word, start, end }) => {
+            const rule = owners[word]!;
+            if (run.wants(rule, text)) run.add(rule, text, folded, start, end);
+          });
         if (run.budget.isSpent) return false;
       }
       return true;
