@@ -1,6 +1,6 @@
 import { adNetworkName, companyOf } from '@adsweep/shared/ads/ad-companies.ts';
+import { sameOwner } from '@adsweep/shared/ads/same-owner.ts';
 import { isPublicHost } from '@adsweep/shared/urls/public-host.ts';
-import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /** The network of an ad and the host of its ad server; '' = unknown. */
 export type Network = { network: string; networkHost: string };
@@ -31,13 +31,13 @@ export const isOfAdServer = (url: string): boolean =>
   adServerName(url) !== null || (/^https?:/i.test(url) && AD_SERVER_SOFTWARE.test(url));
 
 /**
- * The network of an ad: that of the first of `urls`, in the order in which they led to it, which is not the publisher's, and not of a company
+ * The network of an ad: that of the first of `urls`, in the order in which they led to it, which is not of the publisher or its company, and not of a company
  * that serves no ads, such as tag managers, analytics, measurement, data about people and content networks (spec 2.1, rule 1). Of an ad server
  * of no known company, only the host is known.
  */
 export function networkOf(urls: readonly string[], publisher: string): Network {
   for (const url of urls) {
-    if (!/^https?:/i.test(url) || !URL.canParse(url) || sameSite(url, publisher)) continue;
+    if (!/^https?:/i.test(url) || !URL.canParse(url) || sameOwner(url, publisher)) continue;
     const network = adServerName(url);
     const { hostname } = new URL(url);
     if (network !== null) return { network, networkHost: hostname };

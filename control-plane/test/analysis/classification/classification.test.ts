@@ -5,7 +5,7 @@ import thirdParties from 'third-party-web/nostats-subset.js';
 import { brandOf } from '../../../src/analysis/classification/brand.ts';
 import { IAB_CATEGORIES, iabTiers } from '../../../src/analysis/classification/categories.ts';
 import { classify } from '../../../src/analysis/classification/classify.ts';
-import { networkOf } from '../../../src/analysis/classification/network-name.ts';
+import { networkOf, unnamedAdServer } from '../../../src/analysis/classification/network-name.ts';
 import { captureOf } from '../../support/running-farm.ts';
 
 describe('§2.1.14 the brand of a landing', () => {
@@ -131,6 +131,19 @@ describe('§2.1 network and network_host', () => {
     const urls = ['https://static.criteo.net/creative.jpg', landing];
     assert.equal(networkOf(urls, 'https://news.example/').network, 'Criteo');
     assert.deepEqual(networkOf(urls, 'https://www.criteo.net/'), { network: '', network_host: '' });
+  });
+
+  it("§2.1.1 are empty for a creative that another domain of the publisher's company serves", () => {
+    const none = { network: '', network_host: '' };
+    const urls = ['https://i.ebayimg.com/creative.jpg', landing];
+    assert.equal(networkOf(urls, 'https://news.example/').network, 'eBay');
+    assert.deepEqual(networkOf(urls, 'https://www.ebay.com/itm/1'), none);
+    const creative = ['https://static.xx.fbcdn.net/ad.js', 'https://cdn.other.example/ad.js'];
+    assert.equal(unnamedAdServer(creative, ['https://www.facebook.com/']).network_host, 'cdn.other.example');
+    assert.equal(
+      networkOf(['https://ad.doubleclick.net/a', landing], 'https://www.youtube.com/').network_host,
+      'ad.doubleclick.net',
+    );
   });
 
   it('do not count the landing itself', () => {
