@@ -14,6 +14,7 @@ export type ScanEvent =
   | { type: 'cancel' }
   | { type: 'lease'; lease: ScanLease }
   | { type: 'alone'; fence: number }
+  | { type: 'leave_session'; fence: number }
   | { type: 'loaded'; fence: number }
   | { type: 'release'; fence: number }
   | { type: 'capture'; fence: number; capture: CaptureSummary; exit: Exit | null }
@@ -83,6 +84,9 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         { status: 'running', fence: event.fence },
         { lease: { ...scan.lease, alone: true }, started_at: now },
       );
+    case 'leave_session':
+      if (!holdsLease(scan, event.fence) || !scan.repeat) return null;
+      return change({ status: 'running', fence: event.fence }, { repeat: { ...scan.repeat, session_id: null } });
     case 'loaded':
       if (!holdsLease(scan, event.fence)) return null;
       return change({ status: 'running', fence: event.fence }, { loaded: true });
@@ -128,6 +132,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         status: event.complete ? 'completed' : 'partial',
         error: event.error,
         tags: event.tags,
+        ...(scan.tags_before_recheck && { tags_before_recheck: [] }),
         classification: event.classification,
         ...withExtractedLabels(scan, event.extractedLabels),
         network: event.network,
@@ -139,7 +144,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
 }
 
 /**
- * Starts a recheck, which analyses the stored evidence again: removes the tags and keeps the time at which the scan first ended. The event
+ * Starts a recheck, which analyses the stored evidence again: sets the tags aside and keeps the time at which the scan first ended. The event
  * sequence is compared, because every end of an analysis emits an event.
  */
 function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | null {
@@ -147,7 +152,10 @@ function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | nul
   const ordinal = (scan.recheck?.ordinal ?? 0) + 1;
   return change(
     { status: scan.status, event_sequence: scan.event_sequence },
-    { status: 'rechecking', error: '', tags: [], checks_attempts: 0, recheck: { id, ordinal } },
+    {
+      ...{ status: 'rechecking', error: '', tags: [], tags_before_recheck: scan.tags },
+      ...{ checks_attempts: 0, recheck: { id, ordinal } },
+    },
     [{ id: `recheck:${scan._id}:${ordinal}`, kind: 'recheck', at: now }],
   );
 }

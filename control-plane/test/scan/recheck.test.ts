@@ -5,6 +5,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { finishCrawled } from '../../src/analysis/pipeline/worker.ts';
+import type { RuleRecord } from '../../src/analysis/rules/rule.ts';
 import { relay } from '../../src/delivery/outbox/relay.ts';
 import { changeScan } from '../../src/scan/change-scan.ts';
 import { type RecheckScope, recheckScans } from '../../src/scan/recheck.ts';
@@ -195,10 +196,52 @@ describe('a recheck', () => {
     assert.equal(await work(), 1);
     await farm.tags.setArchived(autosound, null, new Date());
     const after = await farm.read(before._id);
-    assert.deepEqual([after.status, slugsOf(after)], ['completed', ['kit', 'payload']]);
+    // It was archived meanwhile, which a recheck does not undo (§2.5.5).
+    assert.deepEqual([after.status, slugsOf(after)], ['completed', ['kit', 'payload', 'autosound']]);
     assert.deepEqual(after.completed_at, before.completed_at, 'it ended when it ended first');
     assert.deepEqual(after.capture, before.capture);
     assert.equal((await farm.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 0 })).leases.length, 0, 'no crawl');
+  });
+
+  it('§2.5.5 keeps the assignments of archived tags, even if their rule is gone, and shows and announces none', async () => {
+    const before = await checked();
+    await addRule(farm, before, 'kit', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
+    await recheck(before);
+    await work();
+    assert.deepEqual(slugsOf(await farm.read(before._id)), ['autosound', 'kit']);
+    const tagOf = async (slug: string) => (await farm.tags.visibleTo(before.organization_id)).get(slug)!;
+    await farm.tags.setArchived(await tagOf('kit'), new Date(), new Date());
+    await farm.rules.remove({ _id: `kit-${before._id}`, owner: before.organization_id } as RuleRecord);
+    for (let times = 0; times < 2; times += 1) {
+      await recheck(before);
+      await work();
+    }
+    const archived = await farm.read(before._id);
+    assert.deepEqual([slugsOf(archived), archived.tags_before_recheck], [['autosound', 'kit'], []]);
+    const events = archived.outbox.flatMap((entry) =>
+      entry.kind === 'event' && entry.event === 'scanning.tags.detected' ? [entry.payload] : [],
+    );
+    assert.deepEqual(events.at(-1), { scan_id: before._id, tag_slugs: ['autosound'] });
+    await farm.tags.setArchived(await tagOf('kit'), null, new Date());
+    await recheck(before);
+    await work();
+    assert.deepEqual(slugsOf(await farm.read(before._id)), ['autosound'], 'a tag in service is judged anew');
+  });
+
+  it('§2.5.5 keeps the assignment of a tag that is archived or restored while the scan is rechecked, once', async () => {
+    const before = await checked();
+    const autosound = (await farm.tags.visibleTo(null)).get('autosound')!;
+    for (const [atFirst, then] of [
+      [null, new Date()],
+      [new Date(), null],
+    ] as const) {
+      await farm.tags.setArchived(autosound, atFirst, new Date());
+      await recheck(before);
+      await farm.tags.setArchived(autosound, then, new Date());
+      await work();
+      assert.deepEqual(slugsOf(await farm.read(before._id)), ['autosound']);
+    }
+    await farm.tags.setArchived(autosound, null, new Date());
   });
 
   it('§8.5 after a day matches no contents, and only the first 200 requests', async () => {

@@ -3,7 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
-import { inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
+import { inService, isArchived, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanRecord, ScanTag } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
@@ -56,6 +56,8 @@ type State = {
   shown: ModelEvidence | null;
   classification: ModelClassification;
   extractedLabels: Record<string, string>;
+  /** The definitions when the rules were read, and after they were run. */
+  definitionsBefore: Tags;
   definitions: Tags;
   tags: ScanTag[];
   /** Names of the analysers without a result, and what the capture lacks: the scan becomes `partial`, and its error lists them. */
@@ -104,7 +106,9 @@ export async function abandonAnalysis(dependencies: FinishDependencies, scan: Sc
     { scan_id: scan._id, attempts: scan.checks_attempts },
     'the analysis of a scan was abandoned',
   );
-  const state = { ...NOTHING, scan, now, slot: OWN_SLOT, began: performance.now(), missing: [INTERRUPTED] };
+  const definitions = await dependencies.readTags(scan.organization_id);
+  const about = { scan, now, definitions, slot: OWN_SLOT, began: performance.now(), missing: [INTERRUPTED] };
+  const state = { ...NOTHING, ...about };
   const { scan: finished } = await finish(dependencies, state);
   return finished !== undefined;
 }
@@ -124,6 +128,7 @@ const NOTHING = {
   shown: null,
   classification: NOT_CLASSIFIED,
   extractedLabels: {},
+  definitionsBefore: new Map(),
   definitions: new Map(),
   tags: [],
   missing: [],
@@ -139,7 +144,8 @@ async function loadEvidence(dependencies: FinishDependencies, { scan, missing }:
   const { organization_id } = scan;
   const [records, tags] = await Promise.all([readRules(organization_id), readTags(organization_id)]);
   const active = records.filter(({ is_active }) => is_active).map(ruleOf);
-  return { packed, rules: rulesInService(active, tags).filter((rule) => !isModelRule(rule)) };
+  const rules = rulesInService(active, tags).filter((rule) => !isModelRule(rule));
+  return { packed, rules, definitionsBefore: tags };
 }
 
 /** Detectors, names and rules that search texts, without the domains that the scan skips (spec 4.2.11). Releases the evidence. */
@@ -221,12 +227,32 @@ async function finish({ scans, metrics }: FinishDependencies, state: State): Pro
   const ended = new Date(state.now.getTime() + performance.now() - state.began);
   const { network, network_host, brand } = names;
   const classification = { brand, ...state.classification };
-  const judged = { tags, classification, extractedLabels, network, networkHost: network_host };
+  const judged = {
+    tags: [...tags, ...archivedBefore(state)],
+    classification,
+    extractedLabels,
+    network,
+    networkHost: network_host,
+  };
   const event = { type: 'finish' as const, ...judged, complete, error };
   const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...state, now: ended }));
   if (!finished) return {};
   metrics.finishedScans.inc({ status: finished.status });
   return { scan: finished };
+}
+
+/**
+ * What a recheck does not judge anew: the earlier assignments of tags that are archived, or were when it began (spec 2.5, rule 5). They are
+ * shown to nobody, and named in no event.
+ */
+function archivedBefore({ scan, tags, definitionsBefore, definitions }: State): ScanTag[] {
+  const placeOf = ({ tag_slug, url, surface }: ScanTag) => JSON.stringify([tag_slug, url, surface]);
+  const found = new Set(tags.map(placeOf));
+  return (scan.tags_before_recheck ?? []).filter(
+    (tag) =>
+      (isArchived(definitions, tag.tag_slug) || isArchived(definitionsBefore, tag.tag_slug)) &&
+      !found.has(placeOf(tag)),
+  );
 }
 
 function finishEvents({ scan, now, tags, missing }: State): EmittedEvent[] {

@@ -44,6 +44,9 @@ export function mergeDefinitions(records: TagDefinitionRecord[]): Tags {
 
 const isOfSystem = ({ owner }: TagDefinitionRecord): boolean => owner === SYSTEM;
 
+/** Whether a tag exists and is archived. */
+export const isArchived = (tags: Tags, slug: string): boolean => (tags.get(slug)?.archived_at ?? null) !== null;
+
 /** The definition of an active tag; null for an unknown or archived one. */
 export function inService(tags: Tags, slug: string): TagDefinition | null {
   const tag = tags.get(slug);
