@@ -1,12 +1,21 @@
 import type { ScanRecord, Tiers } from './scan.ts';
 
 /** Kinds of filters of lists that compare a single value. */
-export type FilterKind = 'run' | 'run_outcome' | 'parent' | 'campaign' | 'brand' | 'label' | 'ai_category' | 'iab_v3';
+export type FilterKind =
+  | 'run'
+  | 'run_outcome'
+  | 'parent'
+  | 'repeat'
+  | 'campaign'
+  | 'brand'
+  | 'label'
+  | 'ai_category'
+  | 'iab_v3';
 
 /** The fields that the keys are derived from. */
 export type FilterSource = Pick<
   ScanRecord,
-  'run_id' | 'final_status' | 'parent_scan_id' | 'campaign_id' | 'labels' | 'classification'
+  'run_id' | 'final_status' | 'parent_scan_id' | 'repeat' | 'campaign_id' | 'labels' | 'classification'
 >;
 
 /** The entry for a value in a scan's `filter_keys`; brands and categories match in any letter case. */
@@ -21,12 +30,13 @@ export const labelPair = (key: string, value: string): string => `${key}=${value
 
 /** All keys of a scan: one index over them serves all these filters and counts the matches of each value. */
 export function filterKeysOf(scan: FilterSource): string[] {
-  const { run_id, final_status, parent_scan_id, campaign_id, labels, classification } = scan;
+  const { run_id, final_status, parent_scan_id, repeat, campaign_id, labels, classification } = scan;
   const one = (kind: FilterKind, value: string | null | undefined) => (value ? [filterKey(kind, value)] : []);
   return [
     ...one('run', run_id),
     ...one('run_outcome', run_id && final_status ? `${run_id}/${final_status}` : null),
     ...one('parent', parent_scan_id),
+    ...one('repeat', repeat?.leader_id),
     ...one('campaign', campaign_id),
     ...one('brand', classification?.brand),
     ...Object.entries(labels).map(([key, value]) => filterKey('label', labelPair(key, value))),

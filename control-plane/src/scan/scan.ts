@@ -120,8 +120,11 @@ export type ScanRecord = OutboxFields & {
   run_id: string | null;
   /** Its priority class: 0 interactive, 1 bulk, 2 made by a campaign; absent: 0. A scan that is posted with a campaign has that of its request. */
   band?: 0 | 1 | 2;
-  /** Its index in a group of repeats (0: the first), and their shared session (null: none). Absent: it is not a repeat. */
-  repeat?: { index: number; total: number; session_id: string | null };
+  /**
+   * Its index in a group of repeats (0: the first), the id of that first one (absent in records of earlier versions), and their shared
+   * session (null: none, or it runs without the others). Absent: it is not a repeat.
+   */
+  repeat?: { index: number; total: number; leader_id?: string; session_id: string | null };
   retry_max_attempts: number;
   /** The amount charged when it was created, in micros. */
   price_micros: number;
@@ -158,6 +161,8 @@ export type ScanRecord = OutboxFields & {
   completed_at: Date | null;
   /** Its last recheck (absent: none): the id of the request, and the number of rechecks so far. */
   recheck?: { id: string; ordinal: number };
+  /** While it is rechecked, its tags until then: those that are archived are assigned again at the end. Absent: never rechecked. */
+  tags_before_recheck?: ScanTag[];
   /** An attempt has requested the target, so that the charge is not refunded if the scan is cancelled. Absent: false. */
   loaded?: true;
   /** When its capture and images were removed, because their retention is shorter than the scan's; absent: not yet. */
@@ -204,6 +209,7 @@ export const LISTED_FIELDS = [
   'proxy',
   'labels',
   'campaign_id',
+  'job_id',
   'parent_scan_id',
   'discovery',
   'ad_block',

@@ -7,7 +7,7 @@ import { leaseIdOf, leaseToken, type NodeIdentity, nodeKeyOf } from '../fleet/cr
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
-import { chooseMembers, crawlJobOf } from './job-members.ts';
+import { chooseMembers, crawlJobOf, isWholeGroup } from './job-members.ts';
 
 export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
@@ -63,9 +63,12 @@ async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: Nod
   const { scans, leaseSecret } = dependencies;
   const now = new Date();
   const lease = { fence: ref.fence, node_id: node.nodeId, instance: node.instance, leased_at: now };
-  const { isolation, chosen } = chooseMembers(await scans.membersOf(ref), ref.fence);
+  const all = await scans.membersOf(ref);
+  const { isolation, chosen } = chooseMembers(all, ref.fence);
   const taken = await Promise.all(chosen.map(({ _id }) => leaseMember(scans, ref, _id, lease)));
-  const members = taken.filter((member) => member !== null);
+  const leased = taken.filter((member) => member !== null);
+  const isShared = isWholeGroup(all, new Set(leased.map(({ _id }) => _id)));
+  const members = isShared ? leased : await Promise.all(leased.map((member) => leaveSession(scans, member, lease)));
   const [first] = members;
   if (!first) {
     await closeLease(dependencies, ref, now);
@@ -78,6 +81,17 @@ async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: Nod
     expires_in_ms: LEASE_MS,
     job: crawlJobOf(ref, first.job_kind, isolation, members),
   };
+}
+
+/** A repeat that runs without others of its group does not have their session; a scan without a session stays as it is. */
+async function leaveSession(
+  scans: Pick<ScanStore, 'apply'>,
+  member: ScanRecord,
+  { fence, leased_at }: ScanLease,
+): Promise<ScanRecord> {
+  if (!member.repeat?.session_id) return member;
+  const changed = await changeScan(scans, member, { type: 'leave_session', fence }, leased_at);
+  return changed ? { ...changed, target: member.target } : member;
 }
 
 /** Leases a member and returns it with its whole target; null if it was cancelled or changed in the meantime. */

@@ -19,6 +19,10 @@ export function chooseMembers<M extends Candidate>(members: M[], fence: number):
   return { isolation: isolationOf(Math.max(...together.map(({ lost_requeues }) => lost_requeues))), chosen: together };
 }
 
+/** Whether a lease of the members `leased` runs all members of the job that were not cancelled in one browser. */
+export const isWholeGroup = (all: Candidate[], leased: ReadonlySet<string>): boolean =>
+  all.every(({ _id, status }) => status === 'cancelled' || leased.has(_id));
+
 const mayLease = ({ status, lease }: Candidate, fence: number): boolean =>
   status === 'pending' || (status === 'running' && (lease?.fence ?? 0) < fence);
 

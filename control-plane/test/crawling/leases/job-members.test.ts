@@ -63,6 +63,40 @@ describe('a job of several scans', () => {
     assert.deepEqual(await statusOf(scans), ['crawled', 'crawled', 'crawled']);
   });
 
+  it('§4.2.24 is a shared session only of those members that ran with all the others', async () => {
+    const sessions = async (scans: ScanRecord[]) =>
+      Promise.all(scans.map(async ({ _id }) => (await farm.read(_id)).repeat?.session_id ?? null));
+    const repeats = (count: number, changes: Partial<ScanRecord> = {}) =>
+      submitJob(count, { repeat: { index: 0, total: count, session_id: 'session' }, ...changes });
+    const completeAll = async (scans: ScanRecord[], lease: Awaited<ReturnType<RunningFarm['acquireOne']>>) => {
+      for (const scan of scans) await complete(lease, scan);
+    };
+
+    const [leader, second, third] = (await repeats(3, { retry_max_attempts: 1 })) as [
+      ScanRecord,
+      ScanRecord,
+      ScanRecord,
+    ];
+    const first = await farm.acquireOne();
+    await fail(first, second);
+    await completeAll([leader, third], first);
+    await farm.makeDue(first.job.job_id);
+    const retry = await farm.acquireOne();
+    await complete(retry, second);
+    assert.deepEqual(await sessions([leader, second, third]), ['session', null, 'session']);
+
+    const lost = await repeats(2);
+    await lose(await farm.acquireOne());
+    await completeAll(lost, await farm.acquireOne());
+    assert.deepEqual(await sessions(lost), ['session', 'session'], 'all of them ran again in one browser');
+
+    const [kept, cancelled] = (await repeats(2)) as [ScanRecord, ScanRecord];
+    const parts = { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
+    await cancelScan(parts, cancelled, new Date());
+    await complete(await farm.acquireOne(), kept);
+    assert.deepEqual(await sessions([kept]), ['session'], 'a cancelled member runs nowhere');
+  });
+
   it('repeats only the members that had not ended after a crash', async () => {
     const scans = await submitJob(3);
     const late = await farm.acquireOne();

@@ -77,6 +77,21 @@ describe('creating several scans with one request', () => {
     assert.deepEqual([items[0].repeat_index, items[0].repeat_total], [2, 3]);
   });
 
+  test('§2.1.20 every scan of a group names its leader, which is a filter of the list; single scans name none', async () => {
+    for (const repeat_mode of ['isolated', 'shared']) {
+      const leader = accepted(await api.post('/api/v1/scans', { ...PAGE, repeat_count: 3, repeat_mode }));
+      assert.equal(leader.repeat_leader_id, leader.id);
+      const { items, total: found } = (await api.get(`/api/v1/scans?repeat_leader_id=${leader.id}`)).body;
+      assert.deepEqual(items.map(({ id }: Json) => id).toSorted(), idsOf(leader).toSorted());
+      assert.equal(found, 3);
+      assert.deepEqual(new Set(items.map((item: Json) => item.repeat_leader_id)), new Set([leader.id]));
+      const foreign = await api.get(`/api/v1/scans?repeat_leader_id=${leader.id}`, { key: KEYS.theirs });
+      assert.equal(foreign.body.total, 0);
+    }
+    const single = accepted(await api.post('/api/v1/scans', PAGE));
+    assert.equal(single.repeat_leader_id, null);
+  });
+
   test('§4.2.9 each repeat in each country is a scan with a job and a charge of its own', async () => {
     const before = await total();
     const leaders = accepted(await bulk({ ...BULK, repeat_count: 5 }));
@@ -155,11 +170,16 @@ describe('creating several scans with one request', () => {
 
   test('§4.2.8 a request that is invalid for one country creates no scan, and the error names each such country', async () => {
     const { items, code, detail } = await refused({ country_codes: ['US', 'xx', 'PT', 'yy'] });
-    assert.deepEqual(items, ['body.country_codes unsupported_country_code']);
+    assert.deepEqual(items, [
+      'body.country_codes.1 unsupported_country_code',
+      'body.country_codes.3 unsupported_country_code',
+    ]);
     assert.equal(code, 'scanning.unsupported_country_code');
-    assert.deepEqual(detail[0].ctx.country_codes, ['XX', 'YY']);
-    assert.deepEqual(detail[0].ctx.given, ['US', 'xx', 'PT', 'yy']);
-    assert.equal(detail[0].ctx.valid_total, 2);
+    const named = detail.map(({ ctx }: Json) => [ctx.given, ctx.country_codes, ctx.valid_total]);
+    assert.deepEqual(named, [
+      ['xx', ['XX'], 2],
+      ['yy', ['YY'], 2],
+    ]);
   });
 
   test('§2.4.2 §4.2.8 the error for a place that some countries do not have names only these', async () => {
@@ -177,7 +197,7 @@ describe('creating several scans with one request', () => {
 
   const REFUSED: [what: string, change: object, items: string[]][] = [
     ['no country', { country_codes: [] }, ['body.country_codes too_short']],
-    ['a country twice, in any letter case', { country_codes: ['US', 'us'] }, ['body.country_codes duplicate_items']],
+    ['a country twice, in any letter case', { country_codes: ['US', 'us'] }, ['body.country_codes.1 duplicate_items']],
     ['a country that is no text', { country_codes: ['US', 5] }, ['body.country_codes.1 string_type']],
     ['more countries than there are', { country_codes: Array(251).fill('US') }, ['body.country_codes too_long']],
     ['the field of the single call', { country_code: 'US' }, ['body.country_code unexpected_field']],

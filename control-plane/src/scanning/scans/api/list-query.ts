@@ -34,6 +34,7 @@ export const ScanListQuerySchema = Type.Object(
     campaign_id: text('Scans of this campaign.'),
     group_id: text('Scans of campaigns in this group.'),
     parent_scan_id: text('Ads found by this sweep.'),
+    repeat_leader_id: text('The group of repeats that this scan is the first of.'),
     tag: text('Comma-separated slugs; a scan with any of them matches.'),
     tag_match: Type.Optional(Type.Enum(['any', 'all'], { default: 'any', description: '`all`: every slug of `tag`.' })),
     brand: text('Any letter case.'),
@@ -127,6 +128,7 @@ function keysOf(query: ScanListQuery): string[] {
   return [
     ...one('run', query.run_id),
     ...one('parent', query.parent_scan_id),
+    ...one('repeat', query.repeat_leader_id),
     ...one('campaign', query.campaign_id),
     ...one('brand', query.brand),
     ...labelsOf(query).map(([key, value]) => filterKey('label', labelPair(key, value))),

@@ -175,7 +175,10 @@ const shared = {
   network_host: Type.String(),
   repeat_index: Type.Integer(),
   repeat_total: Type.Integer(),
-  repeat_session_id: StringOrNull,
+  repeat_leader_id: orNull(Type.String({ description: 'The first scan of its group of repeats.' })),
+  repeat_session_id: orNull(
+    Type.String({ description: 'The browser that it shares with its group; null also if it ran again without them.' }),
+  ),
   retry_attempt: Type.Integer(),
   retry_max_attempts: Type.Integer(),
 };

@@ -78,9 +78,10 @@ function sharedText(
 
 /** Repeats that share a browser are the members of one job, which has the id of their leader. */
 function positionInGroup(group: string, index: number, total: number, isShared: boolean): Partial<PositionInRequest> {
-  if (!isShared) return { repeat: { index, total, session_id: null } };
-  const repeat = { index, total, session_id: derivedId(`${group}/session`, 0) };
-  return { repeat, job_id: derivedId(group, 0), job_kind: 'repeat_group', slot: index };
+  const leader_id = derivedId(group, 0);
+  if (!isShared) return { repeat: { index, total, leader_id, session_id: null } };
+  const repeat = { index, total, leader_id, session_id: derivedId(`${group}/session`, 0) };
+  return { repeat, job_id: leader_id, job_kind: 'repeat_group', slot: index };
 }
 
 /** What distinguishes the scans of one request; `country` in upper case. */
