@@ -81,6 +81,14 @@ export const ConfigSchema = Type.Object({
     'Join tokens that nodes register with, separated by commas. The control plane authenticates at the proxy-router with the first one.',
   ),
   ADSWEEP_LEASE_SECRET: secretSetting('Key that signs lease tokens. Must be the same on all replicas.'),
+  ADSWEEP_SECRETS_KEY: Type.String({
+    default: '',
+    secret: true,
+    pattern: '^([\\x21-\\x2b\\x2d-\\x7e]{16,}(,[\\x21-\\x2b\\x2d-\\x7e]{16,})?)?$',
+    mustBe: 'one key of at least 16 characters without spaces, or two separated by a comma',
+    description:
+      'Key that encrypts stored secrets of clients (webhooks, destinations). With two, separated by a comma, the first encrypts and both decrypt. Must be the same on all replicas. Empty: a key in `secrets.key` of `ADSWEEP_DATA_DIR`, made at the first start.',
+  }),
   ADSWEEP_API_KEY: Type.String({
     default: '',
     secret: true,

@@ -10,6 +10,7 @@ import { bringUpToDate } from '../platform/migrations/bring-up-to-date.ts';
 import { openDiskObjects } from '../platform/object-store.ts';
 import type { Platform } from '../platform/platform.ts';
 import { openRedis, redisReady } from '../platform/redis.ts';
+import { openSecrets } from '../platform/secrets.ts';
 import { openStore } from '../platform/store.ts';
 import { openWakeHub } from '../platform/wake-hub.ts';
 
@@ -27,13 +28,17 @@ export async function openPlatform(
 ): Promise<Platform> {
   const folder = config.ADSWEEP_DATA_DIR;
   makePrivateFolder(folder);
+  const secrets = openSecrets(config.ADSWEEP_SECRETS_KEY, folder);
+  if (config.MONGODB_URL !== '' && config.ADSWEEP_SECRETS_KEY === '')
+    logger.warn('without ADSWEEP_SECRETS_KEY only processes with this data folder can read the secrets stored here');
   const objects = await openDiskObjects(join(folder, 'objects'));
   const store = await openStore({ mongodbUrl: config.MONGODB_URL, path: join(folder, 'store.db') });
   await bringUpToDate(store, logger);
   const redis = openRedis(config.REDIS_URL, logger);
   const disk = diskSpace(folder, config.ADSWEEP_DISK_FLOOR_MB * MEGABYTE);
   const [wake, broadcast] = [openWakeHub(redis), openBroadcast(redis)];
-  return { store, objects, disk, redis, wake, broadcast, metrics: workMetrics(registry), closing, logger };
+  const metrics = workMetrics(registry);
+  return { store, objects, secrets, disk, redis, wake, broadcast, metrics, closing, logger };
 }
 
 /** Resolves when Redis answers, or after two seconds: everything can start without it. */

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
+import { seal, unseal } from '../platform/seal.ts';
 import { ApiError, refused } from './api-error.ts';
 import type { Caller } from './caller.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
@@ -74,12 +75,12 @@ async function once(
     .digest('hex');
   const begun = await store.begin(scope, key, fingerprint, new Date());
   if (begun.run) {
-    const protect = (text: string) => (route.answersSecret ? sealAnswer(text, key) : text);
+    const protect = (text: string) => (route.answersSecret ? seal(keyFrom(key), text) : text);
     return run(store, scope, key, protect, () => route.handle({ ...request, recordId: begun.recordId }));
   }
   if ('answer' in begun) {
     const { status, body } = begun.answer;
-    const text = route.answersSecret ? openAnswer(body, key) : body;
+    const text = route.answersSecret ? unseal(keyFrom(key), body) : body;
     return { status, body: JSON.parse(text), headers: { 'Idempotency-Replayed': 'true' } };
   }
   if (begun.refusal === 'key_reused') throw refusedKey('key_reused', 'This key was sent before with another body.');
@@ -115,25 +116,5 @@ function sortKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const CIPHER = 'aes-256-gcm';
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
-
-/** Encrypts a text with `key` (AES-256-GCM, NIST SP 800-38D): initialization vector, authentication tag and ciphertext in base64. */
-function sealAnswer(text: string, key: string): string {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, keyFrom(key), iv, { authTagLength: TAG_BYTES });
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
-}
-
-/** Decrypts a text of {@link sealAnswer}; throws if it was encrypted with another key. */
-function openAnswer(sealed: string, key: string): string {
-  const bytes = Buffer.from(sealed, 'base64');
-  const tagEnd = IV_BYTES + TAG_BYTES;
-  const decipher = createDecipheriv(CIPHER, keyFrom(key), bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-  decipher.setAuthTag(bytes.subarray(IV_BYTES, tagEnd));
-  return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]).toString('utf8');
-}
-
+/** A response is encrypted with a key derived from the `Idempotency-Key` that asks for it again. */
 const keyFrom = (key: string): Buffer => createHash('sha256').update(`idempotency answer\n${key}`).digest();

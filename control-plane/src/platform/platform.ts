@@ -4,6 +4,7 @@ import type { Broadcast } from './broadcast.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { RedisClient } from './redis.ts';
+import type { Secrets } from './secrets.ts';
 import type { Store } from './store.ts';
 import type { WakeHub } from './wake-hub.ts';
 
@@ -11,6 +12,7 @@ import type { WakeHub } from './wake-hub.ts';
 export type Platform = {
   store: Store;
   objects: ObjectStore;
+  secrets: Secrets;
   disk: DiskSpace;
   redis: RedisClient;
   wake: WakeHub;

@@ -9,6 +9,7 @@ import { openBroadcast } from '../../src/platform/broadcast.ts';
 import type { DiskSpace } from '../../src/platform/disk-space.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
 import type { RedisClient } from '../../src/platform/redis.ts';
+import { secretsUnder } from '../../src/platform/secrets.ts';
 import { openStore, type Store } from '../../src/platform/store.ts';
 import { openWakeHub } from '../../src/platform/wake-hub.ts';
 import { interceptable } from './interceptable-store.ts';
@@ -50,6 +51,7 @@ export async function openPlane({
   const platform = {
     ...{ store, redis: connection, objects, disk, wake, broadcast, logger },
     ...{ metrics: workMetrics(metrics.registry), closing: closing.signal },
+    secrets: secretsUnder(['the key for secrets of this test']),
   };
   const settings: Settings = {
     publicUrl: PUBLIC_URL,

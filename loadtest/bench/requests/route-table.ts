@@ -7,6 +7,7 @@ import { createMetrics, workMetrics } from '../../../control-plane/src/metrics.t
 import { openBroadcast } from '../../../control-plane/src/platform/broadcast.ts';
 import { openDiskObjects } from '../../../control-plane/src/platform/object-store.ts';
 import { openRedis } from '../../../control-plane/src/platform/redis.ts';
+import { secretsUnder } from '../../../control-plane/src/platform/secrets.ts';
 import { openStore } from '../../../control-plane/src/platform/store.ts';
 import { openWakeHub } from '../../../control-plane/src/platform/wake-hub.ts';
 
@@ -23,6 +24,7 @@ export async function readRouteTable(redisUrl: string, folder: string): Promise<
   const platform = {
     ...{ store, redis, objects, disk: { requireFree: async () => {} }, wake, broadcast, logger },
     ...{ metrics: workMetrics(metrics.registry), closing: new AbortController().signal },
+    secrets: secretsUnder(['none']),
   };
   const domains = createDomains(platform, {
     ...{ publicUrl: 'http://127.0.0.1', dataDir: folder, addresses: new AddressPolicy([]) },
