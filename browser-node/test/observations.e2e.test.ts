@@ -41,6 +41,12 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         'autoplay',
       ],
       [
+        'an element in a fragment that scripts keep outside the document',
+        `<script>const holder = document.createElement('template'); holder.innerHTML = '<audio src=/sound.webm autoplay loop></audio>';
+        globalThis.kept = document.importNode(holder.content, true)</script>`,
+        'autoplay',
+      ],
+      [
         'an oscillator',
         '<script>const c = new AudioContext(); const o = c.createOscillator(); o.connect(c.destination); o.start()</script>',
         'audio_context',
@@ -170,6 +176,20 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         if (!location.search.includes('x')) onload = () => setTimeout(() => { document.querySelector('iframe').src = '/frame' }, 50)</script>`);
       assert.deepEqual(captured.observed('back_button'), []);
     });
+  });
+
+  it('the text of a page has what it draws on a canvas that is seen, again after each drawing, and not of one that is not', async () => {
+    const captured = await observe(`<canvas width=900 height=300></canvas><script>
+      const context = document.querySelector('canvas').getContext('2d');
+      const draw = (text, y) => { context.font = '24px sans-serif'; context.fillText(text, 20, y) };
+      draw('Your PC is infected', 40);
+      for (const [at, letter] of [...'Call now'].entries()) context.strokeText(letter, 20 + at * 14, 80);
+      let frames = 0; const timer = setInterval(() => { draw('again and again', 120); if (++frames > 50) clearInterval(timer) }, 10);
+      onload = () => setTimeout(() => draw('late', 160), 700);
+      const other = document.createElement('iframe'); document.body.append(other);
+      other.contentDocument.createElement('canvas').getContext('2d').fillText('unseen', 0, 20)</script>`);
+    const [own] = captured.documents();
+    assert.equal(own?.text, 'Your PC is infected\nCall now\nagain and again\nlate');
   });
 
   describe('invalid_certificate', { concurrency: 4 }, () => {

@@ -5,7 +5,14 @@ import { type DocumentSnapshot, STYLES, type Style } from '../src/capture/devtoo
 
 type Box = [x: number, y: number, width: number, height: number];
 /** A node of a fake page: its box, its text if it is one, its styles and what is in it. `order`: when it is painted. */
-type Node = { box: Box; text?: string; styles?: Partial<Record<Style, string>>; order?: number; in?: Node[] };
+type Node = {
+  name?: string;
+  box: Box;
+  text?: string;
+  styles?: Partial<Record<Style, string>>;
+  order?: number;
+  in?: Node[];
+};
 
 const DEFAULTS: Partial<Record<Style, string>> = {
   ...{ display: 'block', position: 'static', visibility: 'visible', opacity: '1', 'overflow-x': 'visible' },
@@ -19,6 +26,11 @@ const VIEWPORT: Box = [0, 0, 1000, 600];
 
 /** Reads a page of these nodes, with a viewport of 1000 by 600 pixels. */
 function read(...content: Node[]): ScreenText {
+  return readDrawn('', ...content);
+}
+
+/** The same, with canvases on which a text is drawn. */
+function readDrawn(drawn: string, ...content: Node[]): ScreenText {
   const strings: string[] = [];
   const string = (text: string) => strings.push(text) - 1;
   const nodes = { parentIndex: [] as number[], nodeName: [] as number[] };
@@ -28,7 +40,7 @@ function read(...content: Node[]): ScreenText {
   };
   const add = (node: Node, parent: number, inherited: Partial<Record<Style, string>>) => {
     const index = nodes.parentIndex.push(parent) - 1;
-    nodes.nodeName.push(string(node.text === undefined ? 'DIV' : '#text'));
+    nodes.nodeName.push(string(node.name ?? (node.text === undefined ? 'DIV' : '#text')));
     // A text has the styles of its element.
     const styles = { ...(node.text === undefined ? DEFAULTS : inherited), ...node.styles };
     layout.nodeIndex.push(index);
@@ -41,7 +53,7 @@ function read(...content: Node[]): ScreenText {
   add({ box: VIEWPORT, in: content }, -1, DEFAULTS);
   const textBoxes = { layoutIndex: [], bounds: [], start: [], length: [] };
   const document = { nodes, layout, textBoxes, contentWidth: 1000, scrollOffsetX: 0, scrollOffsetY: 0 };
-  return new ScreenReader({ strings }, document as unknown as DocumentSnapshot).read('viewport');
+  return new ScreenReader({ strings }, document as unknown as DocumentSnapshot).read('viewport', drawn);
 }
 
 const line = (text: string, y = 10, styles: Node['styles'] = {}): Node => {
@@ -55,6 +67,18 @@ const partsOf = ({ text, viewportLength, pageLength }: ScreenText) => [
 ];
 
 describe('the text on a screen', () => {
+  it('has what is drawn on canvases where the largest of them is', () => {
+    const canvas = (name: string, box: Box, styles: Node['styles'] = {}): Node => ({ name, box, styles });
+    const small = canvas('CANVAS', [0, 0, 20, 20]);
+    const text = 'Your PC is infected';
+    const page = (box: Box, styles?: Node['styles']) =>
+      partsOf(readDrawn(text, line('before', 10), small, canvas('CANVAS', box, styles), line('after', 500)));
+    assert.deepEqual(page([0, 40, 900, 400]), [`before\n${text}\nafter`, '', '']);
+    assert.deepEqual(page([0, 4_000, 900, 400]), ['before\nafter', text, '']);
+    assert.deepEqual(page([0, 40, 900, 400], { opacity: '0' }), ['before\nafter', '', text]);
+    assert.deepEqual(partsOf(readDrawn(text, line('no canvas'))), ['no canvas', '', '']);
+  });
+
   it('is what is in view, then what is elsewhere on the page, then what nobody sees', () => {
     const page = read(
       line('unseen', 10, { opacity: '0.05' }),

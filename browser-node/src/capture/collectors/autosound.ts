@@ -12,6 +12,9 @@ import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 import { loudness } from './loudness.ts';
 
+type DomNode = CommandAnswer<'DOM.describeNode'>['node'];
+const MEDIA = /^(audio|video)$/i;
+
 /** An attempt to play sound, over all of its samples. `volume` is that of the loudest sample that was not muted. */
 export type Attempt = ObservationOf<'autosound'>['facts'];
 type FramedAttempt = { frameId: string | null; facts: Attempt };
@@ -69,7 +72,7 @@ function watchPlayers({ devtools }: CaptureSession): ReadonlySet<TargetSession> 
 
 /**
  * Audible media elements of a tab's documents, read from the DOM, but for the frames of which the page scripts reported something audible
- * (`heard`). Shadow roots are searched in the targets that play sound.
+ * (`heard`). In the targets that play sound, shadow roots are searched too, and what is in no document.
  */
 async function audibleMedia(
   capture: CaptureSession,
@@ -85,7 +88,7 @@ async function audibleMedia(
   if (unread > 0) capture.notes.push(note('collector_frames', { landing, count: unread, collector: 'autosound' }));
   const inDocuments = read.flatMap(({ at, result }) => (result ?? []).map((media) => ({ frameId: at.frameId, media })));
   const targets = [...playing].filter((session) => rootOf(session) === tab.session);
-  const hidden = inDocuments.length > 0 ? [] : await Promise.all(targets.map(mediaInShadowRoots));
+  const hidden = inDocuments.length > 0 ? [] : await Promise.all(targets.map(hiddenMedia));
   const attempts = [...inDocuments, ...hidden.flat().filter(({ frameId }) => !heard.has(frameId))];
   return attempts.slice(0, ATTEMPTS_MAX).map(({ frameId, media: { autoplay, volume, started } }) => {
     const via = autoplay ? 'autoplay' : 'play';
@@ -93,9 +96,11 @@ async function audibleMedia(
   });
 }
 
-/** The audible media elements of a target, also those in closed shadow roots, which no script reaches. */
-async function mediaInShadowRoots(session: TargetSession): Promise<FramedMedia[]> {
-  const read = async ({ frameId, backendNodeId }: { frameId: string; backendNodeId: number }) => {
+type MediaElement = { frameId: string; backendNodeId: number };
+
+/** The audible media elements of a target that no script reaches: those in closed shadow roots; if none is audible, those in no document. */
+async function hiddenMedia(session: TargetSession): Promise<FramedMedia[]> {
+  const read = async ({ frameId, backendNodeId }: MediaElement) => {
     const executionContextId = await isolatedWorldOf(session, frameId, COMMAND_MS);
     const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId });
     const functionDeclaration = `function () { return (${readElement})(this); }`;
@@ -103,17 +108,44 @@ async function mediaInShadowRoots(session: TargetSession): Promise<FramedMedia[]
     const { result } = await session.send('Runtime.callFunctionOn', params);
     return { frameId, media: result.value as AudibleMedia | null };
   };
-  // A target that was closed, or an element that was removed, is silent.
+  const audibleOf = async (elements: MediaElement[]) => {
+    // An element that was removed is silent.
+    const media = await Promise.all(elements.slice(0, ATTEMPTS_MAX).map((one) => read(one).catch(() => null)));
+    return media.flatMap((one) => (one?.media ? [{ frameId: one.frameId, media: one.media }] : []));
+  };
+  // A target that was closed is silent.
   const snapshot = await session.send('DOMSnapshot.captureSnapshot', { computedStyles: [] }).catch(() => null);
-  const found = mediaIn(snapshot).slice(0, ATTEMPTS_MAX);
-  const media = await Promise.all(found.map((element) => read(element).catch(() => null)));
-  return media.flatMap((one) => (one?.media ? [{ frameId: one.frameId, media: one.media }] : []));
+  const inShadowRoots = await audibleOf(mediaIn(snapshot));
+  return inShadowRoots.length > 0 ? inShadowRoots : audibleOf(await detachedMedia(session).catch(() => []));
+}
+
+/** The media elements of a target that are in no document and that its scripts keep; they are attributed to the target's own frame. */
+async function detachedMedia(session: TargetSession): Promise<MediaElement[]> {
+  const { frameId } = session;
+  if (frameId === null) return [];
+  await session.send('DOM.enable');
+  const { detachedNodes } = await session.send('DOM.getDetachedDomNodes');
+  session.notify('DOM.disable');
+  return detachedNodes.flatMap(({ treeNode }) =>
+    mediaUnder(treeNode).map((backendNodeId) => ({ frameId, backendNodeId })),
+  );
+}
+
+/** The backend ids of the media elements in a tree of nodes. Pure. */
+function mediaUnder(root: DomNode): number[] {
+  const found: number[] = [];
+  const waiting = [root];
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    if (MEDIA.test(node.nodeName)) found.push(node.backendNodeId);
+    waiting.push(...(node.shadowRoots ?? []), ...(node.children ?? []));
+  }
+  return found;
 }
 
 /** The media elements of a snapshot, each with its frame. Pure. */
 function mediaIn(snapshot: CommandAnswer<'DOMSnapshot.captureSnapshot'> | null) {
   const { documents = [], strings = [] } = snapshot ?? {};
-  const isMedia = (name: number) => /^(audio|video)$/i.test(strings[name] ?? '');
+  const isMedia = (name: number) => MEDIA.test(strings[name] ?? '');
   return documents.flatMap(({ frameId, nodes: { nodeName = [], backendNodeId = [] } }) =>
     nodeName.flatMap((name, index) =>
       isMedia(name) ? [{ frameId: strings[frameId] ?? '', backendNodeId: backendNodeId[index] as number }] : [],

@@ -20,28 +20,33 @@ import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import { plainText } from '../session/plain-text.ts';
 import type { Collector } from './collector.ts';
+import { watchDrawn } from './drawn-text.ts';
 import { NO_SCREEN, readScreens } from './screens.ts';
 
 /** The documents of landings and their frames: title, visible text and rendered HTML. What was read in time is kept. */
 export const documents: Collector = {
   name: 'documents',
-  start: (capture) => async (draft) => {
-    let room = DOCUMENTS_LENGTH_MAX;
-    for (const landing of capture.landings.shown()) {
-      const captured = draft.landings.find(({ ord }) => ord === landing.ord);
-      const { documents, notes } = await documentsOf(capture, landing);
-      capture.notes.push(...notes);
-      const own = documents.find(({ frame }) => frame === '');
-      if (captured) captured.page_title = own?.title ?? (await browserTitle(capture, landing.tab.session, landing.ord));
-      if (captured) captured.site_name = own?.siteName ?? '';
-      for (const { siteName: _, ...document } of documents) {
-        const length = document.html.length + document.text.length;
-        // A huge frame must not hide those after it.
-        if (length > room) capture.notes.push(note('text_part', { landing: landing.ord }));
-        else draft.documents.push(document);
-        if (length <= room) room -= length;
+  start(capture) {
+    const drawn = watchDrawn(capture);
+    return async (draft) => {
+      let room = DOCUMENTS_LENGTH_MAX;
+      for (const landing of capture.landings.shown()) {
+        const captured = draft.landings.find(({ ord }) => ord === landing.ord);
+        const { documents, notes } = await documentsOf(capture, landing, drawn);
+        capture.notes.push(...notes);
+        const own = documents.find(({ frame }) => frame === '');
+        if (captured)
+          captured.page_title = own?.title ?? (await browserTitle(capture, landing.tab.session, landing.ord));
+        if (captured) captured.site_name = own?.siteName ?? '';
+        for (const { siteName: _, ...document } of documents) {
+          const length = document.html.length + document.text.length;
+          // A huge frame must not hide those after it.
+          if (length > room) capture.notes.push(note('text_part', { landing: landing.ord }));
+          else draft.documents.push(document);
+          if (length <= room) room -= length;
+        }
       }
-    }
+    };
   },
 };
 
@@ -62,6 +67,7 @@ type LandingDocument = CapturedDocument & Pick<DocumentFacts, 'siteName'>;
 async function documentsOf(
   capture: CaptureSession,
   { ord: landing, tab }: Landing,
+  drawn: (frameId: string) => string,
 ): Promise<{ documents: LandingDocument[]; notes: Note[] }> {
   let left = 0;
   const select = (frames: FrameAt[]) => {
@@ -73,7 +79,7 @@ async function documentsOf(
   const reading = { script: readDocument, argument: LIMITS, deadlineMs };
   const { read, unread } = await readFrames(capture, tab.session, select, reading);
   const answered = read.flatMap(({ at, result }) => (result ? [at] : []));
-  const screens = await readScreens(capture, answered, underLoad(capture, FRAME_READ_MS));
+  const screens = await readScreens(capture, answered, underLoad(capture, FRAME_READ_MS), drawn);
   const documents = read.flatMap(({ at: { session, frameId }, result }): LandingDocument[] => {
     const isOwn = session === tab.session && frameId === session.targetId;
     if (!result) return [];

@@ -77,9 +77,9 @@ export class ScreenReader {
     this.#findCovers();
   }
 
-  /** The text of the document, if its frame itself is at `place`. */
-  read(place: Place): ScreenText {
-    const pieces = this.#pieces();
+  /** The text of the document, if its frame itself is at `place`. `drawn`: what was drawn on its canvases, read where the largest is. */
+  read(place: Place, drawn = ''): ScreenText {
+    const pieces = this.#pieces(drawn);
     const texts = PLACES.map((one) => textOf(pieces.filter((piece) => outerPlace(place, piece.place) === one)));
     const [viewport = '', page = '', unseen = ''] = texts;
     const seen = joined(viewport, page);
@@ -166,10 +166,11 @@ export class ScreenReader {
     );
   }
 
-  #pieces(): Piece[] {
+  #pieces(drawn: string): Piece[] {
     const { layout, nodes, textBoxes } = this.#document;
     const lines = linesByLayout(textBoxes);
     const values = this.#formValues();
+    if (drawn !== '') values.set(this.#largestCanvas(), drawn);
     const pieces: Piece[] = [];
     for (let at = 0; at < layout.nodeIndex.length; at++) {
       const node = layout.nodeIndex[at] as number;
@@ -217,6 +218,14 @@ export class ScreenReader {
         values.set(node, this.#string(value[nth]) || (attributes.get('placeholder') ?? ''));
       }
     return values;
+  }
+
+  /** The canvas with the largest box; -1: none has one. */
+  #largestCanvas(): number {
+    const { nodeIndex, bounds } = this.#document.layout;
+    const areaOf = (at: number) => (bounds[at]?.[2] ?? 0) * (bounds[at]?.[3] ?? 0);
+    const canvases = [...nodeIndex.keys()].filter((at) => this.#nameOf(nodeIndex[at] as number) === 'CANVAS');
+    return nodeIndex[canvases.sort((a, b) => areaOf(b) - areaOf(a))[0] ?? -1] ?? -1;
   }
 
   #attributesOf(node: number): Map<string, string> {

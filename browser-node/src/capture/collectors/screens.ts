@@ -20,13 +20,14 @@ const SHADOW_ROOTS_MAX = 100;
 const SHADOW_HTML_LENGTH_MAX = HTML_LENGTH_MAX / 2;
 
 /**
- * The texts of frames by their ids, from one snapshot of each process. Where a snapshot is not possible, the text is what a script reads; a frame that
+ * The texts of frames by their ids, from one snapshot of each process. `drawn`: what a frame has drawn on its canvases. Where a snapshot is not possible, the text is what a script reads; a frame that
  * does not answer has none. Keeps shadow roots for the scripts that read these documents later.
  */
 export async function readScreens(
   { logger }: Pick<CaptureSession, 'logger'>,
   frames: readonly FrameAt[],
   deadlineMs: number,
+  drawn: (frameId: string) => string = () => '',
 ): Promise<Map<string, Screen>> {
   const until = performance.now() + deadlineMs;
   const leftMs = () => Math.max(1, until - performance.now());
@@ -50,7 +51,11 @@ export async function readScreens(
   const screens = await Promise.all(
     frames.map(async (at): Promise<[string, Screen] | null> => {
       const one = bySnapshot.get(at.frameId);
-      if (one) return [at.frameId, screenOf(one.reader.read(await places(at)), shadows.get(at.frameId) ?? null)];
+      if (one)
+        return [
+          at.frameId,
+          screenOf(one.reader.read(await places(at), drawn(at.frameId)), shadows.get(at.frameId) ?? null),
+        ];
       const read = evaluateInIsolatedWorld(at.session, at.frameId, readText, TEXT_LENGTH_MAX, leftMs());
       // A frame that does not answer is one that could not be read at all.
       const text = await read.catch(() => null);

@@ -1,4 +1,4 @@
-type Before = (self: unknown, argument: unknown, second: unknown) => void;
+type Before = (self: unknown, argument: unknown, second: unknown, third: unknown) => void;
 type After = (result: unknown, argument: unknown, second: unknown) => void;
 
 /**
@@ -76,7 +76,7 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
     const watched = (target: typeof native, self: unknown, args: unknown[]) => {
       const first = args.length > 0 ? args[0] : undefined;
       const second = args.length > 1 ? args[1] : undefined;
-      before(self, first, second);
+      before(self, first, second, args.length > 2 ? args[2] : undefined);
       try {
         const result = apply(target, self, args);
         if (after) after(result, first, second);

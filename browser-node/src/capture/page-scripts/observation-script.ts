@@ -2,6 +2,7 @@ import { cancelAppNavigations } from './cancel-app-navigations.ts';
 import type { Natives } from './natives.ts';
 import { nativesScript } from './natives.ts';
 import { boundAttempts, watchMedia, watchWebAudio } from './sound.ts';
+import { watchDrawnText } from './watch-drawn-text.ts';
 import { watchFingerprints } from './watch-fingerprints.ts';
 import { watchHistory } from './watch-history.ts';
 import { watchTimers } from './watch-timers.ts';
@@ -11,7 +12,8 @@ import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
  * JavaScript that runs in every document before its own scripts and reports what the document does without a click. Reports go
  * through a function that Chromium defines under the name `reportBy`, which is removed before the page can see it, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
- * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`,
+ * `<token>|drawn-text|<texts with their places>`. Strict, so that no function of it can be reached by its callers.
  */
 export const observationScript = (token: string, reportBy: string): string => `(() => {
 'use strict';
@@ -22,7 +24,8 @@ const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
 (${watchWebAudio})(natives, begin);
 (${interruptCalls})(natives);
 (${watchUnpromptedCalls})(natives, (call, byUser) => report('${token}|unprompted-call|' + call + '|' + byUser));
-(${watchFingerprints})(natives, (trait, times) => report('${token}|fingerprint|' + trait + '|' + times));
+const noteDrawn = (${watchDrawnText})(natives, (texts) => report('${token}|drawn-text|' + texts));
+(${watchFingerprints})(natives, (trait, times) => report('${token}|fingerprint|' + trait + '|' + times), noteDrawn);
 (${watchTimers})(natives, (subject, ms) => report('${token}|timer|' + subject + '|' + ms));
 (${cancelAppNavigations})(natives, (url) => report('${token}|app-navigation|' + url));
 (${watchHistory})(natives, (event, count, copy) => report('${token}|history|' + event + '|' + count + '|' + copy));

@@ -1,13 +1,16 @@
 import type { Natives } from './natives.ts';
+import type { NoteDrawn } from './watch-drawn-text.ts';
 
 /**
  * Runs in the page: counts reads of what distinguishes browsers (Englehardt and Narayanan, "Online Tracking", 2016, sections 6.1 to 6.4). `canvas`: a
  * canvas with text of ten characters, 16 pixels wide and high, is read back. `audio`: at most some seconds of sound are rendered offline.
- * `font`: another family is tried, on a canvas, by a style or by `FontFaceSet.check`. Reported when a count has doubled.
+ * `font`: another family is tried, on a canvas, by a style or by `FontFaceSet.check`. Reported when a count has doubled. `noteDrawn` is told each
+ * text that is drawn on a canvas: a function is replaced once.
  */
 export function watchFingerprints(
   { precede, getter, secret, hasUserGesture }: Natives,
   report: (trait: 'canvas' | 'audio' | 'font', times: number) => void,
+  noteDrawn: NoteDrawn,
 ): void {
   const [TEXT_LENGTH, SIDE, SAMPLES_MAX, FAMILIES_MAX, COUNT_MAX] = [10, 16, 200_000, 512, 1_024];
   const { call } = Function.prototype;
@@ -48,7 +51,8 @@ export function watchFingerprints(
   for (const owner of [Context, Offscreen]) {
     if (!owner) continue;
     const canvasOf = getter<object>(owner.prototype, 'canvas');
-    const drawn = (self: unknown, text: unknown) => {
+    const drawn = (self: unknown, text: unknown, x: unknown, y: unknown) => {
+      noteDrawn(text, x, y);
       const canvas = typeof text === 'string' && text.length >= TEXT_LENGTH && canvasOf(self);
       if (canvas) hasText.keep(canvas, true);
     };
