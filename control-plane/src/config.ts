@@ -170,6 +170,20 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_AI_OUTPUT_PRICE_MICROS: tokenPriceSetting(
     'Price of a million output tokens, in millionths of the currency; for metrics.',
   ),
+  ADSWEEP_SMTP_URL: Type.String({
+    default: '',
+    secret: true,
+    pattern: '^(smtps?://[^/?#\\s]+(/|\\?\\S*)?)?$',
+    mustBe: 'a URL that begins with smtp:// or smtps://',
+    description:
+      'Mail server, such as `smtps://user:password@mail.example.com`. With a password, `smtp://` needs STARTTLS. Empty: no mails are sent.',
+  }),
+  ADSWEEP_MAIL_FROM: Type.String({
+    default: '',
+    pattern: '^([^\\s@<>,;"]+@[^\\s@<>,;"]+)?$',
+    mustBe: 'a mail address',
+    description: 'Sender of all mails. Empty: `adsweep@` and the host of `ADSWEEP_PUBLIC_URL`.',
+  }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
@@ -184,6 +198,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if ((url === '') !== (model === ''))
     throw new ConfigError(['ADSWEEP_AI_BASE_URL and ADSWEEP_AI_MODEL are set together or not at all']);
   return config;
+}
+
+/** How mails are sent; null: they are not. */
+export function mailSettings({
+  ADSWEEP_SMTP_URL: url,
+  ADSWEEP_MAIL_FROM: from,
+  ADSWEEP_PUBLIC_URL: publicUrl,
+}: Pick<Config, 'ADSWEEP_SMTP_URL' | 'ADSWEEP_MAIL_FROM' | 'ADSWEEP_PUBLIC_URL'>) {
+  if (url === '') return null;
+  const { hostname } = new URL(publicUrl || 'http://127.0.0.1');
+  // A mail address has an IP address in brackets (RFC 5321 4.1.3).
+  const domain = hostname.replace(/^\[(.*)\]$/, '[IPv6:$1]').replace(/^[\d.]+$/, '[$&]');
+  return { url, from: from || `adsweep@${domain}` };
 }
 
 /** How the model is called, times in ms; null: AI is switched off. */

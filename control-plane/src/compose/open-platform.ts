@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
-import type { Config } from '../config.ts';
+import { type Config, mailSettings } from '../config.ts';
 import { warnOfEviction } from '../crawling/queue/eviction-policy.ts';
 import { type Metrics, workMetrics } from '../metrics.ts';
 import { openBroadcast } from '../platform/broadcast.ts';
 import { diskSpace } from '../platform/disk-space.ts';
+import { openMailer } from '../platform/mail.ts';
 import { bringUpToDate } from '../platform/migrations/bring-up-to-date.ts';
 import { openDiskObjects } from '../platform/object-store.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -37,8 +38,9 @@ export async function openPlatform(
   const redis = openRedis(config.REDIS_URL, logger);
   const disk = diskSpace(folder, config.ADSWEEP_DISK_FLOOR_MB * MEGABYTE);
   const [wake, broadcast] = [openWakeHub(redis), openBroadcast(redis)];
-  const metrics = workMetrics(registry);
-  return { store, objects, secrets, disk, redis, wake, broadcast, metrics, closing, logger };
+  const mail = mailSettings(config);
+  const [metrics, mailer] = [workMetrics(registry), mail && openMailer(mail)];
+  return { store, objects, secrets, mailer, disk, redis, wake, broadcast, metrics, closing, logger };
 }
 
 /** Resolves when Redis answers, or after two seconds: everything can start without it. */

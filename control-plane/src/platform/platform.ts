@@ -2,6 +2,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../metrics.ts';
 import type { Broadcast } from './broadcast.ts';
 import type { DiskSpace } from './disk-space.ts';
+import type { Mailer } from './mail.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { RedisClient } from './redis.ts';
 import type { Secrets } from './secrets.ts';
@@ -13,6 +14,8 @@ export type Platform = {
   store: Store;
   objects: ObjectStore;
   secrets: Secrets;
+  /** null: the operator has no mail server. */
+  mailer: Mailer | null;
   disk: DiskSpace;
   redis: RedisClient;
   wake: WakeHub;

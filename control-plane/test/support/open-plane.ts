@@ -7,6 +7,7 @@ import { createDomains, createIndexes, type Settings } from '../../src/compose/d
 import { createMetrics, workMetrics } from '../../src/metrics.ts';
 import { openBroadcast } from '../../src/platform/broadcast.ts';
 import type { DiskSpace } from '../../src/platform/disk-space.ts';
+import type { Mailer } from '../../src/platform/mail.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
 import type { RedisClient } from '../../src/platform/redis.ts';
 import { secretsUnder } from '../../src/platform/secrets.ts';
@@ -26,6 +27,8 @@ export type PlaneOptions = {
   /** How it reaches Redis; by default over the connection that the test has. */
   connect?: (redis: PrivateRedis) => Promise<RedisClient>;
   settings?: Partial<Settings>;
+  /** By default there is no mail server. */
+  mailer?: Mailer | null;
 };
 
 export type Plane = Awaited<ReturnType<typeof openPlane>>;
@@ -38,6 +41,7 @@ export async function openPlane({
   open = () => openStore({ path: ':memory:' }),
   connect = async ({ client }) => client,
   settings: changes = {},
+  mailer = null,
 }: PlaneOptions = {}) {
   const logger = createLogger('test', 'silent');
   const metrics = createMetrics();
@@ -51,7 +55,7 @@ export async function openPlane({
   const platform = {
     ...{ store, redis: connection, objects, disk, wake, broadcast, logger },
     ...{ metrics: workMetrics(metrics.registry), closing: closing.signal },
-    secrets: secretsUnder(['the key for secrets of this test']),
+    ...{ secrets: secretsUnder(['the key for secrets of this test']), mailer },
   };
   const settings: Settings = {
     publicUrl: PUBLIC_URL,

@@ -24,7 +24,7 @@ export async function readRouteTable(redisUrl: string, folder: string): Promise<
   const platform = {
     ...{ store, redis, objects, disk: { requireFree: async () => {} }, wake, broadcast, logger },
     ...{ metrics: workMetrics(metrics.registry), closing: new AbortController().signal },
-    secrets: secretsUnder(['none']),
+    ...{ secrets: secretsUnder(['none']), mailer: null },
   };
   const domains = createDomains(platform, {
     ...{ publicUrl: 'http://127.0.0.1', dataDir: folder, addresses: new AddressPolicy([]) },
