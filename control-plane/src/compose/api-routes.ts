@@ -62,7 +62,9 @@ function documentRoute(routes: Route<Caller>[], publicUrl: string): Route<Caller
     method: 'GET',
     path: '/api/v1/openapi.json',
     group: 'Reference',
+    operationId: 'getOpenApiDocument',
     summary: 'This document',
+    description: 'It describes every operation, field and error, and needs no credential.',
     permission: 'none',
     replies: {
       200: { description: 'OpenAPI 3.1.', schema: Type.Object({}, { additionalProperties: true }) },

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { ERRORS, type ErrorCode } from './errors.ts';
+import { operationId } from './operation-id.ts';
 import type { Route } from './route.ts';
 
 /** The 422 body (spec 2.4), declared in the document as `ValidationError`. */
@@ -64,7 +65,13 @@ export function openapi(routes: Route<never>[], about: ApiInfo): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title, version, description, license: { name: 'Apache 2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title,
+      version,
+      description,
+      contact: { name: 'The operator', url: publicUrl },
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: publicUrl }],
     tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name, description: groups[name] ?? '' })),
     security: [{ apiKey: [] }],
@@ -95,11 +102,6 @@ function operation(route: Route<never>, components: Components): Json {
   };
 }
 
-function operationId({ method, path }: Route<never>): string {
-  const words = path.replace('/api/v1/', '').split(/[^A-Za-z0-9]+/);
-  return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('_');
-}
-
 function parameters(schema: Route['params'], location: 'path' | 'query' | 'header', schemas: Json): Json[] {
   const required = new Set<string>(schema.required ?? []);
   return Object.entries(schema.properties).map(([name, property]) => {
@@ -110,10 +112,16 @@ function parameters(schema: Route['params'], location: 'path' | 'query' | 'heade
 
 function replies(route: Route<never>, schemas: Json): Json {
   const entries = Object.entries(route.replies).map(([status, { description, schema, content }]) => {
-    if (content) return [status, { description, content: { [content]: {} } }];
+    if (content) return [status, { description, content: { [content]: mediaType(content) } }];
     return [status, schema ? { description, content: json(schema, schemas) } : { description }];
   });
   return Object.fromEntries(entries);
+}
+
+/** An event stream has no schema: it never ends. A text is a string, everything else is bytes. */
+function mediaType(content: string): Json {
+  if (content === 'text/event-stream') return {};
+  return { schema: content.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' } };
 }
 
 /** The errors of an operation: those that the route lists, and those that follow from its definition. */

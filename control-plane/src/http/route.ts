@@ -31,6 +31,8 @@ export type Route<Caller = unknown> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   group: string;
+  /** Its name in generated clients; absent: it follows from method and path. */
+  operationId?: string;
   summary: string;
   description: string;
   permission: RoutePermission;
@@ -68,6 +70,7 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   method: Route['method'];
   path: string;
   group: string;
+  operationId?: string;
   summary: string;
   description?: string;
   permission: RoutePermission;

@@ -60,14 +60,49 @@ describe('the OpenAPI document', () => {
     const ids = operations().map(({ operationId }) => operationId);
     assert.equal(new Set(ids).size, ids.length);
     const groups = document.tags.map(({ name }: { name: string }) => name);
-    for (const { summary, tags, responses, operationId } of operations()) {
-      assert.ok(summary.length > 3, operationId);
+    for (const { summary, description, tags, responses, operationId } of operations()) {
+      assert.ok(summary.length > 3 && description.length > 3, operationId);
       assert.ok(groups.includes(tags[0]), operationId);
       assert.ok(
         Object.keys(responses).some((status) => /^2/.test(status)),
         operationId,
       );
     }
+  });
+
+  test('§9.4 names operations as methods: a verb, and what it is done to', () => {
+    const idOf = (method: string, path: string) => document.paths[path][method].operationId;
+    const names: [method: string, path: string, id: string][] = [
+      ['post', '/scans', 'createScan'],
+      ['post', '/scans/bulk', 'createScansInBulk'],
+      ['get', '/scans', 'listScans'],
+      ['get', '/scans/{id}', 'getScan'],
+      ['get', '/scans/{id}/tags', 'listScanTags'],
+      ['post', '/scans/{id}/cancel', 'cancelScan'],
+      ['post', '/scans/recheck', 'recheckScans'],
+      ['get', '/scans/{id}/landings/{ord}/screenshot', 'getScanLandingScreenshot'],
+      ['post', '/campaign-groups/{group_id}/pause-schedule', 'pauseCampaignGroupSchedule'],
+      ['get', '/account', 'getAccount'],
+      ['post', '/account/api-keys', 'createApiKey'],
+      ['put', '/account/labels', 'replaceLabels'],
+      ['put', '/custom-taxonomies/{taxonomy_id}', 'replaceCustomTaxonomy'],
+      ['post', '/fleet/nodes/{id}/drain', 'drainFleetNode'],
+      ['get', '/organizations/{id}/audit-log', 'listOrganizationAuditLog'],
+      ['get', '/openapi.json', 'getOpenApiDocument'],
+    ];
+    for (const [method, path, id] of names) assert.equal(idOf(method, `/api/v1${path}`), id);
+    for (const { operationId } of operations()) assert.match(operationId, /^[a-z]+([A-Z][a-z0-9]*)+$/);
+  });
+
+  test('§9.4 has a schema for every answer but an event stream, binary ones too', () => {
+    for (const { responses, operationId } of operations())
+      for (const response of Object.values(responses as Json))
+        for (const [type, { schema }] of Object.entries((contentOf(response) ?? {}) as Json) as Json[])
+          assert.equal(schema === undefined, type === 'text/event-stream', `${operationId}: ${type}`);
+    const picture = document.paths['/api/v1/scans/{id}/screenshot'].get.responses[200].content['image/webp'];
+    assert.deepEqual(picture.schema, { type: 'string', format: 'binary' });
+    const { contact, license } = document.info;
+    assert.deepEqual([contact.url, license.identifier], ['https://adsweep.example', 'Apache-2.0']);
   });
 
   test('declares every path parameter as required', () => {
@@ -188,6 +223,11 @@ describe('the reference page and the probes', () => {
     );
     assert.match(text, /route="unknown",status="404"/);
     assert.ok(!text.includes('some-secret'));
-    for (const name of text.match(/^# TYPE (\S+)/gm) ?? []) assert.match(name, /^# TYPE adsweep_/);
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)];
+    assert.ok(types.some(([, name]) => name === 'adsweep_nodejs_active_handles_all'));
+    for (const [, name = '', type] of types) {
+      assert.match(name, /^adsweep_/);
+      assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
+    }
   });
 });

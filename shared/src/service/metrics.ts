@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { bearerCredential, isOneOfSecrets } from './bearer.ts';
 
 /**
@@ -12,7 +12,16 @@ export function createRegistry(service: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry, prefix: 'adsweep_', eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
+  for (const { name } of registry.getMetricsAsArray()) renameGauge(registry, name);
   return registry;
+}
+
+/** Only counters may end in `_total`: prom-client's sums of handles, requests and resources are gauges and do. */
+function renameGauge(registry: Registry, name: string): void {
+  const metric = registry.getSingleMetric(name);
+  if (!(metric instanceof Gauge) || !name.endsWith('_total')) return;
+  registry.removeSingleMetric(name);
+  registry.registerMetric(Object.assign(metric, { name: name.replace(/_total$/, '_all') }));
 }
 
 /** Whether a request's `Authorization` header opens `/metrics`: a bearer credential (RFC 6750), one of `tokens` (separated by commas). */

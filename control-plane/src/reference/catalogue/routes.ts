@@ -68,6 +68,7 @@ export function catalogueRoutes(readCatalogue: ReadCatalogue): Route<Caller>[] {
       path: '/api/v1/geos',
       group: 'Reference',
       summary: 'Supported countries',
+      description: 'The values of `country_code`, each with its name. They follow the exits that are configured.',
       permission: 'any',
       replies: { 200: { description: 'The countries with at least one exit.', schema: Type.Array(GeoSchema) } },
       errors: ['catalogue.not_ready'],
@@ -82,6 +83,7 @@ export function catalogueRoutes(readCatalogue: ReadCatalogue): Route<Caller>[] {
       path: '/api/v1/emulators',
       group: 'Reference',
       summary: 'Device emulators',
+      description: 'The values of `emulator_id`, with the category and the browser of each device.',
       permission: 'any',
       replies: { 200: { description: 'All emulators, desktop and mobile.', schema: Type.Array(EmulatorSchema) } },
       handle: () =>

@@ -104,6 +104,7 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
     }),
     tags.read({
       summary: 'Read a tag definition',
+      description: 'With the number of your scans that have the tag, and your rules that assign it.',
       reply: 'The definition.',
       schema: TagDefDetailSchema,
       presenter: async (caller) => {
