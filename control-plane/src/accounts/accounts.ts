@@ -7,7 +7,8 @@ import { addFirstOrganization, addOrganization } from './add-organization.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { auditStore } from './audit/audit-store.ts';
 import { readBilling } from './billing/billing.ts';
-import { bookCharge } from './billing/ledger-entry.ts';
+import { creditRoutes } from './billing/credit-routes.ts';
+import { bookCharge, creditPosting } from './billing/ledger-entry.ts';
 import { billingRoutes } from './billing/ledger-routes.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
 import { openAllowances } from './billing/open-allowances.ts';
@@ -61,12 +62,19 @@ export function accountsDomain(
   const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
   const allowance = openAllowances({ store, ledger, quotasOf, startBalanceMicros });
   const outboxFilled = () => wake.announce('outbox');
+  /** Books a credit once, and lets it be spent. */
+  const bookCredit = async (organizationId: string, credit: OutboxEntry<'credit'>) => {
+    const booked = await ledger.book(creditPosting(organizationId, credit));
+    await allowance.follow(organizationId);
+    return booked;
+  };
   const outboxHandlers = {
     charge: (entry, origin) => bookCharge(ledger, entry, origin),
     refund: async (entry, origin) => {
       await bookCharge(ledger, entry, origin);
       await allowance.follow(origin.organizationId);
     },
+    credit: async (entry, origin) => void (await bookCredit(origin.organizationId, entry)),
     recheck: (entry, origin) => rechecks.add(entry, origin),
     audit: (entry, origin) => audits.add(entry, origin),
   } satisfies Partial<OutboxHandlers>;
@@ -102,7 +110,9 @@ export function accountsDomain(
         ...roleRoutes({ organizations, outboxFilled }),
         ...auditRoutes({ readAuditLog: audits.list, organizations }),
         ...organizationRoutes({ organizations, addOrganization: addCustomer, outboxFilled }),
+        ...creditRoutes({ organizations, bookCredit, outboxFilled }),
         ...usageRoutes({
+          ledger,
           readBilling: billing,
           readUsage: (organizationId, period) => usageByDay(ledger, organizationId, period),
           countRechecks: rechecks.count,

@@ -17,7 +17,7 @@ const ACCOUNT = '/api/v1/account';
 const KEYS_PATH = `${ACCOUNT}/api-keys`;
 const ROLES = `${ACCOUNT}/roles`;
 const LABELS = `${ACCOUNT}/labels`;
-const USAGE = '/api/v1/billing/usage';
+const USAGE = '/api/v1/billing/usage/daily';
 const OPERATORS = 'key-of-the-operator';
 
 describe('an organization and its keys, roles and labels', () => {
@@ -230,7 +230,7 @@ describe('the usage of an organization', () => {
     const chargedAt = new Date();
     const of = { organizationId: ORGANIZATIONS.ours, scanId };
     await api.ledger.book(scanPosting('charge', of, 10, chargedAt, { targetKind: 'url', chargedAt }));
-    const { body } = await api.get(`${USAGE}/summary`);
+    const { body } = await api.get('/api/v1/billing/usage/summary');
     assert.partialDeepStrictEqual(body, { checks: 1, rechecks: 0, within_plan: 0, overage: 1, charged_micros: 10 });
     assert.ok(body.period_start <= chargedAt.toISOString() && chargedAt.toISOString() < body.period_end);
   });

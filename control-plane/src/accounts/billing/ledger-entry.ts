@@ -20,6 +20,9 @@ export const LEDGER_TYPES = [
 ] as const;
 export type LedgerType = (typeof LEDGER_TYPES)[number];
 
+/** What the operator can book: payments, and corrections. */
+export const CREDIT_TYPES = ['top_up_manual', 'admin_adjustment'] as const satisfies LedgerType[];
+
 /** A signed amount in micros to be booked. `_id` is derived from its cause (`charge:<scan>`), so that it is booked once. */
 export type LedgerPosting = {
   _id: string;
@@ -31,6 +34,9 @@ export type LedgerPosting = {
   reference_id: string | null;
   /** Target kind of the scan. Absent: the posting is for no scan, or an earlier version wrote it. */
   target_kind?: UsageKind;
+  /** Credits of the operator only: the document that they belong to (null: none), and who booked them. */
+  document_number?: string | null;
+  actor_user_id?: string;
   /** Refunds only: the month in which the refunded check was counted. */
   check_month?: string;
   /** When it happened. An entry is never older than its predecessor. */
@@ -103,6 +109,15 @@ export function scanPosting(
     created_at: at,
   };
 }
+
+/** The posting of a credit of the operator. */
+export const creditPosting = (
+  organization_id: string,
+  { id, at, type, amount_micros, description, document_number, actor_id }: OutboxEntry<'credit'>,
+): LedgerPosting => ({
+  ...{ _id: id, organization_id, type, amount_micros, description, document_number, actor_user_id: actor_id },
+  ...{ reference_kind: null, reference_id: null, created_at: at },
+});
 
 /** Books the charge or the refund of a scan. Idempotent: repeated calls for the same entry book it once. */
 export async function bookCharge(

@@ -11,7 +11,7 @@ export type ReadLedger = LedgerStore['list'];
 
 const TextOrNull = orNull(Type.String());
 
-const LedgerSchema = Type.Object(
+export const LedgerSchema = Type.Object(
   {
     id: Type.String(),
     type: Type.String({
@@ -22,8 +22,8 @@ const LedgerSchema = Type.Object(
     description: Type.String(),
     reference_kind: TextOrNull,
     reference_id: TextOrNull,
-    document_number: TextOrNull,
-    actor_user_id: TextOrNull,
+    document_number: orNull(Type.String({ description: 'Of a credit: the invoice or receipt.' })),
+    actor_user_id: orNull(Type.String({ description: "Of a credit: the operator's key that booked it." })),
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Ledger' },
@@ -59,7 +59,8 @@ export function billingRoutes(readLedger: ReadLedger): Route<Caller>[] {
   ];
 }
 
-function presentEntry(entry: LedgerEntry) {
+/** An entry as it is answered. */
+export function presentEntry(entry: LedgerEntry) {
   return {
     id: entry._id,
     type: entry.type,
@@ -68,8 +69,8 @@ function presentEntry(entry: LedgerEntry) {
     description: entry.description,
     reference_kind: entry.reference_kind,
     reference_id: entry.reference_id,
-    document_number: null,
-    actor_user_id: null,
+    document_number: entry.document_number ?? null,
+    actor_user_id: entry.actor_user_id ?? null,
     created_at: entry.created_at.toISOString(),
   };
 }

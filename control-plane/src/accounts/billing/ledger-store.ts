@@ -3,7 +3,7 @@ import { serializeByKey } from '../../platform/serialize-by-key.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 import { entryAfter, LEDGER_TYPES, type LedgerEntry, type LedgerPosting, type LedgerType } from './ledger-entry.ts';
 
-const CREDIT_TYPES = LEDGER_TYPES.filter((type) => type !== 'usage_charge');
+const ALL_BUT_CHARGES = LEDGER_TYPES.filter((type) => type !== 'usage_charge');
 
 /** Selects ledger entries by type and time; null: all. */
 export type LedgerFilter = { types: LedgerType[] | null; created: { $gte?: Date; $lt?: Date } | null };
@@ -87,11 +87,15 @@ export function ledgerStore(store: Store) {
     /** The next `limit` entries after sequence `after`, without charges, oldest first. */
     async creditsAfter(organizationId: string, after: number, limit: number): Promise<LedgerEntry[]> {
       return entries
-        .find({ organization_id: organizationId, type: { $in: CREDIT_TYPES }, sequence: { $gt: after } })
+        .find({ organization_id: organizationId, type: { $in: ALL_BUT_CHARGES }, sequence: { $gt: after } })
         .sort({ sequence: 1 })
         .limit(limit)
         .toArray();
     },
+
+    /** An entry of the organization, or null. */
+    find: (organization_id: string, _id: string): Promise<LedgerEntry | null> =>
+      entries.findOne({ _id, organization_id }),
 
     /** The newest entry that was booked before `before`, or null. */
     newestBefore: (organizationId: string, before: Date) => newest(organizationId, before),

@@ -8,8 +8,9 @@ import { ok, orNull, type Route, route } from '../../http/route.ts';
 import { type Billing, monthPeriod } from './billing.ts';
 import type { RecheckStore } from './recheck-store.ts';
 import type { DayUsage, Period } from './usage-by-day.ts';
+import { type UsageRowParts, usageRowsRoute } from './usage-rows.ts';
 
-export type UsageParts = {
+export type UsageParts = UsageRowParts & {
   readBilling: (organizationId: string, now: Date) => Promise<Billing>;
   readUsage: (organizationId: string, period: Period) => Promise<DayUsage[]>;
   countRechecks: RecheckStore['count'];
@@ -57,9 +58,9 @@ const usage = {
 const UsageKind = Type.Enum(USAGE_KINDS, {
   description: 'The kind of target; `ad_discovery`: a sweep; `discovered_ad`: an ad that a sweep found.',
 });
-const UsageSchema = Type.Object(
+const DayUsageSchema = Type.Object(
   { date: Type.String({ format: 'date' }), kind: UsageKind, ...usage },
-  { title: 'Usage' },
+  { title: 'UsageOfDay' },
 );
 const UsageQuerySchema = Type.Object(
   {
@@ -91,7 +92,7 @@ const shared = { method: 'GET', group: 'Billing', permission: 'billing.read' } a
 
 /** An organization's balance, quota and usage (spec 4.5). */
 export function usageRoutes(parts: UsageParts): Route<Caller>[] {
-  return [billingRoute(parts), usageByDayRoute(parts), summaryRoute(parts)];
+  return [billingRoute(parts), usageRowsRoute(parts), usageByDayRoute(parts), summaryRoute(parts)];
 }
 
 function billingRoute({ readBilling }: UsageParts): Route<Caller> {
@@ -107,11 +108,13 @@ function billingRoute({ readBilling }: UsageParts): Route<Caller> {
 function usageByDayRoute({ readUsage }: UsageParts): Route<Caller> {
   return route({
     ...shared,
-    path: '/api/v1/billing/usage',
+    path: '/api/v1/billing/usage/daily',
     summary: 'Usage by day and kind',
     description: `Charges and refunds per day and kind, newest first. At most ${DAYS_MAX} days.`,
     query: UsageQuerySchema,
-    replies: { 200: { description: 'A page of usage, one item per day and kind.', schema: pageSchema(UsageSchema) } },
+    replies: {
+      200: { description: 'A page of usage, one item per day and kind.', schema: pageSchema(DayUsageSchema) },
+    },
     refine: ({ query }) => periodIssues(query as DayRange, new Date()),
     handle: async ({ caller, query }) => {
       const rows = await readUsage(caller.organizationId, periodOf(query as DayRange, new Date()));

@@ -14,6 +14,14 @@ type EntryKinds = {
   /** A charge or a refund of a check; the amount is never negative. Earlier versions did not write the optional fields. */
   charge: CheckCost;
   refund: CheckCost;
+  /** A payment or a correction that the operator books, which may be negative; `actor_id`: the operator's key. */
+  credit: {
+    type: 'top_up_manual' | 'admin_adjustment';
+    amount_micros: number;
+    description: string;
+    document_number: string | null;
+    actor_id: string;
+  };
   /** A recheck of a finished scan, which is counted but not charged. */
   recheck: object;
   /** A change of an organization's data: who made it, and the new values. */
