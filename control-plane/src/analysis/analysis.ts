@@ -5,10 +5,14 @@ import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
+import type { CampaignsDomain } from '../scanning/campaigns.ts';
 import type { ModelSettings } from './model/chat.ts';
 import { openModel } from './model/open-model.ts';
 import { judgeByModel } from './pipeline/judge-by-model.ts';
 import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.ts';
+import type { FindPolicy } from './policies/alerts-entry.ts';
+import { policyFor } from './policies/policy-set.ts';
+import { policySetStore } from './policies/policy-set-store.ts';
 import { platformRules } from './rules/platform-rules.ts';
 import { ruleRoutes } from './rules/routes.ts';
 import { ruleStore, rulesByTag } from './rules/rule-store.ts';
@@ -42,7 +46,8 @@ const RULE_BATCH_MS = 110_000;
 export type AnalysisNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTags' | 'changeTag' | 'removeTag'> &
   Pick<AccountsDomain['verbs'], 'labelsOf' | 'requireSolvent'> &
-  Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'openPicture'>;
+  Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'openPicture'> &
+  Pick<CampaignsDomain['verbs'], 'policySetOf'>;
 
 export type AnalysisDomain = ReturnType<typeof analysisDomain>;
 
@@ -55,13 +60,19 @@ export function analysisDomain(
   const { store, wake, metrics, logger } = platform;
   const { scans, readTags, labelsOf, requireSolvent, readPackedCapture, bodies } = needs;
   const model = settings && openModel(platform, needs, settings);
-  const [rules, taxonomies] = [ruleStore(store), taxonomyStore(store)];
+  const [rules, taxonomies, policySets] = [ruleStore(store), taxonomyStore(store), policySetStore(store)];
+  const findPolicy: FindPolicy = async (organizationId, campaignId) => {
+    const id = await needs.policySetOf(organizationId, campaignId);
+    const set = id === null ? null : await policySets.findAny(id);
+    return set && policyFor(organizationId, set);
+  };
   // Both start a thread when there is work for it.
   const [threads, testThreads] = [new AnalysisThreads(SCAN_THREADS), new AnalysisThreads(TEST_THREADS)];
   const outboxFilled = () => wake.announce('outbox');
   const readRules = rules.visibleTo;
   const dependencies: WorkerDependencies = {
     ...{ scans, readTags, readRules, readPackedCapture, bodies, ruleBudgetMs, metrics, logger, outboxFilled },
+    findPolicy,
     analyse: (evidence, search) => threads.analyse(evidence, search),
     model: model && {
       show: model.show,
@@ -76,7 +87,7 @@ export function analysisDomain(
   };
   const close = async (pool: AnalysisThreads) => void (await Promise.all([pool.close(), model?.close()]));
   return {
-    stores: { rules, taxonomies, ...(model && { answers: model.answers }) },
+    stores: { rules, taxonomies, policySets, ...(model && { answers: model.answers }) },
     routes: {
       api: [
         ...ruleRoutes({ ...needs, rules, problemsOf, countScans: scans.countWithTag }),

@@ -59,7 +59,7 @@ export function createDomains(platform: Platform, settings: Settings) {
   );
   const analysis: AnalysisDomain = analysisDomain(
     platform,
-    { ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs },
+    { ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs, ...campaigns.verbs },
     settings,
   );
   const handlers = { ...accounts.outboxHandlers };

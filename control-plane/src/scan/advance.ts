@@ -44,6 +44,8 @@ export type ScanEvent =
       networkHost: string;
       complete: boolean;
       error: string;
+      /** What the scan violates of the policy set of its campaign; absent: nothing. */
+      alerts?: OutboxEntry<'alerts'>;
     };
 
 /**
@@ -128,18 +130,22 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       return change(claimOf(scan), { checks_claimed_until: event.until });
     case 'finish':
       if (scan.status !== 'checking') return null;
-      return change(claimOf(scan), {
-        status: event.complete ? 'completed' : 'partial',
-        error: event.error,
-        tags: event.tags,
-        ...(scan.tags_before_recheck && { tags_before_recheck: [] }),
-        classification: event.classification,
-        ...withExtractedLabels(scan, event.extractedLabels),
-        network: event.network,
-        network_host: event.networkHost,
-        checks_claimed_until: null,
-        completed_at: scan.completed_at ?? now,
-      });
+      return change(
+        claimOf(scan),
+        {
+          status: event.complete ? 'completed' : 'partial',
+          error: event.error,
+          tags: event.tags,
+          ...(scan.tags_before_recheck && { tags_before_recheck: [] }),
+          classification: event.classification,
+          ...withExtractedLabels(scan, event.extractedLabels),
+          network: event.network,
+          network_host: event.networkHost,
+          checks_claimed_until: null,
+          completed_at: scan.completed_at ?? now,
+        },
+        event.alerts ? [event.alerts] : [],
+      );
   }
 }
 

@@ -62,6 +62,9 @@ export function campaignsDomain(
     verbs: {
       ...findCampaigns({ campaigns, groups, findRun: runs.find }),
       joinRun: joinApiRun({ runs, campaigns }),
+      /** The id of the policy set that a campaign is bound to; null: none. */
+      policySetOf: async (organizationId: string, id: string) =>
+        (await campaigns.find(organizationId, id))?.policy_set_id ?? null,
     },
   } satisfies Domain;
 }

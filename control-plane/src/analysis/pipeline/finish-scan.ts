@@ -2,10 +2,10 @@ import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
-import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
+import { type EmittedEvent, emit, type OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { inService, isArchived, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { ScanRecord, ScanTag } from '../../scan/scan.ts';
+import type { Classification, ScanRecord, ScanTag } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { ModelClassification } from '../classification/classification-question.ts';
 import { classify, type OwnNames } from '../classification/classify.ts';
@@ -15,6 +15,7 @@ import { NEEDS } from '../evidence/evidence.ts';
 import { type EvidenceSources, type PackedScan, packScan } from '../evidence/packed-scan.ts';
 import type { ModelEvidence, ModelSubject } from '../model/model-evidence.ts';
 import type { ShowModel } from '../model/show-model.ts';
+import { alertsEntry, type FindPolicy } from '../policies/alerts-entry.ts';
 import { matchCombos, rulesInService, searchFindings, searchOf } from '../rules/evaluation/evaluate-rules.ts';
 import type { GroupResult } from '../rules/evaluation/run-rules.ts';
 import { isModelRule, type Rule, type RuleRecord, ruleOf } from '../rules/rule.ts';
@@ -32,6 +33,8 @@ export type FinishDependencies = EvidenceSources & {
   analyse: Analyse;
   /** Classification by an AI model; null: none is configured, and none is expected. */
   model: { show: ShowModel; judge: JudgeByModel } | null;
+  /** What the scans of a campaign are held against now; null: nothing. */
+  findPolicy: FindPolicy;
   metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
 };
@@ -220,7 +223,8 @@ function assignTags(_: FinishDependencies, { findings, definitions, now }: State
   return { tags: known.map((finding) => ({ id: newId(), ...finding, created_at: now })) };
 }
 
-async function finish({ scans, metrics }: FinishDependencies, state: State): Promise<Partial<State>> {
+async function finish(dependencies: FinishDependencies, state: State): Promise<Partial<State>> {
+  const { scans, metrics } = dependencies;
   const { scan, tags, names, missing, extractedLabels } = state;
   const complete = missing.length === 0;
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
@@ -234,7 +238,8 @@ async function finish({ scans, metrics }: FinishDependencies, state: State): Pro
     network,
     networkHost: network_host,
   };
-  const event = { type: 'finish' as const, ...judged, complete, error };
+  const alerts = await decideAlerts(dependencies, { ...state, now: ended }, classification);
+  const event = { type: 'finish' as const, ...judged, complete, error, ...(alerts && { alerts }) };
   const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...state, now: ended }));
   if (!finished) return {};
   metrics.finishedScans.inc({ status: finished.status });
@@ -253,6 +258,19 @@ function archivedBefore({ scan, tags, definitionsBefore, definitions }: State): 
       (isArchived(definitions, tag.tag_slug) || isArchived(definitionsBefore, tag.tag_slug)) &&
       !found.has(placeOf(tag)),
   );
+}
+
+/** The alerts of the scan, by the policy set that its campaign is bound to now; null: none. The finish writes them into its outbox. */
+async function decideAlerts(
+  { findPolicy, readTags }: Pick<FinishDependencies, 'findPolicy' | 'readTags'>,
+  { scan, tags, now }: State,
+  classification: Classification,
+): Promise<OutboxEntry<'alerts'> | null> {
+  const { campaign_id, organization_id } = scan;
+  const policy = campaign_id === null ? null : await findPolicy(organization_id, campaign_id);
+  if (!policy) return null;
+  const definitions = await readTags(organization_id);
+  return alertsEntry(policy, { ...scan, tags, classification }, definitions, now);
 }
 
 function finishEvents({ scan, now, tags, missing }: State): EmittedEvent[] {

@@ -9,6 +9,36 @@ type CheckCost = {
   charged_at?: Date;
 };
 
+/** What a scan violates of the policy set of its campaign; names as they were when the scan finished. */
+export type Violation = {
+  entry_id: string;
+  rule_type: 'tag' | 'iab_v3' | 'brand' | 'ai_category' | 'custom_taxonomy';
+  /** The slug of the tag; for other kinds the key of the entry, such as `brand:Acme`. */
+  tag_slug: string;
+  tag_display_name: string;
+  /** The severity of the tag; null for the other kinds. */
+  severity: 'high' | 'medium' | 'low' | null;
+  /** What the entry matched; null for tags. */
+  matched_value: string | null;
+};
+
+/** The scan behind alerts, with what a message about them needs. */
+export type AlertedScan = {
+  policy_set_id: string;
+  policy_set_name: string;
+  campaign_id: string;
+  country_code: string;
+  emulator_id: string;
+  labels: Record<string, string>;
+  /** The target if it is a URL, else ''. */
+  scan_url: string;
+  offer_url: string;
+  report_token: string;
+};
+
+export const ALERT_STATUSES = ['open', 'escalated', 'resolved', 'dismissed'] as const;
+export type AlertStatus = (typeof ALERT_STATUSES)[number];
+
 /** The content of each kind of entry. To add a kind, add a line here; the type checker then requires its handler. */
 type EntryKinds = {
   /** A charge or a refund of a check; the amount is never negative. Earlier versions did not write the optional fields. */
@@ -33,6 +63,10 @@ type EntryKinds = {
   };
   /** An event for clients; `sequence` orders the events of one record, from 1. */
   event: EventContent & { sequence: number };
+  /** The alerts of a finished scan; each is created once for scan and entry. */
+  alerts: { scan: AlertedScan; violations: Violation[] };
+  /** An alert was raised (`sequence` 0) or its status changed for the `sequence`-th time. */
+  'alert.changed': { alert_id: string; status: AlertStatus; sequence: number };
 };
 
 export type OutboxKind = keyof EntryKinds;
