@@ -37,11 +37,18 @@ const fetched = (url: string, text: string): FetchedDocument => ({
   elapsedMs: 0,
 });
 
-/** A log whose page requests nothing; `requested` are the URLs that it would request. */
+/** A log whose page requests nothing; `requested` are the URLs that it would request, `batches` how many of them at once, with a pause after each. */
 function newLog() {
   const requested: string[] = [];
-  const page = { fire: async (urls: string[]) => void requested.push(...urls) } as unknown as PlayerPage;
-  return { log: new TrackerLog(page, 0, () => CONTEXT), requested };
+  const batches: number[] = [];
+  let pauses = 0;
+  const fire = async (urls: string[]) => {
+    assert.equal(pauses, batches.length);
+    batches.push(urls.length);
+    requested.push(...urls);
+  };
+  const page = { fire, pause: async () => void pauses++ } as unknown as PlayerPage;
+  return { log: new TrackerLog(page, 0, () => CONTEXT), requested, batches };
 }
 
 /** The most CPU time in ms that this thread spent in one iteration of the event loop, and the growth of its heap in bytes. */
@@ -125,13 +132,14 @@ describe('wrappers with thousands of error URLs and many failing siblings', () =
     );
 
   it('thousands of error URLs on many branches are followed and reported with bounded memory and event-loop time', async () => {
-    const { log, requested } = newLog();
+    const { log, requested, batches } = newLog();
     const cost = await costOf(async () => {
       const resolution = await resolve();
       assert.equal(resolution.failure, 'limit');
       await fireErrors(log, resolution);
     });
     assert.equal(requested.length, 2_000);
+    assert.ok(Math.max(...batches) <= 50, 'the pages of others are served between them');
     assert.equal(log.leftOut, 49 * 5 * ERRORS - 2_000, 'the others are counted');
     assert.ok(cost.heldMs < 1_000, `the event loop was held for ${cost.heldMs} ms`);
     assert.ok(cost.heapBytes < 256 * MEGABYTE, `${cost.heapBytes} bytes`);

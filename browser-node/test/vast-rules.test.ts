@@ -413,7 +413,10 @@ describe('trackers of companions and overlays', () => {
 describe('too many trackers', () => {
   it('of too many trackers, the first 2,000 are requested and the first 500 listed, with the number of omitted ones', async () => {
     const asked: string[] = [];
-    const page = { fire: async (urls: string[]) => void asked.push(...urls) } as unknown as PlayerPage;
+    const page = {
+      fire: async (urls: string[]) => void asked.push(...urls),
+      pause: async () => undefined,
+    } as unknown as PlayerPage;
     const log = new TrackerLog(page, 0, () => CONTEXT);
     const tracker = (at: number) => ({ event: 'impression', url: `https://t.example/${at}`, offset: null });
     const declared = Array.from({ length: 1_500 }, (_, at) => ({

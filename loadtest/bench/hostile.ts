@@ -5,34 +5,43 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunningFarm, type Scan, writeExits } from '../../infra/farm/test/support/running-farm.ts';
-import { HOSTILE_BODIES } from './hostile-bodies.ts';
+import type { HostileTarget } from './hostile-target.ts';
+import { HOSTILE_TARGETS } from './hostile-targets.ts';
 import { barChart, machine, saveResult } from './report.ts';
 
 /**
- * Do hostile pages affect other scans? One node scans all of them, one after the other and then four at once, with a harmless page beside
- * each. Every scan of a harmless page must complete at its first attempt.
+ * Do hostile pages, ads and VAST documents affect other scans? One node scans all of them: one after the other with three harmless pages
+ * beside each, then four at once with one. Every scan of a harmless page must complete at its first attempt, and a hostile target that
+ * `tags` names must get them.
  */
 const NEVER_ENDS_MS = 60_000;
 const WAIT_SECONDS = 600;
 
-/** `beside`: how long the innocent scan took, as a multiple of the time beside an idle page. */
+type InnocentScan = Scan & { exit: { attempts: number } | null };
+/** `beside`: how long the slowest innocent scan took, as a multiple of the time beside idle pages. */
 type Result = {
-  name: string;
+  target: HostileTarget;
   hostile: Scan;
-  innocent: Scan & { exit: { attempts: number } | null };
+  lacks: string[];
+  innocents: InnocentScan[];
   seconds: number;
   beside: number;
 };
-/** Twice its time alone is the most that a neighbour may take; several pairs share the machine's cores anyway. */
+/** Twice its time alone is the most that a neighbour may take; several share the machine's cores anyway. */
 const BESIDE_MAX = 2;
 const ALONE_ROUNDS = 3;
+const [NEIGHBOURS, NEIGHBOURS_OF_FOUR] = [3, 1];
 
 const ENDLESS_BYTES = Buffer.alloc(256 * 1024, 'x');
+const FAR = 'x'.repeat(500_000);
+const COOKIES = Array.from({ length: 1_000 }, (_, at) => `c${at}=${'x'.repeat(90)}`);
 
-/** `npm run bench hostile -- memory`: those whose name holds the word. */
+/** `npm run bench hostile -- memory`: those whose name or channel holds the word. */
 const word = process.argv[2] ?? '';
-const names = Object.keys(HOSTILE_BODIES).filter((name) => name.includes(word));
-const hostOf = (name: string) => `page-${names.indexOf(name)}.hostile.example`;
+const targets = HOSTILE_TARGETS.filter(({ name, channel }) => `${channel}: ${name}`.includes(word));
+const hostOf = (target: HostileTarget) => `target-${targets.indexOf(target)}.hostile.example`;
+const requestOf = (target: HostileTarget) =>
+  target.kind === 'ad_tag' ? { ad_tag: target.body } : { [target.kind]: `http://${hostOf(target)}/` };
 
 /** A service worker that answers every request itself with a page that reloads. */
 const RELOAD = `onfetch = (event) => event.respondWith(new Response('<script>location.reload()</script>', { headers: { 'content-type': 'text/html' } }));`;
@@ -45,20 +54,29 @@ function sendWithoutEnd(response: http.ServerResponse): void {
   more();
 }
 
-/** Serves every page by its host; `innocent.hostile.example` is an ordinary one. */
+/** What a target's own server answers at a path, or the page of an innocent host. */
+function documentAt(target: HostileTarget | undefined, path: string): string {
+  const isOwn = target && path.split('?')[0] === '/';
+  if (target?.kind === 'vast_tag') return (isOwn ? target.body : target.further?.[path]) ?? '<VAST version="4.2"/>';
+  const body = isOwn ? target.body : '<h1>A page like any other</h1>';
+  return `<!doctype html><title>${target ? 'hostile' : 'innocent'}</title><body>${body}`;
+}
+
+/** Serves every target by its host; `innocent.hostile.example` is an ordinary page. */
 async function serve(): Promise<http.Server> {
   const server = http.createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
-    const name = names.find((one) => hostOf(one) === request.headers.host);
-    if (request.url === '/worker.js') response.setHeader('content-type', 'text/javascript').end('while(true);');
-    else if (request.url === '/reload.js') response.setHeader('content-type', 'text/javascript').end(RELOAD);
-    else if (request.url?.startsWith('/endless')) sendWithoutEnd(response);
-    else if (request.url?.startsWith('/headers')) response.setHeader('x-large', 'x'.repeat(200_000)).end();
-    else if (request.url?.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
+    const target = targets.find((one) => hostOf(one) === request.headers.host);
+    const path = request.url ?? '/';
+    if (path === '/worker.js') response.setHeader('content-type', 'text/javascript').end('while(true);');
+    else if (path === '/reload.js') response.setHeader('content-type', 'text/javascript').end(RELOAD);
+    else if (path.startsWith('/endless')) sendWithoutEnd(response);
+    else if (path.startsWith('/headers')) response.setHeader('x-large', 'x'.repeat(200_000)).end();
+    else if (path.startsWith('/set-cookies')) response.setHeader('set-cookie', COOKIES).end();
+    else if (path.startsWith('/far')) response.writeHead(302, { location: `/far?${FAR}` }).end();
+    else if (path.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
     else {
-      const body = name && request.url?.split('?')[0] === '/' ? HOSTILE_BODIES[name] : '<h1>A page like any other</h1>';
-      response
-        .setHeader('content-type', 'text/html; charset=utf-8')
-        .end(`<!doctype html><title>${name ? 'hostile' : 'innocent'}</title><body>${body}`);
+      const type = target?.kind === 'vast_tag' ? 'application/xml' : 'text/html; charset=utf-8';
+      response.setHeader('content-type', type).end(documentAt(target, path));
     }
   });
   server.listen(0, '127.0.0.1');
@@ -66,63 +84,72 @@ async function serve(): Promise<http.Server> {
   return server;
 }
 
-/** How long the scan of a page takes from here, in seconds. */
-async function secondsUntil(ended: Promise<Scan>, began: number): Promise<number> {
-  await ended;
-  return (performance.now() - began) / 1000;
-}
+const submitInnocent = (farm: RunningFarm, mark: string) =>
+  farm.submit({ url: `http://innocent.hostile.example/?${mark}` });
 
-/** Seconds of an innocent scan beside another one: the median of a few. */
-async function secondsAlone(farm: RunningFarm): Promise<number> {
+/** Seconds of the slowest of `count` innocent scans at once: the median of a few rounds. */
+async function secondsAlone(farm: RunningFarm, count: number): Promise<number> {
   const rounds: number[] = [];
   for (let round = 0; round < ALONE_ROUNDS; round++) {
     const began = performance.now();
     const scans = await Promise.all(
-      [1, 2].map((at) => farm.submit({ url: `http://innocent.hostile.example/?alone=${round}-${at}` })),
+      Array.from({ length: count }, (_, at) => submitInnocent(farm, `alone=${count}-${round}-${at}`)),
     );
-    const seconds = await Promise.all(scans.map(({ id }) => secondsUntil(farm.finished(id, WAIT_SECONDS), began)));
-    rounds.push(seconds[0] ?? 0);
+    await Promise.all(scans.map(({ id }) => farm.finished(id, WAIT_SECONDS)));
+    rounds.push((performance.now() - began) / 1000);
   }
   return rounds.sort((a, b) => a - b)[Math.floor(ALONE_ROUNDS / 2)] as number;
 }
 
-async function scanPair(farm: RunningFarm, name: string, alone: number): Promise<Result> {
+async function scanBeside(
+  farm: RunningFarm,
+  target: HostileTarget,
+  neighbours: number,
+  alone: number,
+): Promise<Result> {
   const began = performance.now();
-  const [hostile, innocent] = await Promise.all([
-    farm.submit({ url: `http://${hostOf(name)}/` }),
-    farm.submit({ url: `http://innocent.hostile.example/?beside=${names.indexOf(name)}` }),
-  ]);
-  const besideIt = farm.finished(innocent.id, WAIT_SECONDS);
-  const innocentSeconds = secondsUntil(besideIt, began);
-  const ended = await Promise.all([farm.finished(hostile.id, WAIT_SECONDS), besideIt]);
+  const hostile = await farm.submit(requestOf(target));
+  const submitted = await Promise.all(
+    Array.from({ length: neighbours }, (_, at) =>
+      submitInnocent(farm, `beside=${targets.indexOf(target)}-${neighbours}-${at}`),
+    ),
+  );
+  const innocents = Promise.all(submitted.map(({ id }) => farm.finished(id, WAIT_SECONDS) as Promise<InnocentScan>));
+  const innocentSeconds = innocents.then(() => (performance.now() - began) / 1000);
+  const ended = await farm.finished(hostile.id, WAIT_SECONDS);
   const beside = (await innocentSeconds) / alone;
   const seconds = (performance.now() - began) / 1000;
+  const tags = target.tags ? await farm.tagsOf(hostile.id) : [];
+  const lacks = (target.tags ?? []).filter((tag) => !tags.includes(tag) || ended.status !== 'completed');
+  const result = { target, hostile: ended, lacks, innocents: await innocents, seconds, beside };
   console.log(
-    `${name}: ${ended[0].status} ${ended[0].error}, ${seconds.toFixed(1)} s; beside it: ${ended[1].status}, ${beside.toFixed(1)} times its time alone`,
+    `${target.channel}: ${target.name}: ${ended.status} ${ended.error.slice(0, 60)}, ${seconds.toFixed(1)} s; beside it: ${isUndisturbed(result) ? 'undisturbed' : 'DISTURBED'}, ${beside.toFixed(1)} times its time alone${lacks.length > 0 ? `; LACKS ${lacks}` : ''}`,
   );
-  return { name, hostile: ended[0], innocent: ended[1] as Result['innocent'], seconds, beside };
+  return result;
 }
 
-/** All pages, `width` pairs at a time. */
-async function scanAll(farm: RunningFarm, width: number, alone: number): Promise<Result[]> {
-  const waiting = [...names];
+/** All targets, `width` at a time. */
+async function scanAll(farm: RunningFarm, width: number, neighbours: number): Promise<Result[]> {
+  const alone = await secondsAlone(farm, neighbours + 1);
+  console.log(`${neighbours + 1} innocent scans at once take ${alone.toFixed(1)} s`);
+  const waiting = [...targets];
   const results: Result[] = [];
   const worker = async () => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
-      results.push(await scanPair(farm, name, alone));
+    for (let target = waiting.shift(); target; target = waiting.shift())
+      results.push(await scanBeside(farm, target, neighbours, alone));
   };
   await Promise.all(Array.from({ length: width }, worker));
   return results;
 }
 
-const isUndisturbed = ({ innocent }: Result): boolean =>
-  innocent.status === 'completed' && innocent.exit?.attempts === 1;
+const isUndisturbed = ({ innocents }: Result): boolean =>
+  innocents.every(({ status, exit }) => status === 'completed' && exit?.attempts === 1);
 
 const isFast = ({ beside }: Result): boolean => beside <= BESIDE_MAX;
 
 const seconds = (value: number): string => value.toFixed(1);
 const verdict = (results: Result[]): string =>
-  `${results.filter(isUndisturbed).length} of ${results.length} innocent scans completed at their first attempt`;
+  `beside ${results.filter(isUndisturbed).length} of ${results.length} targets, all innocent scans completed at their first attempt`;
 
 const server = await serve();
 const folder = mkdtempSync(join(tmpdir(), 'adsweep-hostile-'));
@@ -130,34 +157,38 @@ const exits = writeExits(folder, { '*.hostile.example': `127.0.0.1:${(server.add
 const farm = new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ADSWEEP_SLOTS: '8' });
 try {
   await farm.ready();
-  const alone = await secondsAlone(farm);
-  const inARow = await scanAll(farm, 1, alone);
-  const fourAtOnce = await scanAll(farm, 4, alone);
-  const rows = names.map((name) => {
-    const [row, wide] = [inARow, fourAtOnce].map((results) => results.find((result) => result.name === name)!);
-    const outcomeOf = ({ hostile }: Result) => `${hostile.status} ${hostile.error}`.trim();
-    return `| ${name} | ${outcomeOf(row!)} | ${seconds(row!.seconds)} | ${row!.beside.toFixed(1)} | ${outcomeOf(wide!)} | ${seconds(wide!.seconds)} |`;
+  const inARow = await scanAll(farm, 1, NEIGHBOURS);
+  const fourAtOnce = await scanAll(farm, 4, NEIGHBOURS_OF_FOUR);
+  const rows = targets.map((target) => {
+    const [row, wide] = [inARow, fourAtOnce].map((results) => results.find((result) => result.target === target)!);
+    const outcomeOf = ({ hostile }: Result) => `${hostile.status} ${hostile.error.split(': a page')[0]}`.trim();
+    return `| ${target.channel} | ${target.name} | ${outcomeOf(row!)} | ${seconds(row!.seconds)} | ${row!.beside.toFixed(1)} | ${outcomeOf(wide!)} | ${seconds(wide!.seconds)} |`;
   });
   saveResult('hostile', [
-    '# Hostile pages, with innocent ones between them',
-    `One node. ${names.length} hostile pages, each with an innocent one beside it: one pair after the other, then four pairs at once. ${machine()}.`,
-    `One after the other: ${verdict(inARow)}. Four at once: ${verdict(fourAtOnce)}.`,
-    `An innocent scan takes ${seconds(alone)} s beside an idle page. One pair after the other, ${inARow.filter(isFast).length} of ${inARow.length} took at most ${BESIDE_MAX} times that.`,
+    '# Hostile targets, with innocent pages beside them',
+    `One node. ${targets.length} hostile pages, ads and VAST documents: one after the other with ${NEIGHBOURS} innocent pages beside each, then four at once with ${NEIGHBOURS_OF_FOUR}. ${machine()}.`,
+    `One after the other, ${verdict(inARow)}. Four at once, ${verdict(fourAtOnce)}.`,
+    `One after the other, the slowest neighbour of ${inARow.filter(isFast).length} of ${inARow.length} took at most ${BESIDE_MAX} times its time beside idle pages.`,
     [
-      '| hostile page | in a row | seconds | neighbour, times alone | four at once | seconds |',
-      '|---|---|--:|--:|---|--:|',
+      '| channel | hostile target | in a row | seconds | neighbours, times alone | four at once | seconds |',
+      '|---|---|---|--:|--:|---|--:|',
       ...rows,
     ].join('\n'),
     barChart(
-      'Seconds, one pair after the other',
-      inARow.map((result) => [result.name, result.seconds]),
+      'Seconds, one after the other',
+      inARow.map((result) => [result.target.name, result.seconds]),
     ),
   ]);
-  for (const { name, beside } of inARow.filter((result) => !isFast(result)))
-    console.log(`slowed down by ${name}: ${beside.toFixed(1)} times`);
-  const disturbed = [...inARow, ...fourAtOnce].filter((result) => !isUndisturbed(result));
-  for (const { name, innocent } of disturbed) console.log(`disturbed by ${name}: ${JSON.stringify(innocent)}`);
-  if (disturbed.length > 0) process.exitCode = 1;
+  const all = [...inARow, ...fourAtOnce];
+  for (const { target, beside } of inARow.filter((result) => !isFast(result)))
+    console.log(`slowed down by ${target.name}: ${beside.toFixed(1)} times`);
+  const disturbed = all.filter((result) => !isUndisturbed(result));
+  for (const { target, innocents } of disturbed)
+    console.log(`disturbed by ${target.name}: ${JSON.stringify(innocents)}`);
+  const unjudged = all.filter(({ lacks }) => lacks.length > 0);
+  for (const { target, hostile, lacks } of unjudged)
+    console.log(`not judged: ${target.name}: ${hostile.status} ${hostile.error}, lacks ${lacks}`);
+  if (disturbed.length > 0 || unjudged.length > 0) process.exitCode = 1;
 } finally {
   await farm.close();
   server.close();

@@ -76,7 +76,10 @@ export class TrackerLog {
     const due = this.due(ad, isDue, moment);
     // Before the page answers: a page that is too busy to answer may request them later.
     this.requested(due);
-    await this.#page.fire(due.map(({ url }) => url));
+    for (let at = 0; at < due.length; at += FIRED_AT_ONCE) {
+      if (at > 0) await this.#page.pause(FIRED_PAUSE_MS);
+      await this.#page.fire(due.slice(at, at + FIRED_AT_ONCE).map(({ url }) => url));
+    }
   }
 
   /**
@@ -123,6 +126,12 @@ export class TrackerLog {
 }
 
 const isRequestable = (url: string): boolean => url.length <= FILLED_URL_MAX && /^https?:/i.test(url);
+
+/**
+ * So many trackers are requested at once, and the next ones after a pause: each request takes several messages of the browser, behind which
+ * those about the pages of others wait.
+ */
+const [FIRED_AT_ONCE, FIRED_PAUSE_MS] = [50, 200];
 
 /** Requests the error URLs of an ad with a code, except those that were requested already (VAST 4.3, 2.3.6). */
 export async function fireAdError(log: TrackerLog, ad: number, errorCode: number): Promise<void> {

@@ -1,0 +1,13 @@
+import { HOSTILE_ADS } from './hostile-ads.ts';
+import { HOSTILE_DOCUMENTS } from './hostile-documents.ts';
+import { HOSTILE_PAGES } from './hostile-pages.ts';
+import type { Channel, HostileTarget } from './hostile-target.ts';
+
+const pages = Object.entries(HOSTILE_PAGES).flatMap(([channel, bodies]) =>
+  Object.entries(bodies).map(
+    ([name, body]): HostileTarget => ({ name, channel: channel as Channel, kind: 'url', body }),
+  ),
+);
+
+/** All of them. */
+export const HOSTILE_TARGETS: readonly HostileTarget[] = [...pages, ...HOSTILE_ADS, ...HOSTILE_DOCUMENTS];
