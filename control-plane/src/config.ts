@@ -1,5 +1,6 @@
 import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
 import {
+  deliveryAllowSetting,
   denyAddressesSetting,
   logLevelSetting,
   metricsTokenSetting,
@@ -10,7 +11,7 @@ import {
 import { type Static, Type } from 'typebox';
 
 /** The roles of the control plane; each process has one, several or all of them. */
-export const ROLES = ['api', 'node-api', 'checks', 'relay', 'reaper', 'refill', 'sweeper'] as const;
+export const ROLES = ['api', 'node-api', 'checks', 'relay', 'dispatcher', 'reaper', 'refill', 'sweeper'] as const;
 export type RoleName = (typeof ROLES)[number];
 
 const splitRoles = (list: string): string[] => list.split(',').map((name) => name.trim());
@@ -184,7 +185,14 @@ export const ConfigSchema = Type.Object({
     mustBe: 'a mail address',
     description: 'Sender of all mails. Empty: `adsweep@` and the host of `ADSWEEP_PUBLIC_URL`.',
   }),
+  ADSWEEP_TELEGRAM_API_URL: Type.String({
+    default: 'https://api.telegram.org',
+    pattern: '^https?://[^?#]+$',
+    mustBe: 'an http or https URL without ? and #',
+    description: "Base URL of Telegram's Bot API, for destinations of alerts.",
+  }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
+  ADSWEEP_DELIVERY_ALLOW: deliveryAllowSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
 });

@@ -1,7 +1,7 @@
 import { type AccountsSettings, accountsDomain } from '../accounts/accounts.ts';
 import { type AnalysisDomain, type AnalysisSettings, analysisDomain } from '../analysis/analysis.ts';
 import { type CrawlingDomain, type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
-import { deliveryDomain } from '../delivery/delivery.ts';
+import { type DeliveryDomain, type DeliverySettings, deliveryDomain } from '../delivery/delivery.ts';
 import type { Domain, DomainStore } from '../domain.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -10,7 +10,12 @@ import { scanDomain } from '../scan/scan-domain.ts';
 import { type CampaignsDomain, campaignsDomain } from '../scanning/campaigns.ts';
 import { type ScanningSettings, scanningDomain } from '../scanning/scanning.ts';
 
-export type Settings = AccountsSettings & ReferenceSettings & ScanningSettings & CrawlingSettings & AnalysisSettings;
+export type Settings = AccountsSettings &
+  ReferenceSettings &
+  ScanningSettings &
+  CrawlingSettings &
+  AnalysisSettings &
+  DeliverySettings;
 
 /** Every domain, from the lowest to the highest. Nothing is started yet. */
 export type Domains = ReturnType<typeof createDomains>;
@@ -47,7 +52,11 @@ export function createDomains(platform: Platform, settings: Settings) {
   );
   const campaigns: CampaignsDomain = campaignsDomain(
     platform,
-    { ...scan.stores, ...scanning.verbs, unqueue: (cancelled) => crawling.verbs.unqueue(cancelled) },
+    {
+      ...{ ...scan.stores, ...scanning.verbs },
+      unqueue: (cancelled) => crawling.verbs.unqueue(cancelled),
+      findUnknownDestinations: (organizationId, ids) => delivery.verbs.findUnknownDestinations(organizationId, ids),
+    },
     settings,
   );
   const leaseCapOf = (organizationId: string) =>
@@ -63,10 +72,15 @@ export function createDomains(platform: Platform, settings: Settings) {
     settings,
   );
   const handlers = { ...accounts.outboxHandlers };
-  const delivery = deliveryDomain(platform, {
-    sources: outboxesOf([scan, scanning, accounts, reference, crawling, analysis]),
-    handlers,
-  });
+  const delivery: DeliveryDomain = deliveryDomain(
+    platform,
+    {
+      sources: outboxesOf([scan, scanning, accounts, reference, crawling, analysis]),
+      handlers,
+      ...{ ...reference.verbs, ...campaigns.verbs },
+    },
+    settings,
+  );
   return { scan, accounts, reference, scanning, campaigns, crawling, analysis, delivery };
 }
 

@@ -14,6 +14,8 @@ const NEEDS: Record<RoleName, readonly Need[]> = {
   checks: ['store'],
   /** Carries out outbox entries (charges, refunds, events), and releases unused reservations. */
   relay: ['store'],
+  /** Sends events to webhook endpoints. */
+  dispatcher: ['store'],
   /** Ends the attempts of nodes that are gone. */
   reaper: ['store', 'redis'],
   /** Rebuilds the index of work in Redis from the store, and counts it. */

@@ -1,3 +1,4 @@
+import { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
@@ -72,6 +73,11 @@ function settingsOf(config: Config, publicUrl: string): Settings {
     publicUrl,
     dataDir: config.ADSWEEP_DATA_DIR,
     addresses: new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES)),
+    egress: new EgressPolicy(
+      splitAddressBlocks(config.ADSWEEP_DELIVERY_ALLOW),
+      splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES),
+    ),
+    telegramApiUrl: config.ADSWEEP_TELEGRAM_API_URL.replace(/\/+$/, ''),
     proxyUrl: config.ADSWEEP_PROXY_URL,
     catalogueEveryMs: config.ADSWEEP_CATALOGUE_SECONDS * 1000,
     joinTokens: config.ADSWEEP_NODE_TOKEN,

@@ -6,17 +6,28 @@ import { alertStore } from './alerts/alert-store.ts';
 import { type AlertFollower, alertHandlers } from './alerts/raise-alerts.ts';
 import { eventStore } from './events/event-store.ts';
 import { recordEvent } from './events/record-event.ts';
+import { type NotificationsNeeds, type NotificationsSettings, notifications } from './notifications/notifications.ts';
 import { type RelayDependencies, startMeasuringOutboxes, startRelay } from './outbox/relay.ts';
 
 /** The outboxes of all other domains' records, and how their kinds of entries are carried out. */
-export type DeliveryNeeds = {
+export type DeliveryNeeds = NotificationsNeeds & {
   sources: OutboxSource[];
   handlers: Omit<OutboxHandlers, 'event' | 'alerts' | 'alert.changed'>;
 };
 
-/** Records events, raises alerts, and carries out the outbox entries of all domains. */
-export function deliveryDomain({ store, wake, metrics, logger }: Platform, { sources, handlers }: DeliveryNeeds) {
+export type DeliverySettings = NotificationsSettings;
+
+export type DeliveryDomain = ReturnType<typeof deliveryDomain>;
+
+/** Records events, raises alerts and tells people of them, and carries out the outbox entries of all domains. */
+export function deliveryDomain(
+  platform: Platform,
+  { sources, handlers, ...needs }: DeliveryNeeds,
+  settings: DeliverySettings,
+) {
+  const { store, wake, metrics, logger } = platform;
   const [events, alerts] = [eventStore(store), alertStore(store)];
+  const notified = notifications(platform, needs, settings);
   /** What follows the changes of alerts. */
   const followers: AlertFollower[] = [];
   const outboxHandlers = {
@@ -30,11 +41,11 @@ export function deliveryDomain({ store, wake, metrics, logger }: Platform, { sou
     logger,
   };
   return {
-    stores: { events, alerts },
-    routes: {},
+    stores: { events, alerts, ...notified.stores },
+    routes: { api: notified.routes },
     loops: { relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)] },
     outboxHandlers,
-    verbs: {},
+    verbs: notified.verbs,
     dependencies,
   } satisfies Domain;
 }

@@ -119,6 +119,26 @@ export const ERRORS = {
     detail: 'text',
     means: 'There can be at most 1,000 campaign groups.',
   },
+  'notifications.invalid_override_combination': {
+    status: 422,
+    detail: 'items',
+    means: '`destination_ids` were sent with a `mode` other than `override`.',
+  },
+  'notifications.invalid_label_routing_combination': {
+    status: 422,
+    detail: 'items',
+    means: 'A `routing_label_key` was sent with the `mode` `silence`.',
+  },
+  'notifications.mail_not_configured': {
+    status: 422,
+    detail: 'items',
+    means: 'The service has no mail server, so that destinations cannot be mail addresses.',
+  },
+  'notifications.too_many_destinations': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be at most 50 destinations of alerts.',
+  },
   'billing.suspended': {
     status: 403,
     detail: 'text',
@@ -227,6 +247,9 @@ const CODE_OF_TYPE: Record<string, ErrorCode> = {
   unsupported_proxy_isp: 'scanning.unsupported_proxy_isp',
   run_too_large: 'campaigns.run_too_large',
   key_reused: 'idempotency.key_reused',
+  invalid_override_combination: 'notifications.invalid_override_combination',
+  invalid_label_routing_combination: 'notifications.invalid_label_routing_combination',
+  mail_not_configured: 'notifications.mail_not_configured',
   system_slug_reserved: 'checking.system_slug_reserved',
 };
 

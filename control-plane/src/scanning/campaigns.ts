@@ -3,6 +3,7 @@ import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { CancelParts } from '../scan/cancel.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
+import { type FindUnknownDestinations, INHERITED } from './campaigns/alert-routing.ts';
 import { campaignStore } from './campaigns/campaign-store.ts';
 import { findCampaigns } from './campaigns/find-campaigns.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
@@ -14,7 +15,7 @@ import { runStore } from './runs/run-store.ts';
 import type { ScanCreation } from './scans/request/create-scans.ts';
 
 /** What campaigns need from scanning. */
-export type CampaignsNeeds = Pick<ScanCreation, 'findIssues'> &
+export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations } & Pick<ScanCreation, 'findIssues'> &
   Pick<ScanDomain['stores'], 'scans'> &
   Pick<CancelParts, 'unqueue'>;
 
@@ -26,7 +27,7 @@ export type CampaignsDomain = ReturnType<typeof campaignsDomain>;
 /** Campaigns, their groups and their runs. */
 export function campaignsDomain(
   { store, wake, logger }: Pick<Platform, 'store' | 'wake' | 'logger'>,
-  { findIssues, scans, unqueue }: CampaignsNeeds,
+  { findIssues, scans, unqueue, findUnknownDestinations }: CampaignsNeeds,
   { addresses, publicUrl }: CampaignsSettings,
 ) {
   const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
@@ -41,7 +42,7 @@ export function campaignsDomain(
           archiveCampaigns: campaigns.setArchivedWithGroup,
         }),
         ...campaignRoutes({
-          ...{ campaigns, findIssues, addresses, findGroup },
+          ...{ campaigns, findIssues, addresses, findGroup, findUnknownDestinations },
           hasGroup: async (organizationId, id) => (await findGroup(organizationId, id)) !== null,
           // There are no policy sets yet.
           hasPolicySet: async () => false,
@@ -65,6 +66,12 @@ export function campaignsDomain(
       /** The id of the policy set that a campaign is bound to; null: none. */
       policySetOf: async (organizationId: string, id: string) =>
         (await campaigns.find(organizationId, id))?.policy_set_id ?? null,
+      /** The alert routing of a campaign; null: there is no such campaign. */
+      readRouting: async (organizationId: string, campaignId: string) => {
+        const campaign = await campaigns.find(organizationId, campaignId);
+        return campaign && { ...INHERITED, ...campaign.notifications };
+      },
+      writeRouting: campaigns.setRouting,
     },
   } satisfies Domain;
 }

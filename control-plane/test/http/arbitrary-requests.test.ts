@@ -125,6 +125,21 @@ describe('any request to any operation', () => {
         return { run_id: (await api.get(`/api/v1/campaigns/${id}/runs`, { key: KEYS.theirs })).body.items[0].id };
       },
     ],
+    [
+      '/api/v1/alert-notifications/destinations/{destination_id}',
+      async () => {
+        const destination = { name: 'Theirs', channel: 'slack', slack: { webhook_url: 'https://hooks.example/1' } };
+        const { body } = await api.post('/api/v1/alert-notifications/destinations', destination, { key: KEYS.theirs });
+        return { destination_id: body.id };
+      },
+    ],
+    [
+      '/api/v1/alert-notifications/campaigns/{campaign_id}',
+      async () => {
+        const campaign = { name: 'Theirs', url: PAGE.url, country_codes: ['US'] };
+        return { campaign_id: (await api.post('/api/v1/campaigns', campaign, { key: KEYS.theirs })).body.id };
+      },
+    ],
     ['/api/v1/tag-definitions/{slug}', async () => ({ slug: await registerTheirTag('their_tag') })],
   ];
   const theirRule = async () => {
@@ -143,6 +158,11 @@ describe('any request to any operation', () => {
     await api.tags.register([tag], new Date());
     return slug;
   };
+  /** Bodies of operations that do not take an empty one. */
+  const BODIES: [suffix: string, body: object][] = [
+    ['/version', { version: 'public' }],
+    ['/overrides', { mode: 'silence' }],
+  ];
   /** Paths whose parameters name nothing of an organization. */
   const OF_NOBODY = ['/api/v1/fleet/nodes/{id}/', '/api/v1/organizations/{id}'];
 
@@ -154,7 +174,8 @@ describe('any request to any operation', () => {
       assert.ok(resource, `say in RESOURCES what ${path} is about`);
       const params = await resource[1]();
       const where = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
-      const { status } = await api.call(method, where, body ? { body: {} } : {});
+      const [, sent = {}] = BODIES.find(([suffix]) => path.endsWith(suffix)) ?? [];
+      const { status } = await api.call(method, where, body ? { body: sent } : {});
       assert.equal(status, 404, `${method} ${path}`);
       if (method !== 'GET' || !replies[200]?.schema) continue;
       assert.equal((await api.get(where, { key: KEYS.theirs })).status, 200, `its owner finds ${path}`);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { createDomains, createIndexes, type Settings } from '../../src/compose/domains.ts';
@@ -61,6 +62,8 @@ export async function openPlane({
     publicUrl: PUBLIC_URL,
     dataDir: folder,
     addresses: new AddressPolicy(['198.41.0.0/24', '2a02:500::/32'], () => ['198.41.9.9', '2a02:900::9']),
+    egress: new EgressPolicy(['127.0.0.0/8'], []),
+    telegramApiUrl: 'http://127.0.0.1:9',
     proxyUrl: 'http://127.0.0.1:9',
     catalogueEveryMs: 60_000,
     joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`,

@@ -1,3 +1,4 @@
+import { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { clientRoutes } from '../../../control-plane/src/compose/create-app.ts';
@@ -28,6 +29,7 @@ export async function readRouteTable(redisUrl: string, folder: string): Promise<
   };
   const domains = createDomains(platform, {
     ...{ publicUrl: 'http://127.0.0.1', dataDir: folder, addresses: new AddressPolicy([]) },
+    ...{ egress: new EgressPolicy([], []), telegramApiUrl: 'http://127.0.0.1:9' },
     ...{ proxyUrl: 'http://127.0.0.1:9', catalogueEveryMs: 60_000, joinTokens: 'none', leaseSecret: 'none' },
     ...{ ruleBudgetMs: 2_000, model: null, checkPriceMicros: 0, startBalanceMicros: null },
   });

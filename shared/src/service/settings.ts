@@ -38,6 +38,17 @@ export const logLevelSetting = Type.String({
 });
 
 /** `ADSWEEP_DENY_ADDRESSES` of every process that checks addresses. */
+/** Networks of the operator that webhooks and notifications may reach. */
+export const deliveryAllowSetting = Type.Refine(
+  Type.String({
+    default: '',
+    description:
+      'Address blocks of your own that webhooks and notifications may reach although they are private, and over http: CIDR, IPv4 or IPv6, separated by commas.',
+  }),
+  (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
+  () => 'Must be address blocks such as 10.1.0.0/16 or fd00::/8, separated by commas.',
+);
+
 export const denyAddressesSetting = Type.Refine(
   Type.String({
     default: '',

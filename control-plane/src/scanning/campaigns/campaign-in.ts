@@ -9,6 +9,7 @@ import {
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { type Static, type TSchema, Type } from 'typebox';
 import { orNull } from '../../http/route.ts';
+import { AlertRoutingInSchema } from './alert-routing.ts';
 import { CAMPAIGN_TYPES, EMULATOR_MODES } from './campaign.ts';
 
 /** Maximum length of a URL. */
@@ -64,6 +65,7 @@ const changeable = {
   retry_max_attempts: optional(Type.Integer({ minimum: 0, maximum: RETRY_ATTEMPTS_MAX })),
   labels: optional(Type.Record(Type.String(), Type.String(), { maxProperties: LABELS_MAX })),
   policy_set_id: clearable(Type.String({ description: 'null: none.' })),
+  notifications: clearable(AlertRoutingInSchema),
 };
 
 const CountryCodes = Type.Array(word(), {

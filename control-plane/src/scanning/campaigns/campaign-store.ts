@@ -1,6 +1,7 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
+import type { AlertRouting } from './alert-routing.ts';
 import { type CampaignRecord, type CampaignSettings, TARGET_FIELD } from './campaign.ts';
 
 /** The only code that accesses campaigns. Queries filter by organization first. */
@@ -65,14 +66,19 @@ export function campaignStore(store: Store) {
       return { ...campaign, [TARGET_FIELD[campaign_type]]: found.text };
     },
 
-    /** Replaces the settings of a campaign if it was not changed since it was read; null: it was. */
-    async change(campaign: CampaignRecord, settings: CampaignSettings): Promise<CampaignRecord | null> {
+    /** Replaces the settings of a campaign, and its alert routing if there is one, if it was not changed since it was read; null: it was. */
+    async change(
+      campaign: CampaignRecord,
+      settings: CampaignSettings,
+      notifications?: AlertRouting,
+    ): Promise<CampaignRecord | null> {
       const { _id, organization_id, version, target_text_id: before } = campaign;
       const { target_text_id: after } = await storeText({ ...campaign, ...settings });
       const field = TARGET_FIELD[campaign.campaign_type];
       const set = {
         ...settings,
         version: version + 1,
+        ...(notifications && { notifications }),
         ...(after !== undefined && { [field]: '', target_text_id: after }),
       };
       const update = { $set: set, ...(after === undefined && { $unset: { target_text_id: '' as const } }) };
@@ -80,6 +86,11 @@ export function campaignStore(store: Store) {
       const changed = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
       if (changed && before !== undefined && before !== after) await texts.deleteOne({ _id: before, organization_id });
       return changed;
+    },
+
+    /** Replaces the alert routing of a campaign; false: it does not exist. */
+    async setRouting(organization_id: string, _id: string, notifications: AlertRouting): Promise<boolean> {
+      return (await campaigns.updateOne({ _id, organization_id }, { $set: { notifications } })).matchedCount === 1;
     },
 
     /** Archives or restores one campaign; null: it does not exist. */

@@ -1,6 +1,7 @@
 import type { AdKind } from '@adsweep/shared/capture/ad-block.ts';
 import type { EmulatorCategory } from '@adsweep/shared/scan/devices/device.ts';
 import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
+import type { AlertRouting } from './alert-routing.ts';
 
 /** What a campaign scans; it never changes. */
 export const CAMPAIGN_TYPES = ['url', 'ad_tag', 'vast', 'ad_discovery'] as const;
@@ -56,6 +57,8 @@ export type CampaignRecord = CampaignSettings & {
   is_archived: boolean;
   /** It was archived by the archiving of its group, whose restoring brings it back. */
   archived_with_group: boolean;
+  /** Which destinations get its alerts; absent: those that campaigns inherit. */
+  notifications?: AlertRouting;
   /** The creation of its newest run. */
   last_run_at: Date | null;
   /** The number of changes by clients. */

@@ -7,6 +7,7 @@ import { closest, readProxyType } from '../../reference/catalogue/lookup.ts';
 import { isSent, issueAt, type ScanRequest } from '../scans/request/checks/check.ts';
 import { checkTarget } from '../scans/request/checks/target.ts';
 import type { ScanCreation } from '../scans/request/create-scans.ts';
+import { type FindUnknownDestinations, routingIssues } from './alert-routing.ts';
 import { type CampaignSettings, DEFAULTS, RUN_SCANS_MAX, TARGET_FIELD } from './campaign.ts';
 import type { CampaignIn } from './campaign-in.ts';
 
@@ -17,6 +18,7 @@ export type CampaignCheckParts = {
   hasGroup: (organizationId: string, id: string) => Promise<boolean>;
   /** Whether campaigns of the organization may be bound to the policy set. */
   hasPolicySet: (organizationId: string, id: string) => Promise<boolean>;
+  findUnknownDestinations: FindUnknownDestinations;
 };
 
 /** A campaign as it would be: the fields of a body, with those that it had before. */
@@ -55,6 +57,9 @@ export async function campaignIssues(
     ...deviceIssues(sent, refused),
     ...placeIssues(sent, countries),
     ...(await referenceIssues(parts, organizationId, sent)),
+    ...(sent.notifications && !refused.has('notifications')
+      ? await routingIssues(parts.findUnknownDestinations, organizationId, sent.notifications, ['notifications'])
+      : []),
   ];
 }
 
@@ -157,10 +162,11 @@ const upperCase = (codes: string[] | undefined): string[] => [
 
 /** The settings of a campaign that passed its checks, in the form in which they are stored. */
 export function settingsOf(sent: CampaignIn, groupId: string, addresses: AddressPolicy): CampaignSettings {
-  const { referrer, country_codes, emulator_specific_ids = [], emulator_categories, name } = sent;
+  const { notifications: _, ...own } = sent;
+  const { referrer, country_codes, emulator_specific_ids = [], emulator_categories, name } = own;
   const normal = isSent(referrer) ? normaliseReferrer(referrer ?? '', addresses) : null;
   return {
-    ...{ campaign_type: 'url' as const, ...DEFAULTS, ...sent, name: name.trim(), group_id: groupId },
+    ...{ campaign_type: 'url' as const, ...DEFAULTS, ...own, name: name.trim(), group_id: groupId },
     ...{ referrer: typeof normal === 'string' ? normal : null, country_codes: upperCase(country_codes) },
     emulator_categories: [...new Set(emulator_categories ?? DEFAULTS.emulator_categories)],
     emulator_specific_ids: [...new Set(emulator_specific_ids)],

@@ -5,6 +5,7 @@ import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { defaultGroupId, type GroupRecord } from '../groups/group.ts';
 import { listFilterIssues, listFilters, readListFilters } from '../groups/list-filters.ts';
+import { routingOf } from './alert-routing.ts';
 import { type CampaignRecord, type CampaignSettings, newCampaign } from './campaign.ts';
 import { type CampaignIn, CampaignInSchema, type CampaignPatch, CampaignPatchSchema } from './campaign-in.ts';
 import type { CampaignStore } from './campaign-store.ts';
@@ -31,6 +32,8 @@ const CHECK_ERRORS = [
   'scanning.unsupported_proxy_isp',
   'campaigns.run_too_large',
   'campaign_groups.archived',
+  'notifications.invalid_override_combination',
+  'notifications.invalid_label_routing_combination',
   'catalogue.not_ready',
 ] as const;
 
@@ -65,14 +68,18 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
       errors: [...CHECK_ERRORS, 'campaigns.too_many'],
       refine: ({ caller, body, refused }) =>
         refused ? campaignIssues(parts, caller.organizationId, body, refused) : [],
-      create: async ({ organizationId, id, body, now }) => {
+      create: async ({ caller, organizationId, id, body, now }) => {
+        requireRoutingPermission(caller, body);
         const earlier = await campaigns.find(organizationId, id);
         if (earlier) return earlier;
         const groupId = body.group_id ?? defaultGroupId(organizationId);
         await requireActiveGroup(parts, organizationId, groupId);
         if ((await campaigns.count(organizationId)) >= CAMPAIGNS_MAX)
           throw new ApiError('campaigns.too_many', `There can be at most ${CAMPAIGNS_MAX} campaigns.`);
-        const campaign = newCampaign(settingsOf(body, groupId, addresses), { id, organizationId, now });
+        const campaign = {
+          ...newCampaign(settingsOf(body, groupId, addresses), { id, organizationId, now }),
+          ...(body.notifications && { notifications: routingOf(body.notifications) }),
+        };
         await campaigns.insert(campaign);
         return campaign;
       },
@@ -97,7 +104,10 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
         // What the change leaves as it is was checked before, and may name a group that was archived since.
         return campaignIssues(parts, organizationId, { ...sent, group_id: body.group_id }, withoutType(refused));
       },
-      change: ({ organizationId, id, body }) => changeCampaign(parts, organizationId, id, body),
+      change: ({ caller, organizationId, id, body }) => {
+        requireRoutingPermission(caller, body);
+        return changeCampaign(parts, organizationId, id, body);
+      },
     }),
     archiveRoute(parts, true),
     archiveRoute(parts, false),
@@ -129,6 +139,7 @@ async function changeCampaign(
   body: CampaignPatch,
 ): Promise<CampaignRecord | null> {
   const { campaigns, addresses } = parts;
+  const routing = body.notifications ? routingOf(body.notifications) : undefined;
   for (let isRepeated = false; ; isRepeated = true) {
     const found = await campaigns.find(organizationId, id);
     if (!found) return null;
@@ -138,7 +149,7 @@ async function changeCampaign(
     const sent = changed(await campaigns.withTarget(found), body);
     const issues = isRepeated ? await campaignIssues(parts, organizationId, sent, new Set()) : [];
     if (issues.length > 0) throw refused(issues);
-    const written = await campaigns.change(found, settingsOf(sent, sent.group_id!, addresses));
+    const written = await campaigns.change(found, settingsOf(sent, sent.group_id!, addresses), routing);
     if (written) return written;
   }
 }
@@ -185,6 +196,12 @@ function pickerRoute({ campaigns }: CampaignParts): Route<Caller> {
       return ok(rows.map(presentPick));
     },
   });
+}
+
+/** Who may not manage notifications cannot do so by a campaign. */
+function requireRoutingPermission({ permissions }: Caller, { notifications }: Pick<CampaignIn, 'notifications'>): void {
+  if (!notifications || permissions.has('alert_notifications.manage')) return;
+  throw new ApiError('forbidden', 'This API key lacks the permission alert_notifications.manage.');
 }
 
 async function requireActiveGroup(

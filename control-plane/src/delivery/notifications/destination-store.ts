@@ -1,0 +1,122 @@
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Store, UpdateFilter } from '../../platform/store.ts';
+import type { DestinationRecord } from './destination.ts';
+import { type DestinationHealth, HEALTHY } from './destination-health.ts';
+
+/** The only code that accesses destinations. Queries of clients filter by organization first. */
+export type DestinationStore = ReturnType<typeof destinationStore>;
+
+/** A destination that one dispatcher has claimed. */
+export type ClaimedDestination = Pick<DestinationRecord, '_id' | 'organization_id' | 'fence'>;
+
+/** Candidates that are read for each one that is claimed, so that dispatchers do not all try the same ones. */
+const CANDIDATES_PER_CLAIM = 4;
+
+export function destinationStore(store: Store) {
+  const destinations: Collection<DestinationRecord> = store.collection<DestinationRecord>('destinations');
+
+  const held = ({ _id, organization_id, fence }: ClaimedDestination) => ({ _id, organization_id, fence });
+  const free = (now: Date) => ({ $or: [{ claimed_until: { $exists: false } }, { claimed_until: { $lt: now } }] });
+
+  return {
+    async createIndexes(): Promise<void> {
+      await destinations.createIndexes([
+        { key: { organization_id: 1, created_at: 1, _id: 1 } },
+        { key: { due_at: 1 }, sparse: true },
+      ]);
+    },
+
+    /** Stores a destination, unless one with this id exists. */
+    async insert(destination: DestinationRecord): Promise<void> {
+      await insertOnce(destinations, destination);
+    },
+
+    /** A destination of this organization; null: missing, or another organization's. */
+    async find(organization_id: string, _id: string): Promise<DestinationRecord | null> {
+      return destinations.findOne({ _id, organization_id });
+    },
+
+    /** All destinations of an organization, the oldest first: their number is bounded. */
+    async list(organization_id: string): Promise<DestinationRecord[]> {
+      return destinations.find({ organization_id }).sort({ created_at: 1, _id: 1 }).toArray();
+    },
+
+    async count(organization_id: string): Promise<number> {
+      return destinations.countDocuments({ organization_id });
+    },
+
+    /** Changes settings; null: it does not exist. `anew`: its failures are forgotten, and what waits is due. */
+    async change(
+      organization_id: string,
+      _id: string,
+      set: Partial<DestinationRecord>,
+      anew: { now: Date } | null,
+    ): Promise<DestinationRecord | null> {
+      const update = {
+        $set: { ...set, ...(anew && { health: HEALTHY, due_at: anew.now }) },
+        // A message that is under way must not change the new health.
+        ...(anew && { $inc: { fence: 1 }, $unset: { claimed_until: '' } }),
+      } as UpdateFilter<DestinationRecord>;
+      return destinations.findOneAndUpdate({ _id, organization_id }, update, { returnDocument: 'after' });
+    },
+
+    async delete(organization_id: string, _id: string): Promise<boolean> {
+      return (await destinations.deleteOne({ _id, organization_id })).deletedCount === 1;
+    },
+
+    /** Notes that a notice was queued that is due at this moment. */
+    async wake(organization_id: string, _id: string, dueAt: Date): Promise<void> {
+      await destinations.updateOne({ _id, organization_id }, { $min: { due_at: dueAt }, $inc: { arrivals: 1 } });
+    },
+
+    /** Claims a due destination until `until`; null: there is none, or others claimed all of them. */
+    async claimDue(now: Date, until: Date, random = Math.random()): Promise<DestinationRecord | null> {
+      const due = await destinations
+        .find({ due_at: { $lte: now }, is_active: true, ...free(now) })
+        .sort({ due_at: 1 })
+        .limit(CANDIDATES_PER_CLAIM)
+        .project<ClaimedDestination>({ organization_id: 1, fence: 1 })
+        .toArray();
+      const chosen = due[Math.floor(random * due.length)];
+      if (!chosen) return null;
+      return destinations.findOneAndUpdate(
+        { ...held(chosen), due_at: { $lte: now }, is_active: true, ...free(now) },
+        { $set: { claimed_until: until }, $inc: { fence: 1 } },
+        { returnDocument: 'after' },
+      );
+    },
+
+    /** Extends a claim; null: it is lost, or the destination is not active any more. */
+    async renew(claim: ClaimedDestination, until: Date): Promise<DestinationRecord | null> {
+      const update = { $set: { claimed_until: until } };
+      return destinations.findOneAndUpdate({ ...held(claim), is_active: true }, update, { returnDocument: 'after' });
+    },
+
+    /** Writes the health of a claimed destination. `off`: it is switched off too, which ends the claim. False: the claim is lost. */
+    async setHealth(claim: ClaimedDestination, health: DestinationHealth, off: { now: Date } | null): Promise<boolean> {
+      const update = {
+        $set: {
+          health: off ? { ...health, paused_until: null } : health,
+          ...(off && { is_active: false, disabled_reason: 'failing' as const, updated_at: off.now }),
+        },
+        ...(off && { $unset: { due_at: '', claimed_until: '' } }),
+      } as UpdateFilter<DestinationRecord>;
+      return (await destinations.updateOne(held(claim), update)).matchedCount === 1;
+    },
+
+    /**
+     * Ends a claim; `dueAt`: when it is due next, null: when a notice is queued. False: one was queued since `arrivals` was read, and the claim goes on;
+     * true also if the claim is lost.
+     */
+    async release(claim: DestinationRecord, dueAt: Date | null): Promise<boolean> {
+      const update = (
+        dueAt
+          ? { $set: { due_at: dueAt }, $unset: { claimed_until: '' } }
+          : { $unset: { due_at: '', claimed_until: '' } }
+      ) as UpdateFilter<DestinationRecord>;
+      const released = await destinations.updateOne({ ...held(claim), arrivals: claim.arrivals }, update);
+      if (released.matchedCount === 1) return true;
+      return (await destinations.findOne(held(claim))) === null;
+    },
+  };
+}
