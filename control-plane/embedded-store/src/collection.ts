@@ -9,7 +9,7 @@ import { projectionOf } from './search/projection.ts';
 import { timeLimitOf } from './search/time-limit.ts';
 import type { Database } from './storage/database.ts';
 import type { Records } from './storage/records.ts';
-import type { BulkCounts, CountingOptions } from './store-shape.ts';
+import type { BulkCounts, EmbeddedIndexOptions } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
 import { indexedValues, splitPath } from './values/path-values.ts';
 import { sortComponents } from './values/sort-order.ts';
@@ -186,14 +186,14 @@ export class EmbeddedCollection {
 
   async createIndex(
     keys: driver.IndexSpecification,
-    options?: driver.CreateIndexesOptions & CountingOptions,
+    options?: driver.CreateIndexesOptions & EmbeddedIndexOptions,
   ): Promise<string> {
     const spec = indexSpec(keys, options);
     await this.#durably(() => this.#db.createIndex(this.#records(), spec));
     return spec.name;
   }
 
-  async createIndexes(indexes: readonly (driver.IndexDescription & CountingOptions)[]): Promise<string[]> {
+  async createIndexes(indexes: readonly (driver.IndexDescription & EmbeddedIndexOptions)[]): Promise<string[]> {
     const specs = indexes.map(({ key, ...options }) => indexSpec(key as driver.IndexSpecification, options));
     await this.#write((records) => {
       for (const spec of specs) this.#db.createIndex(records, spec);

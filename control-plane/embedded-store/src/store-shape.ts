@@ -34,8 +34,10 @@ export type FindCursor<T> = Cursor<T> & {
 /**
  * An option of an index: `countedPrefix: n` maintains the number of documents for each value of its first `n` fields with each write.
  * `countDocuments` then reads that number. MongoDB has no such option; its server counts index entries.
+ * `partsOf: path` adds an inverted index of the texts in this field of the index, by which a search for a part of a text reads the documents
+ * that may contain it. A server of MongoDB tests the pattern on the entries of the index instead.
  */
-export type CountingOptions = { countedPrefix?: number };
+export type EmbeddedIndexOptions = { countedPrefix?: number; partsOf?: string };
 
 /**
  * The part of the driver's `Collection` that this engine implements.
@@ -62,8 +64,8 @@ export type Collection<T extends Document = Document> = Pick<
   | 'dropIndex'
   | 'drop'
 > & {
-  createIndex(keys: IndexSpecification, options?: CreateIndexesOptions & CountingOptions): Promise<string>;
-  createIndexes(indexes: (IndexDescription & CountingOptions)[]): Promise<string[]>;
+  createIndex(keys: IndexSpecification, options?: CreateIndexesOptions & EmbeddedIndexOptions): Promise<string>;
+  createIndexes(indexes: (IndexDescription & EmbeddedIndexOptions)[]): Promise<string[]>;
   find(filter?: Filter<T>, options?: FindOptions): FindCursor<WithId<T>>;
   bulkWrite(writes: readonly AnyBulkWriteOperation<T>[], options?: BulkWriteOptions): Promise<BulkCounts>;
 };

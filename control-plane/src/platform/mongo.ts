@@ -1,5 +1,5 @@
 import { refuseUndefined } from '@adsweep/embedded-store/refuse-undefined.ts';
-import type { Collection, Store } from '@adsweep/embedded-store/store-shape.ts';
+import type { Collection, EmbeddedIndexOptions, Store } from '@adsweep/embedded-store/store-shape.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import type { AnyBulkWriteOperation, Db, Document, Collection as DriverCollection } from 'mongodb';
 import { MongoClient } from 'mongodb';
@@ -39,7 +39,7 @@ function guarded<T extends Document>(collection: DriverCollection<T>): Collectio
       if (typeof member !== 'function') return member;
       return (...args: unknown[]): unknown => {
         for (const filter of filtersOf(name, args)) refuseUndefined(filter);
-        return member.apply(target, INDEXING.has(name) ? withoutCounting(args) : args);
+        return member.apply(target, INDEXING.has(name) ? withoutEmbeddedOptions(args) : args);
       };
     },
   });
@@ -47,12 +47,12 @@ function guarded<T extends Document>(collection: DriverCollection<T>): Collectio
 
 const INDEXING = new Set<PropertyKey>(['createIndex', 'createIndexes']);
 
-/** The arguments without `countedPrefix`, which is an option of the embedded store. */
-function withoutCounting(args: unknown[]): unknown[] {
+/** The arguments without the options that only the embedded store has. */
+function withoutEmbeddedOptions(args: unknown[]): unknown[] {
   const plain = (of: unknown): unknown => {
     if (Array.isArray(of)) return of.map(plain);
     if (typeof of !== 'object' || of === null || !('countedPrefix' in of)) return of;
-    const { countedPrefix, ...others } = of;
+    const { countedPrefix, partsOf, ...others } = of as EmbeddedIndexOptions;
     return others;
   };
   return args.map(plain);

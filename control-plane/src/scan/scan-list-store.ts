@@ -21,8 +21,8 @@ const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
 /** The indexes of the complete list and of each filter. */
 export const LIST_INDEXES = [
-  // Includes the URL, so that a search for a part of it reads the index and only matching scans.
-  { key: { organization_id: 1, ...NEWEST, 'target.value': 1 }, countedPrefix: 1 },
+  // Includes the URL: a search for a part of it reads only scans that may have it, or tests the entries of the index where many have.
+  { key: { organization_id: 1, ...NEWEST, 'target.value': 1 }, countedPrefix: 1, partsOf: 'target.value' },
   { key: { organization_id: 1, status: 1, ...NEWEST }, countedPrefix: 2 },
   { key: { organization_id: 1, country_code: 1, ...NEWEST }, countedPrefix: 2 },
   { key: { organization_id: 1, 'tags.tag_slug': 1, ...NEWEST }, countedPrefix: 2 },

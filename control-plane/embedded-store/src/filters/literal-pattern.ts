@@ -7,16 +7,22 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/;
  * A test for a pattern that takes a time in proportion to the length of the text. For patterns that are a plain text, in any letter case
  * or not, of long texts; null for all others.
  */
-export function literalTest({ source, flags }: RegExp): ((text: string) => boolean) | null {
-  const isPlain = !SPECIAL.test(source.replaceAll(ESCAPED, ''));
-  if (!isPlain || (flags !== '' && flags !== 'i')) return null;
-  const literal = source.replaceAll(ESCAPED, '$1');
+export function literalTest(pattern: RegExp): ((text: string) => boolean) | null {
+  const literal = literalOf(pattern);
+  if (literal === null) return null;
+  const { source, flags } = pattern;
   const fold = flags === 'i' ? folded : (text: string) => text;
   const wanted = fold(literal);
   const fallback = fallbackOf(wanted);
   const regex = new RegExp(source, flags);
   return (text) =>
     text.length * wanted.length <= STEPS_MAX ? regex.test(text) : contains(fold(text), wanted, fallback);
+}
+
+/** The text that a pattern finds, in any letter case or not; null: it is no plain text. */
+export function literalOf({ source, flags }: RegExp): string | null {
+  const isPlain = !SPECIAL.test(source.replaceAll(ESCAPED, ''));
+  return isPlain && (flags === '' || flags === 'i') ? source.replaceAll(ESCAPED, '$1') : null;
 }
 
 /** Each character as a regular expression without the flag `u` compares it in any letter case (ECMA-262, Canonicalize). */

@@ -113,11 +113,17 @@ const $regex = some((pattern) => matching(pattern as RegExp));
 
 /** A regular expression, or `$regex` with its `$options` and other operators beside it. */
 function patternTest(path: string, value: unknown): Matcher {
-  if (value instanceof RegExp) return $regex(path, value);
-  const { $regex: pattern, $options: options, ...others } = value as Fields;
-  const found = $regex(path, regularExpression(pattern, options));
+  const { $regex: _, $options: __, ...others } = value instanceof RegExp ? {} : (value as Fields);
+  const found = $regex(path, patternIn(value));
   const tests = Object.entries(others).map(([operator, operand]) => testOf({ path, operator, value: operand }));
   return (fields) => found(fields) && tests.every((test) => test(fields));
+}
+
+/** The expression of a condition that is one or has one as its `$regex`. */
+export function patternIn(value: unknown): RegExp {
+  if (value instanceof RegExp) return value;
+  const { $regex: pattern, $options: options } = value as Fields;
+  return regularExpression(pattern, options);
 }
 
 function regularExpression(pattern: unknown, options: unknown): RegExp {

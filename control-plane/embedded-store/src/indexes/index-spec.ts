@@ -1,6 +1,6 @@
 import type { CreateIndexesOptions, IndexDescriptionInfo, IndexSpecification } from 'mongodb';
 import { CODE, onlyOptions, refusal } from '../refusals.ts';
-import type { CountingOptions } from '../store-shape.ts';
+import type { EmbeddedIndexOptions } from '../store-shape.ts';
 import { type Component, sortComponents } from '../values/sort-order.ts';
 
 /** A requested index. */
@@ -11,21 +11,31 @@ export type IndexSpec = {
   sparse: boolean;
   expireAfterSeconds?: number;
   countedPrefix?: number;
+  partsOf?: string;
 };
 
 export const ID_INDEX = '_id_';
 
 /** Reads the arguments of `createIndex`. Throws on kinds and options of indexes that this engine does not support. */
-export function indexSpec(keys: IndexSpecification, options: CreateIndexesOptions & CountingOptions = {}): IndexSpec {
-  onlyOptions(options, 'name', 'unique', 'sparse', 'expireAfterSeconds', 'countedPrefix');
+export function indexSpec(
+  keys: IndexSpecification,
+  options: CreateIndexesOptions & EmbeddedIndexOptions = {},
+): IndexSpec {
+  onlyOptions(options, 'name', 'unique', 'sparse', 'expireAfterSeconds', 'countedPrefix', 'partsOf');
   const components = sortComponents(keys as Parameters<typeof sortComponents>[0]);
   if (components.length === 0) throw refusal(CODE.badValue, 'an index needs a field');
   if (options.expireAfterSeconds !== undefined && components.length > 1) {
     throw refusal(CODE.badValue, 'a TTL index has one field');
   }
-  const { countedPrefix } = options;
+  const { countedPrefix, partsOf } = options;
   if (countedPrefix !== undefined && (options.sparse || !(countedPrefix > 0 && countedPrefix <= components.length))) {
     throw refusal(CODE.badValue, `an index of ${components.length} fields cannot count by the first ${countedPrefix}`);
+  }
+  if (
+    partsOf !== undefined &&
+    !components.slice(countedPrefix ?? components.length).some(({ path }) => path === partsOf)
+  ) {
+    throw refusal(CODE.badValue, `an index finds parts of a field after those that it counts by, not of ${partsOf}`);
   }
   return {
     name: options.name ?? components.map(({ path, direction }) => `${path}_${direction}`).join('_'),
@@ -34,6 +44,7 @@ export function indexSpec(keys: IndexSpecification, options: CreateIndexesOption
     sparse: options.sparse === true,
     ...(options.expireAfterSeconds !== undefined && { expireAfterSeconds: options.expireAfterSeconds }),
     ...(countedPrefix !== undefined && { countedPrefix }),
+    ...(partsOf !== undefined && { partsOf }),
   };
 }
 

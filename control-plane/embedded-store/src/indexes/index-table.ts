@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Fields } from '../stored-document.ts';
 import { type IndexKey, indexEntries } from './index-keys.ts';
 import type { IndexSpec } from './index-spec.ts';
+import { PartIndex } from './part-index.ts';
 import { PrefixCounts } from './prefix-counts.ts';
 
 /** Keys from `from` (inclusive) to `to` (exclusive). */
@@ -32,6 +33,8 @@ export class IndexTable {
   #recall: StatementSync;
   /** Null if the index has no counters. */
   readonly counts: PrefixCounts | null;
+  /** Null if the index finds no parts of texts. */
+  readonly parts: PartIndex | null;
 
   /** `arrays`: a bit mask of the components that were ever an array. */
   constructor(db: DatabaseSync, id: number, spec: IndexSpec, documents: string, arrays: number) {
@@ -43,6 +46,7 @@ export class IndexTable {
       `CREATE TABLE IF NOT EXISTS ${table} (k BLOB NOT NULL, r INTEGER NOT NULL, PRIMARY KEY (k, r)) WITHOUT ROWID`,
     );
     this.counts = spec.countedPrefix === undefined ? null : new PrefixCounts(db, id);
+    this.parts = spec.partsOf === undefined ? null : new PartIndex(db, id, spec, spec.partsOf, documents);
     this.#insert = db.prepare(`INSERT INTO ${table} (k, r) VALUES (?, ?)`);
     this.#delete = db.prepare(`DELETE FROM ${table} WHERE k = ? AND r = ?`);
     this.#other = db.prepare(`SELECT r FROM ${table} WHERE k = ? AND r <> ? LIMIT 1`);
@@ -55,6 +59,11 @@ export class IndexTable {
     this.#recall = db.prepare('SELECT arrays FROM indexes WHERE id = ?');
     this.#documents = pagesOf(db, 'i.k, i.r, d.d', `${table} i CROSS JOIN ${documents} d ON d.r = i.r`);
     this.#entries = pagesOf(db, 'i.k, i.r', `${table} i`);
+  }
+
+  /** A bit mask of the components that were ever an array. */
+  get arrays(): number {
+    return this.#arrays;
   }
 
   /** Whether any document ever had an array at this component. */
@@ -77,6 +86,7 @@ export class IndexTable {
   /** After a rollback: rereads which components were ever arrays. */
   recall(): void {
     this.#arrays = Number(this.#recall.get(this.id)?.arrays ?? 0);
+    this.parts?.recall();
   }
 
   keysOf(fields: Fields): IndexKey[] {
@@ -144,6 +154,7 @@ export class IndexTable {
   drop(db: DatabaseSync): void {
     db.exec(`DROP TABLE index_${this.id}`);
     this.counts?.drop(db);
+    this.parts?.drop(db);
   }
 }
 

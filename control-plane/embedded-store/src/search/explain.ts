@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 import { conditionsOf } from '../filters/filter-conditions.ts';
 import type { Records } from '../storage/records.ts';
 import { findRows, type Window } from './find-rows.ts';
+import { readsByParts } from './part-rows.ts';
 import { type Plan, planFor } from './plan.ts';
 import type { Part } from './sorted-entries.ts';
 
@@ -9,15 +10,18 @@ import type { Part } from './sorted-entries.ts';
 export function explain(records: Records, filter: object, window: Required<Omit<Window, 'shown'>>): Document {
   const { order, skip, limit } = window;
   const most = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;
-  const plan = planFor(records.indexes, { ...conditionsOf(filter), order, most });
+  const conditions = conditionsOf(filter);
+  const plan = planFor(records.indexes, { ...conditions, order, most });
+  const isByParts = plan !== null && readsByParts(records, conditions, plan);
   let totalDocsExamined = 0;
   const examine = () => {
     totalDocsExamined += 1;
   };
   const nReturned = findRows(records, filter, window, examine).reduce((count) => count + 1, 0);
   const isSorted = plan ? plan.sorted : order.length === 0;
+  const stage = isByParts ? { stage: 'FETCH', inputStage: { stage: 'PARTS' } } : stageOf(plan);
   return {
-    queryPlanner: { winningPlan: isSorted ? stageOf(plan) : { stage: 'SORT', inputStage: stageOf(plan) } },
+    queryPlanner: { winningPlan: isSorted ? stage : { stage: 'SORT', inputStage: stage } },
     executionStats: { nReturned, totalDocsExamined },
   };
 }

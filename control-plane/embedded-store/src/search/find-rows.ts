@@ -6,6 +6,7 @@ import { type Fields, fromBytes } from '../stored-document.ts';
 import { type FieldTree, pickFields } from '../values/picked-fields.ts';
 import { type Component, sortKey } from '../values/sort-order.ts';
 import type { EntryTest } from './entry-test.ts';
+import { rowsWithPart } from './part-rows.ts';
 import { countedBy, type Plan, planFor } from './plan.ts';
 import { joinedRows, type Part } from './sorted-entries.ts';
 
@@ -61,6 +62,12 @@ export function* search(
   const plan = planFor(records.indexes, { ...conditions, order, most });
   const needed = shown && withWhole(shown, [...namesIn(conditions), ...order.map(({ segments }) => segments[0]!)]);
   const read: Read = (bytes) => fromBytes(needed ? pickFields(bytes, needed) : bytes);
+  const few = plan && (yield* rowsWithPart(records, conditions, plan));
+  if (few) {
+    const rows = examined(candidates(records, few, read), plan, examine);
+    const found = matching(rows, matcherOf(filterOf(conditions) ?? {}));
+    return yield* windowOf(inOrder(records, found, order, read), skip, limit);
+  }
   if (plan?.lists && !plan.entryTest) {
     const skipped = plan.rest === null ? skip : 0;
     const rows = examined(listedRows(records, plan, plan.lists, skipped, read), plan, examine);
@@ -93,7 +100,8 @@ export function* countRows(records: Records, filter: object): Generator<typeof P
   const isListed = plan?.lists && plan.rest === null;
   if (isListed && (plan.lists!.length > 1 || plan.lists![0]!.length > 1)) return yield* countListed(plan, plan.lists!);
   if (plan && plan.rest === null && plan.isOnce) return yield* countEntries(plan);
-  if (plan?.entryTest?.rest === null && plan.isOnce) return yield* countTested(records, plan, plan.entryTest);
+  const few = plan && (yield* rowsWithPart(records, conditions, plan));
+  if (!few && plan?.entryTest?.rest === null && plan.isOnce) return yield* countTested(records, plan, plan.entryTest);
   let total = 0;
   for (const found of search(records, filter, { shown: new Map() })) {
     if (found) total += 1;
@@ -155,6 +163,19 @@ function candidate({ row, bytes }: StoredRow, read: Read): Candidate {
       return fields;
     },
   };
+}
+
+/** The documents of these rows. */
+function* candidates(records: Records, rows: number[], read: Read): Paused<Candidate> {
+  let bytes = 0;
+  for (const row of rows) {
+    const stored = records.get(row);
+    if (stored) yield candidate(stored, read);
+    bytes += stored?.bytes.length ?? 0;
+    if (bytes < BYTES_AT_ONCE) continue;
+    bytes = 0;
+    yield PAUSE;
+  }
 }
 
 /** The documents of lists of entries. */

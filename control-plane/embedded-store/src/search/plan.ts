@@ -1,5 +1,6 @@
 import { type Condition, type Conditions, filterOf, partsOf } from '../filters/filter-conditions.ts';
 import type { IndexTable, KeyRange } from '../indexes/index-table.ts';
+import type { PartIndex } from '../indexes/part-index.ts';
 import type { Fields } from '../stored-document.ts';
 import type { Component } from '../values/sort-order.ts';
 import { type EntryTest, entryTestOf } from './entry-test.ts';
@@ -110,6 +111,26 @@ export function countedBy(indexes: readonly IndexTable[], conditions: Conditions
   }
   return null;
 }
+
+/** The index that finds parts of a text, for the documents that conditions select, and the key of their prefix. */
+export type PartsSearch = { index: IndexTable; parts: PartIndex; prefix: Buffer; path: string };
+
+/** Where a pattern among the conditions asks for a text whose parts an index finds. */
+export function partsSearches(indexes: readonly IndexTable[], { conditions, others }: Conditions): PartsSearch[] {
+  return indexes.flatMap((index) => {
+    const { partsOf: path = '', countedPrefix } = index.spec;
+    if (!index.parts || !others.some((other) => path in other)) return [];
+    const { depth, keys } = reachOf(index, conditions).points;
+    const [prefix] = keys;
+    return prefix && depth === countedPrefix && keys.length === 1 ? [{ index, parts: index.parts, prefix, path }] : [];
+  });
+}
+
+/** The number of entries that a plan reads at most, counted up to `limit`. */
+export const entriesOfPlan = ({ index, ranges, points, bounded }: Plan, limit: number): number =>
+  index.counts && !bounded && points.depth === index.spec.countedPrefix
+    ? index.counts.sum(points.keys)
+    : index.count(ranges, limit);
 
 /** The cost of a plan: the entries to read, counted up to the cost of the best plan so far, plus the cost of a sort and of tests. */
 function cheapest(plans: readonly Plan[], { most }: Question): Plan {

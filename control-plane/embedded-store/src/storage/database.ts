@@ -77,24 +77,35 @@ export class Database {
   createIndex(records: Records, spec: IndexSpec): void {
     const existing = records.indexes.map((index) => index.spec);
     if (!isSameIndex(spec, existing)) this.transaction(() => this.#addIndex(records, spec));
-    else this.#countBy(records, spec);
+    else this.#changeIndex(records, spec);
   }
 
-  /** Changes the counted prefix of an existing index. */
-  #countBy(records: Records, spec: IndexSpec): void {
+  /** Changes what an existing index counts by, and the text whose parts it finds. */
+  #changeIndex(records: Records, spec: IndexSpec): void {
     const index = records.indexes.find((one) => one.spec.name === spec.name);
-    if (!index || index.spec.countedPrefix === spec.countedPrefix) return;
-    this.dropIndex(records, index);
-    this.transaction(() => this.#addIndex(records, spec));
+    if (!index || (index.spec.countedPrefix === spec.countedPrefix && index.spec.partsOf === spec.partsOf)) return;
+    if (index.spec.countedPrefix === spec.countedPrefix) this.#changeParts(records, index, spec);
+    else {
+      this.dropIndex(records, index);
+      this.transaction(() => this.#addIndex(records, spec));
+    }
+  }
+
+  /** Keeps the entries. Existing documents are added to the parts with later writes, because they may be many. */
+  #changeParts(records: Records, index: IndexTable, spec: IndexSpec): void {
+    const changed = this.transaction(() => {
+      index.parts?.drop(this.#db);
+      this.#db.prepare('UPDATE indexes SET options = ? WHERE id = ?').run(optionsOf(spec), index.id);
+      return new IndexTable(this.#db, index.id, spec, Records.table(records.id), index.arrays);
+    });
+    records.indexes.splice(records.indexes.indexOf(index), 1, changed);
   }
 
   #addIndex(records: Records, spec: IndexSpec): void {
-    const { name, components, unique, sparse, expireAfterSeconds, countedPrefix } = spec;
-    const keys = components.map(({ path, direction }) => [path, direction]);
-    const options = { name, unique, sparse, expireAfterSeconds, countedPrefix };
+    const keys = spec.components.map(({ path, direction }) => [path, direction]);
     const { lastInsertRowid } = this.#db
       .prepare('INSERT INTO indexes (collection, keys, options, arrays) VALUES (?, ?, ?, 0)')
-      .run(records.id, JSON.stringify(keys), JSON.stringify(options));
+      .run(records.id, JSON.stringify(keys), optionsOf(spec));
     const index = new IndexTable(this.#db, Number(lastInsertRowid), spec, Records.table(records.id), 0);
     records.fill(index);
     records.indexes.push(index);
@@ -157,6 +168,10 @@ export class Database {
     this.#db.close();
     await this.#log.close();
   }
+}
+
+function optionsOf({ name, unique, sparse, expireAfterSeconds, countedPrefix, partsOf }: IndexSpec): string {
+  return JSON.stringify({ name, unique, sparse, expireAfterSeconds, countedPrefix, partsOf });
 }
 
 function openLocked(path: string): DatabaseSync {

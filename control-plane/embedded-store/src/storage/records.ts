@@ -45,7 +45,10 @@ export class Records {
   insert(bytes: Uint8Array): void {
     const entries = this.#entries(this.indexes, fromBytes(bytes), -1);
     const row = Number(this.#insert.run(bytes).lastInsertRowid);
-    for (const { index, keys } of entries) for (const key of keys) index.add(key, row);
+    for (const { index, keys } of entries) {
+      for (const key of keys) index.add(key, row);
+      index.parts?.inserted(row);
+    }
   }
 
   /** Throws E11000 as `insert` does. Touches only the indexes whose keys change. */
@@ -56,13 +59,18 @@ export class Records {
     this.#update.run(after.bytes, row);
     for (const { index, keys } of entries) {
       const old = index.keysOf(before);
-      for (const key of without(old, keys)) index.remove(key, row);
-      for (const key of without(keys, old)) index.add(key, row);
+      const [gone, added] = [without(old, keys), without(keys, old)];
+      for (const key of gone) index.remove(key, row);
+      for (const key of added) index.add(key, row);
+      if (gone.length > 0 || added.length > 0) index.parts?.changed(row);
     }
   }
 
   remove(row: number, fields: Fields): void {
-    for (const index of this.indexes) for (const key of index.keysOf(fields)) index.remove(key, row);
+    for (const index of this.indexes) {
+      for (const key of index.keysOf(fields)) index.remove(key, row);
+      index.parts?.removed(row);
+    }
     this.#delete.run(row);
   }
 
@@ -85,6 +93,7 @@ export class Records {
     for (let rows = this.page(0, 500); rows.length > 0; rows = this.page(rows.at(-1)!.row, 500)) {
       for (const { row, bytes } of rows) {
         for (const key of this.#checked(index, fromBytes(bytes), row)) index.add(key, row);
+        index.parts?.inserted(row);
       }
     }
   }

@@ -1,0 +1,57 @@
+import type { Conditions } from '../filters/filter-conditions.ts';
+import { literalOf } from '../filters/literal-pattern.ts';
+import { patternIn } from '../filters/matcher.ts';
+import type { PartQuestion } from '../indexes/part-index.ts';
+import type { Records } from '../storage/records.ts';
+import { entriesOfPlan, type PartsSearch, type Plan, partsSearches } from './plan.ts';
+
+const PAUSE = null;
+/** Reading a document costs as much as testing so many entries of an index, or as finding so many rows with a gram. */
+const ENTRIES_PER_DOCUMENT = 16;
+const GRAMS_PER_DOCUMENT = 4;
+const ENTRIES_COUNTED_MAX = 200_000;
+/** Rows between two pauses: few of them answer a question. */
+const ROWS_AT_ONCE = 262_144;
+
+/**
+ * The rows of the documents that may match, because their texts have all characters of a part that is searched, in no order; null: no index
+ * finds parts of that text, or the plan reads less.
+ */
+export function* rowsWithPart(
+  records: Records,
+  conditions: Conditions,
+  plan: Plan,
+): Generator<typeof PAUSE, number[] | null> {
+  for (const search of partsSearches(records.indexes, conditions)) {
+    const { parts } = search;
+    const found = parts.unindexed();
+    const question = found && questionOf(search, conditions);
+    const most = Math.floor(entriesOfPlan(plan, ENTRIES_COUNTED_MAX) / ENTRIES_PER_DOCUMENT);
+    if (!question || question.rows > most * GRAMS_PER_DOCUMENT) continue;
+    for (let after = 0; found.length <= most && after < parts.through; after += ROWS_AT_ONCE) {
+      const to = Math.min(after + ROWS_AT_ONCE, parts.through);
+      found.push(...parts.find(question, after, to, most + 1 - found.length));
+      yield PAUSE;
+    }
+    if (found.length <= most) return found;
+  }
+  return null;
+}
+
+/** Whether {@link rowsWithPart} finds rows. */
+export function readsByParts(records: Records, conditions: Conditions, plan: Plan): boolean {
+  const rows = rowsWithPart(records, conditions, plan);
+  for (;;) {
+    const { done, value } = rows.next();
+    if (done) return value !== null;
+  }
+}
+
+function questionOf({ parts, prefix, path }: PartsSearch, { others }: Conditions): PartQuestion | null {
+  for (const other of others) {
+    const literal = path in other ? literalOf(patternIn(other[path])) : null;
+    const question = literal === null ? null : parts.question(prefix, literal);
+    if (question) return question;
+  }
+  return null;
+}
