@@ -2,6 +2,7 @@ import { DEFAULT_POOL, type NodeReport } from '@adsweep/shared/lease/messages.ts
 import type { Broadcast } from '../../platform/broadcast.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { loadScript, type RedisClient, removeMalformed } from '../../platform/redis.ts';
+import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import type { Store } from '../../platform/store.ts';
 import { type NodeIdentity, nodeKeyOf } from './credentials.ts';
 
@@ -81,16 +82,35 @@ type MarkedNode = { _id: string; marked_at: Date };
 /** Names of nodes for which the operator gave an instruction; it applies to every process with such a name. */
 export type MarkedNodes = ReturnType<typeof markedNodes>;
 
+/** How late a process may see a mark that another process set, where {@link MarkedNodes.hasLately} is asked. */
+const MARKS_SEEN_MS = 1_000;
+
 /** The names of blocked or of draining nodes. */
 export function markedNodes(store: Store, collection: 'blocked_nodes' | 'draining_nodes') {
   const marked = store.collection<MarkedNode>(collection);
+  const names = async (): Promise<string[]> => {
+    const all = await marked.find({}).sort({ _id: 1 }).toArray();
+    return all.map(({ _id }) => _id);
+  };
+  const lately = rememberBriefly(async () => new Set(await names()), MARKS_SEEN_MS);
+
   return {
     async add(nodeId: string, now: Date): Promise<void> {
       await insertOnce(marked, { _id: nodeId, marked_at: now });
+      lately.forget('');
     },
 
     async remove(nodeId: string): Promise<void> {
       await marked.deleteOne({ _id: nodeId });
+      lately.forget('');
+    },
+
+    /**
+     * Whether a node is marked, or was a second ago. One query a second answers all nodes, which ask with each heartbeat and long poll.
+     * Nothing that a mark must prevent may rest on it.
+     */
+    async hasLately(nodeId: string): Promise<boolean> {
+      return (await lately('')).has(nodeId);
     },
 
     async has(nodeId: string): Promise<boolean> {
@@ -98,10 +118,7 @@ export function markedNodes(store: Store, collection: 'blocked_nodes' | 'drainin
     },
 
     /** All names, sorted. */
-    async names(): Promise<string[]> {
-      const all = await marked.find({}).sort({ _id: 1 }).toArray();
-      return all.map(({ _id }) => _id);
-    },
+    names,
   };
 }
 

@@ -31,7 +31,7 @@ export type AdmitDependencies = {
   joinTokens: string;
   /** Signs the credentials of nodes and of leases. */
   leaseSecret: string;
-  blocked: Pick<MarkedNodes, 'has'>;
+  blocked: Pick<MarkedNodes, 'hasLately'>;
 };
 
 /**
@@ -51,7 +51,7 @@ export function admitNode({ joinTokens, leaseSecret, blocked }: AdmitDependencie
     const mayJoin = permission === 'join' && isOneOfSecrets(credential, joinTokens);
     if (!node && !mayJoin) throw unauthorized(NOT_VALID[permission === 'join' ? 'join' : 'node']);
     if (node && permission === 'join' && node.nodeId !== id) throw otherNodesCredential(node.nodeId);
-    if (await blocked.has(node?.nodeId ?? id)) throw blockedError(node?.nodeId ?? id);
+    if (await blocked.hasLately(node?.nodeId ?? id)) throw blockedError(node?.nodeId ?? id);
     return { node, lease: null };
   };
 }

@@ -32,7 +32,7 @@ export type NodeApiDependencies = AcquireDependencies &
   EndDependencies & {
     nodes: Pick<Nodes, 'report'>;
     blocked: Pick<MarkedNodes, 'has'>;
-    draining: Pick<MarkedNodes, 'has'>;
+    draining: Pick<MarkedNodes, 'has' | 'hasLately'>;
     /** Calls `drained` when the operator begins to drain the node, until `stop` is called. */
     watchDrains: (nodeId: string, drained: () => void) => Promise<{ stop: () => void }>;
     disk: DiskSpace;
@@ -65,7 +65,7 @@ function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
     handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
       const node = caller.node ?? newIdentity(params.id, body.slots);
       if (!(await nodes.report(node, body).catch(unavailable))) throw tooManyNodes();
-      return ok({ credential: nodeCredential(leaseSecret, node), drain: await draining.has(node.nodeId) });
+      return ok({ credential: nodeCredential(leaseSecret, node), drain: await draining.hasLately(node.nodeId) });
     },
   });
 }
@@ -152,7 +152,7 @@ async function acquireWhileConnected(
   socket.once('close', end);
   const drains = await dependencies.watchDrains(nodeId, end);
   try {
-    if (await dependencies.draining.has(nodeId)) return DRAIN;
+    if (await dependencies.draining.hasLately(nodeId)) return DRAIN;
     const leases = await acquire(dependencies, request, over.signal).catch((error: unknown) => {
       throw error instanceof QueueUnavailable ? unavailableError(error) : error;
     });

@@ -39,7 +39,7 @@ export function poolOf(catalogue: Catalogue, countryCode: string, proxyType: Pro
 }
 
 /** Number of characters that are compared: the distance takes quadratic time. */
-const COMPARED_LENGTH_MAX = 100;
+const COMPARED_LENGTH_MAX = 48;
 
 /** Up to five of `values`, the most similar to `given` first (spec 2.4, `valid_sample`). */
 export function closest(values: readonly string[], given: string): string[] {
@@ -53,14 +53,20 @@ export function closest(values: readonly string[], given: string): string[] {
 
 /** Levenshtein distance: the number of letters to insert, delete or replace. */
 export function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  // One row of the table: requests name many unknown values, each of which is compared with all known ones.
+  const row = Uint16Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
+    const letter = a.charCodeAt(i - 1);
+    let diagonal = row[0]!;
+    let left = i;
+    row[0] = i;
     for (let j = 1; j <= b.length; j++) {
-      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1));
+      const above = row[j]!;
+      const change = letter === b.charCodeAt(j - 1) ? diagonal : diagonal + 1;
+      left = Math.min(change, above + 1, left + 1);
+      row[j] = left;
+      diagonal = above;
     }
-    row = next;
   }
   return row[b.length]!;
 }

@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { Acquired, Registered } from '@adsweep/shared/lease/messages.ts';
 import { createDomains } from '../../../src/compose/domains.ts';
 import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
-import { NODES_MAX, nodes as nodesIn } from '../../../src/crawling/fleet/nodes.ts';
+import { markedNodes, NODES_MAX, nodes as nodesIn } from '../../../src/crawling/fleet/nodes.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { NEXT_NODE_TOKEN, NODE_TOKEN } from '../../support/open-plane.ts';
@@ -257,5 +257,36 @@ describe('a node that the operator drains', () => {
     assert.deepEqual(answer?.body, { leases: [], drain: true });
     assert.equal((await farm.read(scan._id)).status, 'pending');
     await farm.farm.undrainNode('late');
+  });
+
+  it('§4.6.3 gets no lease either from a process that does not see the drain of another one yet', async () => {
+    const credential = await register('elsewhere');
+    const scan = await farm.submit();
+    assert.equal((await reportAs('elsewhere', credential)).status, 200);
+    await markedNodes(farm.store, 'draining_nodes').add('elsewhere', new Date());
+    const answer = (await (await acquire('elsewhere', credential)).json()) as Acquired;
+    assert.deepEqual(answer, { leases: [], drain: true });
+    assert.equal((await farm.read(scan._id)).status, 'pending');
+    await farm.farm.undrainNode('elsewhere');
+  });
+
+  it('costs one query a second for all nodes, however often they ask', async () => {
+    let queries = 0;
+    const collection = (name: string) => {
+      const whole = farm.store.collection(name);
+      const find = (...of: Parameters<typeof whole.find>) => {
+        queries += 1;
+        return whole.find(...of);
+      };
+      return Object.assign(Object.create(whole), { find });
+    };
+    const marked = markedNodes({ ...farm.store, collection } as never, 'draining_nodes');
+    await Promise.all(Array.from({ length: 500 }, (_, at) => marked.hasLately(`node-${at}`)));
+    assert.equal(queries, 1);
+    await marked.add('node-1', new Date());
+    assert.equal(await marked.hasLately('node-1'), true, 'a mark by this process is seen at once');
+    await marked.remove('node-1');
+    assert.equal(await marked.hasLately('node-1'), false);
+    assert.equal(queries, 3);
   });
 });
