@@ -6,9 +6,9 @@ import { CaptureWorld } from './support/capture-world.ts';
 const PAGE = 'http://news.example/';
 const adUrl = (name: string) => `http://securepubads.g.doubleclick.net/${name}`;
 /** A slot of Google Publisher Tag with a creative. */
-const slot = (name: string) => `<p>Text of the page about ${name}.</p>
+const slot = (name: string, url = adUrl(name)) => `<p>Text of the page about ${name}.</p>
   <div id="div-gpt-ad-${name}" data-google-query-id="query-${name}"><div id="google_ads_iframe_/1/${name}_0__container__">
-  <iframe id="google_ads_iframe_/1/${name}_0" src="${adUrl(name)}" width="300" height="250" style="border:0"></iframe></div></div>
+  <iframe id="google_ads_iframe_/1/${name}_0" src="${url}" width="300" height="250" style="border:0"></iframe></div></div>
   <div style="height:300px"></div>`;
 const banner = (name: string, script: string) =>
   `<body style="margin:0"><a id="ad" style="display:block;width:300px;height:250px;background:#ace" href="#">Offer ${name}</a>
@@ -25,7 +25,12 @@ describe('sweeps', { concurrency: 1 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start('--ignore-certificate-errors');
-    world.site.setPage(PAGE, `<title>News</title><h1>News</h1>${Object.keys(ADS).map(slot).join('')}`);
+    world.site.setPage(
+      PAGE,
+      `<title>News</title><h1>News</h1>${Object.keys(ADS)
+        .map((name) => slot(name))
+        .join('')}`,
+    );
     for (const [name, script] of Object.entries(ADS)) {
       world.site.setPage(adUrl(name), banner(name, script));
       world.site.setPage(`http://shop-${name}.example/`, `<title>Shop ${name}</title><h1>Buy ${name}</h1>`);

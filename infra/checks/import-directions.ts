@@ -61,9 +61,10 @@ const acrossWorkspaces = [
   { from: 'loadtest/bench/requests/**', to: 'control-plane/src/{{compose,http}/**,metrics.ts}' },
   { from: 'loadtest/bench/queue*.ts', to: 'control-plane/src/{crawling/{queue,leases}/**,metrics.ts}' },
   { from: 'loadtest/{bench/**,corpus/discovery/sweeper.ts}', to: 'infra/farm/test/support/**' },
+  { from: 'loadtest/corpus/discovery/finder.ts', to: 'browser-node/src/browser/chromium-pool.ts' },
   {
-    from: 'loadtest/corpus/discovery/finder.ts',
-    to: 'browser-node/src/{browser/chromium-pool.ts,capture/{discovery,session,targets}/*.ts}',
+    from: '{loadtest/bench/sweep.ts,infra/farm/test/sweep-kills.e2e.test.ts}',
+    to: 'browser-node/test/support/site.ts',
   },
   {
     from: 'loadtest/corpus/**',

@@ -19,6 +19,7 @@ const BENCHMARKS = {
   hostile: 'hostile pages on one node, and innocent ones between them',
   growth: 'what a farm holds after each tenth of 800 scans of all kinds',
   capture: 'a page scan beside a bare Playwright loop',
+  sweep: 'a sweep of a page with 25 ads beside single scans of the same creatives',
   crawlee: "pages a minute beside Crawlee's PlaywrightCrawler",
 };
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { derivedId } from '@adsweep/shared/ids.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { seededRandom } from '../../../shared/test/support/seeded-random.ts';
 import { type Limits, refusalOf } from '../../src/accounts/billing/allowance.ts';
 import { bookCharge, monthOf } from '../../src/accounts/billing/ledger-entry.ts';
 import { openAllowances } from '../../src/accounts/billing/open-allowances.ts';
@@ -12,7 +13,6 @@ import { NO_QUOTAS } from '../../src/accounts/organizations/organization.ts';
 import { gatherByKey } from '../../src/platform/gather-by-key.ts';
 import { PRICE_MICROS } from '../support/open-plane.ts';
 import { type Answered, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
-import { seededRandom } from '../support/seeded-random.ts';
 
 const SCANS = '/api/v1/scans';
 const BULK = '/api/v1/scans/bulk';

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { seededRandom } from '../../../shared/test/support/seeded-random.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import type { Allowance } from '../../src/accounts/billing/allowance.ts';
 import { allowanceStore } from '../../src/accounts/billing/allowance-store.ts';
@@ -23,7 +24,6 @@ import { type MongodbServer, startMongodbServer } from '../support/mongodb-serve
 import { type PrivateRedis, startRedis } from '../support/private-redis.ts';
 import { Replica, SKEWED_CLOCK } from '../support/replica.ts';
 import { PAGE } from '../support/running-api.ts';
-import { seededRandom } from '../support/seeded-random.ts';
 import { SignalledProcess } from '../support/signalled-process.ts';
 
 /** `npm test` runs the short kind, `npm run chaos` the long one. */

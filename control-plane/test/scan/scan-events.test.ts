@@ -8,6 +8,8 @@ import type { ScanEvent } from '../../src/scan/advance.ts';
 import { changeScan } from '../../src/scan/change-scan.ts';
 import type { ScanState } from '../../src/scan/scan-state.ts';
 import { openStateStream } from '../../src/scanning/scans/api/state-stream.ts';
+import { newChildScan } from '../../src/scanning/scans/request/new-child-scan.ts';
+import { adBlocks } from '../support/ad-blocks.ts';
 import { startRedis } from '../support/private-redis.ts';
 import { type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
@@ -72,6 +74,21 @@ describe('following a scan', () => {
       assert.equal(new Date(event.at).toISOString(), event.at);
       assert.deepEqual(Object.keys(event), ['number', 'id', 'status', 'retry_attempt', 'at']);
     }
+  });
+
+  test('§4.2.21 the streams of a sweep and of its ads end one by one, each with the final state of its own scan', async () => {
+    const { body } = await api.post('/api/v1/scans', { ...PAGE, ad_discovery: true });
+    await change(body.id, lease(1));
+    const sweep = await api.scans.find(ORGANIZATIONS.ours, body.id);
+    const children = adBlocks(1, 2).map((block) => newChildScan(sweep!, block, sweep!.lease!, new Date()));
+    for (const child of children) await api.scans.insertUnlessExists(child);
+    const [ofSweep, ofFirst, ofSecond] = await Promise.all([sweep!, ...children].map(({ _id }) => follow(_id)));
+    await until('the present states', () => [ofSweep, ofFirst, ofSecond].every((one) => one?.statuses().length === 1));
+    const failure = { type: 'failure' as const, loaded: true, capture: null, exit: null, backoffMs: 0, fence: 1 };
+    for (const { _id } of [sweep!, ...children]) await change(_id, { ...failure, code: 'navigation: DNS' });
+    await Promise.all([ofSweep, ofFirst, ofSecond].map((one) => one?.ended));
+    for (const one of [ofSweep, ofFirst, ofSecond]) assert.deepEqual(one?.statuses(), ['running', 'failed']);
+    assert.equal((await api.get(`/api/v1/scans/${children[0]?._id}/events`, { key: KEYS.theirs })).status, 404);
   });
 
   test('§4.2.21 the stream of an ended scan contains only the final state', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { seededRandom } from '../../../shared/test/support/seeded-random.ts';
 import type { CuttableLink } from './cuttable-link.ts';
 import type { PrivateRedis } from './private-redis.ts';
-import { seededRandom } from './seeded-random.ts';
 import type { SignalledProcess } from './signalled-process.ts';
 
 /** What can be harmed. */

@@ -1,5 +1,5 @@
+import { seededRandom } from '../../../shared/test/support/seeded-random.ts';
 import { runSimulatedNode } from './run-simulated-node.ts';
-import { seededRandom } from './seeded-random.ts';
 
 /** A simulated node as a process of its own: what it needs to know is in its environment. */
 const { NODE_ID = '', NODE_API_URLS = '', JOIN_TOKEN = '', SEED = '' } = process.env;

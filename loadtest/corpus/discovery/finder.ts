@@ -2,19 +2,8 @@ import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { ChromiumPool } from '../../../browser-node/src/browser/chromium-pool.ts';
-import { findAds } from '../../../browser-node/src/capture/discovery/find-ads.ts';
-import type { CaptureRequest } from '../../../browser-node/src/capture/session/capture-outcome.ts';
-import {
-  type CaptureSession,
-  leaveSession,
-  openSession,
-  openTab,
-  watchContext,
-} from '../../../browser-node/src/capture/session/capture-session.ts';
-import { Landings } from '../../../browser-node/src/capture/session/landings.ts';
-import { Visit } from '../../../browser-node/src/capture/session/visit.ts';
-import { url as urlTarget } from '../../../browser-node/src/capture/targets/url.ts';
 import { chromiumOfRun } from '../../../browser-node/test/support/chromium-of-run.ts';
+import { findAdsIn } from '../../../browser-node/test/support/find-ads-on.ts';
 import { ForwardProxy } from '../../../browser-node/test/support/forward-proxy.ts';
 import type { Site } from '../../../browser-node/test/support/site.ts';
 import { ticketFor } from '../../../browser-node/test/support/ticket.ts';
@@ -45,16 +34,9 @@ export class Finder {
     const ticket = ticketFor(proxy.server);
     const open = await this.#pool.open({ emulator, countryCode: 'US', ticket, isolated: false });
     try {
-      const limits = JOB_LIMITS.sweep;
-      const watch = await watchContext(open);
-      const session = openSession(watch, { limits }, new AbortController().signal, silent);
-      try {
-        const target = { kind: 'url' as const, value: urlOf(page) };
-        return await adsOf(session, { scan_id: 'scan', target, referrer: null, emulator_id: emulator.id, limits });
-      } finally {
-        leaveSession(session);
-        await watch.close();
-      }
+      const target = { kind: 'url' as const, value: urlOf(page) };
+      const request = { scan_id: 'scan', target, referrer: null, emulator_id: emulator.id, limits: JOB_LIMITS.sweep };
+      return (await findAdsIn(open, request)).map(({ block }) => block);
     } finally {
       await open.close();
       await proxy.close();
@@ -64,14 +46,4 @@ export class Finder {
   close(): Promise<void> {
     return this.#pool.close();
   }
-}
-
-/** Loads the page of a request and finds its ads. Throws if it does not load. */
-async function adsOf(session: CaptureSession, request: CaptureRequest): Promise<FoundBlock[]> {
-  const capture = { ...session, visit: new Visit(), landings: new Landings(session.tabs), publisherUrl: '' };
-  const tab = await openTab(session);
-  if (!tab) throw new Error('no tab opened');
-  const { error, failure } = await urlTarget.visit(capture, tab, request);
-  if (error || failure) throw new Error(error || failure?.cause);
-  return (await findAds(capture, tab)).map(({ block }) => block);
 }

@@ -36,9 +36,10 @@ export const dialogs: Collector = {
 
 /** Closes a dialog. `count`: how many its page has shown so far. */
 async function answer(capture: CaptureSession, dialog: Dialog, count: number): Promise<void> {
-  const landing = capture.tabs.all.find(({ page }) => page === dialog.page());
+  const page = dialog.page();
+  const shown = page ? capture.tabs.known(page) : undefined;
   // The stop is sent before the dialog is closed: otherwise the next dialog would open first.
-  const stopping = count > DIALOGS_MAX && landing && !landing.tab.isScriptDisabled ? landing.tab.stopScript() : null;
+  const stopping = count > DIALOGS_MAX && shown && !shown.tab.isScriptDisabled ? shown.tab.stopScript() : null;
   // The page waits for the answer, so the browser has time to stop it.
   if (count > DIALOGS_MAX) await pause(DIALOG_PAUSE_MS);
   const leaving = dialog.type() === 'beforeunload';

@@ -32,7 +32,7 @@ export const requests: Collector = {
         if (journal.admits(entry)) journal.add(entry);
       };
       for (const one of missingIn(journal.all(), [...seen])) add(entryOfSeen(one, (page) => byPage.get(page) ?? null));
-      const known = journal.entries();
+      const known = journal.sent();
       const until = journal.closedAtMs ?? Number.POSITIVE_INFINITY;
       const carried = entriesOfTraffic(draft.traffic, known).filter(({ timestampMs }) => timestampMs < until);
       for (const entry of missingIn(known, carried)) add(entry);

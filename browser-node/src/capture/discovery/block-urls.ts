@@ -32,7 +32,9 @@ export function urlsOf(
   const own = requests
     .toSorted((a, b) => a.atMs - b.atMs)
     .flatMap(({ url, scripts }) => [...scripts.toReversed().filter(isServed), url]);
-  const scripts = requests.flatMap((request) => request.scripts.toReversed()).filter(isServed);
+  const scripts = requests
+    .flatMap(({ url, resourceType, scripts }) => [...scripts.toReversed(), ...(resourceType === 'script' ? [url] : [])])
+    .filter(isServed);
   const frame = outermostFrame(page, slot);
   const publisher = page.documentAt(0).url;
   const isWritten = !frame.some((url) => /^https?:/i.test(url) && !sameSite(url, publisher));

@@ -1,8 +1,8 @@
 import { AD_BLOCKS_MAX, type AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { note } from '@adsweep/shared/capture/notes.ts';
-import type { MemberCapture } from '../session/capture-session.ts';
+import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
-import { findAdBlocks } from './find-blocks.ts';
+import { findAdBlocks, isSamePlace } from './find-blocks.ts';
 import { type FoundPop, findPops } from './find-pops.ts';
 import type { FoundAd } from './found-ad.ts';
 import { describeSlot, identityOf } from './identity.ts';
@@ -36,10 +36,26 @@ export async function findAds(capture: MemberCapture, tab: OpenTab): Promise<Fou
   return ads.slice(0, AD_BLOCKS_MAX).map((make, slot_index) => make(slot_index));
 }
 
+/**
+ * The ad that is now where another was found: a slot that refreshes replaces its elements and frames. It has the block of the one before. Null:
+ * no ad is there. Rejects when the browser is gone.
+ */
+export async function findAgain(session: CaptureSession, ad: FoundAd): Promise<FoundAd | null> {
+  const { blocks } = await look(session, ad.tab);
+  const isThere = (one: SeenBlock) => isSamePlace(one.box, ad.block);
+  const described = blocks.filter(({ description }) => description === ad.place);
+  const found = described.find(isThere) ?? described[0] ?? blocks.find(isThere);
+  if (!found) return null;
+  const { element, frameIds, coversPage, closeButton } = found;
+  const frames = new Set(frameIds);
+  const ownsRequest: FoundAd['ownsRequest'] = (entry) => frames.has(entry.frameId) || ad.ownsRequest(entry);
+  return { ...ad, element, frameIds, coversPage, closeButton, ownsRequest };
+}
+
 type Look = { blocks: SeenBlock[]; left: number; unread: number };
 const NOTHING: Look = { blocks: [], left: 0, unread: 0 };
 
-async function look(capture: MemberCapture, tab: OpenTab): Promise<Look> {
+async function look(capture: CaptureSession, tab: OpenTab): Promise<Look> {
   const { facts, sessionOf, unread } = await readPage(capture, tab);
   if (facts.documents.length === 0) return { ...NOTHING, unread };
   const page = new PageIndex(facts);
@@ -95,6 +111,7 @@ function adOfBlock(seen: SeenBlock, tab: OpenTab, slot_index: number, identities
       signals: [...signals],
     },
     element,
+    place: description,
     frameIds,
     tab,
     coversPage,
@@ -116,6 +133,7 @@ function adOfPop(
   return {
     block: { ...at, ad_kind: 'pop', network, network_host: '', ...NOWHERE, signals: [signal] },
     element: null,
+    place: '',
     frameIds: [],
     tab,
     coversPage: false,

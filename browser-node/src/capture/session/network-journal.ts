@@ -37,6 +37,7 @@ export class NetworkJournal {
   lastActivityAt = performance.now();
   readonly #tabs: Map<string, Tab>;
   readonly #admits: (entry: Entry) => boolean;
+  #isOthers: (entry: Entry) => boolean = () => false;
   readonly #open = new Map<string, Open>();
   readonly #sockets = new Map<string, Entry>();
   /** ORB-blocked requests whose extra info has not arrived yet. */
@@ -212,8 +213,18 @@ export class NetworkJournal {
     else if (this.#requests.add(entry, `${entry.resourceType} ${registrableDomain(entry.url)}`)) this.dropped += 1;
   }
 
-  /** The requests that are kept, ordered by time, without those that were stopped inside the browser. */
+  /** From now on these requests are in {@link sent} alone: another record has them. */
+  leaveOut(isOthers: (entry: Entry) => boolean): void {
+    this.#isOthers = isOthers;
+  }
+
+  /** The requests of the record, ordered by time, without those that were stopped inside the browser. */
   entries(): Entry[] {
+    return this.sent().filter((entry) => !this.#isOthers(entry));
+  }
+
+  /** The same, with those that another record has. */
+  sent(): Entry[] {
     return this.all().filter(({ isStopped }) => !isStopped);
   }
 

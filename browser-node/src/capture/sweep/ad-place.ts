@@ -108,12 +108,12 @@ export async function uncover(session: CaptureSession, ad: FoundAd, point: Point
   await inPage(session, ad, hideCovers, { ...point, most: COVERS_MAX });
 }
 
-/** Hides an ad, or shows it again. Never throws. */
-export async function setHidden(session: CaptureSession, ad: FoundAd, isHidden: boolean): Promise<void> {
-  await inPage(session, ad, hideOwn, { isHidden });
+/** Hides an ad that lies over the page, with all that it lies on. Never throws. */
+export async function hideOverlay(session: CaptureSession, ad: FoundAd): Promise<void> {
+  await inPage(session, ad, hideOutermostFixed, {});
 }
 
-/** Shows again what {@link uncover} hid. Never throws. */
+/** Shows again what {@link uncover} and {@link hideOverlay} hid. Never throws. */
 export async function showCovers(session: CaptureSession, ad: FoundAd): Promise<void> {
   await inPage(session, ad, showHidden, {});
 }
@@ -166,8 +166,12 @@ const showHidden = function (this: Element): void {
 };
 
 /** Runs in the page, in an isolated world. */
-const hideOwn = function (this: Element, { isHidden }: { isHidden: boolean }): void {
-  const { style } = this as HTMLElement;
-  if (isHidden) style.setProperty('visibility', 'hidden', 'important');
-  else style.removeProperty('visibility');
+const hideOutermostFixed = function (this: Element): void {
+  const kept = globalThis as { hiddenCovers?: { element: HTMLElement; was: string }[] };
+  let overlay = this as HTMLElement;
+  for (let at: Node | null = this; at; at = at.parentNode ?? (at as ShadowRoot).host ?? null)
+    if (at instanceof HTMLElement && getComputedStyle(at).position === 'fixed') overlay = at;
+  kept.hiddenCovers ??= [];
+  kept.hiddenCovers.push({ element: overlay, was: overlay.style.getPropertyValue('visibility') });
+  overlay.style.setProperty('visibility', 'hidden', 'important');
 };

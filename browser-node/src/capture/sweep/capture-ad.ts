@@ -14,6 +14,7 @@ import type { SessionScope } from '../session/open-tabs.ts';
 import { Visit } from '../session/visit.ts';
 import type { Visited } from '../targets/target.ts';
 import { clickAd } from './click-ad.ts';
+import { closeOverlay } from './close-overlay.ts';
 import { type KeptAd, keepAd } from './keep-ads.ts';
 import type { PublisherPage } from './publisher-page.ts';
 import { requestsOfAd } from './share.ts';
@@ -49,6 +50,7 @@ export async function captureAd(
     if (found && page) {
       const later = page.ads.filter(({ block }) => block.slot_index > found.block.slot_index);
       turn.records.leaveAd(seen.draft, seen.capture, found, later, page.host.tab.tab);
+      await closeOverlay(seen.capture, page.host, found);
     }
     const leftAt = performance.now();
     const carried = await closeTabs(session, traffic, { maxMs: LEAVE_AD_MS, isQuiet: false });

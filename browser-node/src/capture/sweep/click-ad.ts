@@ -10,7 +10,8 @@ import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
-import { boxInView, bringIntoView, framesOfAd, showCovers, uncover } from './ad-place.ts';
+import { boxInView, framesOfAd, showCovers, uncover } from './ad-place.ts';
+import { showAd } from './show-ad.ts';
 
 /** Points that are clicked, besides the centre, until a landing opens. */
 const CLICKS_MAX = 4;
@@ -19,11 +20,11 @@ const CLICKS_MAX = 4;
 export type AdClick = { isThere: boolean; checkInteractive: ((budgetMs: number) => Promise<Interactivity>) | null };
 
 /** Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it. The tabs that open stay. */
-export async function clickAd(capture: MemberCapture, page: CreativePage, ad: FoundAd): Promise<AdClick> {
-  const slot = await bringIntoView(capture, ad);
-  const frames = slot ? await framesOfAd(capture, ad) : [];
+export async function clickAd(capture: MemberCapture, page: CreativePage, found: FoundAd): Promise<AdClick> {
+  const shown = await showAd(capture, found);
+  const { ad, frames } = shown ?? { ad: found, frames: [] };
   // A slot is often wider than the ad in it.
-  const box = shownFrame(frames, ad)?.box ?? slot;
+  const box = shownFrame(frames, ad)?.box ?? shown?.box;
   const view = page.page.viewportSize();
   const centre = box && view && centreOf(box, view);
   if (!box || !view || !centre) return { isThere: false, checkInteractive: null };

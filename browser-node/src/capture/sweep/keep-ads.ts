@@ -18,7 +18,8 @@ import { ANSWER_MS, HTML_LENGTH_MAX, SCREENSHOT_MS, underLoad } from '../session
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { StoredFile } from '../session/stored-file.ts';
-import { bringIntoView, framesOfAd, setHidden } from './ad-place.ts';
+import { hideOverlay, showCovers } from './ad-place.ts';
+import { type ShownAd, showAd } from './show-ad.ts';
 
 /** What is kept of an ad from the moment in which it was found: it may be gone when its turn comes. */
 export type KeptAd = { facts: SeenCreative['facts']; frameId: string; files: CaptureFile[]; notes: Note[] };
@@ -31,9 +32,9 @@ export async function keepAds(session: CaptureSession, ads: readonly FoundAd[]):
   for (const ad of [...over, ...blocks.filter((one) => !over.includes(one))]) {
     if (session.ending.failure) break;
     kept.set(ad.block.identity, await keepAd(session, ad));
-    if (over.includes(ad)) await setHidden(session, ad, true);
+    if (over.includes(ad)) await hideOverlay(session, ad);
   }
-  for (const ad of over) await setHidden(session, ad, false);
+  for (const ad of over) await showCovers(session, ad);
   return kept;
 }
 
@@ -44,14 +45,14 @@ export async function keepAd(session: CaptureSession, ad: FoundAd): Promise<Kept
   const title = await browserTitle(session, tab.tab.session, null);
   const { x, y, ...size } = block;
   const about = { page_url: tab.tab.url, page_title: title.toWellFormed() };
-  const box = await bringIntoView(session, ad);
-  const frames = await framesOfAd(session, ad).catch(() => []);
-  const innermost = innermostOf(frames, ad, box);
+  const shown = await showAd(session, ad);
+  const { box, frames } = shown ?? { box: null, frames: [] };
+  const innermost = shown ? innermostOf(shown) : undefined;
   const path = innermost ? (pathOf(frames, innermost.frameId) as MeasuredFrame[]) : [];
   const document = innermostWithUrl(path);
   const pictures = box ? await picturesOf(session, ad, box) : [];
   if (pictures.length < 2) notes.push(note('creative_picture'));
-  const markup = block.ad_kind === 'banner' ? await markupOf(session, ad, innermost) : null;
+  const markup = block.ad_kind === 'banner' ? await markupInPlace(session, ad, shown) : null;
   if (block.ad_kind === 'banner' && markup === null) notes.push(note('creative_html'));
   const { width, height } = box ?? size;
   return {
@@ -63,7 +64,7 @@ export async function keepAd(session: CaptureSession, ad: FoundAd): Promise<Kept
 }
 
 /** The innermost frame that shows most of an ad; undefined: the ad is part of a document with other content. */
-function innermostOf(frames: readonly MeasuredFrame[], { frameIds }: FoundAd, box: Box | null) {
+function innermostOf({ ad: { frameIds }, frames, box }: ShownAd): MeasuredFrame | undefined {
   const area = (one: { width: number; height: number } | null) => (one ? one.width * one.height : 0);
   const isInside = (frame: MeasuredFrame) =>
     pathOf(frames, frame.frameId).some(({ frameId }) => frameIds.includes(frameId));
@@ -105,6 +106,14 @@ function inView({ x, y, width, height }: Box, view: { width: number; height: num
     width: Math.min(x + width, view.width) - left,
     height: Math.min(y + height, view.height) - top,
   };
+}
+
+/** The markup of an ad; of the next one in its place, if it was replaced while its screenshots were taken. */
+async function markupInPlace(session: CaptureSession, ad: FoundAd, shown: ShownAd | null): Promise<CaptureFile | null> {
+  if (!shown) return markupOf(session, ad, undefined);
+  const markup = await markupOf(session, shown.ad, innermostOf(shown));
+  const next = markup ? null : await showAd(session, shown.ad);
+  return next ? markupOf(session, next.ad, innermostOf(next)) : markup;
 }
 
 /** The markup of the document that shows an ad, or of its element; null: it could not be read. */

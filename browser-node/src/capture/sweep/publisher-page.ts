@@ -5,7 +5,7 @@ import type { FoundAd } from '../discovery/found-ad.ts';
 import type { CreativePage } from '../harness/harness-page.ts';
 import { PageLoads } from '../harness/page-loads.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
-import { stopBusyScripts } from '../session/busy-scripts.ts';
+import { stopBusyScripts, stopFramesThatHoldUp } from '../session/busy-scripts.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import {
   type CaptureSession,
@@ -38,8 +38,10 @@ export type PublisherPage = {
 /** What a visit to a page found, once it settled. */
 export type VisitedPage = { tab: OpenTab; documentId: string; ads: readonly FoundAd[] };
 
-/** The ads on a page that has settled. Rejects when its tab is gone or does not answer. */
+/** The ads on a page that has settled, once scripts that hold it up are stopped. Rejects when its tab is gone. */
 export async function findOnPage(capture: MemberCapture, tab: OpenTab): Promise<VisitedPage> {
+  await capture.ending.race(stopFramesThatHoldUp(capture, tab));
+  await capture.ending.race(stopBusyScripts(capture));
   const { documentId } = tab.tab;
   return { tab, documentId, ads: await findAds(capture, tab) };
 }
@@ -64,7 +66,7 @@ export async function keepPage(session: CaptureSession, { tab, documentId, ads }
       () => false,
     );
   };
-  return { ads, entries: session.journal.entries(), host, isFit, spoil };
+  return { ads, entries: session.journal.sent(), host, isFit, spoil };
 }
 
 /** Loads a page once more in a tab of its own, for its ads alone. Tabs that are open are closed. */
@@ -89,7 +91,6 @@ export async function loadAgain(
       const { error, failure } = await pageTarget.visit(capture, tab, request);
       if (failure || error)
         return { failure: failure ?? ({ code: 'navigation: CONNECTION_FAILED', cause: error } as const) };
-      await ending.race(stopBusyScripts(capture));
       return { page: await keepPage(capture, await findOnPage(capture, tab)), notes: session.notes };
     };
     const loaded = await ending.contain(load());

@@ -5,7 +5,6 @@ import { unobserved, unseen } from '../capture.ts';
 import { finishMember, type SeenMember, seeMember } from '../capture-member.ts';
 import { AdRecords } from '../discovery/ad-records.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
-import { stopBusyScripts } from '../session/busy-scripts.ts';
 import { type CaptureOutcome, type CapturePage, type CaptureRequest, removeFiles } from '../session/capture-outcome.ts';
 import {
   type ContextWatch,
@@ -20,6 +19,7 @@ import { url as pageTarget } from '../targets/url.ts';
 import { captureAd } from './capture-ad.ts';
 import { type KeptAd, keepAds } from './keep-ads.ts';
 import { findOnPage, keepPage, loadAgain, type PublisherPage, type VisitedPage } from './publisher-page.ts';
+import { isOfAds } from './share.ts';
 
 /** Sweeps one page for ads and captures them one after the other, in one context as long as that lasts. */
 export type Sweep = {
@@ -114,7 +114,6 @@ class PageSweep implements Sweep {
   }
 
   async #findAds(capture: MemberCapture, tab: OpenTab, { discovery }: CaptureRequest): Promise<VisitedPage> {
-    await capture.ending.race(stopBusyScripts(capture));
     const found = await findOnPage(capture, tab);
     const wanted = found.ads.filter(({ block }) => discovery?.ad_formats.includes(block.ad_kind));
     this.blocks = wanted.map(({ block }) => block);
@@ -126,6 +125,7 @@ class PageSweep implements Sweep {
   /** Takes out of the page's capture what the ads did that have a scan of their own. */
   #leavePage({ draft, capture }: SeenMember, { tab }: VisitedPage): void {
     this.#records.leavePage(draft, capture, this.#scanned, tab.tab);
+    capture.journal.leaveOut((entry) => isOfAds(entry, this.#scanned));
   }
 
   /** The page as it is, or loaded again. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { corpusData } from '../../../../shared/test/support/corpus-data.ts';
+import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import type { PackedScan } from '../../../src/analysis/evidence/packed-scan.ts';
 import type { GroupOutcome } from '../../../src/analysis/rules/evaluation/run-rules.ts';
 import type { Condition, SearchRule } from '../../../src/analysis/rules/rule.ts';
@@ -11,7 +12,6 @@ import type { FoundTag, RuleTarget } from '../../../src/analysis/rules/rule-type
 import { foldText, WordAutomaton } from '../../../src/analysis/rules/search/word-automaton.ts';
 import { AnalysisThreads } from '../../../src/analysis/threads/analysis-threads.ts';
 import { captureOf, gzJson, requestOf } from '../../support/running-farm.ts';
-import { seededRandom } from '../../support/seeded-random.ts';
 
 const threads = new AnalysisThreads(2);
 after(() => threads.close());

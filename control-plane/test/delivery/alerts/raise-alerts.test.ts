@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
+import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { entryOf } from '../../../src/analysis/policies/policy-set.ts';
 import type { AlertRecord } from '../../../src/delivery/alerts/alert.ts';
 import { alertStore } from '../../../src/delivery/alerts/alert-store.ts';
@@ -12,7 +13,6 @@ import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { boundCampaign } from '../../support/bound-campaign.ts';
 import { checkCrawled, followUpsOf, LOUD, slugsOf } from '../../support/checked-scans.ts';
 import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
-import { seededRandom } from '../../support/seeded-random.ts';
 
 const AUTOSOUND = { rule_type: 'tag', tag_slug: 'autosound' } as const;
 const BACK_BUTTON = { rule_type: 'tag', tag_slug: 'back_button' } as const;

@@ -1,0 +1,31 @@
+import type { FoundAd } from '../discovery/found-ad.ts';
+import { centreOf } from '../harness/clickables.ts';
+import type { CreativePage } from '../harness/harness-page.ts';
+import { ANSWER_MS, underLoad } from '../session/budgets.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
+import { clickAsVisitor } from '../session/visitor-click.ts';
+import { boxInView } from './ad-place.ts';
+
+/**
+ * Closes an ad that lies over the page by its close button, as a visitor does before reading on. What a button opens instead is stopped: the ad
+ * has been clicked already. Never throws: what stays open is hidden while other ads are clicked.
+ */
+export async function closeOverlay(capture: MemberCapture, host: CreativePage, ad: FoundAd): Promise<void> {
+  const { ending, logger, tabs, visit } = capture;
+  const view = host.page.viewportSize();
+  if (!ad.coversPage || !ad.closeButton || !view || ending.failure) return;
+  const deadlineMs = underLoad(capture, ANSWER_MS);
+  try {
+    const box = await ending.race(boxInView(ad.closeButton, deadlineMs));
+    const centre = box && centreOf(box, view);
+    if (!centre) return;
+    visit.beginCheck();
+    tabs.refuseFurther();
+    host.pageLoads.stopAll();
+    await ending.race(clickAsVisitor(host.tab, host.hasTouch, centre));
+  } catch (cause) {
+    logger.info({ cause }, 'an ad over the page could not be closed');
+  } finally {
+    tabs.closeRefused();
+  }
+}
