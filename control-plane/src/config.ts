@@ -97,6 +97,13 @@ export const ConfigSchema = Type.Object({
     mustBe: 'letters, digits and punctuation, without spaces',
     description: 'API key of the first organization, created at start. Empty: none is created.',
   }),
+  ADSWEEP_OAUTH_REGISTRATION: Type.String({
+    default: 'off',
+    pattern: '^(on|off)$',
+    mustBe: 'on or off',
+    description:
+      'on: everybody may register an OAuth client at `/oauth/register`; such a client gets no permission but those that a person consents to.',
+  }),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
     default: 10_000,
     minimum: 0,

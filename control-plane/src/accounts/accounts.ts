@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto';
 import type { Domain } from '../domain.ts';
 import type { Caller } from '../http/caller.ts';
 import type { OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
@@ -20,6 +21,7 @@ import { type ApiKeyRecord, findCaller, isStillValid, recordUse } from './keys/a
 import { keyRoutes } from './keys/key-routes.ts';
 import { keyStore } from './keys/key-store.ts';
 import { roleRoutes } from './keys/role-routes.ts';
+import { oauth } from './oauth/oauth.ts';
 import { accountRoutes } from './organizations/account-routes.ts';
 import {
   type Label,
@@ -30,7 +32,7 @@ import {
 } from './organizations/organization.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { organizationStore } from './organizations/organization-store.ts';
-import { limitRequests, requestCounter } from './rate-limit/limit-requests.ts';
+import { countRequestOf, limitRequests, requestCounter } from './rate-limit/limit-requests.ts';
 
 const REMEMBERED_MS = 1_000;
 /** How long the result of `isStillValid` is cached; open streams call it repeatedly. */
@@ -44,6 +46,11 @@ export type AccountsSettings = {
   checkPriceMicros: number;
   /** The starting balance of an organization, in micros; null: no balance is enforced. */
   startBalanceMicros: number | null;
+  publicUrl: string;
+  /** Secret that signs lease tokens; the key of OAuth's cookies is derived from it. The same on all replicas. */
+  leaseSecret: string;
+  /** Whether everybody may register an OAuth client. */
+  oauthRegistration: boolean;
   /** How long keys and organizations are cached, because every request reads both; changes take effect at most this much later. */
   rememberedMs?: number;
 };
@@ -54,8 +61,9 @@ export type AccountsDomain = ReturnType<typeof accountsDomain>;
 export function accountsDomain(
   { store, redis, wake, logger }: Pick<Platform, 'store' | 'redis' | 'wake' | 'logger'>,
   { countScans }: AccountsNeeds,
-  { checkPriceMicros, startBalanceMicros, rememberedMs = REMEMBERED_MS }: AccountsSettings,
+  settings: AccountsSettings,
 ) {
+  const { checkPriceMicros, startBalanceMicros, rememberedMs = REMEMBERED_MS } = settings;
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
   const [rechecks, audits] = [recheckStore(store), auditStore(store)];
   const find = rememberBriefly((id) => organizations.find(id), rememberedMs);
@@ -89,6 +97,19 @@ export function accountsDomain(
   };
   const findByHash = rememberBriefly(readKey, rememberedMs);
   const findById = rememberBriefly((id) => keys.findById(id), Math.min(KEY_WATCH_MS, rememberedMs));
+  const limits = { quotasOf, countRequest: requestCounter(redis) };
+  const findByKey = (key: string) => findCaller({ findByHash }, key, new Date());
+  const oauth2 = oauth(
+    {
+      ...{ store, outboxFilled, rememberedMs, findKeyById: findById, findCallerByKey: findByKey },
+      cookieKeys: [
+        Buffer.from(hkdfSync('sha256', settings.leaseSecret, '', 'adsweep oauth cookies', 32)).toString('hex'),
+      ],
+      countRequest: async (organizationId) => void (await countRequestOf(limits, organizationId)),
+      failed: (cause) => logger.error({ cause }, 'an OAuth request failed'),
+    },
+    { publicUrl: settings.publicUrl, allowsRegistration: settings.oauthRegistration },
+  );
   const revoked = ({ _id, key_hash }: ApiKeyRecord) => {
     findByHash.forget(key_hash);
     findById.forget(_id);
@@ -102,12 +123,13 @@ export function accountsDomain(
     readBilling({ find, readAllowance: allowance.read }, organizationId, checkPriceMicros, now);
 
   return {
-    stores: { keys, ledger, organizations, rechecks, audits, allowances: allowance.allowances },
+    stores: { ...oauth2.stores, keys, ledger, organizations, rechecks, audits, allowances: allowance.allowances },
     routes: {
       api: [
         ...accountRoutes({ organizations, outboxFilled }),
         ...keyRoutes({ keys, organizations, revoked, outboxFilled }),
         ...roleRoutes({ organizations, outboxFilled }),
+        ...oauth2.routes,
         ...auditRoutes({ readAuditLog: audits.list, organizations }),
         ...organizationRoutes({ organizations, addOrganization: addCustomer, outboxFilled }),
         ...creditRoutes({ organizations, bookCredit, outboxFilled }),
@@ -123,13 +145,16 @@ export function accountsDomain(
     loops: { relay: () => [startReleasing({ allowances: allowance.allowances, countScans, logger })] },
     outboxHandlers,
     verbs: {
+      /** The caller with an API key or an OAuth access token. */
       findCaller: limitRequests({
-        findCaller: (key) => findCaller({ findByHash }, key, new Date()),
-        quotasOf,
-        countRequest: requestCounter(redis),
+        ...limits,
+        findCaller: async (credential) => (await findByKey(credential)) ?? oauth2.findCaller(credential),
       }),
-      /** Whether the caller's key is still valid; a revocation by another process takes effect within half a second. */
-      isStillValid: (caller: Caller) => isStillValid({ findById }, caller, new Date()),
+      /** Whether the caller's key or token is still valid; a revocation by another process takes effect within a second. */
+      isStillValid: (caller: Caller) =>
+        caller.token ? oauth2.isStillValid(caller.token.id) : isStillValid({ findById }, caller, new Date()),
+      /** What is served of OAuth 2.0. */
+      oauthSurface: oauth2.surface,
       isActive: async (id: string) => (await find(id))?.status === 'active',
       /** The quotas of the organization; changes take effect within a second. */
       quotasOf,

@@ -9,6 +9,7 @@ import { idempotencyStore } from '../http/idempotency-store.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
 import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
+import { type OAuthSurface, serveOAuth } from '../http/serve-oauth.ts';
 import { type Admit, serveRoutes } from '../http/serve-routes.ts';
 import { boundUnsent } from '../http/unsent-answers.ts';
 import type { Metrics } from '../metrics.ts';
@@ -16,7 +17,7 @@ import type { Platform } from '../platform/platform.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { Domains } from './domains.ts';
 
-/** What an app is made of. `docs`: whether the reference page is served beside the routes. */
+/** What an app is made of. `docs`: whether the reference page is served beside the routes; `oauth`: what is served of OAuth 2.0. */
 export type AppParts<Caller> = {
   routes: Route<Caller>[];
   admit: Admit<Caller>;
@@ -26,6 +27,7 @@ export type AppParts<Caller> = {
   logger: Logger;
   seen: (request: AnsweredRequest) => void;
   docs: boolean;
+  oauth?: OAuthSurface | undefined;
 };
 
 /** One HTTP surface: the routes, the probes and, for people, the reference page. Every request goes through the same lifecycle. */
@@ -36,6 +38,7 @@ export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   app.use(boundUnsent());
   app.use(serveProbes(parts.readyChecks, parts.registry, parts.metricsToken));
   if (parts.docs) app.use(serveDocs());
+  if (parts.oauth) app.use(serveOAuth(parts.oauth));
   for (const middleware of serveRoutes(parts.routes, parts.admit)) app.use(middleware);
   app.on('error', (cause: unknown) => logUnsent(cause, parts.logger));
   return app;
@@ -74,11 +77,15 @@ export function forClients(
   routes: Route<Caller>[],
   docs: boolean,
 ) {
-  const { findCaller } = domains.accounts.verbs;
+  const { findCaller, oauthSurface } = domains.accounts.verbs;
   return createApp<Caller>({
     ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },
+    oauth: docs ? oauthSurface : undefined,
     admit: (authorization, permission, _params, setHeaders) =>
-      authenticate(findCaller, authorization, permission, setHeaders),
+      authenticate(findCaller, authorization, permission, {
+        metadataUrl: oauthSurface.resourceMetadataUrl,
+        setHeaders,
+      }),
   });
 }
 

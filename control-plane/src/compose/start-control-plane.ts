@@ -82,6 +82,7 @@ function settingsOf(config: Config, publicUrl: string): Settings {
     catalogueEveryMs: config.ADSWEEP_CATALOGUE_SECONDS * 1000,
     joinTokens: config.ADSWEEP_NODE_TOKEN,
     leaseSecret: config.ADSWEEP_LEASE_SECRET,
+    oauthRegistration: config.ADSWEEP_OAUTH_REGISTRATION === 'on',
     shards: config.ADSWEEP_QUEUE_SHARDS,
     retention: { scans: config.ADSWEEP_KEEP_SCANS_DAYS, evidence: config.ADSWEEP_KEEP_EVIDENCE_DAYS },
     ruleBudgetMs: config.ADSWEEP_RULE_BUDGET_MS,

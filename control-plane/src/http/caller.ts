@@ -4,9 +4,12 @@ import { ApiError } from './api-error.ts';
 /** The authenticated caller of a request. Every query of a store filters by this organization first. */
 export type Caller = {
   organizationId: string;
+  /** The API key of the request or, with an OAuth token, the key that was signed in with or the client that acts for itself. */
   keyId: string;
+  /** The OAuth token of the request and its client; absent: it has an API key. */
+  token?: { id: string; clientId: string };
   permissions: ReadonlySet<Permission>;
-  /** When the key stops working; null: when it is revoked. */
+  /** When the key or token stops working; null: when it is revoked. */
   expiresAt: Date | null;
 };
 
@@ -54,25 +57,30 @@ export type SetHeaders = (headers: Record<string, string>) => void;
 /** Finds the caller with a key; null if the key is unknown, revoked or expired. */
 export type FindCaller = (key: string, setHeaders: SetHeaders) => Promise<Caller | null>;
 
-const REALM = 'Bearer realm="adsweep"';
+/** The credential of a caller, within which its `Idempotency-Key`s are unique: an API key, or an OAuth client and who signed in to it. */
+export const credentialOf = ({ keyId, token }: Pick<Caller, 'keyId' | 'token'>): string =>
+  token ? `${token.clientId} ${keyId}` : keyId;
 
 /**
- * Authenticates a request by its bearer key (RFC 6750) and checks `permission`. Throws 401 without a valid key, and 403 with the name of
- * the missing permission.
+ * Authenticates a request by its bearer credential (RFC 6750), an API key or an OAuth token, and checks `permission`. Throws 401 without a valid
+ * one, and 403 with the name of the missing permission. `metadataUrl`: where a client learns how to get a token (RFC 9728).
  */
 export async function authenticate(
   find: FindCaller,
   authorization: string | undefined,
   permission: RoutePermission,
-  setHeaders: SetHeaders = () => {},
+  { metadataUrl, setHeaders = () => {} }: { metadataUrl: string; setHeaders?: SetHeaders | undefined },
 ): Promise<Caller> {
-  const key = bearerCredential(authorization);
-  if (key === '') throw unauthorized('Send an API key: Authorization: Bearer <API_KEY>.', REALM);
-  const caller = await find(key, setHeaders);
-  if (!caller) throw unauthorized('This API key is not valid.', `${REALM}, error="invalid_token"`);
+  const realm = `Bearer realm="adsweep", resource_metadata="${metadataUrl}"`;
+  const credential = bearerCredential(authorization);
+  if (credential === '') throw unauthorized('Send an API key: Authorization: Bearer <API_KEY>.', realm);
+  const caller = await find(credential, setHeaders);
+  if (!caller) throw unauthorized('This API key is not valid.', `${realm}, error="invalid_token"`);
   if (permission !== 'any' && !(caller.permissions as ReadonlySet<string>).has(permission)) {
-    const headers = { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${permission}"` };
-    throw new ApiError('forbidden', `This API key lacks the permission ${permission}.`, { headers });
+    const headers = { 'WWW-Authenticate': `${realm}, error="insufficient_scope", scope="${permission}"` };
+    throw new ApiError('forbidden', `This ${caller.token ? 'token' : 'API key'} lacks the permission ${permission}.`, {
+      headers,
+    });
   }
   return caller;
 }

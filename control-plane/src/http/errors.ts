@@ -79,6 +79,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'An organization can have at most 1,000 keys that are not revoked.',
   },
+  'account.too_many_oauth_clients': {
+    status: 409,
+    detail: 'text',
+    means: 'The organization has as many OAuth clients as it can have.',
+  },
   'account.too_many_roles': {
     status: 409,
     detail: 'text',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { seal, unseal } from '../platform/seal.ts';
 import { ApiError, refused } from './api-error.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, credentialOf } from './caller.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 
@@ -52,7 +52,7 @@ function idempotent(store: IdempotencyStore, route: Route<Caller>): Route<Caller
 }
 
 /**
- * The scope within which an `Idempotency-Key` is unique: one API key, method and path with its ids. Another API key of the organization
+ * The scope within which an `Idempotency-Key` is unique: one credential, method and path with its ids. Another credential of the organization
  * may have fewer permissions, so it never gets a response that was stored for this one.
  */
 export function idempotencyScope(
@@ -60,7 +60,7 @@ export function idempotencyScope(
   { caller, params }: Pick<Incoming<Caller>, 'caller' | 'params'>,
 ): string {
   const ids = params as Record<string, string>;
-  return `${caller.keyId} ${method} ${path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!))}`;
+  return `${credentialOf(caller)} ${method} ${path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!))}`;
 }
 
 async function once(

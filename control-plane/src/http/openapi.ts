@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import { PERMISSIONS } from './caller.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { operationId } from './operation-id.ts';
 import type { Route } from './route.ts';
@@ -74,10 +75,13 @@ export function openapi(routes: Route<never>[], about: ApiInfo): Json {
     },
     servers: [{ url: publicUrl }],
     tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name, description: groups[name] ?? '' })),
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { oauth2: [] }],
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your organization.' } },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your organization.' },
+        oauth2: oauthScheme(publicUrl),
+      },
       ...components,
     },
   };
@@ -91,7 +95,7 @@ function operation(route: Route<never>, components: Components): Json {
     summary: route.summary,
     description: [route.description, needs].filter((text) => text !== '').join('\n\n'),
     operationId: operationId(route),
-    ...(route.permission === 'none' ? { security: [] } : {}),
+    security: securityOf(route),
     parameters: [
       ...parameters(route.params, 'path', schemas),
       ...parameters(route.query, 'query', schemas),
@@ -99,6 +103,26 @@ function operation(route: Route<never>, components: Components): Json {
     ],
     ...(route.body ? { requestBody: { required: true, content: json(route.body, schemas) } } : {}),
     responses: { ...replies(route, schemas), ...refusals(route, components) },
+  };
+}
+
+/** A key or a token; a token needs the scope that has the permission's name. */
+function securityOf({ permission }: Route<never>): Json[] {
+  if (permission === 'none') return [];
+  return [{ apiKey: [] }, { oauth2: permission === 'any' ? [] : [permission] }];
+}
+
+function oauthScheme(publicUrl: string): Json {
+  const scopes = Object.fromEntries(PERMISSIONS.map((one) => [one, `The permission \`${one}\`.`]));
+  const tokens = { tokenUrl: `${publicUrl}/oauth/token`, refreshUrl: `${publicUrl}/oauth/token`, scopes };
+  return {
+    type: 'oauth2',
+    description:
+      'OAuth 2.0 with a client of your organization; its metadata is at `/.well-known/oauth-authorization-server`.',
+    flows: {
+      clientCredentials: tokens,
+      authorizationCode: { authorizationUrl: `${publicUrl}/oauth/authorize`, ...tokens },
+    },
   };
 }
 

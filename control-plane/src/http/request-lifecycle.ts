@@ -33,7 +33,7 @@ export function requestLifecycle(logger: Logger, record: (request: AnsweredReque
     context.set({ ...HEADERS, 'X-Request-Id': requestId });
     try {
       await next();
-      if (context.body === undefined) refuseUnserved(context.status);
+      if (context.body === undefined && context.respond !== false) refuseUnserved(context.status);
     } catch (error) {
       answerError(context, error, logger.child({ request_id: requestId }));
     }

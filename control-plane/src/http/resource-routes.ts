@@ -232,7 +232,6 @@ function paramsOf(path: string, id: ResourceDescription<never>['id']): TObject {
 
 function requestOf({ caller, params, query, body, recordId }: Incoming<Caller>, idName = ''): ResourceRequest {
   const [named, now] = [params as Record<string, string>, new Date()];
-  const actor = { kind: isOperator(caller) ? ('operator' as const) : ('api_key' as const), key_id: caller.keyId };
   return {
     ...{ caller, organizationId: caller.organizationId, params: named, query, body, now },
     id: named[idName] ?? recordId ?? newId(),
@@ -240,10 +239,17 @@ function requestOf({ caller, params, query, body, recordId }: Incoming<Caller>, 
       id: newId(),
       kind: 'audit',
       at: now,
-      actor,
+      actor: actorOf(caller),
       action,
       subject_id,
       changes,
     }),
   };
+}
+
+/** Who made a change, for the audit log. */
+function actorOf(caller: Caller): OutboxEntry<'audit'>['actor'] {
+  const { keyId: key_id, token } = caller;
+  const kind = isOperator(caller) ? 'operator' : token ? 'oauth_client' : 'api_key';
+  return { kind, key_id, ...(token && { client_id: token.clientId }) };
 }

@@ -68,6 +68,7 @@ export async function openPlane({
     catalogueEveryMs: 60_000,
     joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`,
     leaseSecret: 'a secret that signs leases',
+    oauthRegistration: true,
     ruleBudgetMs: 2_000,
     model: null,
     checkPriceMicros: PRICE_MICROS,

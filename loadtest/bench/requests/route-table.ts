@@ -32,6 +32,7 @@ export async function readRouteTable(redisUrl: string, folder: string): Promise<
     ...{ egress: new EgressPolicy([], []), telegramApiUrl: 'http://127.0.0.1:9' },
     ...{ proxyUrl: 'http://127.0.0.1:9', catalogueEveryMs: 60_000, joinTokens: 'none', leaseSecret: 'none' },
     ...{ ruleBudgetMs: 2_000, model: null, checkPriceMicros: 0, startBalanceMicros: null },
+    oauthRegistration: false,
   });
   const table = {
     api: clientRoutes({ platform, domains }, 'http://127.0.0.1') as BenchRoute[],

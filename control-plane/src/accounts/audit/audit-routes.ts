@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import type { Route } from '../../http/route.ts';
+import { orNull, type Route } from '../../http/route.ts';
 import type { AuditRecord, AuditStore } from './audit-store.ts';
 
 export type AuditParts = {
@@ -14,8 +14,12 @@ const AuditEntrySchema = Type.Object(
     id: Type.String(),
     at: Type.String({ format: 'date-time' }),
     actor: Type.Object({
-      kind: Type.Union([Type.Literal('operator'), Type.Literal('api_key')]),
-      key_id: Type.String({ description: 'The API key of the request.' }),
+      kind: Type.Union([Type.Literal('operator'), Type.Literal('api_key'), Type.Literal('oauth_client')]),
+      key_id: Type.String({
+        description:
+          'The API key of the request, or the one that was signed in with; the client, if an OAuth client acted for itself.',
+      }),
+      client_id: orNull(Type.String({ description: 'The OAuth client of the request; null: it had an API key.' })),
     }),
     action: Type.String({ description: 'What was done, such as `api_key.created`. New values can be added.' }),
     subject_id: Type.String({ description: 'The id of the changed record.' }),
@@ -60,5 +64,5 @@ export function auditRoutes({ readAuditLog, organizations }: AuditParts): Route<
 }
 
 function presentEntry({ _id, at, actor, action, subject_id, changes }: AuditRecord) {
-  return { id: _id, at: at.toISOString(), actor, action, subject_id, changes };
+  return { id: _id, at: at.toISOString(), actor: { client_id: null, ...actor }, action, subject_id, changes };
 }

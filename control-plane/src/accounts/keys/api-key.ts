@@ -83,7 +83,8 @@ export async function isStillValid(
   return record !== null && !isExpired(record, now);
 }
 
-const isExpired = ({ expires_at }: Pick<ApiKeyRecord, 'expires_at'>, now: Date): boolean =>
+/** Whether a key has expired at `now`. */
+export const isExpired = ({ expires_at }: Pick<ApiKeyRecord, 'expires_at'>, now: Date): boolean =>
   expires_at !== null && expires_at <= now;
 
 /** Resolution of `last_used_at`: a write for each request would be too expensive. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../http/api-error.ts';
-import type { FindCaller } from '../../http/caller.ts';
+import type { FindCaller, SetHeaders } from '../../http/caller.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { loadScript, type RedisClient, removeMalformed } from '../../platform/redis.ts';
 import type { Quotas } from '../organizations/organization.ts';
@@ -15,19 +15,28 @@ export type RateLimitParts = {
  * response has `RateLimit-*` headers, and requests beyond the limit get 429. Without a limit, or while requests cannot be counted, all
  * requests are allowed.
  */
-export function limitRequests({ findCaller, quotasOf, countRequest }: RateLimitParts): FindCaller {
+export function limitRequests({ findCaller, ...limits }: RateLimitParts): FindCaller {
   return async (key, setHeaders) => {
     const caller = await findCaller(key, setHeaders);
-    if (!caller) return null;
-    const { requests_per_minute: limit } = await quotasOf(caller.organizationId);
-    const counted = limit === null ? null : await countRequest(caller.organizationId);
-    if (limit === null || !counted) return caller;
-    const headers = rateLimitHeaders(limit, counted);
-    setHeaders(headers);
-    if (counted.requests <= limit) return caller;
-    const detail = `Your organization may make ${limit} requests per minute.`;
-    throw new ApiError('rate_limited', detail, { headers: { 'Retry-After': headers['RateLimit-Reset'] } });
+    if (caller) await countRequestOf(limits, caller.organizationId, setHeaders);
+    return caller;
   };
+}
+
+/** Counts a request of an organization, and sets the `RateLimit-*` headers if it has a limit. Throws 429 beyond it. */
+export async function countRequestOf(
+  { quotasOf, countRequest }: Omit<RateLimitParts, 'findCaller'>,
+  organizationId: string,
+  setHeaders: SetHeaders = () => {},
+): Promise<void> {
+  const { requests_per_minute: limit } = await quotasOf(organizationId);
+  const counted = limit === null ? null : await countRequest(organizationId);
+  if (limit === null || !counted) return;
+  const headers = rateLimitHeaders(limit, counted);
+  setHeaders(headers);
+  if (counted.requests <= limit) return;
+  const detail = `Your organization may make ${limit} requests per minute.`;
+  throw new ApiError('rate_limited', detail, { headers: { 'Retry-After': headers['RateLimit-Reset'] } });
 }
 
 /** The `RateLimit-*` headers of a response: the limit, the remaining requests, and the seconds until the limit is reset. */

@@ -56,7 +56,8 @@ type EntryKinds = {
   recheck: object;
   /** A change of an organization's data: who made it, and the new values. */
   audit: {
-    actor: { kind: 'operator' | 'api_key'; key_id: string };
+    /** `client_id`: the OAuth client of the request, if it had a token. */
+    actor: { kind: 'operator' | 'api_key' | 'oauth_client'; key_id: string; client_id?: string };
     action: string;
     subject_id: string;
     changes: Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { type Assets, type Html, html, pageDocument } from './html.ts';
+import { type Assets, type Html, html, pageDocument } from '../../http/pages/html.ts';
 import { breakable } from './show-url.ts';
 
 const FRAME = { title: 'Adsweep', heading: 'API', footer: 'Adsweep is open source, under the Apache License 2.0.' };

@@ -1,5 +1,5 @@
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
-import { type Assets, type Html, html, pageDocument } from './html.ts';
+import { type Assets, type Html, html, pageDocument } from '../../http/pages/html.ts';
 import type { Report } from './report.ts';
 import { showCompanies } from './show-companies.ts';
 import { showCreative, showRequests } from './show-creative.ts';

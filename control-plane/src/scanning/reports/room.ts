@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../http/pages/html.ts';
 
 /** The most bytes of a report: the rooms of its lists, the last item of each, and everything else. A test draws the largest reports. */
 export const REPORT_BYTES_MAX = 1024 * 1024;

@@ -8,6 +8,7 @@ import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
+import { PAGE_ICON, PAGE_STYLESHEET } from '../../http/pages/html.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
 import { BoundedQueue, QueueFull } from '../../platform/bounded-queue.ts';
 import type { DiscoveredScan, JobRef, ScanRecord } from '../../scan/scan.ts';
@@ -51,13 +52,12 @@ const PAGE_HEADERS = {
 };
 const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=604800, immutable' };
 
-const STYLESHEET = readFileSync(join(import.meta.dirname, 'report.css'), 'utf8');
-const ICON = readFileSync(join(import.meta.dirname, 'icon.svg'), 'utf8');
+const STYLESHEET = PAGE_STYLESHEET + readFileSync(join(import.meta.dirname, 'report.css'), 'utf8');
 const version = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 12);
 /** Relative to the page, so that the service can be served below any path of its host. */
 const ASSETS = {
   stylesheet: `assets/report.css?v=${version(STYLESHEET)}`,
-  icon: `assets/icon.svg?v=${version(ICON)}`,
+  icon: `assets/icon.svg?v=${version(PAGE_ICON)}`,
 };
 
 const ASSETS_FROM_ROOT = { stylesheet: `r/${ASSETS.stylesheet}`, icon: `r/${ASSETS.icon}` };
@@ -181,7 +181,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
         answerPicture(sources, params.token, `companion ${Number(params.place)}`, query.w, stream),
     }),
     asset('report.css', 'text/css; charset=utf-8', STYLESHEET),
-    asset('icon.svg', 'image/svg+xml', ICON),
+    asset('icon.svg', 'image/svg+xml', PAGE_ICON),
   ];
 }
 

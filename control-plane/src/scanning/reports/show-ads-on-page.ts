@@ -1,5 +1,5 @@
+import { type Html, html } from '../../http/pages/html.ts';
 import { adTone, adWords } from './ad-words.ts';
-import { type Html, html } from './html.ts';
 import type { AdPlace, Report, ReportAd, ReportAdScan, ReportSweep, Size } from './report.ts';
 import { Room } from './room.ts';
 

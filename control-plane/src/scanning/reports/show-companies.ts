@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../http/pages/html.ts';
 import type { Report, ReportCompanies, ReportCompany } from './report.ts';
 import { Room } from './room.ts';
 import { durationWords, sizeWords } from './words.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../http/pages/html.ts';
 import type { Report, ReportCreative, ReportRequest } from './report.ts';
 import { Room, showLeftOut } from './room.ts';
 import { showStatus } from './show-landings.ts';

@@ -1,5 +1,5 @@
+import { type Html, html } from '../../http/pages/html.ts';
 import type { ScanTiming } from '../scans/api/timing.ts';
-import { type Html, html } from './html.ts';
 import type { Report, ReportPlace } from './report.ts';
 import { Room, showLeftOut } from './room.ts';
 import { showUrl } from './show-url.ts';

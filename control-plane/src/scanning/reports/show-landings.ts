@@ -1,5 +1,5 @@
 import { openedLandings, subjectLanding } from '@adsweep/shared/capture/capture.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../http/pages/html.ts';
 import type { Report, ReportHop, ReportLanding } from './report.ts';
 import { Room, showLeftOut } from './room.ts';
 import { showUrl } from './show-url.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../http/pages/html.ts';
 import type { AdPlace, Report, ReportNeighbour, ReportPlace, Size } from './report.ts';
 
 /** Requested width of the picture in pixels. */

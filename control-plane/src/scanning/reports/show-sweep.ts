@@ -1,5 +1,5 @@
+import { type Html, html } from '../../http/pages/html.ts';
 import { adStateWords, adTone } from './ad-words.ts';
-import { type Html, html } from './html.ts';
 import type { Report, ReportAd, ReportAdScan } from './report.ts';
 import { Room, showLeftOut } from './room.ts';
 import { AD_PICTURE_WIDTH, showAdsOnPage } from './show-ads-on-page.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../http/pages/html.ts';
 
 /** Longer URLs are shortened before and after the host. */
 const SHOWN_MAX = 120;

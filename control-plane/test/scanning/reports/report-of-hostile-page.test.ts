@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { html } from '../../../src/scanning/reports/html.ts';
+import { html } from '../../../src/http/pages/html.ts';
 import { showUrl, splitUrl } from '../../../src/scanning/reports/show-url.ts';
 import { render, tagsOf } from '../../support/rendered-report.ts';
 import { HOSTILE, hostileLandings, sampleHop, sampleLanding, sampleTag } from '../../support/sample-scan.ts';

@@ -1,3 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const fileBeside = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
+
+/** What every page for people begins with: colours, letters, the frame, cards. */
+export const PAGE_STYLESHEET = fileBeside('page.css');
+export const PAGE_ICON = fileBeside('icon.svg');
+
 /** Values that a template accepts: text and numbers are escaped, markup made by {@link html} is inserted as it is, null and false are left out. */
 export type Inserted = string | number | Markup | null | false | readonly Inserted[];
 

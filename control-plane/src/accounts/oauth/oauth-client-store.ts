@@ -1,0 +1,88 @@
+import { ApiError } from '../../http/api-error.ts';
+import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
+import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+import type { OAuthClientRecord } from './oauth-client.ts';
+
+/** The most clients of one organization: all of them are listed together. */
+const CLIENTS_MAX = 100;
+/** The most clients that registered themselves, in all: registration is open to everybody where the operator allows it. */
+const REGISTERED_MAX = 10_000;
+
+/** A client that was not deleted. */
+const LIVE = { deleted_at: { $exists: false } };
+
+type StoredClient = OAuthClientRecord & { deleted_at?: Date };
+/** Only changes of an organization's clients are audited. */
+type ClientWithOutbox = StoredClient & OutboxFields & { organization_id: string };
+
+/** The only code that accesses OAuth clients. */
+export type OAuthClientStore = ReturnType<typeof oauthClientStore>;
+
+export function oauthClientStore(store: Store) {
+  const clients: Collection<StoredClient> = store.collection<StoredClient>('oauth_clients');
+  const writeWithin = boundedWrites<{ id: string }>(store, 'oauth_clients');
+
+  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
+    const found = clients.find({ organization_id, ...LIVE }).project<Pick<StoredClient, '_id'>>({ _id: 1 });
+    return (await found.toArray()).map(({ _id }) => ({ id: _id }));
+  };
+
+  return {
+    async createIndexes(): Promise<void> {
+      await clients.createIndexes([{ key: { organization_id: 1, created_at: 1 } }, ...OUTBOX_INDEXES]);
+    },
+
+    /** Stores a client of an organization. Throws 409 if it has too many. */
+    async insertWithin(client: OAuthClientRecord & { organization_id: string }, audit: OutboxEntry<'audit'>) {
+      const { _id: id, organization_id } = client;
+      const take = (others: { id: string }[]) => {
+        if (others.length < CLIENTS_MAX) return { id };
+        throw new ApiError('account.too_many_oauth_clients', `There can be at most ${CLIENTS_MAX} OAuth clients.`);
+      };
+      const insert = async () => void (await insertOnce(clients, { ...client, ...initialOutbox([audit]) }));
+      await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, insert);
+    },
+
+    /** Stores a client that registered itself; returns false if there are too many. */
+    async insertRegistered(client: OAuthClientRecord): Promise<boolean> {
+      if ((await clients.countDocuments({ organization_id: null })) >= REGISTERED_MAX) return false;
+      return insertOnce(clients, client);
+    },
+
+    /** A client of any organization; null if it does not exist, was deleted or has expired at `now`. */
+    async findById(id: string, now: Date): Promise<OAuthClientRecord | null> {
+      const client = await clients.findOne({ _id: id, ...LIVE });
+      return client && (client.expires_at === null || client.expires_at > now) ? client : null;
+    },
+
+    /** A client of this organization; null if it does not exist, was deleted or belongs to another one. */
+    async find(organizationId: string, id: string): Promise<OAuthClientRecord | null> {
+      return clients.findOne({ _id: id, organization_id: organizationId, ...LIVE });
+    },
+
+    /** The organization's clients, oldest first. */
+    async listOf(organizationId: string): Promise<OAuthClientRecord[]> {
+      return clients
+        .find({ organization_id: organizationId, ...LIVE })
+        .sort({ created_at: 1 })
+        .toArray();
+    },
+
+    /** Deletes a client: its record is kept for the audit log, and not found any more. */
+    async delete({ _id, organization_id }: OAuthClientRecord, audit: OutboxEntry<'audit'>): Promise<void> {
+      const update = { $set: { deleted_at: audit.at }, ...pushToOutbox([audit]) };
+      await clients.updateOne({ _id, organization_id, ...LIVE }, update);
+    },
+
+    /** The outboxes of clients. */
+    outbox: outboxSource<ClientWithOutbox>(
+      'oauth_clients',
+      clients as unknown as Collection<ClientWithOutbox>,
+      [],
+      ({ organization_id }) => ({ organizationId: organization_id, scanId: '', campaignId: null }),
+    ),
+  };
+}

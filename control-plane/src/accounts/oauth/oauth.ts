@@ -1,0 +1,164 @@
+import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { type Caller, PERMISSIONS } from '../../http/caller.ts';
+import type { OAuthSurface } from '../../http/serve-oauth.ts';
+import { rememberBriefly } from '../../platform/remember-briefly.ts';
+import type { Store } from '../../platform/store.ts';
+import { type ApiKeyRecord, isExpired } from '../keys/api-key.ts';
+import { clientMetadata, hashSecret, type OAuthClientRecord } from './oauth-client.ts';
+import { oauthClientRoutes } from './oauth-client-routes.ts';
+import { type OAuthClientStore, oauthClientStore } from './oauth-client-store.ts';
+import { OAUTH_PATHS } from './oauth-paths.ts';
+import { asPublic, oauthProvider } from './oauth-provider.ts';
+import { oauthRecordStore } from './oauth-record-store.ts';
+import { signIn } from './sign-in.ts';
+import { signInPages } from './sign-in-pages.ts';
+import { callerOf, ownerOf } from './token-caller.ts';
+
+export type OAuthSettings = {
+  /** The base URL that clients use. */
+  publicUrl: string;
+  /** Whether everybody may register a client (RFC 7591). */
+  allowsRegistration: boolean;
+};
+
+export type OAuthNeeds = {
+  store: Store;
+  /** Keys that sign cookies, the newest first; the same in all processes. */
+  cookieKeys: string[];
+  /** An API key by its id, unless it is revoked. */
+  findKeyById: (id: string) => Promise<ApiKeyRecord | null>;
+  /** The caller with an API key; null if it is not valid. */
+  findCallerByKey: (key: string) => Promise<Pick<Caller, 'keyId'> | null>;
+  /** Counts a request of an organization; throws 429 beyond its limit. */
+  countRequest: (organizationId: string) => Promise<void>;
+  outboxFilled: () => void;
+  /** Called with the cause of an error that is answered 500. */
+  failed: (cause: unknown) => void;
+  /** How long a client is cached, in milliseconds. */
+  rememberedMs: number;
+};
+
+/** OAuth 2.0: clients, the authorization server that gives them tokens, and the callers with these tokens (spec 5.6). */
+export function oauth(
+  { store, cookieKeys, findKeyById, findCallerByKey, countRequest, outboxFilled, failed, rememberedMs }: OAuthNeeds,
+  { publicUrl, allowsRegistration }: OAuthSettings,
+) {
+  const [clients, records] = [oauthClientStore(store), oauthRecordStore(store)];
+  const findClient = rememberBriefly((id) => clients.findById(id, new Date()), rememberedMs);
+  const findKey = async (id: string): Promise<ApiKeyRecord | null> => {
+    const key = await findKeyById(id);
+    return key && !isExpired(key, new Date()) ? key : null;
+  };
+  const owners = { findClient, findKey };
+  const below = (path: string): string => new URL(publicUrl).pathname.replace(/\/+$/, '') + path;
+  const pages = signInPages({ stylesheet: below('/oauth/page.css'), icon: below('/oauth/icon.svg') });
+
+  const provider = oauthProvider({
+    ...{ publicUrl, cookieKeys, allowsRegistration, failed, errorPage: pages.problem },
+    signInPath: below(OAUTH_PATHS.signIn),
+    adapterOf: (model) => (model === 'Client' ? clientAdapter(clients, findClient) : records.adapterOf(model)),
+    isValidKey: async (id) => (await findKey(id)) !== null,
+    isOwnToken: async (clientId, { clientId: issuedTo, accountId }) => {
+      const [client, owner] = await Promise.all([
+        findClient(clientId),
+        ownerOf(owners, { clientId: issuedTo ?? '', keyId: accountId ?? null }),
+      ]);
+      if (!client || !owner) return false;
+      // A client that registered itself is of no organization: it may ask about its own tokens.
+      return client.organization_id === null ? issuedTo === clientId : owner.organizationId === client.organization_id;
+    },
+    countIssued: async ({ clientId, accountId }) => {
+      const owner = await ownerOf(owners, { clientId, keyId: accountId ?? null });
+      if (owner) await countRequest(owner.organizationId);
+    },
+  });
+
+  const people = signIn({ ...owners, provider, pages, findCaller: findCallerByKey });
+
+  const surface: OAuthSurface = {
+    answer: asPublic(publicUrl, provider.callback()),
+    endpoints: {
+      [OAUTH_PATHS.metadata]: ['GET'],
+      [OAUTH_PATHS.authorization]: ['GET', 'POST'],
+      [`${OAUTH_PATHS.authorization}/{id}`]: ['GET'],
+      [OAUTH_PATHS.token]: ['POST'],
+      [OAUTH_PATHS.revocation]: ['POST'],
+      [OAUTH_PATHS.introspection]: ['POST'],
+      [OAUTH_PATHS.jwks]: ['GET'],
+      ...(allowsRegistration && { [OAUTH_PATHS.registration]: ['POST'] }),
+    },
+    signInPath: `${OAUTH_PATHS.signIn}/{id}`,
+    signIn: { show: asPublic(publicUrl, people.show), submit: asPublic(publicUrl, people.submit) },
+    problemPage: pages.problem,
+    resourceMetadataPath: OAUTH_PATHS.resourceMetadata,
+    resourceMetadataUrl: publicUrl + OAUTH_PATHS.resourceMetadata,
+    resourceMetadata: {
+      resource: publicUrl,
+      authorization_servers: [publicUrl],
+      scopes_supported: PERMISSIONS,
+      bearer_methods_supported: ['header'],
+      resource_name: 'Adsweep API',
+      resource_documentation: `${publicUrl}/docs`,
+    },
+  };
+
+  const deleted = async ({ _id }: OAuthClientRecord): Promise<void> => {
+    findClient.forget(_id);
+    await records.removeOfClient(_id);
+  };
+
+  return {
+    stores: { oauthClients: clients, oauthRecords: records },
+    routes: oauthClientRoutes({ clients, deleted, outboxFilled }),
+    surface,
+
+    /** The caller with an access token; null if the token, its client or its key is not valid any more. */
+    async findCaller(token: string): Promise<Caller | null> {
+      const found = await records.findAccessToken(token, new Date());
+      return found && callerOf(owners, found);
+    },
+
+    /** Whether the token of a caller is still accepted. */
+    async isStillValid(tokenId: string): Promise<boolean> {
+      const found = await records.findAccessTokenById(tokenId, new Date());
+      return found !== null && (await ownerOf(owners, found)) !== null;
+    },
+  };
+}
+
+/** The provider's adapter for its clients: it reads those of organizations and adds those that register themselves. */
+function clientAdapter(
+  clients: Pick<OAuthClientStore, 'insertRegistered'>,
+  findClient: (id: string) => Promise<OAuthClientRecord | null>,
+): Adapter {
+  const unused = async (): Promise<never> => {
+    throw new Error('a client is only found and added');
+  };
+  return {
+    async upsert(id, metadata) {
+      if (!(await clients.insertRegistered(registeredClient(id, metadata))))
+        throw new errors.CustomOIDCProviderError('temporarily_unavailable', 'There are too many registered clients.');
+    },
+    async find(id) {
+      const client = await findClient(id);
+      return client ? (clientMetadata(client) as AdapterPayload) : undefined;
+    },
+    ...{ findByUid: unused, findByUserCode: unused, consume: unused, destroy: unused, revokeByGrantId: unused },
+  };
+}
+
+const NAME_MAX = 200;
+
+function registeredClient(id: string, { client_secret, ...metadata }: AdapterPayload): OAuthClientRecord {
+  if ((metadata.grant_types as string[]).includes('client_credentials'))
+    throw new errors.InvalidClientMetadata(
+      'clients that register themselves act only for people: no client_credentials',
+    );
+  return {
+    ...{ _id: id, organization_id: null, permissions: [], created_at: new Date(), expires_at: null },
+    name: String(metadata.client_name ?? 'A program without a name').slice(0, NAME_MAX),
+    secret_hash: typeof client_secret === 'string' ? hashSecret(client_secret) : null,
+    redirect_uris: (metadata.redirect_uris as string[] | undefined) ?? [],
+    registered: metadata,
+  };
+}

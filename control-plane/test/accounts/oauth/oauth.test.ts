@@ -1,0 +1,381 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { NO_QUOTAS } from '../../../src/accounts/organizations/organization.ts';
+import { CALLBACK, oauthClient, openBrowser, signInWith } from '../../support/oauth-client.ts';
+import { PUBLIC_URL } from '../../support/open-plane.ts';
+import { itemsOf, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+
+const CLIENTS = '/api/v1/account/oauth-clients';
+
+describe('OAuth 2.0', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runningApi();
+  });
+  after(() => api.stop());
+
+  const statusOf = async (token: string, path = '/api/v1/scans') => (await api.get(path, { key: token })).status;
+  const refusal = (code: string) => (error: { error?: string; cause?: { error?: string } }) => {
+    assert.equal(error.error ?? error.cause?.error, code);
+    return true;
+  };
+
+  describe('clients', () => {
+    test('§5.30 a client is created with its secret, listed without it, and stored only as a hash', async () => {
+      const answer = await api.post(CLIENTS, { name: 'App', permissions: ['scans.read'], redirect_uris: [CALLBACK] });
+      assert.equal(answer.status, 201);
+      const { client_secret, ...shown } = answer.body;
+      assert.equal(shown.client_id, shown.id);
+      const listed = (await api.get(CLIENTS)).body;
+      assert.deepEqual(
+        listed.find(({ id }: { id: string }) => id === shown.id),
+        shown,
+      );
+      assert.ok(
+        !JSON.stringify(await api.store.collection('oauth_clients').find({}).toArray()).includes(client_secret),
+      );
+      assert.ok(!(await api.get(CLIENTS, { key: KEYS.theirs })).text.includes(shown.id));
+      assert.equal((await api.call('DELETE', `${CLIENTS}/${shown.id}`, { key: KEYS.theirs })).status, 404);
+    });
+
+    test('§5.30 a client has at most the permissions and the lifetime of the key that creates it', async () => {
+      const expires_at = new Date(Date.now() + 60_000).toISOString();
+      const { body: narrow } = await api.post('/api/v1/account/api-keys', {
+        name: 'Narrow',
+        permissions: ['account.manage', 'scans.read'],
+        expires_at,
+      });
+      const asked = { name: 'App', permissions: ['scans.read', 'scans.write'] };
+      const refused = await api.post(CLIENTS, asked, { key: narrow.full_key });
+      assert.deepEqual(itemsOf(refused), ['body.permissions permission_lacking']);
+      const made = await api.post(CLIENTS, { ...asked, permissions: ['scans.read'] }, { key: narrow.full_key });
+      assert.equal(made.body.expires_at, expires_at);
+    });
+
+    test('§5.30 redirect URIs that could leak a code are refused, each with its place in the list', async () => {
+      const refused = [
+        'http://app.example/cb',
+        'https://app.example/#x',
+        'javascript:alert(1)',
+        'app:/cb',
+        'not a uri',
+        'https://a:b@app.example/',
+      ];
+      const redirect_uris = [CALLBACK, 'http://127.0.0.1/cb', 'com.example.app:/cb', ...refused];
+      const answer = await api.post(CLIENTS, { name: 'App', permissions: [], redirect_uris });
+      assert.deepEqual(
+        itemsOf(answer),
+        refused.map((_, at) => `body.redirect_uris.${at + 3} invalid_redirect_uri`),
+      );
+    });
+  });
+
+  describe('client credentials', () => {
+    test('§5.31 a token may do what its scope names, and all that the client may without one', async () => {
+      const client = await oauthClient(api, { permissions: ['scans.read', 'scans.write'] });
+      const read = await client.clientCredentials('scans.read');
+      assert.deepEqual([read.scope, read.token_type, read.expires_in], ['scans.read', 'bearer', 3600]);
+      assert.equal(await statusOf(read.access_token), 200);
+      assert.equal((await api.post('/api/v1/scans', PAGE, { key: read.access_token })).status, 403);
+      const all = await client.clientCredentials();
+      assert.deepEqual(all.scope?.split(' ').toSorted(), ['scans.read', 'scans.write']);
+      assert.equal((await api.post('/api/v1/scans', PAGE, { key: all.access_token })).status, 201);
+      await assert.rejects(client.clientCredentials('account.manage'), refusal('invalid_scope'));
+    });
+
+    test('§5.31 neither a token nor a secret is stored', async () => {
+      const client = await oauthClient(api, {});
+      const { access_token } = await client.clientCredentials();
+      const stored = JSON.stringify(await api.store.collection('oauth_records').find({}).toArray());
+      assert.ok(!stored.includes(access_token));
+      assert.ok(!stored.includes(client.made.client_secret));
+    });
+
+    test('§5.31 a wrong secret is refused', async () => {
+      const { made } = await oauthClient(api, {});
+      const answer = await fetch(`http://127.0.0.1:${api.port}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          client_id: made.client_id,
+          client_secret: 'wrong',
+        }),
+      });
+      assert.equal(answer.status, 401);
+      assert.equal(((await answer.json()) as { error: string }).error, 'invalid_client');
+    });
+
+    test('§5.31 a deleted client and its tokens are refused at once', async () => {
+      const client = await oauthClient(api, {});
+      const { access_token } = await client.clientCredentials();
+      assert.equal(await statusOf(access_token), 200);
+      assert.equal((await api.call('DELETE', `${CLIENTS}/${client.made.id}`)).status, 204);
+      assert.equal(await statusOf(access_token), 401);
+      await assert.rejects(client.clientCredentials(), (error: { status?: number }) => error.status === 401);
+    });
+
+    test('§5.8 §5.31 tokens count for the rate limit of their organization, and so does each that is issued', async () => {
+      const client = await oauthClient(api, {}, KEYS.theirs);
+      const limit = { $set: { 'quotas.requests_per_minute': 3 } };
+      const organizations = api.store.collection('organizations');
+      await organizations.updateOne({ _id: ORGANIZATIONS.theirs } as object, limit);
+      const { access_token } = await client.clientCredentials();
+      assert.equal((await api.get('/api/v1/scans', { key: access_token })).headers.get('ratelimit-limit'), '3');
+      await statusOf(access_token);
+      assert.equal(await statusOf(access_token), 429);
+      await assert.rejects(client.clientCredentials(), refusal('temporarily_unavailable'));
+      await organizations.updateOne({ _id: ORGANIZATIONS.theirs } as object, { $set: { quotas: NO_QUOTAS } });
+    });
+
+    test('§5.31 the audit log names the client', async () => {
+      const client = await oauthClient(api, { permissions: ['account.manage'] });
+      const { access_token: key } = await client.clientCredentials();
+      const { body: made } = await api.post('/api/v1/account/api-keys', { name: 'By a client' }, { key });
+      assert.deepEqual(made.permissions, ['account.manage']);
+      assert.ok(Date.parse(made.expires_at) <= Date.now() + 3_600_000);
+      const stored = await api.store.collection('api_keys').findOne({ _id: made.id } as object);
+      assert.deepEqual(stored?.['outbox'][0].actor, {
+        kind: 'oauth_client',
+        key_id: client.made.id,
+        client_id: client.made.id,
+      });
+    });
+
+    test('§5.31 an Idempotency-Key of a client is not that of another credential', async () => {
+      const client = await oauthClient(api, { permissions: ['scans.write'] });
+      const { access_token } = await client.clientCredentials();
+      const headers = { 'idempotency-key': 'the same' };
+      const [ours, theirs] = [
+        await api.post('/api/v1/scans', PAGE, { headers }),
+        await api.post('/api/v1/scans', PAGE, { headers, key: access_token }),
+      ];
+      assert.notEqual(ours.body.id, theirs.body.id);
+      const again = await api.post('/api/v1/scans', PAGE, {
+        headers,
+        key: (await client.clientCredentials()).access_token,
+      });
+      assert.equal(again.body.id, theirs.body.id);
+    });
+  });
+
+  describe('people', () => {
+    const signInTo = async (more: object = {}, key = KEYS.ours, parameters: Record<string, string> = {}) => {
+      const client = await oauthClient(api, {
+        permissions: ['scans.read', 'scans.write'],
+        redirect_uris: [CALLBACK],
+        ...more,
+      });
+      const browser = openBrowser(api);
+      const begun = await client.authorization(parameters);
+      const returned = await signInWith(browser, begun.url, key);
+      return { client, browser, returned, ...begun };
+    };
+
+    test('§5.32 sign in with a key, consent, and return with a code for tokens that act as the key', async () => {
+      const { client, returned, exchange } = await signInTo();
+      assert.ok(returned.startsWith(`${CALLBACK}?`));
+      const tokens = await exchange(returned);
+      assert.deepEqual(tokens.scope?.split(' ').toSorted(), ['scans.read', 'scans.write']);
+      assert.equal((await api.post('/api/v1/scans', PAGE, { key: tokens.access_token })).status, 201);
+      assert.equal(await statusOf(tokens.access_token, '/api/v1/account/api-keys'), 403);
+      const renewed = await client.refresh(tokens.refresh_token!);
+      assert.notEqual(renewed.refresh_token, tokens.refresh_token);
+      assert.equal(await statusOf(renewed.access_token), 200);
+    });
+
+    test('§5.32 what the key lacks is neither granted nor asked for again', async () => {
+      const reader = await api.keyThatMay('scans.read');
+      const { returned, exchange } = await signInTo({}, reader);
+      const tokens = await exchange(returned);
+      assert.equal(tokens.scope, 'scans.read');
+      assert.equal((await api.post('/api/v1/scans', PAGE, { key: tokens.access_token })).status, 403);
+    });
+
+    test('§5.32 the consent page names the client, where it returns to, and each permission', async () => {
+      const reader = await api.keyThatMay('scans.read');
+      const client = await oauthClient(api, {
+        name: 'A <b>bold</b> app',
+        permissions: ['scans.read', 'billing.read'],
+        redirect_uris: [CALLBACK],
+      });
+      const browser = openBrowser(api);
+      const asked = await browser.visit((await client.authorization()).url);
+      assert.match(asked.html, /A &lt;b&gt;bold&lt;\/b&gt; app/);
+      assert.match(asked.headers.get('content-security-policy')!, /form-action 'self' https:\/\/app\.example;/);
+      const wrong = await browser.visit(asked.url, { action: 'sign-in', key: 'wrong' });
+      assert.match(wrong.html, /role="alert">This is not a valid API key/);
+      const consent = await browser.visit(asked.url, { action: 'sign-in', key: reader });
+      assert.match(consent.html, /https:\/\/app\.example/);
+      assert.match(consent.html, /<li>[^<]+ <code>scans\.read<\/code>/);
+      assert.match(consent.html, /lacks[\s\S]*|<code>billing\.read/);
+      const refused = await browser.visit(consent.url, { action: 'refuse' });
+      assert.equal(new URL(refused.url).searchParams.get('error'), 'access_denied');
+    });
+
+    test('§5.32 tokens of a sign-in end with the key that signed in, and its refresh tokens too', async () => {
+      const { body: mine } = await api.post('/api/v1/account/api-keys', { name: 'Mine' });
+      const { client, returned, exchange } = await signInTo({}, mine.full_key);
+      const tokens = await exchange(returned);
+      assert.equal((await client.introspect(tokens.access_token)).active, true);
+      assert.equal((await api.call('DELETE', `/api/v1/account/api-keys/${mine.id}`)).status, 204);
+      assert.equal(await statusOf(tokens.access_token), 401);
+      assert.equal((await client.introspect(tokens.access_token)).active, false);
+      await assert.rejects(client.refresh(tokens.refresh_token!), refusal('invalid_grant'));
+    });
+
+    test('§5.32 a key that was revoked since does not go on with the session of its browser', async () => {
+      const { body: mine } = await api.post('/api/v1/account/api-keys', { name: 'Mine' });
+      const { client, browser } = await signInTo({}, mine.full_key);
+      const { url } = await client.authorization();
+      assert.ok((await browser.visit(url)).url.startsWith(CALLBACK));
+      await api.call('DELETE', `/api/v1/account/api-keys/${mine.id}`);
+      assert.match((await browser.visit(url)).html, /name="key"/);
+    });
+
+    test('§5.32 a key of another organization cannot sign in to a client of ours', async () => {
+      const client = await oauthClient(api, { redirect_uris: [CALLBACK] });
+      const browser = openBrowser(api);
+      const asked = await browser.visit((await client.authorization()).url);
+      const answer = await browser.visit(asked.url, { action: 'sign-in', key: KEYS.theirs });
+      assert.match(answer.html, /not one of the organization/);
+    });
+
+    test('§5.32 RFC 7636: a request without PKCE, or with a plain challenge, is refused', async () => {
+      const client = await oauthClient(api, { redirect_uris: [CALLBACK] });
+      const challenges: Record<string, string>[] = [
+        { code_challenge: '', code_challenge_method: '' },
+        { code_challenge_method: 'plain' },
+      ];
+      for (const more of challenges) {
+        const { url } = await openBrowser(api).visit((await client.authorization(more)).url);
+        assert.equal(new URL(url).searchParams.get('error'), 'invalid_request');
+      }
+      const { returned, exchange } = await signInTo();
+      await assert.rejects(
+        exchange(returned, { by: 'another-verifier-of-at-least-forty-three-characters' }),
+        refusal('invalid_grant'),
+      );
+    });
+
+    test('§5.32 RFC 6749: another redirect URI is refused on a page, and never redirected to', async () => {
+      const client = await oauthClient(api, { redirect_uris: [CALLBACK] });
+      const shown = await openBrowser(api).visit(
+        (await client.authorization({ redirect_uri: 'https://evil.example/' })).url,
+      );
+      assert.equal(shown.status, 400);
+      assert.ok(shown.url.startsWith(PUBLIC_URL));
+      assert.match(shown.html, /invalid_redirect_uri/);
+      assert.match(shown.headers.get('content-security-policy')!, /default-src 'none'/);
+      const { returned, exchange } = await signInTo();
+      await assert.rejects(exchange(returned, { redirectUri: 'https://app.example/other' }), refusal('invalid_grant'));
+    });
+
+    test('§5.32 RFC 6749: a code that is used twice ends what the first use gave', async () => {
+      const { returned, exchange, client } = await signInTo();
+      const tokens = await exchange(returned);
+      await assert.rejects(exchange(returned), refusal('invalid_grant'));
+      assert.equal(await statusOf(tokens.access_token), 401);
+      await assert.rejects(client.refresh(tokens.refresh_token!), refusal('invalid_grant'));
+    });
+
+    test('§5.32 RFC 6749: of a code that ten requests use at once, no token is left', async () => {
+      const { returned, exchange } = await signInTo();
+      const answers = await Promise.allSettled(Array.from({ length: 10 }, () => exchange(returned)));
+      const given = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value.access_token] : []));
+      assert.ok(given.length <= 1);
+      for (const token of given) assert.equal(await statusOf(token), 401);
+    });
+
+    test('§5.32 RFC 9700: a refresh token that is used again ends its whole family', async () => {
+      const { client, returned, exchange } = await signInTo();
+      const first = await exchange(returned);
+      const second = await client.refresh(first.refresh_token!);
+      assert.equal(await statusOf(second.access_token), 200);
+      await assert.rejects(client.refresh(first.refresh_token!), refusal('invalid_grant'));
+      assert.equal(await statusOf(second.access_token), 401);
+      await assert.rejects(client.refresh(second.refresh_token!), refusal('invalid_grant'));
+    });
+
+    test('§5.32 a form is taken only from the browser that began the request', async () => {
+      const client = await oauthClient(api, { redirect_uris: [CALLBACK] });
+      const asked = await openBrowser(api).visit((await client.authorization()).url);
+      const other = await openBrowser(api).visit(asked.url, { action: 'sign-in', key: KEYS.ours });
+      assert.equal(other.status, 400);
+      assert.match(other.html, /begun in another browser/);
+    });
+
+    test('§5.32 behind TLS the cookies are Secure, HttpOnly and SameSite=Lax', async () => {
+      const client = await oauthClient(api, { redirect_uris: [CALLBACK] });
+      const { url } = await client.authorization();
+      const answer = await fetch(url.replace(PUBLIC_URL, `http://127.0.0.1:${api.port}`), { redirect: 'manual' });
+      const cookies = answer.headers.getSetCookie();
+      assert.ok(cookies.length > 0);
+      for (const one of cookies) assert.match(one, /; samesite=lax; secure; httponly/i);
+    });
+  });
+
+  describe('tokens', () => {
+    test('§5.33 RFC 7009 and 7662: a client revokes and introspects tokens of its own organization alone', async () => {
+      const [ours, sibling] = [await oauthClient(api, {}), await oauthClient(api, {})];
+      const theirs = await oauthClient(api, {}, KEYS.theirs);
+      const { access_token } = await ours.clientCredentials();
+      assert.deepEqual(await theirs.introspect(access_token), { active: false });
+      const seen = await sibling.introspect(access_token);
+      assert.deepEqual([seen.active, seen.client_id, seen.scope], [true, ours.made.client_id, 'scans.read']);
+      await theirs.revoke(access_token);
+      assert.equal(await statusOf(access_token), 200);
+      await ours.revoke(access_token);
+      assert.equal(await statusOf(access_token), 401);
+      assert.deepEqual(await ours.introspect(access_token), { active: false });
+    });
+  });
+
+  describe('documents', () => {
+    test('§5.33 RFC 8414 and 9728: the metadata names what is served, and the challenge names the metadata', async () => {
+      const { body: server } = await api.get('/.well-known/oauth-authorization-server', { key: null });
+      assert.equal(server.issuer, PUBLIC_URL);
+      assert.equal(server.token_endpoint, `${PUBLIC_URL}/oauth/token`);
+      assert.deepEqual(server.code_challenge_methods_supported, ['S256']);
+      assert.deepEqual(server.response_types_supported, ['code']);
+      assert.ok(server.scopes_supported.includes('scans.read'));
+      const { body: resource } = await api.get('/.well-known/oauth-protected-resource', { key: null });
+      assert.deepEqual(resource.authorization_servers, [PUBLIC_URL]);
+      const challenge = (await api.get('/api/v1/scans', { key: null })).headers.get('www-authenticate');
+      assert.ok(challenge?.includes(`resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource"`));
+      assert.equal((await api.get('/.well-known/openid-configuration', { key: null })).status, 404);
+    });
+  });
+
+  describe('dynamic registration', () => {
+    const register = (body: object) =>
+      fetch(`http://127.0.0.1:${api.port}/oauth/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+
+    test('§5.34 a client that registered itself acts only for people who consent', async () => {
+      const made = await register({
+        client_name: 'A stranger',
+        redirect_uris: [CALLBACK],
+        grant_types: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_method: 'none',
+      });
+      assert.equal(made.status, 201);
+      const { client_id } = (await made.json()) as { client_id: string };
+      const known = await oauthClient(api, {});
+      const { standardClient } = await import('../../support/oauth-client.ts');
+      const { None } = await import('oauth4webapi');
+      const stranger = standardClient(api, { ...known, client: { client_id }, authentication: None() });
+      const browser = openBrowser(api);
+      const begun = await stranger.authorization({ scope: 'scans.read' });
+      const asked = await browser.visit(begun.url);
+      assert.match(asked.html, /registered itself/);
+      const tokens = await begun.exchange(await signInWith(browser, begun.url, KEYS.theirs));
+      assert.equal(await statusOf(tokens.access_token), 200);
+      assert.equal((await api.post('/api/v1/scans', PAGE, { key: tokens.access_token })).status, 403);
+      const itself = await register({ redirect_uris: [], response_types: [], grant_types: ['client_credentials'] });
+      assert.equal(itself.status, 400);
+    });
+  });
+});
