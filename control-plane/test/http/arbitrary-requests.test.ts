@@ -96,6 +96,13 @@ describe('any request to any operation', () => {
         key_id: (await api.post('/api/v1/account/api-keys', { name: 'Theirs' }, { key: KEYS.theirs })).body.id,
       }),
     ],
+    [
+      '/api/v1/account/oauth-clients/{client_id}',
+      async () => {
+        const wanted = { name: 'Theirs', permissions: [] };
+        return { client_id: (await api.post('/api/v1/account/oauth-clients', wanted, { key: KEYS.theirs })).body.id };
+      },
+    ],
     ['/api/v1/custom-rules/{id}', async () => ({ id: await theirRule() })],
     [
       '/api/v1/custom-taxonomies/{taxonomy_id}',
