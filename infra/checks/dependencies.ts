@@ -61,7 +61,18 @@ export async function knownVulnerabilities(root: string): Promise<Outcome> {
 
 /** Licences that a dependency may have; others need a decision. */
 const LICENCES = new Set([
-  ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'LGPL-3.0-or-later', 'MIT', 'MIT-0', 'MPL-2.0', 'PSF-2.0'],
+  ...[
+    '0BSD',
+    'Apache-2.0',
+    'BSD-2-Clause',
+    'BSD-3-Clause',
+    'ISC',
+    'LGPL-3.0-or-later',
+    'MIT',
+    'MIT-0',
+    'MPL-2.0',
+    'PSF-2.0',
+  ],
 ]);
 
 type Component = {
