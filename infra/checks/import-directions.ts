@@ -45,7 +45,7 @@ const registries = ['**/{checks,rule-types,targets,collectors,observations,provi
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
  * conformance suite, a bench measures a part itself or a farm started as in tests, the corpus captures with a node's browser and judges with
  * the control plane's detectors, the farm hands each part the settings that it describes, the whole farm is tested on
- * each store, and a careless site has the same kind of certificate in tests as in the ad world.
+ * each store, pages of the control plane are tested in the browser of the nodes, and a careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
   { from: 'control-plane/src/platform/**', to: 'control-plane/embedded-store/src/**' },
@@ -77,6 +77,7 @@ const acrossWorkspaces = [
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',
     to: 'infra/demo/test-certificate.ts',
   },
+  { from: 'control-plane/test/**/*.e2e.test.ts', to: 'browser-node/test/support/chromium-of-run.ts' },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
   { from: 'infra/farm/test/**', to: 'proxy-router/test/support/simulated-vendor.ts' },
 ];

@@ -43,7 +43,7 @@ describe('any request to any operation', () => {
     const { body } = await api.post('/api/v1/scans', PAGE);
     // One that is over: a stream of its states ends.
     await api.post(`/api/v1/scans/${body.id}/cancel`);
-    ids = [body.id];
+    ids = [body.id, ORGANIZATIONS.ours];
     operators = await api.keyThatMay(...PERMISSIONS);
   });
   after(() => api.stop());
