@@ -1,5 +1,5 @@
-import type { Mail, Mailer } from '../../platform/mail.ts';
 import { type Html, html } from '../../http/pages/html.ts';
+import type { Mail, Mailer } from '../../platform/mail.ts';
 import { type AlertLine, type AlertMessage, factsOf, moreOf, titleOf } from './alert-message.ts';
 import type { SendOutcome } from './destination-health.ts';
 
