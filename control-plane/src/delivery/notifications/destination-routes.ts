@@ -1,6 +1,6 @@
 import type { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { Type } from 'typebox';
-import { ApiError, notFound } from '../../http/api-error.ts';
+import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
@@ -38,9 +38,6 @@ export type DestinationParts = {
   wake: () => void;
 };
 
-/** Destinations of one organization: all of them are read for each alert. */
-const DESTINATIONS_MAX = 50;
-
 const [group, permission] = ['Alert notifications', 'alert_notifications.manage'] as const;
 const path = '/api/v1/alert-notifications/destinations';
 
@@ -70,14 +67,9 @@ export function destinationRoutes(parts: DestinationParts): Route<Caller>[] {
       create: async ({ organizationId, id, body, now }) => {
         const earlier = await destinations.find(organizationId, id);
         if (earlier) return earlier;
-        if ((await destinations.count(organizationId)) >= DESTINATIONS_MAX)
-          throw new ApiError(
-            'notifications.too_many_destinations',
-            `There can be at most ${DESTINATIONS_MAX} destinations.`,
-          );
         const identity = { _id: id, organization_id: organizationId, channel: body.channel };
         const destination = newDestination(identity, settingsOf(body), connectionOf(body, id, secrets), now);
-        await destinations.insert(destination);
+        await destinations.insertWithin(destination);
         return destination;
       },
     }),

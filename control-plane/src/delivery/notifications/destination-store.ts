@@ -1,3 +1,5 @@
+import { ApiError } from '../../http/api-error.ts';
+import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store, UpdateFilter } from '../../platform/store.ts';
 import type { DestinationRecord } from './destination.ts';
@@ -9,11 +11,21 @@ export type DestinationStore = ReturnType<typeof destinationStore>;
 /** A destination that one dispatcher has claimed. */
 export type ClaimedDestination = Pick<DestinationRecord, '_id' | 'organization_id' | 'fence'>;
 
+/** Destinations of one organization: all of them are read for each alert. */
+const DESTINATIONS_MAX = 50;
+
 /** Candidates that are read for each one that is claimed, so that dispatchers do not all try the same ones. */
 const CANDIDATES_PER_CLAIM = 4;
 
 export function destinationStore(store: Store) {
   const destinations: Collection<DestinationRecord> = store.collection<DestinationRecord>('destinations');
+
+  const writeWithin = boundedWrites<{ id: string }>(store, 'destinations');
+
+  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
+    const rows = destinations.find({ organization_id }).project<Pick<DestinationRecord, '_id'>>({ _id: 1 });
+    return (await rows.toArray()).map(({ _id }) => ({ id: _id }));
+  };
 
   const held = ({ _id, organization_id, fence }: ClaimedDestination) => ({ _id, organization_id, fence });
   const free = (now: Date) => ({ $or: [{ claimed_until: { $exists: false } }, { claimed_until: { $lt: now } }] });
@@ -26,9 +38,17 @@ export function destinationStore(store: Store) {
       ]);
     },
 
-    /** Stores a destination, unless one with this id exists. */
-    async insert(destination: DestinationRecord): Promise<void> {
-      await insertOnce(destinations, destination);
+    /** Stores a destination, unless one with this id exists. Throws 409 if its organization has too many. */
+    async insertWithin(destination: DestinationRecord): Promise<void> {
+      const { _id: id, organization_id } = destination;
+      const take = (others: { id: string }[]) => {
+        if (others.length < DESTINATIONS_MAX) return { id };
+        const text = `There can be at most ${DESTINATIONS_MAX} destinations.`;
+        throw new ApiError('notifications.too_many_destinations', text);
+      };
+      await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, async () => {
+        await insertOnce(destinations, destination);
+      });
     },
 
     /** A destination of this organization; null: missing, or another organization's. */
@@ -39,10 +59,6 @@ export function destinationStore(store: Store) {
     /** All destinations of an organization, the oldest first: their number is bounded. */
     async list(organization_id: string): Promise<DestinationRecord[]> {
       return destinations.find({ organization_id }).sort({ created_at: 1, _id: 1 }).toArray();
-    },
-
-    async count(organization_id: string): Promise<number> {
-      return destinations.countDocuments({ organization_id });
     },
 
     /** Changes settings; null: it does not exist. `anew`: its failures are forgotten, and what waits is due. */

@@ -43,7 +43,8 @@ export function campaignStore(store: Store) {
   return {
     async createIndexes(): Promise<void> {
       await campaigns.createIndexes([
-        { key: { organization_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 2 },
+        // Includes the name: a search for a part of it reads only campaigns that may have it.
+        { key: { organization_id: 1, is_archived: 1, ...NEWEST, name: 1 }, countedPrefix: 2, partsOf: 'name' },
         { key: { organization_id: 1, group_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 3 },
         { key: { organization_id: 1, group_id: 1, last_run_at: -1 } },
       ]);

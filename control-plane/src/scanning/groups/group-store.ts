@@ -1,3 +1,5 @@
+import { ApiError } from '../../http/api-error.ts';
+import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import { defaultGroup, defaultGroupId, type GroupRecord } from './group.ts';
@@ -8,13 +10,23 @@ export type GroupStore = ReturnType<typeof groupStore>;
 /** Conditions of a list of groups. */
 export type GroupFilter = { is_archived: boolean; created: { $gte?: Date; $lt?: Date } | null };
 
+/** Groups of one organization: the list has no pages. */
+const GROUPS_MAX = 1_000;
+
 const NEWEST = { created_at: -1, _id: -1 } as const;
 
 export function groupStore(store: Store) {
   const groups: Collection<GroupRecord> = store.collection<GroupRecord>('campaign_groups');
 
+  const writeWithin = boundedWrites<{ id: string }>(store, 'campaign_groups');
+
   const find = (organization_id: string, _id: string): Promise<GroupRecord | null> =>
     groups.findOne({ _id, organization_id });
+
+  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
+    const rows = groups.find({ organization_id }).project<Pick<GroupRecord, '_id'>>({ _id: 1 });
+    return (await rows.toArray()).map(({ _id }) => ({ id: _id }));
+  };
 
   /** Stores the organization's default group, unless it exists: organizations of earlier versions have none. */
   const ensureDefault = async (organizationId: string): Promise<void> => {
@@ -30,9 +42,16 @@ export function groupStore(store: Store) {
       ]);
     },
 
-    /** Stores a group, unless one with this id exists. */
-    async insert(group: GroupRecord): Promise<void> {
-      await insertOnce(groups, group);
+    /** Stores a group, unless one with this id exists. Throws 409 if its organization has too many. */
+    async insertWithin(group: GroupRecord): Promise<void> {
+      const { _id: id, organization_id } = group;
+      const take = (others: { id: string }[]) => {
+        if (others.length < GROUPS_MAX) return { id };
+        throw new ApiError('campaign_groups.too_many', `There can be at most ${GROUPS_MAX} campaign groups.`);
+      };
+      await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, async () => {
+        await insertOnce(groups, group);
+      });
     },
 
     /** A group of this organization; null: missing, or another organization's. */
@@ -44,10 +63,6 @@ export function groupStore(store: Store) {
     /** Those of the groups with these ids that the organization has. */
     async findAll(organization_id: string, ids: string[]): Promise<GroupRecord[]> {
       return groups.find({ organization_id, _id: { $in: ids } }).toArray();
-    },
-
-    async count(organization_id: string): Promise<number> {
-      return groups.countDocuments({ organization_id });
     },
 
     /** The organization's matching groups, newest first. */

@@ -18,9 +18,6 @@ export type GroupParts = {
   archiveCampaigns: (organizationId: string, groupId: string, isArchived: boolean) => Promise<number>;
 };
 
-/** Groups of one organization: the list has no pages. */
-const GROUPS_MAX = 1_000;
-
 const Name = Type.String({ maxLength: 200, pattern: '\\S' });
 const GroupInSchema = Type.Object({ name: Name }, { additionalProperties: false, title: 'CampaignGroupIn' });
 const GroupPatchSchema = Type.Object(
@@ -86,10 +83,7 @@ export function groupRoutes(parts: GroupParts): Route<Caller>[] {
       errors: ['campaign_groups.too_many'],
       create: async ({ organizationId, id, body, now }) => {
         const earlier = await groups.find(organizationId, id);
-        if (!earlier) {
-          await requireCapacity(groups, organizationId);
-          await groups.insert(newGroup(id, organizationId, body.name.trim(), now));
-        }
+        if (!earlier) await groups.insertWithin(newGroup(id, organizationId, body.name.trim(), now));
         return (await shown(await groups.find(organizationId, id)))!;
       },
     }),
@@ -168,11 +162,6 @@ function actionRoute({ below, summary, description, schema, errors = [], run }: 
       return ok(done);
     },
   });
-}
-
-async function requireCapacity(groups: GroupStore, organizationId: string): Promise<void> {
-  if ((await groups.count(organizationId)) < GROUPS_MAX) return;
-  throw new ApiError('campaign_groups.too_many', `There can be at most ${GROUPS_MAX} campaign groups.`);
 }
 
 const named =

@@ -145,6 +145,17 @@ describe('destinations of alerts', () => {
     assert.deepEqual([active.is_active, active.disabled_reason, active.consecutive_failures], [true, null, 0]);
   });
 
+  test('§2.8.40 an organization has at most 50 destinations, however many are created at once', async () => {
+    const theirs = (name: string) => api.post(PATH, { ...SLACK, name }, { key: KEYS.theirs });
+    for (let at = 0; at < 49; at += 1) assert.equal((await theirs(`${at}`)).status, 201);
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map(theirs));
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409, 409]);
+    const refusal = answers.find(({ status }) => status === 409);
+    assert.equal(refusal?.body.code, 'notifications.too_many_destinations');
+    for (const { id } of (await api.get(PATH, { key: KEYS.theirs })).body)
+      assert.equal((await api.call('DELETE', `${PATH}/${id}`, { key: KEYS.theirs })).status, 204);
+  });
+
   test('§5.3 other organizations and keys without the permission reach no destination and no routing', async () => {
     const { id } = await create(SLACK);
     const campaign = await newCampaign();

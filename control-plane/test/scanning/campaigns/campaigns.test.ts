@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
+import type { CampaignRecord } from '../../../src/scanning/campaigns/campaign.ts';
+import type { GroupRecord } from '../../../src/scanning/groups/group.ts';
 import {
   itemsOf,
   type Json,
@@ -38,6 +40,32 @@ const namesOf = async (query: string): Promise<string> =>
   (await api.get(`${PATH}${query}`)).body.items.map(({ name }: Json) => name).join(' ');
 
 describe('campaigns', () => {
+  test('§2.8 a search for a part of the name reads few of many campaigns', async () => {
+    const { id } = await create({ name: 'The needle' });
+    const campaigns = api.store.collection<CampaignRecord>('campaigns');
+    const stored = (await campaigns.findOne({ _id: id }))!;
+    const many = Array.from({ length: 2_400 }, (_, at) => ({ ...stored, _id: `many-${at}`, name: `Hay ${at}` }));
+    await campaigns.insertMany(many);
+    assert.equal(await namesOf('?q=NEEDLE'), 'The needle');
+    const filter = { organization_id: stored.organization_id, is_archived: false, name: /needle/i };
+    const { executionStats } = await campaigns.find(filter).sort({ created_at: -1, _id: -1 }).limit(50).explain();
+    assert.ok(executionStats.totalDocsExamined < 200, `${executionStats.totalDocsExamined} examined`);
+    await campaigns.deleteMany({ _id: { $in: [id, ...many.map(({ _id }) => _id)] } });
+  });
+
+  test('§2.8 an organization has at most 1,000 groups, however many are created at once', async () => {
+    const { id } = (await api.post(GROUPS, { name: 'One' })).body;
+    const groups = api.store.collection<GroupRecord>('campaign_groups');
+    const stored = (await groups.findOne({ _id: id }))!;
+    const left = 999 - (await groups.countDocuments({ organization_id: stored.organization_id }));
+    const many = Array.from({ length: left }, (_, at) => ({ ...stored, _id: `many-${at}` }));
+    await groups.insertMany(many);
+    const answers = await Promise.all(['a', 'b', 'c'].map((name) => api.post(GROUPS, { name })));
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409]);
+    const made = answers.flatMap(({ status, body }) => (status === 201 ? [body.id] : []));
+    await groups.deleteMany({ _id: { $in: [id, ...made, ...many.map(({ _id }) => _id)] } });
+  });
+
   test('§2.8 a campaign has every field, with the defaults of those that were not sent', async () => {
     const { id, created_at, group_id, ...campaign } = await create();
     assert.deepEqual(campaign, {
