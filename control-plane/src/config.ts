@@ -11,7 +11,17 @@ import {
 import { type Static, Type } from 'typebox';
 
 /** The roles of the control plane; each process has one, several or all of them. */
-export const ROLES = ['api', 'node-api', 'checks', 'relay', 'dispatcher', 'reaper', 'refill', 'sweeper'] as const;
+export const ROLES = [
+  'api',
+  'node-api',
+  'checks',
+  'relay',
+  'dispatcher',
+  'reaper',
+  'refill',
+  'scheduler',
+  'sweeper',
+] as const;
 export type RoleName = (typeof ROLES)[number];
 
 const splitRoles = (list: string): string[] => list.split(',').map((name) => name.trim());

@@ -39,7 +39,7 @@ const REMEMBERED_MS = 1_000;
 const KEY_WATCH_MS = 500;
 
 /** `countScans` returns how many scans with these ids an organization has. */
-export type AccountsNeeds = { countScans: ReleaseParts['countScans'] };
+export type AccountsNeeds = Pick<ReleaseParts, 'countScans' | 'isCreatingRun'>;
 
 export type AccountsSettings = {
   /** Price of a check for organizations without their own price, in micros. */
@@ -60,7 +60,7 @@ export type AccountsDomain = ReturnType<typeof accountsDomain>;
 /** Organizations, their keys and quotas, and the ledger. */
 export function accountsDomain(
   { store, redis, wake, logger }: Pick<Platform, 'store' | 'redis' | 'wake' | 'logger'>,
-  { countScans }: AccountsNeeds,
+  { countScans, isCreatingRun }: AccountsNeeds,
   settings: AccountsSettings,
 ) {
   const { checkPriceMicros, startBalanceMicros, rememberedMs = REMEMBERED_MS } = settings;
@@ -142,7 +142,7 @@ export function accountsDomain(
         ...billingRoutes(ledger.list),
       ],
     },
-    loops: { relay: () => [startReleasing({ allowances: allowance.allowances, countScans, logger })] },
+    loops: { relay: () => [startReleasing({ allowances: allowance.allowances, countScans, isCreatingRun, logger })] },
     outboxHandlers,
     verbs: {
       /** The caller with an API key or an OAuth access token. */
@@ -163,6 +163,8 @@ export function accountsDomain(
       /** Price of a check for the organization, in micros; throws 403 if it is not active. */
       priceOfCheck: (organizationId: string) => priceOfCheck({ find }, organizationId, checkPriceMicros),
       reserve: allowance.reserve,
+      reserveRun: allowance.reserveRun,
+      releaseRun: allowance.releaseRun,
       requireAllowed: allowance.requireAllowed,
       /** Throws 403 where the organization is not active or its balance covers no check: it causes no costs then. */
       async requireSolvent(organizationId: string): Promise<void> {

@@ -24,7 +24,11 @@ export type Domains = ReturnType<typeof createDomains>;
 export function createDomains(platform: Platform, settings: Settings) {
   const scan = scanDomain(platform);
   const { scans } = scan.stores;
-  const accounts = accountsDomain(platform, { countScans: scans.countOf }, settings);
+  const accounts = accountsDomain(
+    platform,
+    { countScans: scans.countOf, isCreatingRun: (...run) => campaigns.verbs.isCreatingRun(...run) },
+    settings,
+  );
   const reference = referenceDomain(
     platform,
     {
@@ -53,7 +57,7 @@ export function createDomains(platform: Platform, settings: Settings) {
   const campaigns: CampaignsDomain = campaignsDomain(
     platform,
     {
-      ...{ ...scan.stores, ...scanning.verbs },
+      ...{ ...scan.stores, ...accounts.verbs, ...scanning.verbs },
       unqueue: (cancelled) => crawling.verbs.unqueue(cancelled),
       findUnknownDestinations: (organizationId, ids) => delivery.verbs.findUnknownDestinations(organizationId, ids),
     },

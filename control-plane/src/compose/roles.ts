@@ -20,6 +20,8 @@ const NEEDS: Record<RoleName, readonly Need[]> = {
   reaper: ['store', 'redis'],
   /** Rebuilds the index of work in Redis from the store, and counts it. */
   refill: ['store', 'redis'],
+  /** Fires the schedules of campaigns, and creates the scans of runs. */
+  scheduler: ['store', 'catalogue'],
   /** Removes what has expired, what has exceeded its retention, and what nothing refers to. */
   sweeper: ['store'],
 };

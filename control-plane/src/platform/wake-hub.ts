@@ -63,7 +63,9 @@ export function openWakeHub(redis: RedisClient): WakeHub {
       await signals[topic].wait(connected ? ms : Math.min(ms, POLL_WITHOUT_HINTS_MS), stop);
     },
   });
-  const listed = { jobs: signalOf('jobs'), checks: signalOf('checks'), outbox: signalOf('outbox') };
+  const listed = {
+    ...{ jobs: signalOf('jobs'), checks: signalOf('checks'), outbox: signalOf('outbox'), runs: signalOf('runs') },
+  };
 
   return {
     signal: (topic) => listed[topic],
@@ -92,12 +94,13 @@ const createSignals = (): Record<WakeTopic, WakeSignal> => ({
   jobs: createWakeSignal(),
   checks: createWakeSignal(1),
   outbox: createWakeSignal(1),
+  runs: createWakeSignal(1),
 });
 
 /** Calls `send` once at a time per topic; counts that arrive in the meantime are sent together. */
 function gatherer(send: (topic: WakeTopic, count: number) => Promise<void>): (topic: WakeTopic, count: number) => void {
-  const unsent = { jobs: 0, checks: 0, outbox: 0 };
-  const isSending = { jobs: false, checks: false, outbox: false };
+  const unsent = { jobs: 0, checks: 0, outbox: 0, runs: 0 };
+  const isSending = { jobs: false, checks: false, outbox: false, runs: false };
 
   const sendAll = async (topic: WakeTopic) => {
     isSending[topic] = true;
@@ -122,7 +125,7 @@ function readHint(message: string): { topic: WakeTopic | undefined; count: numbe
 }
 
 /** Kinds of work: crawl jobs to lease, crawled scans to analyse (`checks`), outbox entries to process. */
-const WAKE_TOPICS = ['jobs', 'checks', 'outbox'] as const;
+const WAKE_TOPICS = ['jobs', 'checks', 'outbox', 'runs'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 
 /** A process counts as waiting for this long after it was listed; it is listed again before that. */
@@ -138,7 +141,7 @@ const [awaitWork, wakeAnother] = ['await-work', 'wake-another'].map((name) =>
 /** The list of processes with waiting loops, in Redis, as used by the process `self`. Each process subscribes to `channel` + its id. */
 function waitingProcesses(redis: RedisClient, self: string, channel: string) {
   /** Until when this process is listed, by its own clock; a little earlier than in Redis. */
-  const listedUntil = { jobs: 0, checks: 0, outbox: 0 };
+  const listedUntil = { jobs: 0, checks: 0, outbox: 0, runs: 0 };
 
   return {
     isListed: (topic: WakeTopic): boolean => performance.now() < listedUntil[topic],

@@ -44,7 +44,7 @@ export function referenceDomain(
       ],
     },
     /** Every role that creates scans mirrors the catalogue: their targeting is checked against it. */
-    loops: { api: async () => [await catalogue.start()] },
+    loops: { api: async () => [await catalogue.start()], scheduler: async () => [await catalogue.start()] },
     outboxHandlers: {},
     verbs: {
       readCatalogue: catalogue.read,

@@ -4,6 +4,7 @@ import type { ScanRecord, Tiers } from './scan.ts';
 export type FilterKind =
   | 'run'
   | 'run_outcome'
+  | 'run_unplanned'
   | 'parent'
   | 'repeat'
   | 'campaign'
@@ -15,7 +16,7 @@ export type FilterKind =
 /** The fields that the keys are derived from. */
 export type FilterSource = Pick<
   ScanRecord,
-  'run_id' | 'final_status' | 'parent_scan_id' | 'repeat' | 'campaign_id' | 'labels' | 'classification'
+  'run_id' | 'band' | 'final_status' | 'parent_scan_id' | 'repeat' | 'campaign_id' | 'labels' | 'classification'
 >;
 
 /** The entry for a value in a scan's `filter_keys`; brands and categories match in any letter case. */
@@ -28,13 +29,17 @@ const ANY_CASE = new Set<FilterKind>(['brand', 'ai_category', 'iab_v3']);
 /** A label as the value of a filter key. */
 export const labelPair = (key: string, value: string): string => `${key}=${value}`;
 
+/** The priority class of the scans that a run creates by its plan. */
+export const CAMPAIGN_CLASS = 2;
+
 /** All keys of a scan: one index over them serves all these filters and counts the matches of each value. */
 export function filterKeysOf(scan: FilterSource): string[] {
-  const { run_id, final_status, parent_scan_id, repeat, campaign_id, labels, classification } = scan;
+  const { run_id, band, final_status, parent_scan_id, repeat, campaign_id, labels, classification } = scan;
   const one = (kind: FilterKind, value: string | null | undefined) => (value ? [filterKey(kind, value)] : []);
   return [
     ...one('run', run_id),
     ...one('run_outcome', run_id && final_status ? `${run_id}/${final_status}` : null),
+    ...one('run_unplanned', parent_scan_id !== null || band !== CAMPAIGN_CLASS ? run_id : null),
     ...one('parent', parent_scan_id),
     ...one('repeat', repeat?.leader_id),
     ...one('campaign', campaign_id),

@@ -5,13 +5,16 @@ import type { StoredScan } from './stored-scan.ts';
 
 /** The last final states of a run's scans; a scan that has not ended is in none of them. */
 export const RUN_OUTCOMES = ['completed', 'failed', 'partial', 'cancelled'] as const;
-export type RunCounts = { total: number } & Record<(typeof RUN_OUTCOMES)[number], number>;
+/** `unplanned`: those of `total` that the run's plan does not have: discovered ads, and scans that were posted with the run. */
+export type RunCounts = { total: number; unplanned: number } & Record<(typeof RUN_OUTCOMES)[number], number>;
 
 /**
  * A scan of a run that retention removes: its keys of the run, which are still counted. `removing`: the scan may still exist; it is counted
  * once all the same.
  */
 type RemovedScan = ScanKey & { filter_keys: string[]; removing?: true };
+
+const KEY_OF_RUN = /^run(_\w+)?:/;
 
 /** The fields of a scan that its removal reads. */
 const KEYS = { run_id: 1, filter_keys: 1 };
@@ -51,10 +54,10 @@ export function runCounts(store: Store, scans: Collection<StoredScan>) {
         return counts[0] + counts[1] - twice.filter((one) => one === key).length;
       };
       const outcomes = RUN_OUTCOMES.map((outcome) => filterKey('run_outcome', `${runId}/${outcome}`));
-      const [total = 0, completed = 0, failed = 0, partial = 0, cancelled = 0] = await Promise.all(
-        [runKey, ...outcomes].map(count),
+      const [total = 0, unplanned = 0, completed = 0, failed = 0, partial = 0, cancelled = 0] = await Promise.all(
+        [runKey, filterKey('run_unplanned', runId), ...outcomes].map(count),
       );
-      return { total, completed, failed, partial, cancelled };
+      return { total, unplanned, completed, failed, partial, cancelled };
     },
 
     /** Removes a scan with `remove`; if it is one of a run, it is counted before and after. May be repeated after a crash. */
@@ -63,7 +66,7 @@ export function runCounts(store: Store, scans: Collection<StoredScan>) {
       const found = scans.find(key).limit(1).project<Pick<StoredScan, 'run_id' | 'filter_keys'>>(KEYS);
       const [scan] = await found.toArray();
       if (!scan?.run_id) return void (await remove());
-      const filter_keys = scan.filter_keys.filter((one) => one.startsWith('run:') || one.startsWith('run_outcome:'));
+      const filter_keys = scan.filter_keys.filter((one) => KEY_OF_RUN.test(one));
       await removed.updateOne(key, { $set: { filter_keys, removing: true } }, { upsert: true });
       await remove();
       await removed.updateOne(key, { $unset: { removing: '' } });

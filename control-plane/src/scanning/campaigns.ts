@@ -1,4 +1,5 @@
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { CancelParts } from '../scan/cancel.ts';
@@ -9,13 +10,21 @@ import { findCampaigns } from './campaigns/find-campaigns.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
 import { groupStore } from './groups/group-store.ts';
 import { groupRoutes } from './groups/routes.ts';
+import { groupRuns } from './groups/run-group.ts';
+import { cancelRuns } from './runs/cancel-runs.ts';
+import { startCreatingScansOfRuns } from './runs/create-scans-of-runs.ts';
 import { joinApiRun } from './runs/join-run.ts';
 import { runRoutes } from './runs/routes.ts';
 import { runStore } from './runs/run-store.ts';
+import { startRun } from './runs/start-run.ts';
 import type { ScanCreation } from './scans/request/create-scans.ts';
 
-/** What campaigns need from scanning. */
-export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations } & Pick<ScanCreation, 'findIssues'> &
+/** What campaigns need from accounts, scanning and delivery. */
+export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations } & Pick<
+  ScanCreation,
+  'findIssues' | 'createChecked'
+> &
+  Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserveRun' | 'releaseRun'> &
   Pick<ScanDomain['stores'], 'scans'> &
   Pick<CancelParts, 'unqueue'>;
 
@@ -27,11 +36,15 @@ export type CampaignsDomain = ReturnType<typeof campaignsDomain>;
 /** Campaigns, their groups and their runs. */
 export function campaignsDomain(
   { store, wake, logger }: Pick<Platform, 'store' | 'wake' | 'logger'>,
-  { findIssues, scans, unqueue, findUnknownDestinations }: CampaignsNeeds,
+  needs: CampaignsNeeds,
   { addresses, publicUrl }: CampaignsSettings,
 ) {
+  const { findIssues, scans, findUnknownDestinations } = needs;
   const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
   const findGroup = (organizationId: string, id: string) => groups.find(organizationId, id);
+  const start = startRun({ ...needs, runs, campaigns, runAccepted: () => wake.announce('runs') });
+  const cancel = cancelRuns({ ...needs, runs, log: logger, outboxFilled: () => wake.announce('outbox') });
+  const creating = { ...needs, runs, campaigns, cancelPending: cancel.cancelPendingOfRun, logger };
   return {
     stores: { groups, campaigns, runs },
     routes: {
@@ -40,6 +53,7 @@ export function campaignsDomain(
           groups,
           summaryOf: campaigns.summaryOfGroup,
           archiveCampaigns: campaigns.setArchivedWithGroup,
+          ...groupRuns({ campaigns, startRun: start, cancelCampaign: cancel.cancelCampaign }),
         }),
         ...campaignRoutes({
           ...{ campaigns, findIssues, addresses, findGroup, findUnknownDestinations },
@@ -47,18 +61,10 @@ export function campaignsDomain(
           // There are no policy sets yet.
           hasPolicySet: async () => false,
         }),
-        ...runRoutes({
-          runs,
-          campaigns,
-          scans,
-          publicUrl,
-          unqueue,
-          log: logger,
-          outboxFilled: () => wake.announce('outbox'),
-        }),
+        ...runRoutes({ runs, campaigns, scans, cancel, startRun: start, publicUrl }),
       ],
     },
-    loops: {},
+    loops: { scheduler: () => [startCreatingScansOfRuns(creating, wake.signal('runs'))] },
     outboxHandlers: {},
     verbs: {
       ...findCampaigns({ campaigns, groups, findRun: runs.find }),
@@ -72,6 +78,12 @@ export function campaignsDomain(
         return campaign && { ...INHERITED, ...campaign.notifications };
       },
       writeRouting: campaigns.setRouting,
+      /** Whether scans of a run are still to be created with this reservation. */
+      async isCreatingRun(organizationId: string, runId: string, reservationId: string): Promise<boolean> {
+        const run = await runs.find(organizationId, runId);
+        return run?.creation?.reservation_id === reservationId;
+      },
     },
+    dependencies: creating,
   } satisfies Domain;
 }

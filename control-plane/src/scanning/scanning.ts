@@ -102,6 +102,6 @@ export function scanningDomain(
       sweeper: () => [startSweeping({ store, objects, redis, artifacts, logger })],
     },
     outboxHandlers: {},
-    verbs: { createScans: creation.createScans, findIssues: creation.findIssues },
+    verbs: creation,
   } satisfies Domain;
 }

@@ -21,6 +21,7 @@ const OURS = ORGANIZATIONS.ours;
 const THIS_MONTH = monthOf(new Date());
 const ELEVEN_MINUTES_MS = 660_000;
 const logger = createLogger('test', 'silent');
+const isCreatingRun = async () => false;
 
 const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });
 const statusesOf = (answers: Answered[]) => answers.map(({ status, body }) => (status === 201 ? 201 : body.code));
@@ -62,7 +63,8 @@ async function limitedApi(startBalanceMicros: number | null) {
             if (entry.kind === 'refund') await allowance.follow(OURS);
           }
     },
-    release: (now: Date) => releaseAbandoned({ allowances: stores.allowances, countScans: scans.countOf, logger }, now),
+    release: (now: Date) =>
+      releaseAbandoned({ allowances: stores.allowances, countScans: scans.countOf, isCreatingRun, logger }, now),
     /** Has the process die when it has written `count` more scans. */
     dieAfter(count: number): void {
       const { insertUnlessExists } = scans;
@@ -238,7 +240,7 @@ describe('checks per month', () => {
     }
     for (const one of processes) await one.writeFinished();
     const countScans = async (_organization: string, ids: string[]) => ids.filter((id) => there.has(id)).length;
-    const parts = { allowances: processes[0]!.allowances, countScans, logger };
+    const parts = { allowances: processes[0]!.allowances, countScans, isCreatingRun, logger };
     await releaseAbandoned(parts, new Date(Date.now() + ELEVEN_MINUTES_MS));
     assert.deepEqual([await api.used(), 10 * there.size + (await api.left())], [there.size, 0]);
     assert.equal(await api.open(), 0);

@@ -228,7 +228,12 @@ async function assertChargedOnce(store: Store, made: string[]): Promise<void> {
 /** Whoever was killed has left reservations behind, which are released first. */
 async function assertCountedOnce(store: Store, made: string[]): Promise<void> {
   const countScans = async (_: string, found: string[]) => found.filter((id) => made.includes(id)).length;
-  const parts = { allowances: allowanceStore(store), countScans, logger: createLogger('test', 'silent') };
+  const parts = {
+    allowances: allowanceStore(store),
+    countScans,
+    isCreatingRun: async () => false,
+    logger: createLogger('test', 'silent'),
+  };
   await releaseAbandoned(parts, new Date(Date.now() + 3_600_000));
   const allowance = await store.collection<Allowance>('allowances').findOne({});
   const counted = Object.values(allowance?.months ?? {}).reduce((sum, checks) => sum + checks, 0);

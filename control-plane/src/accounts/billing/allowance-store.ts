@@ -6,7 +6,7 @@ import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Re
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
 
 /** A reservation all of whose scans have been written. `checks`: the unused ones, which are returned to the allowance. */
-export type FinishedReservation = PricedChecks & { id: string };
+export type FinishedReservation = PricedChecks & { id: string; taken_from?: string | undefined };
 
 /** A reservation as it was read. */
 export type FoundReservation = { organizationId: string; id: string; reservation: Reservation };
@@ -19,6 +19,21 @@ export type AllowanceStore = ReturnType<typeof allowanceStore>;
 
 export function allowanceStore(store: Store) {
   const allowances: Collection<Allowance> = store.collection<Allowance>('allowances');
+
+  /** Removes a reservation that matches, and returns checks of it to the one it was taken from; false if that does not exist. */
+  const returnTo = async (
+    from: string | undefined,
+    filter: Filter<Allowance>,
+    { id, checks }: Pick<FinishedReservation, 'id' | 'checks'>,
+  ): Promise<boolean> => {
+    if (from === undefined) return false;
+    const both: Filter<Allowance> = { ...filter, [`reservations.${from}`]: { $exists: true } };
+    const update = {
+      $inc: { [`reservations.${from}.checks`]: checks },
+      $unset: { [`reservations.${id}`]: '' as const },
+    };
+    return (await allowances.updateOne(both, update)).matchedCount === 1;
+  };
 
   return {
     // One document per organization, found by its id.
@@ -70,7 +85,8 @@ export function allowanceStore(store: Store) {
       for (const one of finished.filter(({ checks }) => checks > 0)) {
         const path = `reservations.${one.id}`;
         const isOwn = { [path]: { $exists: true }, [`${path}.shared`]: { $exists: false } };
-        await allowances.updateOne({ _id: organizationId, ...isOwn }, finishing([one], {}));
+        const filter = { _id: organizationId, ...isOwn };
+        if (!(await returnTo(one.taken_from, filter, one))) await allowances.updateOne(filter, finishing([one], {}));
       }
       const used = finished.map((one) => ({ ...one, checks: 0 }));
       await allowances.updateOne({ _id: organizationId }, finishing(used, {}));
@@ -84,6 +100,34 @@ export function allowanceStore(store: Store) {
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
+    /**
+     * Moves the checks of `wanted` from the reservation `from` to one of their own. False: `from` has not so many, or the reservation
+     * exists already.
+     */
+    async takeFrom(organizationId: string, from: string, { id, isRepeatable: _, ...wanted }: Wanted): Promise<boolean> {
+      const filter: Filter<Allowance> = {
+        _id: organizationId,
+        [`reservations.${from}.checks`]: { $gte: wanted.checks },
+        [`reservations.${id}`]: { $exists: false },
+      };
+      const update = {
+        $inc: { [`reservations.${from}.checks`]: -wanted.checks },
+        $set: { [`reservations.${id}`]: { ...wanted, taken_from: from } },
+      };
+      return (await allowances.updateOne(filter, update)).matchedCount === 1;
+    },
+
+    /** Removes a reservation and returns the checks it has left to the allowance. Returns how many; 0: it does not exist. */
+    async releaseRest(organizationId: string, id: string): Promise<number> {
+      for (;;) {
+        const found = (await allowances.findOne({ _id: organizationId }))?.reservations[id];
+        if (!found) return 0;
+        const filter: Filter<Allowance> = { _id: organizationId, [`reservations.${id}.checks`]: found.checks };
+        if ((await allowances.updateOne(filter, finishing([{ ...found, id }], {}))).matchedCount === 1)
+          return found.checks;
+      }
+    },
+
     /** The reservations that were made or renewed before `before`, of all organizations. */
     async olderThan(before: Date): Promise<FoundReservation[]> {
       const found = await allowances.find({ reservations: { $ne: {} } }).toArray();
@@ -94,9 +138,13 @@ export function allowanceStore(store: Store) {
       );
     },
 
-    /** Removes a reservation and returns `checks` of it to the allowance. False: it was renewed or removed since it was read. */
+    /**
+     * Removes a reservation and returns `checks` of it: to the reservation it was taken from if that exists, else to the allowance. False:
+     * it was renewed or removed since it was read.
+     */
     async release({ organizationId, id, reservation }: FoundReservation, checks: number): Promise<boolean> {
       const filter: Filter<Allowance> = { _id: organizationId, [`reservations.${id}.at`]: reservation.at };
+      if (await returnTo(reservation.taken_from, filter, { id, checks })) return true;
       const update = finishing([{ ...reservation, id, checks }], {});
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },

@@ -12,6 +12,13 @@ export type Reservation = {
   indexes: number[];
   /** Another run of the same request has found it: neither knows how many scans the other one writes. Absent: none has. */
   shared?: true;
+  /**
+   * The run whose scans it is for, which are created later, in steps: the checks that no step has taken yet. It names no scans, and lasts as
+   * long as the run is being created.
+   */
+  run_id?: string;
+  /** The reservation of the run from which this step of it was taken. */
+  taken_from?: string;
 };
 
 /** An organization's usage. One document, so that counting and checking the limits is one write. */

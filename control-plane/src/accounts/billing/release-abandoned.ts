@@ -4,9 +4,11 @@ import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { AllowanceStore, FoundReservation } from './allowance-store.ts';
 
 export type ReleaseParts = {
-  allowances: Pick<AllowanceStore, 'olderThan' | 'release'>;
+  allowances: Pick<AllowanceStore, 'olderThan' | 'release' | 'releaseRest'>;
   /** Counts the organization's scans with these ids. */
   countScans: (organizationId: string, ids: string[]) => Promise<number>;
+  /** Whether scans are still to be created with this reservation of a run. */
+  isCreatingRun: (organizationId: string, runId: string, reservationId: string) => Promise<boolean>;
   logger: Logger;
 };
 
@@ -22,12 +24,21 @@ export function startReleasing(parts: ReleaseParts): Loop {
 }
 
 /** Returns the checks that were reserved more than ten minutes ago for scans that were never written. */
-export async function releaseAbandoned({ allowances, countScans, logger }: ReleaseParts, now: Date): Promise<void> {
+export async function releaseAbandoned(
+  { allowances, countScans, isCreatingRun, logger }: ReleaseParts,
+  now: Date,
+): Promise<void> {
   const before = new Date(now.getTime() - ABANDONED_AFTER_MS);
   for (const found of await allowances.olderThan(before)) {
+    const { organizationId, id, reservation } = found;
+    if (reservation.run_id !== undefined) {
+      if (await isCreatingRun(organizationId, reservation.run_id, id)) continue;
+      const left = await allowances.releaseRest(organizationId, id);
+      logger.info({ organization_id: organizationId, reservation: id, left }, 'released the reservation of a run');
+      continue;
+    }
     const unused = await countMissing(found, countScans);
     if (!(await allowances.release(found, unused))) continue;
-    const { organizationId, id } = found;
     logger.info({ organization_id: organizationId, reservation: id, unused }, 'released an abandoned reservation');
   }
 }

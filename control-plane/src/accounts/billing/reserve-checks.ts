@@ -17,7 +17,15 @@ export type ReservationRequest = {
   priceMicros: number;
   isRepeatable: boolean;
   now: Date;
+  /** The reservation of the run that the scans are created for, which was made at this time; absent: the checks are reserved now. */
+  from?: RunReservation;
 };
+
+/** A reservation for a run, whose scans are created later, in steps. */
+export type RunReservation = { id: string; at: Date };
+
+/** Checks to be reserved for a run. */
+export type WantedForRun = { runId: string; id: string; checks: number; priceMicros: number; now: Date };
 
 /** A reservation that was made. */
 export type ReservedChecks = {
@@ -79,10 +87,23 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
 
   const take = gatherByKey(takeAll, BATCH_MAX);
 
-  const reserve: ReserveChecks = async (organizationId, { id, now, priceMicros, ...request }) => {
-    const priced = { month: monthOf(now), checks: request.checks, price_micros: priceMicros };
+  /** Takes the checks of one step of a run from the run's reservation. */
+  const takeStep = async (organizationId: string, from: string, wanted: Wanted): Promise<Taken> => {
+    for (;;) {
+      if (await allowances.takeFrom(organizationId, from, wanted)) return { isNew: true };
+      const { reservations } = await allowances.read(organizationId);
+      if (!(from in reservations)) throw new ApiError('runs.cancelled', 'The run is cancelled.');
+      if (!(wanted.id in reservations))
+        throw new ApiError('unavailable', 'Checks of the run are in use by another step.');
+      if (await allowances.share(organizationId, wanted.id, wanted.at)) return { isNew: false };
+    }
+  };
+
+  const reserve: ReserveChecks = async (organizationId, { id, now, priceMicros, from, ...request }) => {
+    const priced = { month: monthOf(from?.at ?? now), checks: request.checks, price_micros: priceMicros };
     const deadline = performance.now() + WRITE_WITHIN_MS;
-    const taken = await take(organizationId, { ...request, ...priced, id, at: now });
+    const wanted = { ...request, ...priced, id, at: now };
+    const taken = await (from ? takeStep(organizationId, from.id, wanted) : take(organizationId, wanted));
     if ('refusal' in taken) throw refused(taken.refusal);
     return {
       requireTime() {
@@ -90,13 +111,28 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       },
       finish: (created) => {
         const unused = taken.isNew ? Math.max(0, request.checks - created) : 0;
-        finished.add(organizationId, { ...priced, id, checks: unused });
+        finished.add(organizationId, { ...priced, id, checks: unused, taken_from: from?.id });
       },
     };
   };
 
   return {
     reserve,
+
+    /**
+     * Reserves all checks of a run, once for the same `id`. Throws as `reserve` does. The reservation lasts until `releaseRun`, or is
+     * released after ten minutes if the run is not being created.
+     */
+    async reserveRun(organizationId: string, { runId, id, checks, priceMicros, now }: WantedForRun): Promise<void> {
+      await grantStart(organizationId);
+      const priced = { month: monthOf(now), checks, price_micros: priceMicros };
+      const wanted = { ...priced, id, at: now, names: [], indexes: [], isRepeatable: true, run_id: runId };
+      const taken = await takeOne(organizationId, wanted, await limitsOf(organizationId));
+      if ('refusal' in taken) throw refused(taken.refusal);
+    },
+
+    /** Returns the checks of a run that no step has taken; how many. May be repeated. */
+    releaseRun: (organizationId: string, id: string): Promise<number> => allowances.releaseRest(organizationId, id),
 
     /** Throws the error that `reserve` would throw now; reserves nothing. */
     async requireAllowed(organizationId: string, checks: number, priceMicros: number, now: Date): Promise<void> {

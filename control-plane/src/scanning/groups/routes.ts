@@ -1,9 +1,10 @@
+import { newId } from '@adsweep/shared/ids.ts';
 import { type TSchema, Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { ok, orNull, type Route, route } from '../../http/route.ts';
+import { orNull, type Route, route } from '../../http/route.ts';
 import { type GroupRecord, newGroup } from './group.ts';
 import type { GroupStore } from './group-store.ts';
 import { listFilterIssues, listFilters, readListFilters } from './list-filters.ts';
@@ -16,6 +17,10 @@ export type GroupParts = {
   summaryOf: (organizationId: string, groupId: string) => Promise<GroupSummary>;
   /** Archives the campaigns of a group, or restores those that were archived with it. Returns how many. */
   archiveCampaigns: (organizationId: string, groupId: string, isArchived: boolean) => Promise<number>;
+  /** Runs the campaigns of a group that are not archived; the same `requestId` runs each once. */
+  runCampaigns: (organizationId: string, groupId: string, requestId: string) => Promise<GroupRun>;
+  /** Cancels what waits of the campaigns of a group: of how many, and how many scans. */
+  cancelCampaigns: (organizationId: string, groupId: string) => Promise<{ campaigns: number; scans: number }>;
 };
 
 const Name = Type.String({ maxLength: 200, pattern: '\\S' });
@@ -38,10 +43,23 @@ const GroupSchema = Type.Object(
   },
   { title: 'CampaignGroup' },
 );
+/** The runs of a group's campaigns that were started, and why the others were not. */
+export type GroupRun = {
+  run_ids: string[];
+  failures: { campaign_id: string; error_code: string; detail: string }[];
+};
+type GroupAction = GroupRun & { group_id: string; affected_campaigns: number; cancelled_count: number };
+
 const GroupActionSchema = Type.Object(
   {
     group_id: Type.String(),
-    affected_campaigns: Type.Integer({ description: 'How many campaigns were changed.' }),
+    affected_campaigns: Type.Integer({ description: 'How many campaigns were changed, run or cancelled.' }),
+    cancelled_count: Type.Integer({ description: 'How many scans were cancelled.' }),
+    run_ids: Type.Array(Type.String(), { description: 'The runs that were started.' }),
+    failures: Type.Array(
+      Type.Object({ campaign_id: Type.String(), error_code: Type.String(), detail: Type.String() }),
+      { description: 'The campaigns that could not be run.' },
+    ),
   },
   { title: 'CampaignGroupAction' },
 );
@@ -101,6 +119,8 @@ export function groupRoutes(parts: GroupParts): Route<Caller>[] {
     }),
     archiveRoute(parts, true),
     archiveRoute(parts, false),
+    runRoute(parts),
+    cancelRoute(parts),
     ...([true, false] as const).map((isPaused) =>
       actionRoute({
         below: isPaused ? 'pause-schedule' : 'resume-schedule',
@@ -133,7 +153,45 @@ function archiveRoute({ groups, archiveCampaigns }: GroupParts, isArchived: bool
         throw new ApiError('campaign_groups.is_default', 'The default group cannot be archived.');
       // The group first, so that no campaign can be created in a group whose campaigns have been archived.
       await groups.change(organizationId, id, { is_archived: isArchived });
-      return { group_id: id, affected_campaigns: await archiveCampaigns(organizationId, id, isArchived) };
+      return actionOn(id, { affected_campaigns: await archiveCampaigns(organizationId, id, isArchived) });
+    },
+  });
+}
+
+const actionOn = (group_id: string, done: { affected_campaigns: number } & Partial<GroupAction>): GroupAction => ({
+  ...{ group_id, cancelled_count: 0, run_ids: [], failures: [] },
+  ...done,
+});
+
+/** Runs each campaign by itself: what hinders one is reported and does not hinder the others. */
+function runRoute({ groups, runCampaigns }: GroupParts): Route<Caller> {
+  return actionRoute({
+    below: 'run',
+    summary: 'Run the campaigns of a group',
+    description: 'Starts a run of each campaign that is not archived, and lists those that could not be run.',
+    status: 201,
+    schema: GroupActionSchema,
+    errors: ['campaign_groups.archived'],
+    run: async (organizationId, id, requestId) => {
+      const found = await groups.find(organizationId, id);
+      if (!found) return null;
+      if (found.is_archived) throw new ApiError('campaign_groups.archived', 'The campaign group is archived.');
+      const { run_ids, failures } = await runCampaigns(organizationId, id, requestId);
+      return actionOn(id, { affected_campaigns: run_ids.length, run_ids, failures });
+    },
+  });
+}
+
+function cancelRoute({ groups, cancelCampaigns }: GroupParts): Route<Caller> {
+  return actionRoute({
+    below: 'cancel',
+    summary: 'Cancel the scans of a group',
+    description: 'Cancels the pending scans of its campaigns, and those that are not created yet; running ones end.',
+    schema: GroupActionSchema,
+    run: async (organizationId, id) => {
+      if (!(await groups.find(organizationId, id))) return null;
+      const { campaigns, scans } = await cancelCampaigns(organizationId, id);
+      return actionOn(id, { affected_campaigns: campaigns, cancelled_count: scans });
     },
   });
 }
@@ -142,24 +200,25 @@ type Action = {
   below: string;
   summary: string;
   description: string;
+  status?: 200 | 201;
   schema: TSchema;
   errors?: ErrorCode[];
-  /** Returns the response; null: there is no such group. */
-  run: (organizationId: string, id: string) => Promise<object | null>;
+  /** Returns the response; null: there is no such group. A repeated request has the same `requestId`. */
+  run: (organizationId: string, id: string, requestId: string) => Promise<object | null>;
 };
 
 /** `POST` of an action on a group, with a response. */
-function actionRoute({ below, summary, description, schema, errors = [], run }: Action): Route<Caller> {
+function actionRoute({ below, summary, description, status = 200, schema, errors = [], run }: Action): Route<Caller> {
   return route({
     ...{ method: 'POST', path: `${path}/{group_id}/${below}`, group, summary, description },
     permission: 'campaigns.write',
     params: Type.Object({ group_id: Type.String({ description: 'The group.' }) }),
-    replies: { 200: { description: 'What was changed.', schema } },
+    replies: { [status]: { description: 'What was changed.', schema } },
     errors: ['not_found', ...errors],
-    handle: async ({ caller, params }) => {
-      const done = await run(caller.organizationId, params.group_id);
+    handle: async ({ caller, params, recordId = newId() }) => {
+      const done = await run(caller.organizationId, params.group_id, recordId);
       if (!done) throw notFound('campaign group');
-      return ok(done);
+      return { status, body: done };
     },
   });
 }

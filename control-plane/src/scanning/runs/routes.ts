@@ -1,40 +1,46 @@
+import { newId } from '@adsweep/shared/ids.ts';
 import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { type CursorPosition, type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
+import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { ok, type Route, route } from '../../http/route.ts';
-import { type CancelParts, cancelScan } from '../../scan/cancel.ts';
+import { created, ok, type Route, route } from '../../http/route.ts';
 import { filterKey } from '../../scan/filter-keys.ts';
 import type { RunCounts } from '../../scan/run-counts.ts';
-import type { ListedScan, ScanRecord } from '../../scan/scan.ts';
+import type { ListedScan } from '../../scan/scan.ts';
 import { scanLinks } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CampaignStore } from '../campaigns/campaign-store.ts';
-import type { RunRecord } from './run.ts';
+import { archived } from '../campaigns/routes.ts';
+import type { cancelRuns } from './cancel-runs.ts';
+import { countersOf, RUN_TRIGGERS, type RunRecord } from './run.ts';
 import type { RunStore } from './run-store.ts';
+import type { StartRun } from './start-run.ts';
 
-export type RunParts = CancelParts & {
+export type RunParts = {
   runs: RunStore;
   campaigns: Pick<CampaignStore, 'find'>;
-  scans: Pick<ScanStore, 'list' | 'countRun' | 'pendingWith' | 'apply'>;
+  scans: Pick<ScanStore, 'list' | 'countRun'>;
+  cancel: Pick<ReturnType<typeof cancelRuns>, 'cancelRun' | 'cancelCampaign'>;
+  startRun: StartRun;
   publicUrl: string;
 };
 
 /** The width of the screenshots of tiles, in pixels. */
 const TILE_WIDTH = 400;
-/** Scans that are cancelled at the same time. */
-const CANCELLED_AT_ONCE = 50;
 
 const Count = (description?: string) => Type.Integer(description ? { description } : {});
 const RunSchema = Type.Object(
   {
     ...{ id: Type.String(), campaign_id: Type.String(), label: Type.String() },
-    total: Count('Its scans, discovered ads included.'),
+    total: Count('Its scans, those that are not created yet and discovered ads included.'),
     completed: Count('Each scan counts once, by the state in which it last ended.'),
-    ...{ failed: Count(), partial: Count(), cancelled: Count() },
+    ...{ failed: Count(), partial: Count() },
+    cancelled: Count('Scans that were not created yet when the run was cancelled are included.'),
     source: Type.Enum(['ui', 'api'], { description: '`api`: the scans that were posted with the campaign on a day.' }),
-    trigger: Type.Enum(['api'], { description: 'What made it.' }),
+    trigger: Type.Enum([...RUN_TRIGGERS], {
+      description: 'What made it; `manual`: a request to run the campaign, `group`: one to run its group.',
+    }),
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Run' },
@@ -48,6 +54,9 @@ const TileSchema = Type.Object(
   { title: 'ScanTile' },
 );
 const CancelledSchema = Type.Object({ cancelled_count: Type.Integer() });
+
+/** Why an organization may not make the checks of a run. */
+export const BILLING_ERRORS = ['billing.suspended', 'billing.quota_exhausted', 'billing.insufficient_funds'] as const;
 
 const group = 'Runs';
 const params = Type.Object({ run_id: Type.String({ description: 'The run.' }) });
@@ -90,6 +99,8 @@ export function runRoutes(parts: RunParts): Route<Caller>[] {
     }),
     cancelRoute(parts),
     tilesRoute(parts),
+    runCampaignRoute(parts),
+    cancelCampaignRoute(parts),
   ];
 }
 
@@ -113,37 +124,60 @@ function tilesRoute({ runs, scans, publicUrl }: RunParts): Route<Caller> {
   });
 }
 
-function cancelRoute(parts: RunParts): Route<Caller> {
+function runCampaignRoute({ campaigns, scans, startRun }: RunParts): Route<Caller> {
   return route({
-    ...{ method: 'POST', path: '/api/v1/runs/{run_id}/cancel', group, permission: 'campaigns.write', params },
-    summary: 'Cancel a run',
-    description: 'Cancels its pending scans and refunds them; running ones end. No further scan joins it.',
-    replies: { 200: { description: 'How many scans were cancelled.', schema: CancelledSchema } },
-    errors: ['not_found'],
-    handle: async ({ caller: { organizationId }, params: { run_id } }) => {
-      if (!(await parts.runs.find(organizationId, run_id))) throw notFound('run');
-      await parts.runs.cancel(organizationId, run_id, new Date());
-      return ok({ cancelled_count: await cancelPending(parts, organizationId, filterKey('run', run_id)) });
+    ...{ method: 'POST', path: '/api/v1/campaigns/{campaign_id}/run', group, permission: 'campaigns.write' },
+    params: Type.Object({ campaign_id: Type.String({ description: 'The campaign.' }) }),
+    summary: 'Run a campaign',
+    description:
+      'All scans of the run are accepted together, or none if the quota or the balance does not cover them. They appear within seconds.',
+    replies: { 201: { description: 'The run.', schema: RunSchema } },
+    errors: ['not_found', 'campaigns.archived', ...BILLING_ERRORS],
+    handle: async ({ caller: { organizationId }, params: { campaign_id }, recordId = newId() }) => {
+      const campaign = await campaigns.find(organizationId, campaign_id);
+      if (!campaign) throw notFound('campaign');
+      if (campaign.is_archived) throw archived();
+      const run = await startRun(campaign, { id: recordId, trigger: 'manual', now: new Date() });
+      return created(present({ ...run, ...(await scans.countRun(organizationId, run._id)) }));
     },
   });
 }
 
-/** Cancels the pending scans with a filter key; how many. */
-async function cancelPending(parts: RunParts, organizationId: string, key: string): Promise<number> {
-  let cancelled = 0;
-  for (let after: CursorPosition | null = null; ; ) {
-    const pending = await parts.scans.pendingWith(organizationId, key, after, CANCELLED_AT_ONCE);
-    const last: ScanRecord | undefined = pending.at(-1);
-    if (!last) return cancelled;
-    const done = await Promise.all(pending.map((scan) => cancelScan(parts, scan, new Date())));
-    cancelled += done.filter(Boolean).length;
-    after = { at: last.created_at, id: last._id };
-  }
+function cancelRoute({ runs, cancel }: RunParts): Route<Caller> {
+  return route({
+    ...{ method: 'POST', path: '/api/v1/runs/{run_id}/cancel', group, permission: 'campaigns.write', params },
+    summary: 'Cancel a run',
+    description:
+      'Cancels its pending scans and refunds them, and those that are not created yet; running ones end. No further scan joins it.',
+    replies: { 200: { description: 'How many scans were cancelled.', schema: CancelledSchema } },
+    errors: ['not_found'],
+    handle: async ({ caller: { organizationId }, params: { run_id } }) => {
+      const run = await runs.find(organizationId, run_id);
+      if (!run) throw notFound('run');
+      return ok({ cancelled_count: await cancel.cancelRun(run) });
+    },
+  });
 }
 
-function present({ _id, campaign_id, label, trigger, created_at, ...run }: Shown) {
-  const { total, completed, failed, partial, cancelled } = run;
+function cancelCampaignRoute({ campaigns, cancel }: RunParts): Route<Caller> {
+  return route({
+    ...{ method: 'POST', path: '/api/v1/campaigns/{campaign_id}/cancel', group, permission: 'campaigns.write' },
+    params: Type.Object({ campaign_id: Type.String({ description: 'The campaign.' }) }),
+    summary: 'Cancel the scans of a campaign',
+    description: 'Cancels the pending scans of all its runs, and those that are not created yet; running ones end.',
+    replies: { 200: { description: 'How many scans were cancelled.', schema: CancelledSchema } },
+    errors: ['not_found'],
+    handle: async ({ caller: { organizationId }, params: { campaign_id } }) => {
+      if (!(await campaigns.find(organizationId, campaign_id))) throw notFound('campaign');
+      return ok({ cancelled_count: await cancel.cancelCampaign(organizationId, campaign_id) });
+    },
+  });
+}
+
+function present(run: Shown) {
+  const { _id, campaign_id, label, trigger, created_at } = run;
   const source = trigger === 'api' ? 'api' : 'ui';
+  const { total, completed, failed, partial, cancelled } = countersOf(run, run);
   const counts = { total, completed, failed, partial, cancelled };
   return { id: _id, campaign_id, label, ...counts, source, trigger, created_at: created_at.toISOString() };
 }

@@ -212,7 +212,7 @@ describe('campaign groups', () => {
     const post = (path: string) => api.post(path);
     assert.equal((await post(`${PATH}/${before.id}/archive`)).body.is_archived, true);
     const archived = (await post(`${GROUPS}/${group_id}/archive`)).body;
-    assert.deepEqual(archived, { group_id, affected_campaigns: 1 });
+    assert.deepEqual(archived, { group_id, affected_campaigns: 1, cancelled_count: 0, run_ids: [], failures: [] });
     assert.equal((await post(`${GROUPS}/${group_id}/archive`)).body.affected_campaigns, 0);
 
     const codes = async (...answers: Promise<{ status: number; body: Json }>[]) =>

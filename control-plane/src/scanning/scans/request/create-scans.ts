@@ -2,6 +2,7 @@ import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import type { RunReservation } from '../../../accounts/billing/reserve-checks.ts';
 import { ApiError, refused } from '../../../http/api-error.ts';
 import { catalogueNotReady, type ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
@@ -29,7 +30,13 @@ export type CreateParts = SubmitParts & {
  * Scans that an organization asks for: a group of repeats for each country and emulator. The ids of all scans follow from `requestId`.
  * `isRepeatable`: the same order may be repeated, after a crash or by a client that got no response.
  */
-export type ScanOrder = RequestedScans & { organizationId: string; requestId: string; isRepeatable: boolean };
+export type ScanOrder = RequestedScans & {
+  organizationId: string;
+  requestId: string;
+  isRepeatable: boolean;
+  /** Set if the order was accepted earlier: the price of each check, and the reservation that covers all of them. */
+  accepted?: { price_micros: number; reservation: RunReservation };
+};
 
 /** A part of an order: whole groups from index `from` on, at least one and together about `scans` scans. */
 export type CreateStep = { from: number; scans: number };
@@ -46,8 +53,8 @@ export type CreatedScans = { groups: ScanRecord[][]; next: number | null };
  * missing and charges no scan twice. Each step reserves its own checks, under an id derived from where it begins; a reservation whose step
  * is never repeated is released after ten minutes. A step is repeated with the size it had, because its reservation is for these scans.
  *
- * Throws 422 with all problems of the order, 409 if its campaign is archived or its run cancelled, 403 `billing.*` where the organization may not make the checks of this step, and 503 before
- * the catalogue has been read.
+ * Throws 422 with all problems of the order, 409 if its campaign is archived or its run cancelled, 403 `billing.*` where the organization
+ * may not make the checks of this step, and 503 before the catalogue has been read.
  */
 export type CreateScans = (order: ScanOrder, step?: CreateStep) => Promise<CreatedScans>;
 
@@ -88,18 +95,20 @@ export function scanCreation(parts: CreateParts) {
 
   /** The records of a step, none of which is stored yet, and the catalogue they were made with. */
   const prepare = async (order: ScanOrder, { from, scans }: CreateStep) => {
-    const { organizationId, requestId, isRepeatable } = order;
-    await requireOpen(organizationId, order.settings);
+    const { organizationId, requestId, isRepeatable, accepted } = order;
+    // What was accepted goes on: archiving a campaign keeps what waits. Without its reservation, a cancelled run creates nothing.
+    if (!accepted) await requireOpen(organizationId, order.settings);
     const catalogue = readNow(parts.readCatalogue);
-    const priceMicros = await parts.priceOfCheck(organizationId);
+    const priceMicros = accepted?.price_micros ?? (await parts.priceOfCheck(organizationId));
     const [all, indexes] = [groupsOf(order), indexesOf(order)];
     const end = from + Math.max(1, Math.floor(scans / indexes.length));
     const some = all.slice(from, end);
     const groups = newScans(order, some, catalogue, { organizationId, priceMicros }, new Date());
     const isWhole = some.length === all.length;
     const request: Submission['request'] = {
-      id: isWhole ? requestId : derivedId(`${requestId}/step`, from),
+      id: isWhole && !accepted ? requestId : derivedId(`${requestId}/step`, from),
       ...{ names: some.map(({ name }) => name), indexes, isRepeatable },
+      ...(accepted && { from: accepted.reservation }),
     };
     return { groups, catalogue, request, next: end < all.length ? end : null };
   };

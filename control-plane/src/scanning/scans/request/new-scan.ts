@@ -13,7 +13,13 @@ import type { ScanSettings } from './scan-in.ts';
  * The requested scans: a scan, or a group of repeats, in each of `countries` (upper case) on each of `emulators`, by default on that of the
  * settings.
  */
-export type RequestedScans = { settings: ScanSettings; countries: string[]; emulators?: string[] };
+export type RequestedScans = {
+  settings: ScanSettings;
+  countries: string[];
+  emulators?: string[];
+  /** The priority class of all scans; absent: interactive for a single scan, else bulk. */
+  band?: ScanRecord['band'];
+};
 
 /** The organization that requests scans, and the price of a check in micros, which is charged when a scan is created. */
 export type SubmitOptions = { organizationId: string; priceMicros: number };
@@ -53,7 +59,8 @@ export function newScans(
   const indexes = indexesOf(requested);
   const total = indexes.length;
   const isOneOfMany = countries.length * emulators.length * total > 1;
-  const common = isOneOfMany ? { ...MANY, ...sharedText(requested, options) } : {};
+  const own = requested.band === undefined ? {} : { band: requested.band };
+  const common = isOneOfMany ? { ...MANY, ...sharedText(requested, options), ...own } : own;
   const isShared = settings.repeat_mode === 'shared';
   return groups.map(({ name, country, emulatorId }) =>
     indexes.map((index) => {
@@ -198,8 +205,11 @@ function spelledProxy(proxy: NonNullable<ScanSettings['proxy']>, country: string
   const pool = poolOf(catalogue, country, proxyType);
   return {
     proxy_type: proxyType,
-    region: spelled(pool?.regions ?? [], proxy.region ?? '') ?? '',
-    city: spelled(pool?.cities ?? [], proxy.city ?? '') ?? '',
-    isp: spelled(pool?.isps ?? [], proxy.isp ?? '') ?? '',
+    region: spelledOrSent(pool?.regions, proxy.region),
+    city: spelledOrSent(pool?.cities, proxy.city),
+    isp: spelledOrSent(pool?.isps, proxy.isp),
   };
 }
+
+/** What the catalogue no longer has, as the run of a campaign may name it, stays as it was sent: the scan then fails. */
+const spelledOrSent = (values: string[] = [], sent = ''): string => spelled(values, sent) ?? sent;

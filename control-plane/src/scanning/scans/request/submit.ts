@@ -19,7 +19,7 @@ export type SubmitParts = {
 /** New scans of one organization, all at the same price, and the request that they come from. */
 export type Submission = {
   scans: ScanRecord[];
-  request: Pick<ReservationRequest, 'id' | 'names' | 'indexes' | 'isRepeatable'>;
+  request: Pick<ReservationRequest, 'id' | 'names' | 'indexes' | 'isRepeatable' | 'from'>;
 };
 
 /** Scans that are written at the same time: they share a sync of the disk. */
