@@ -40,6 +40,7 @@ const REMOVED = ['scan', 'evidence', 'unreferenced'] as const;
 const MODEL_CALLS = ['answered', 'refused', 'remembered', 'unusable', 'timeout', 'rate_limited', 'error'] as const;
 const TOKENS = ['input', 'output'] as const;
 const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
+const FIRINGS = ['started', 'overlap', 'refused', 'paused'] as const;
 
 /** Calls that can come after their lease was lost. */
 export type LateCall = (typeof LATE_CALLS)[number];
@@ -69,6 +70,17 @@ export function workMetrics(registry: Registry) {
       'Scans that were brought to an end by a capture or a failure.',
       ['status'],
     ),
+    firings: counter(
+      'adsweep_schedule_firings_total',
+      'Firings of schedules by their outcome; `refused`: the organization may not make the checks.',
+      ['outcome'],
+    ),
+    lateness: new Histogram({
+      name: 'adsweep_schedule_lateness_seconds',
+      help: 'Time from the moment of a schedule to its firing.',
+      buckets: [0.5, 1, 2, 5, 15, 60, 300, 3_600],
+      registers,
+    }),
     outboxEntries: counter('adsweep_outbox_entries_total', 'Outbox entries carried out.', ['kind']),
     outboxFailures: counter('adsweep_outbox_failures_total', 'Tries of outbox entries that failed.', ['kind']),
     outboxRecords: gauge('adsweep_outbox_records', 'Records with entries in their outbox, counted up to 10,000.', [
@@ -133,6 +145,7 @@ export function workMetrics(registry: Registry) {
   for (const what of REMOVED) metrics.removed.inc({ what }, 0);
   for (const outcome of MODEL_CALLS) metrics.modelCalls.inc({ outcome }, 0);
   for (const kind of TOKENS) metrics.modelTokens.inc({ kind }, 0);
+  for (const outcome of FIRINGS) metrics.firings.inc({ outcome }, 0);
   for (const status of FINAL_STATES) metrics.finishedScans.inc({ status }, 0);
   return metrics;
 }

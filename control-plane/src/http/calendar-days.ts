@@ -47,15 +47,28 @@ function startOfDay(date: string, timezone: string): Date {
 }
 
 /** The offset of the local time from UTC at a moment, in milliseconds; positive east of Greenwich. */
-function offsetAt(moment: number, timezone: string): number {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
-  }).formatToParts(moment);
+export function offsetAt(moment: number, timezone: string): number {
+  const parts = clockOf(timezone).formatToParts(moment);
   const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
   const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
   return local - Math.floor(moment / 1000) * 1000;
+}
+
+/** Clocks that were made: making one takes much longer than reading it. Names in any letter case could be more than fit into memory. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+const CLOCKS_MAX = 1_000;
+
+function clockOf(timezone: string): Intl.DateTimeFormat {
+  const known = clocks.get(timezone);
+  if (known) return known;
+  const clock = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  });
+  if (clocks.size >= CLOCKS_MAX) clocks.clear();
+  clocks.set(timezone, clock);
+  return clock;
 }
 
 function localDay(moment: number, timezone: string): string {

@@ -18,6 +18,7 @@ import { runRoutes } from './runs/routes.ts';
 import { runStore } from './runs/run-store.ts';
 import { startRun } from './runs/start-run.ts';
 import type { ScanCreation } from './scans/request/create-scans.ts';
+import { startFiring } from './schedules/fire-schedules.ts';
 
 /** What campaigns need from accounts, scanning and delivery. */
 export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations } & Pick<
@@ -35,7 +36,7 @@ export type CampaignsDomain = ReturnType<typeof campaignsDomain>;
 
 /** Campaigns, their groups and their runs. */
 export function campaignsDomain(
-  { store, wake, logger }: Pick<Platform, 'store' | 'wake' | 'logger'>,
+  { store, wake, metrics, logger }: Pick<Platform, 'store' | 'wake' | 'metrics' | 'logger'>,
   needs: CampaignsNeeds,
   { addresses, publicUrl }: CampaignsSettings,
 ) {
@@ -45,6 +46,11 @@ export function campaignsDomain(
   const start = startRun({ ...needs, runs, campaigns, runAccepted: () => wake.announce('runs') });
   const cancel = cancelRuns({ ...needs, runs, log: logger, outboxFilled: () => wake.announce('outbox') });
   const creating = { ...needs, runs, campaigns, cancelPending: cancel.cancelPendingOfRun, logger };
+  const firing = {
+    ...{ campaigns, findRun: runs.find, countRun: scans.countRun, startRun: start, metrics, logger },
+    isPaused: async (organizationId: string, groupId: string) =>
+      (await groups.find(organizationId, groupId))?.schedule_paused ?? false,
+  };
   return {
     stores: { groups, campaigns, runs },
     routes: {
@@ -64,7 +70,7 @@ export function campaignsDomain(
         ...runRoutes({ runs, campaigns, scans, cancel, startRun: start, publicUrl }),
       ],
     },
-    loops: { scheduler: () => [startCreatingScansOfRuns(creating, wake.signal('runs'))] },
+    loops: { scheduler: () => [startFiring(firing), startCreatingScansOfRuns(creating, wake.signal('runs'))] },
     outboxHandlers: {},
     verbs: {
       ...findCampaigns({ campaigns, groups, findRun: runs.find }),
@@ -84,6 +90,6 @@ export function campaignsDomain(
         return run?.creation?.reservation_id === reservationId;
       },
     },
-    dependencies: creating,
+    dependencies: { creating, firing },
   } satisfies Domain;
 }

@@ -9,6 +9,7 @@ import {
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { type Static, type TSchema, Type } from 'typebox';
 import { orNull } from '../../http/route.ts';
+import { scheduleFields } from '../schedules/schedule-in.ts';
 import { AlertRoutingInSchema } from './alert-routing.ts';
 import { CAMPAIGN_TYPES, EMULATOR_MODES } from './campaign.ts';
 
@@ -64,6 +65,7 @@ const changeable = {
   repeat_mode: optional(Type.Enum(['isolated', 'shared'])),
   retry_max_attempts: optional(Type.Integer({ minimum: 0, maximum: RETRY_ATTEMPTS_MAX })),
   labels: optional(Type.Record(Type.String(), Type.String(), { maxProperties: LABELS_MAX })),
+  ...scheduleFields,
   policy_set_id: clearable(Type.String({ description: 'null: none.' })),
   notifications: clearable(AlertRoutingInSchema),
 };

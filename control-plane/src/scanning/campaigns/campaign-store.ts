@@ -1,6 +1,7 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
+import { nextRunOf, type Replanned, type ScheduleProblem } from '../schedules/schedule.ts';
 import type { AlertRouting } from './alert-routing.ts';
 import { type CampaignRecord, type CampaignSettings, TARGET_FIELD } from './campaign.ts';
 
@@ -15,6 +16,9 @@ export type CampaignFilter = {
   created: { $gte?: Date; $lt?: Date } | null;
   last_run: { $gte?: Date; $lt?: Date } | null;
 };
+
+/** A firing of a campaign's schedule that one process carries out. */
+export type Firing = { campaign: CampaignRecord; moment: Date };
 
 type TargetText = { _id: string; organization_id: string; text: string };
 
@@ -47,6 +51,8 @@ export function campaignStore(store: Store) {
         { key: { organization_id: 1, is_archived: 1, ...NEWEST, name: 1 }, countedPrefix: 2, partsOf: 'name' },
         { key: { organization_id: 1, group_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 3 },
         { key: { organization_id: 1, group_id: 1, last_run_at: -1 } },
+        { key: { next_run_at: 1 }, sparse: true },
+        { key: { firing_due_at: 1 }, sparse: true },
       ]);
     },
 
@@ -67,10 +73,14 @@ export function campaignStore(store: Store) {
       return { ...campaign, [TARGET_FIELD[campaign_type]]: found.text };
     },
 
-    /** Replaces the settings of a campaign, and its alert routing if there is one, if it was not changed since it was read; null: it was. */
+    /**
+     * Replaces the settings of a campaign, its schedule unless `plan` is null, and its alert routing if there is one, if it was not changed
+     * since it was read; null: it was.
+     */
     async change(
       campaign: CampaignRecord,
       settings: CampaignSettings,
+      plan: Replanned | null,
       notifications?: AlertRouting,
     ): Promise<CampaignRecord | null> {
       const { _id, organization_id, version, target_text_id: before } = campaign;
@@ -81,8 +91,14 @@ export function campaignStore(store: Store) {
         version: version + 1,
         ...(notifications && { notifications }),
         ...(after !== undefined && { [field]: '', target_text_id: after }),
+        ...(plan && { schedule_anchor: plan.schedule_anchor, last_schedule_problem: null }),
+        ...(plan?.next_run_at && { next_run_at: plan.next_run_at }),
       };
-      const update = { $set: set, ...(after === undefined && { $unset: { target_text_id: '' as const } }) };
+      const unset = {
+        ...(after === undefined && { target_text_id: '' as const }),
+        ...(plan && !plan.next_run_at && { next_run_at: '' as const }),
+      };
+      const update = { $set: set, ...(Object.keys(unset).length > 0 && { $unset: unset }) };
       const key = { _id, organization_id, version };
       const changed = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
       if (changed && before !== undefined && before !== after) await texts.deleteOne({ _id: before, organization_id });
@@ -95,21 +111,90 @@ export function campaignStore(store: Store) {
     },
 
     /** Archives or restores one campaign; null: it does not exist. */
-    async setArchived(organization_id: string, _id: string, is_archived: boolean): Promise<CampaignRecord | null> {
+    async setArchived(
+      organization_id: string,
+      _id: string,
+      is_archived: boolean,
+      now: Date,
+    ): Promise<CampaignRecord | null> {
+      const campaign = await find(organization_id, _id);
       // A campaign that its group took along is not restored by archiving it again.
-      await campaigns.updateOne(
-        { _id, organization_id, is_archived: !is_archived },
-        { $set: { is_archived, archived_with_group: false } },
-      );
+      const key = { _id, organization_id, is_archived: !is_archived };
+      if (campaign) await campaigns.updateOne(key, archiving(campaign, is_archived, now));
       return find(organization_id, _id);
     },
 
     /** Archives the campaigns of a group, or restores those that were archived with it. Returns how many. */
     async setArchivedWithGroup(organization_id: string, group_id: string, is_archived: boolean): Promise<number> {
-      const affected: Filter<CampaignRecord> = { organization_id, group_id, is_archived: !is_archived };
-      if (!is_archived) affected.archived_with_group = true;
-      const set = { $set: { is_archived, archived_with_group: is_archived } };
-      return (await campaigns.updateMany(affected, set)).modifiedCount;
+      if (is_archived) {
+        const update = { $set: { is_archived, archived_with_group: true }, $unset: { next_run_at: '' as const } };
+        return (await campaigns.updateMany({ organization_id, group_id, is_archived: false }, update)).modifiedCount;
+      }
+      const taken: Filter<CampaignRecord> = { organization_id, group_id, is_archived: true, archived_with_group: true };
+      let restored = 0;
+      for (const campaign of await campaigns
+        .find({ ...taken, schedule_enabled: true })
+        .project<Planned>(PLANNED)
+        .toArray()) {
+        const update = archiving(campaign, false, new Date());
+        restored += (await campaigns.updateOne({ ...taken, _id: campaign._id }, update)).modifiedCount;
+      }
+      const set = { $set: { is_archived, archived_with_group: false } };
+      return restored + (await campaigns.updateMany({ ...taken, schedule_enabled: { $ne: true } }, set)).modifiedCount;
+    },
+
+    /** Campaigns whose schedules are due and are not being fired, those first that are due longest. */
+    async dueSchedules(now: Date, limit: number): Promise<CampaignRecord[]> {
+      const due: Filter<CampaignRecord> = { next_run_at: { $lte: now }, firing_due_at: { $exists: false } };
+      return campaigns.find(due).sort({ next_run_at: 1 }).limit(limit).toArray();
+    },
+
+    /** Campaigns whose firing another process began and did not end in time. */
+    async interruptedFirings(now: Date, limit: number): Promise<CampaignRecord[]> {
+      return campaigns
+        .find({ firing_due_at: { $lte: now } })
+        .sort({ firing_due_at: 1 })
+        .limit(limit)
+        .toArray();
+    },
+
+    /** Begins the firing of a due schedule, which is due again at `next`; null: another process did, or the schedule was changed. */
+    async beginFiring(campaign: CampaignRecord, next: Date | null, until: Date): Promise<Firing | null> {
+      const { _id, organization_id, next_run_at: moment } = campaign;
+      if (!moment) return null;
+      const filter: Filter<CampaignRecord> = {
+        _id,
+        organization_id,
+        next_run_at: moment,
+        firing_due_at: { $exists: false },
+      };
+      const firing = { firing_moment: moment, firing_due_at: until };
+      const update = next ? { $set: { ...firing, next_run_at: next } } : { $set: firing, $unset: NO_NEXT_RUN };
+      const begun = await campaigns.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+      return begun && { campaign: begun, moment };
+    },
+
+    /** Takes over a firing that was interrupted; null: another process did. */
+    async repeatFiring({ _id, organization_id, firing_due_at }: CampaignRecord, until: Date): Promise<Firing | null> {
+      if (!firing_due_at) return null;
+      const update = { $set: { firing_due_at: until } };
+      const key = { _id, organization_id, firing_due_at };
+      const campaign = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
+      return campaign?.firing_moment ? { campaign, moment: campaign.firing_moment } : null;
+    },
+
+    /** Ends a firing. `problem` undefined: the last one stays. */
+    async endFiring(
+      { campaign: { _id, organization_id }, moment }: Firing,
+      { problem, runId }: { problem: ScheduleProblem | null | undefined; runId: string | undefined },
+    ): Promise<void> {
+      const set = {
+        ...(problem !== undefined && { last_schedule_problem: problem }),
+        ...(runId !== undefined && { last_scheduled_run_id: runId }),
+      };
+      const ended = { $unset: { firing_moment: '' as const, firing_due_at: '' as const } };
+      const update = Object.keys(set).length > 0 ? { ...ended, $set: set } : ended;
+      await campaigns.updateOne({ _id, organization_id, firing_moment: moment }, update);
     },
 
     /** Notes the creation of a run. */
@@ -158,6 +243,22 @@ export function campaignStore(store: Store) {
       return { campaign_count, last_run_at: latest?.last_run_at ?? null };
     },
   };
+}
+
+const NO_NEXT_RUN = { next_run_at: '' } as const;
+
+/** What the next moment of a schedule depends on. */
+const PLANNED = {
+  ...{ schedule_type: 1, schedule_weekly: 1, schedule_interval_seconds: 1, schedule_timezone: 1 },
+  ...{ schedule_enabled: 1, schedule_anchor: 1 },
+} as const;
+type Planned = Pick<CampaignRecord, '_id' | keyof typeof PLANNED>;
+
+/** The update that archives a campaign, whose schedule then has no next moment, or restores it. */
+function archiving(campaign: Planned, is_archived: boolean, now: Date) {
+  const set = { is_archived, archived_with_group: false };
+  const next_run_at = is_archived ? null : nextRunOf(campaign, now);
+  return next_run_at ? { $set: { ...set, next_run_at } } : { $set: set, $unset: NO_NEXT_RUN };
 }
 
 function filterOf(organization_id: string, { name, group_id, is_archived, created, last_run }: CampaignFilter) {

@@ -1,6 +1,7 @@
 import type { AdKind } from '@adsweep/shared/capture/ad-block.ts';
 import type { EmulatorCategory } from '@adsweep/shared/scan/devices/device.ts';
 import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
+import { NO_SCHEDULE, replanned, type ScheduleSettings, type ScheduleState } from '../schedules/schedule.ts';
 import type { AlertRouting } from './alert-routing.ts';
 
 /** What a campaign scans; it never changes. */
@@ -21,7 +22,7 @@ export const TARGET_FIELD = {
 export const RUN_SCANS_MAX = 10_000;
 
 /** What a client sets, with the names of the API. */
-export type CampaignSettings = {
+export type CampaignSettings = ScheduleSettings & {
   name: string;
   campaign_type: CampaignType;
   /** The target: the field of the campaign's type; the others are null. */
@@ -51,22 +52,23 @@ export type CampaignSettings = {
 };
 
 /** A campaign: a target and a context that are scanned again and again. */
-export type CampaignRecord = CampaignSettings & {
-  _id: string;
-  organization_id: string;
-  is_archived: boolean;
-  /** It was archived by the archiving of its group, whose restoring brings it back. */
-  archived_with_group: boolean;
-  /** Which destinations get its alerts; absent: those that campaigns inherit. */
-  notifications?: AlertRouting;
-  /** The creation of its newest run. */
-  last_run_at: Date | null;
-  /** The number of changes by clients. */
-  version: number;
-  created_at: Date;
-  /** The id of its target's text, if that is long and stored separately: the field of the target is then ''. */
-  target_text_id?: string;
-};
+export type CampaignRecord = CampaignSettings &
+  ScheduleState & {
+    _id: string;
+    organization_id: string;
+    is_archived: boolean;
+    /** It was archived by the archiving of its group, whose restoring brings it back. */
+    archived_with_group: boolean;
+    /** Which destinations get its alerts; absent: those that campaigns inherit. */
+    notifications?: AlertRouting;
+    /** The creation of its newest run. */
+    last_run_at: Date | null;
+    /** The number of changes by clients. */
+    version: number;
+    created_at: Date;
+    /** The id of its target's text, if that is long and stored separately: the field of the target is then ''. */
+    target_text_id?: string;
+  };
 
 type RequiredField = 'name' | 'campaign_type' | 'country_codes' | 'group_id';
 
@@ -77,13 +79,18 @@ export const DEFAULTS: Readonly<Omit<CampaignSettings, RequiredField>> = {
   ...{ emulator_categories: ['android_phone'], emulator_specific_ids: [], emulator_mode: 'random' },
   ...{ proxy_type: 'residential', proxy_region: '', proxy_city: '', proxy_isp: '' },
   ...{ repeat_count: 1, repeat_mode: 'isolated', retry_max_attempts: 0, labels: {}, policy_set_id: null },
+  ...NO_SCHEDULE,
 };
 
 /** A new campaign. */
-export const newCampaign = (
+export function newCampaign(
   settings: CampaignSettings,
   { id, organizationId, now }: { id: string; organizationId: string; now: Date },
-): CampaignRecord => ({
-  ...{ ...settings, _id: id, organization_id: organizationId, is_archived: false, archived_with_group: false },
-  ...{ last_run_at: null, version: 0, created_at: now },
-});
+): CampaignRecord {
+  const { schedule_anchor = null, next_run_at = null } = replanned(NO_SCHEDULE, settings, now) ?? {};
+  return {
+    ...{ ...settings, _id: id, organization_id: organizationId, is_archived: false, archived_with_group: false },
+    ...{ last_run_at: null, version: 0, created_at: now, schedule_anchor, ...(next_run_at && { next_run_at }) },
+    ...{ last_scheduled_run_id: null, last_schedule_problem: null },
+  };
+}

@@ -7,6 +7,7 @@ import { closest, readProxyType } from '../../reference/catalogue/lookup.ts';
 import { isSent, issueAt, type ScanRequest } from '../scans/request/checks/check.ts';
 import { checkTarget } from '../scans/request/checks/target.ts';
 import type { ScanCreation } from '../scans/request/create-scans.ts';
+import { scheduleIssues, scheduleSettingsOf } from '../schedules/schedule-in.ts';
 import { type FindUnknownDestinations, routingIssues } from './alert-routing.ts';
 import { type CampaignSettings, DEFAULTS, RUN_SCANS_MAX, TARGET_FIELD } from './campaign.ts';
 import type { CampaignIn } from './campaign-in.ts';
@@ -56,6 +57,7 @@ export async function campaignIssues(
     ...ofScan.map(renamed),
     ...deviceIssues(sent, refused),
     ...placeIssues(sent, countries),
+    ...scheduleIssues(sent, refused),
     ...(await referenceIssues(parts, organizationId, sent)),
     ...(sent.notifications && !refused.has('notifications')
       ? await routingIssues(parts.findUnknownDestinations, organizationId, sent.notifications, ['notifications'])
@@ -171,5 +173,6 @@ export function settingsOf(sent: CampaignIn, groupId: string, addresses: Address
     emulator_categories: [...new Set(emulator_categories ?? DEFAULTS.emulator_categories)],
     emulator_specific_ids: [...new Set(emulator_specific_ids)],
     proxy_type: readProxyType(sent.proxy_type),
+    ...scheduleSettingsOf(sent),
   };
 }

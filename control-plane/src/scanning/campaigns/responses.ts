@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { orNull } from '../../http/route.ts';
+import { NO_SCHEDULE, SCHEDULE_TYPES } from '../schedules/schedule.ts';
 import { CAMPAIGN_TYPES, type CampaignRecord, EMULATOR_MODES } from './campaign.ts';
 
 const moment = (description?: string) => Type.String({ format: 'date-time', ...(description ? { description } : {}) });
@@ -33,6 +34,18 @@ export const CampaignSchema = Type.Object(
     retry_max_attempts: Type.Integer(),
     labels: Type.Record(Type.String(), Type.String()),
     policy_set_id: orNull(Type.String()),
+    schedule_type: orNull(Type.Enum([...SCHEDULE_TYPES])),
+    schedule_weekly: orNull(Type.Record(Type.String(), Type.Array(Type.Integer()))),
+    schedule_interval_seconds: orNull(Type.Integer()),
+    schedule_timezone: orNull(Type.String()),
+    schedule_enabled: Type.Boolean(),
+    next_run_at: orNull(moment('When it runs by itself next, unless its group is paused; null: never.')),
+    last_schedule_problem: orNull(
+      Type.Object(
+        { code: Type.String(), detail: Type.String(), at: moment() },
+        { description: 'Why its schedule did not start a run the last time; null: it did.' },
+      ),
+    ),
     is_archived: Type.Boolean(),
     created_at: moment(),
     last_run_at: orNull(moment('Creation of its newest run; null: it never ran.')),
@@ -65,8 +78,21 @@ export function presentCampaign(campaign: CampaignRecord) {
       ...{ categories: emulator_categories, specific_ids: campaign.emulator_specific_ids, mode: emulator_mode },
     },
     ...{ proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode, retry_max_attempts, labels },
-    ...{ policy_set_id, is_archived, created_at: created_at.toISOString() },
+    ...{ policy_set_id, is_archived, created_at: created_at.toISOString(), ...presentSchedule(campaign) },
     last_run_at: last_run_at?.toISOString() ?? null,
+  };
+}
+
+/** Campaigns of earlier versions have no schedule. */
+function presentSchedule({ is_archived, next_run_at, last_schedule_problem: problem, ...campaign }: CampaignRecord) {
+  const { schedule_type, schedule_weekly, schedule_interval_seconds, schedule_timezone, schedule_enabled } = campaign;
+  return {
+    ...NO_SCHEDULE,
+    ...(schedule_type !== undefined && {
+      ...{ schedule_type, schedule_weekly, schedule_interval_seconds, schedule_timezone, schedule_enabled },
+    }),
+    next_run_at: is_archived ? null : (next_run_at?.toISOString() ?? null),
+    last_schedule_problem: problem ? { ...problem, at: problem.at.toISOString() } : null,
   };
 }
 

@@ -5,6 +5,8 @@ import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { defaultGroupId, type GroupRecord } from '../groups/group.ts';
 import { listFilterIssues, listFilters, readListFilters } from '../groups/list-filters.ts';
+import { replanned } from '../schedules/schedule.ts';
+import { changedSchedule } from '../schedules/schedule-in.ts';
 import { routingOf } from './alert-routing.ts';
 import { type CampaignRecord, type CampaignSettings, newCampaign } from './campaign.ts';
 import { type CampaignIn, CampaignInSchema, type CampaignPatch, CampaignPatchSchema } from './campaign-in.ts';
@@ -127,6 +129,7 @@ const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): Camp
     ...{ name, campaign_type, url, ad_tag, vast_tag, referrer, ignore_first_n_domains, max_discovered_ads, ad_formats },
     ...{ country_codes, group_id, emulator_categories, emulator_mode, emulator_specific_ids, proxy_type },
     ...{ proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode, retry_max_attempts, labels, policy_set_id },
+    ...changedSchedule(campaign, body),
     ...body,
   };
 };
@@ -149,7 +152,9 @@ async function changeCampaign(
     const sent = changed(await campaigns.withTarget(found), body);
     const issues = isRepeated ? await campaignIssues(parts, organizationId, sent, new Set()) : [];
     if (issues.length > 0) throw refused(issues);
-    const written = await campaigns.change(found, settingsOf(sent, sent.group_id!, addresses), routing);
+    const settings = settingsOf(sent, sent.group_id!, addresses);
+    const plan = replanned(found, settings, new Date());
+    const written = await campaigns.change(found, settings, plan, routing);
     if (written) return written;
   }
 }
@@ -172,7 +177,7 @@ function archiveRoute(parts: CampaignParts, isArchived: boolean): Route<Caller> 
       const found = await campaigns.find(organizationId, params.campaign_id);
       if (!found) throw notFound('campaign');
       if (!isArchived) await requireActiveGroup(parts, organizationId, found.group_id);
-      const done = await campaigns.setArchived(organizationId, params.campaign_id, isArchived);
+      const done = await campaigns.setArchived(organizationId, params.campaign_id, isArchived, new Date());
       return ok(presentCampaign(await campaigns.withTarget(done!)));
     },
   });

@@ -74,6 +74,8 @@ describe('campaigns', () => {
       ...{ country_codes: ['US', 'PT'], proxy_type: 'residential', proxy_region: '', proxy_city: '', proxy_isp: '' },
       emulator_selection: { categories: ['android_phone'], specific_ids: [], mode: 'random' },
       ...{ repeat_count: 1, repeat_mode: 'isolated', retry_max_attempts: 0, labels: {}, policy_set_id: null },
+      ...{ schedule_type: null, schedule_weekly: null, schedule_interval_seconds: null, schedule_timezone: null },
+      ...{ schedule_enabled: false, next_run_at: null, last_schedule_problem: null },
       ...{ is_archived: false, last_run_at: null },
     });
     const read = (await api.get(`${PATH}/${id}`)).body;

@@ -50,7 +50,8 @@ const used = async (): Promise<number> => {
 const reservations = async () => Object.values((await api.accounts.allowances.read(OURS)).reservations);
 
 /** The steps that a scheduler makes, at a moment that is `laterMs` from now. */
-const step = (laterMs = 0) => createScansOfRuns(api.domains.campaigns.dependencies, new Date(Date.now() + laterMs));
+const step = (laterMs = 0) =>
+  createScansOfRuns(api.domains.campaigns.dependencies.creating, new Date(Date.now() + laterMs));
 async function create(): Promise<void> {
   while (await step());
   await api.domains.accounts.verbs.writeFinishedReservations();
@@ -201,11 +202,11 @@ describe('the creation of a run', () => {
     const { id } = await large();
     const before = await used();
     const run = await post(`${PATH}/${id}/run`);
-    const { dependencies } = api.domains.campaigns;
+    const { creating } = api.domains.campaigns.dependencies;
     // Both are given the run, as if the claim of the first had expired.
     const [stored] = await api.store.collection<Json>('runs').find({ _id: run.id }).toArray();
     const claimDue = async () => [stored];
-    const stalled = { ...dependencies, runs: { ...dependencies.runs, claimDue } };
+    const stalled = { ...creating, runs: { ...creating.runs, claimDue } };
     await Promise.all([createScansOfRuns(stalled, new Date()), createScansOfRuns(stalled, new Date()), create()]);
     await createScansOfRuns(stalled, new Date());
     while (await step(60_000));
