@@ -89,6 +89,11 @@ export function workMetrics(registry: Registry) {
     outboxAge: gauge('adsweep_outbox_oldest_seconds', 'Age of the oldest entry in an outbox; 0: all are empty.', [
       'source',
     ]),
+    alertMessages: counter(
+      'adsweep_alert_messages_total',
+      'Tries of messages about alerts; `expired`: given up after a day, without a further try.',
+      ['channel', 'outcome'],
+    ),
     removed: counter(
       'adsweep_removed_total',
       'Scans, evidence of scans, and attempts and targets that no scan names, removed for good.',

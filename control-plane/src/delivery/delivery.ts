@@ -27,9 +27,9 @@ export function deliveryDomain(
 ) {
   const { store, wake, metrics, logger } = platform;
   const [events, alerts] = [eventStore(store), alertStore(store)];
-  const notified = notifications(platform, needs, settings);
+  const notified = notifications(platform, needs, alerts, settings);
   /** What follows the changes of alerts. */
-  const followers: AlertFollower[] = [];
+  const followers: AlertFollower[] = [notified.follower];
   const outboxHandlers = {
     event: (entry, origin) => recordEvent(events, entry, origin),
     ...alertHandlers(alerts, followers, () => wake.announce('outbox')),
@@ -43,9 +43,12 @@ export function deliveryDomain(
   return {
     stores: { events, alerts, ...notified.stores },
     routes: { api: notified.routes },
-    loops: { relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)] },
+    loops: {
+      relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)],
+      ...notified.loops,
+    },
     outboxHandlers,
     verbs: notified.verbs,
-    dependencies,
+    dependencies: { ...dependencies, dispatching: notified.dispatching },
   } satisfies Domain;
 }

@@ -29,13 +29,13 @@ export type DestinationParts = {
   destinations: DestinationStore;
   /** Removes what waits for a destination that was deleted. */
   removeNotices: (organizationId: string, destinationId: string) => Promise<void>;
+  /** Makes what waits for a destination due. */
+  resumeNotices: (organizationId: string, destinationId: string, now: Date) => Promise<void>;
   secrets: Secrets;
   egress: EgressPolicy;
   hasMailer: boolean;
   send: SendMessage;
   publicUrl: string;
-  /** Called when a destination has become due. */
-  wake: () => void;
 };
 
 const [group, permission] = ['Alert notifications', 'alert_notifications.manage'] as const;
@@ -48,7 +48,6 @@ export function destinationRoutes(parts: DestinationParts): Route<Caller>[] {
     ...{ group, path, permission, noun: 'destination', schema: DestinationSchema },
     id: { name: 'destination_id', description: 'The destination.' },
     presenter: () => presentDestination,
-    written: parts.wake,
   });
   return [
     all.list({
@@ -87,7 +86,8 @@ export function destinationRoutes(parts: DestinationParts): Route<Caller>[] {
         const found = refused && (await destinations.find(caller.organizationId, params.destination_id!));
         return found ? changeIssues(found, body, { egress, refused }) : [];
       },
-      change: ({ organizationId, id, body, now }) => {
+      change: async ({ organizationId, id, body, now }) => {
+        if (body.is_active === true) await parts.resumeNotices(organizationId, id, now);
         const set = { ...changedFields(body, id, secrets), updated_at: now };
         return destinations.change(organizationId, id, set, body.is_active === true ? { now } : null);
       },

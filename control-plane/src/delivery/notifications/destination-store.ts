@@ -72,6 +72,7 @@ export function destinationStore(store: Store) {
         $set: { ...set, ...(anew && { health: HEALTHY, due_at: anew.now }) },
         // A message that is under way must not change the new health.
         ...(anew && { $inc: { fence: 1 }, $unset: { claimed_until: '' } }),
+        ...(set.is_active === false && { $unset: { due_at: '', claimed_until: '' } }),
       } as UpdateFilter<DestinationRecord>;
       return destinations.findOneAndUpdate({ _id, organization_id }, update, { returnDocument: 'after' });
     },
@@ -82,7 +83,8 @@ export function destinationStore(store: Store) {
 
     /** Notes that a notice was queued that is due at this moment. */
     async wake(organization_id: string, _id: string, dueAt: Date): Promise<void> {
-      await destinations.updateOne({ _id, organization_id }, { $min: { due_at: dueAt }, $inc: { arrivals: 1 } });
+      const key = { _id, organization_id, is_active: true };
+      await destinations.updateOne(key, { $min: { due_at: dueAt }, $inc: { arrivals: 1 } });
     },
 
     /** Claims a due destination until `until`; null: there is none, or others claimed all of them. */

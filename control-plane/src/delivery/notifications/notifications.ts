@@ -1,14 +1,20 @@
 import type { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { guardedPost } from '@adsweep/shared/egress/guarded-post.ts';
 import type { Platform } from '../../platform/platform.ts';
+import type { ReferenceDomain } from '../../reference/reference.ts';
 import type { CampaignsDomain } from '../../scanning/campaigns.ts';
+import type { AlertStore } from '../alerts/alert-store.ts';
 import { destinationRoutes } from './destination-routes.ts';
 import { destinationStore } from './destination-store.ts';
+import { type DispatchParts, startDispatching } from './dispatch.ts';
+import { noticeStore } from './notice-store.ts';
 import { overrideRoutes } from './override-routes.ts';
+import { queueNotices } from './queue-notices.ts';
 import { messageSender } from './send-message.ts';
 
-/** What notifications need from campaigns. */
-export type NotificationsNeeds = Pick<CampaignsDomain['verbs'], 'readRouting' | 'writeRouting'>;
+/** What notifications need from campaigns and tags. */
+export type NotificationsNeeds = Pick<CampaignsDomain['verbs'], 'readRouting' | 'writeRouting' | 'campaignWordsOf'> &
+  Pick<ReferenceDomain['verbs'], 'readTags'>;
 
 export type NotificationsSettings = {
   /** What may be dialled for clients. */
@@ -20,27 +26,51 @@ export type NotificationsSettings = {
 
 /** Destinations of alerts, the routing of campaigns, and the messages. */
 export function notifications(
-  { store, secrets, mailer }: Pick<Platform, 'store' | 'secrets' | 'mailer'>,
-  { readRouting, writeRouting }: NotificationsNeeds,
+  { store, secrets, mailer, metrics, logger }: Pick<Platform, 'store' | 'secrets' | 'mailer' | 'metrics' | 'logger'>,
+  { readRouting, writeRouting, campaignWordsOf, readTags }: NotificationsNeeds,
+  alerts: Pick<AlertStore, 'findAll'>,
   { egress, telegramApiUrl, publicUrl }: NotificationsSettings,
 ) {
-  const destinations = destinationStore(store);
+  const [destinations, notices] = [destinationStore(store), noticeStore(store)];
   const guarded = guardedPost(egress);
   const send = messageSender({ secrets, mailer, post: guarded.post, telegramApiUrl });
   const findUnknown = async (organizationId: string, ids: string[]): Promise<Set<string>> => {
     const known = await destinations.list(organizationId);
     return new Set(ids).difference(new Set(known.map(({ _id }) => _id)));
   };
+  const closing = { stop: async () => guarded.close() };
+  const dispatching: DispatchParts = {
+    ...{ destinations, notices, send, metrics, logger },
+    compose: {
+      ...{ notices, findAlerts: alerts.findAll, publicUrl, pictureOf: async () => null },
+      campaignName: async (organizationId, id) => (await campaignWordsOf(organizationId, [id])).get(id)?.name ?? null,
+      hiddenTags: async (organizationId, slugs) => {
+        const known = await readTags(organizationId, slugs);
+        return new Set(slugs.filter((slug) => isHidden(known.get(slug))));
+      },
+    },
+  };
   return {
-    stores: { destinations },
+    stores: { destinations, notices },
     routes: [
       ...destinationRoutes({
         ...{ destinations, secrets, egress, send, publicUrl, hasMailer: mailer !== null },
-        removeNotices: async () => {},
-        wake: () => {},
+        resumeNotices: (organization_id, destination_id, now) =>
+          notices.resume({ organization_id, destination_id }, now),
+        removeNotices: (organization_id, destination_id) => notices.removeAll({ organization_id, destination_id }),
       }),
       ...overrideRoutes({ findUnknown, readRouting, writeRouting }),
     ],
+    loops: {
+      api: () => [closing],
+      dispatcher: () => [startDispatching(dispatching), closing],
+    },
+    follower: queueNotices({ destinations, notices, readRouting }),
+    dispatching,
     verbs: { findUnknownDestinations: findUnknown },
   };
 }
+
+/** The platform's hidden tags are for the operator alone. */
+const isHidden = (tag: { organization_id: string | null; visibility: string } | undefined): boolean =>
+  tag?.organization_id === null && tag.visibility === 'hidden';

@@ -1,0 +1,62 @@
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { geoOf } from '@adsweep/shared/scan/geos.ts';
+import { scanLinks } from '../../scan/scan-links.ts';
+import type { AlertRecord } from '../alerts/alert.ts';
+import { type AlertLine, type AlertMessage, LINES_MAX, type MessagePicture } from './alert-message.ts';
+import type { DestinationRecord } from './destination.ts';
+import type { MessageRecord, NoticeStore } from './notice-store.ts';
+
+export type ComposeParts = {
+  notices: Pick<NoticeStore, 'contentOf'>;
+  findAlerts: (organizationId: string, ids: string[]) => Promise<AlertRecord[]>;
+  /** The name of a campaign; null: it does not exist any more. */
+  campaignName: (organizationId: string, campaignId: string) => Promise<string | null>;
+  /** Those of these tags that the organization may not see. */
+  hiddenTags: (organizationId: string, slugs: string[]) => Promise<ReadonlySet<string>>;
+  /** The picture of an alert's scan as a JPEG; null: there is none. */
+  pictureOf: (organizationId: string, scanId: string) => Promise<MessagePicture | null>;
+  publicUrl: string;
+};
+
+/** The message as the destination shows it; null: its alerts do not exist any more. */
+export async function composeMessage(
+  { notices, findAlerts, campaignName, hiddenTags, pictureOf, publicUrl }: ComposeParts,
+  message: MessageRecord,
+  destination: Pick<DestinationRecord, 'version' | 'included_label_keys'>,
+): Promise<AlertMessage | null> {
+  const { organization_id, campaign_id, status } = message;
+  const { alertIds, count } = await notices.contentOf(message, LINES_MAX);
+  const found = new Map((await findAlerts(organization_id, alertIds)).map((alert) => [alert._id, alert]));
+  const alerts = alertIds.flatMap((id) => found.get(id) ?? []);
+  const [first] = alerts;
+  if (!first) return null;
+  const [name, hidden, picture] = await Promise.all([
+    campaignName(organization_id, campaign_id),
+    hiddenTags(organization_id, [...new Set(alerts.map(({ tag_slug }) => tag_slug))]),
+    pictureOf(organization_id, first.scan_id),
+  ]);
+  return {
+    ...{ campaign: name ?? 'A deleted campaign', status, count, note: '', picture },
+    lines: alerts.map((alert) => lineOf(alert, destination, hidden.has(alert.tag_slug), publicUrl)),
+  };
+}
+
+function lineOf(
+  alert: AlertRecord,
+  { version, included_label_keys }: Pick<DestinationRecord, 'version' | 'included_label_keys'>,
+  isHidden: boolean,
+  publicUrl: string,
+): AlertLine {
+  const { country_code, emulator_id, labels, scan_id, report_token, scan_url, offer_url, severity } = alert;
+  const links = scanLinks(publicUrl, { _id: scan_id, report_token });
+  const country = geoOf(country_code)?.name;
+  return {
+    tag: isHidden ? 'Hidden tag' : alert.tag_display_name,
+    severity: isHidden ? '' : (severity ?? ''),
+    country: country ? `${country} (${country_code})` : country_code,
+    device: findEmulator(emulator_id)?.display_name ?? emulator_id,
+    ...{ target: scan_url, landing: offer_url === scan_url ? '' : offer_url },
+    labels: included_label_keys.flatMap((key) => (Object.hasOwn(labels, key) ? [[key, labels[key]!]] : [])),
+    link: version === 'internal' ? links.report : links.publicReport,
+  };
+}

@@ -1,0 +1,137 @@
+import { derivedId } from '@adsweep/shared/ids.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { WorkMetrics } from '../../metrics.ts';
+import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import { type ComposeParts, composeMessage } from './compose-message.ts';
+import type { DestinationRecord } from './destination.ts';
+import { afterSending, hasFailedTooLong, pauseAfter, type SendOutcome, TRIED_FOR_MS } from './destination-health.ts';
+import type { DestinationStore } from './destination-store.ts';
+import type { MessageRecord, NoticeStore } from './notice-store.ts';
+import { GROUPED_MS } from './queue-notices.ts';
+import type { SendMessage } from './send-message.ts';
+
+export type DispatchParts = {
+  destinations: DestinationStore;
+  notices: NoticeStore;
+  compose: ComposeParts;
+  send: SendMessage;
+  metrics: Pick<WorkMetrics, 'alertMessages'>;
+  logger: Logger;
+  clock?: () => Date;
+};
+
+const LOOK_EVERY_MS = 2_000;
+/** Longer than any channel may take for one message. */
+const CLAIM_MS = 180_000;
+/** Destinations that a process works for at a time. */
+const AT_ONCE = 8;
+/** Messages that are sent for one destination before others have their turn. */
+const MESSAGES_PER_CLAIM = 20;
+
+/** Sends what is due. Any number of dispatchers may run. */
+export function startDispatching(parts: DispatchParts): Loop {
+  const stopping = new AbortController();
+  const step = () => dispatchDue(parts, stopping.signal);
+  const loop = startLoop(parts.logger, { name: 'alert messages', everyMs: LOOK_EVERY_MS, step });
+  return {
+    stop() {
+      stopping.abort(new Error('the process stops'));
+      return loop.stop();
+    },
+  };
+}
+
+/** Claims due destinations and sends what is due for them. Returns whether there may be more. */
+export async function dispatchDue(parts: DispatchParts, signal?: AbortSignal): Promise<boolean> {
+  const { destinations, clock = () => new Date() } = parts;
+  const claimed: DestinationRecord[] = [];
+  while (claimed.length < AT_ONCE) {
+    const now = clock();
+    const one = await destinations.claimDue(now, new Date(now.getTime() + CLAIM_MS));
+    if (!one) break;
+    claimed.push(one);
+  }
+  await Promise.all(claimed.map((one) => serve(parts, one, signal)));
+  return claimed.length > 0;
+}
+
+/** Sends the due messages of a claimed destination, and releases it. */
+async function serve(parts: DispatchParts, claimed: DestinationRecord, signal?: AbortSignal): Promise<void> {
+  const { destinations, clock = () => new Date() } = parts;
+  for (let sent = 0; ; sent += 1) {
+    const now = clock();
+    const destination = await destinations.renew(claimed, new Date(now.getTime() + CLAIM_MS));
+    if (!destination) return;
+    if (hasFailedTooLong(destination.health, now)) {
+      await destinations.setHealth(destination, destination.health, { now });
+      return;
+    }
+    await formMessages(parts, destination, now);
+    const of = { organization_id: destination.organization_id, destination_id: destination._id };
+    const next = await parts.notices.nextMessage(of);
+    const { paused_until } = destination.health;
+    const mayFrom = Math.max(next?.due_at.getTime() ?? 0, paused_until?.getTime() ?? 0);
+    const isDue = next !== null && mayFrom <= now.getTime();
+    if (!isDue || sent >= MESSAGES_PER_CLAIM || signal?.aborted) {
+      const waiting = await parts.notices.oldestWaiting(of);
+      const { failing_since } = destination.health;
+      const dueAts = [
+        ...(failing_since ? [failing_since.getTime() + TRIED_FOR_MS] : []),
+        ...(next ? [Math.max(mayFrom, now.getTime())] : []),
+        ...(waiting ? [waiting.queued_at.getTime() + GROUPED_MS] : []),
+      ];
+      const dueAt = dueAts.length > 0 ? new Date(Math.min(...dueAts)) : null;
+      if (await destinations.release(destination, dueAt)) return;
+      continue;
+    }
+    if (!(await sendOne(parts, destination, next, signal))) return;
+  }
+}
+
+/** Makes messages of the notices that have waited long enough. A notice begins one message, whose id follows from it. */
+async function formMessages({ notices }: DispatchParts, destination: DestinationRecord, now: Date): Promise<void> {
+  const of = { organization_id: destination.organization_id, destination_id: destination._id };
+  for (;;) {
+    const oldest = await notices.oldestWaiting(of);
+    if (!oldest || oldest.queued_at.getTime() + GROUPED_MS > now.getTime()) return;
+    const { organization_id, destination_id, campaign_id, status, queued_at } = oldest;
+    const message = { organization_id, destination_id, campaign_id, status, queued_at, due_at: now, failures: 0 };
+    const until = new Date(queued_at.getTime() + GROUPED_MS);
+    await notices.form({ ...message, _id: derivedId(`message:${oldest._id}`, 0) }, until);
+  }
+}
+
+/** Sends one message and writes what became of it. False: the destination is not ours any more. */
+async function sendOne(
+  { destinations, notices, compose, send, metrics, logger, clock = () => new Date() }: DispatchParts,
+  destination: DestinationRecord,
+  message: MessageRecord,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const isOver = (now: Date) => now.getTime() - message.queued_at.getTime() >= TRIED_FOR_MS;
+  const composed = isOver(clock()) ? null : await composeMessage(compose, message, destination);
+  if (!composed) {
+    if (isOver(clock())) metrics.alertMessages.inc({ channel: destination.channel, outcome: 'expired' });
+    await notices.remove(message);
+    return true;
+  }
+  let outcome: SendOutcome;
+  try {
+    outcome = await send(destination, composed, signal);
+  } catch (cause) {
+    // The process stops, or this is an error of ours: the claim expires, and the message is tried again.
+    if (signal?.aborted) return false;
+    logger.error({ destination: destination._id, cause }, 'a message about alerts could not be made');
+    outcome = { sent: false, status: null, reason: 'the message could not be made', cause };
+  }
+  const now = clock();
+  metrics.alertMessages.inc({ channel: destination.channel, outcome: outcome.sent ? 'sent' : 'failed' });
+  if (outcome.sent) await notices.remove(message);
+  else {
+    const { cause, status, reason } = outcome;
+    logger.info({ destination: destination._id, status, reason, cause }, 'a message about alerts failed');
+    await notices.postpone(message, new Date(now.getTime() + pauseAfter(message.failures, outcome.retryAfterMs)));
+  }
+  const health = afterSending(destination.health, outcome, now);
+  return destinations.setHealth(destination, health, null);
+}

@@ -1,0 +1,111 @@
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+
+/** A change of an alert that a destination is told of. `message_id`: the message that it is part of; '': none yet. */
+export type NoticeRecord = {
+  _id: string;
+  organization_id: string;
+  destination_id: string;
+  campaign_id: string;
+  status: AlertStatus;
+  alert_id: string;
+  queued_at: Date;
+  message_id: string;
+};
+
+/** Notices of one campaign with one status that are sent together. */
+export type MessageRecord = Pick<
+  NoticeRecord,
+  '_id' | 'organization_id' | 'destination_id' | 'campaign_id' | 'status'
+> & {
+  /** When the first of its notices was queued. */
+  queued_at: Date;
+  /** When it is sent, or tried again. */
+  due_at: Date;
+  failures: number;
+};
+
+/** What was never sent is tried for a day; what is left of a deleted destination goes after this. */
+const LIFETIME_SECONDS = 3 * 24 * 60 * 60;
+
+type Of = { organization_id: string; destination_id: string };
+
+/** The only code that accesses notices and the messages that they are part of. */
+export type NoticeStore = ReturnType<typeof noticeStore>;
+
+export function noticeStore(store: Store) {
+  const notices: Collection<NoticeRecord> = store.collection<NoticeRecord>('alert_notices');
+  const messages: Collection<MessageRecord> = store.collection<MessageRecord>('alert_messages');
+
+  return {
+    async createIndexes(): Promise<void> {
+      await notices.createIndexes([
+        { key: { organization_id: 1, destination_id: 1, message_id: 1, queued_at: 1 } },
+        { key: { queued_at: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
+      ]);
+      await messages.createIndexes([
+        { key: { organization_id: 1, destination_id: 1, due_at: 1 } },
+        { key: { queued_at: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
+      ]);
+    },
+
+    /** Queues a notice, unless it was queued before. Returns whether it is new. */
+    async add(notice: NoticeRecord): Promise<boolean> {
+      return insertOnce(notices, notice);
+    },
+
+    /** The notice that has waited longest without a message; null: none waits. */
+    async oldestWaiting({ organization_id, destination_id }: Of): Promise<NoticeRecord | null> {
+      const waiting = { organization_id, destination_id, message_id: '' };
+      const [oldest] = await notices.find(waiting).sort({ queued_at: 1 }).limit(1).toArray();
+      return oldest ?? null;
+    },
+
+    /** Stores a message, unless it exists, and makes the notices that were queued until `until` part of it. */
+    async form(message: MessageRecord, until: Date): Promise<void> {
+      await insertOnce(messages, message);
+      const { _id, organization_id, destination_id, campaign_id, status } = message;
+      const waiting = { organization_id, destination_id, message_id: '', queued_at: { $lte: until } };
+      await notices.updateMany({ ...waiting, campaign_id, status }, { $set: { message_id: _id } });
+    },
+
+    /** The message of a destination that is due first; null: there is none. */
+    async nextMessage({ organization_id, destination_id }: Of): Promise<MessageRecord | null> {
+      const [next] = await messages.find({ organization_id, destination_id }).sort({ due_at: 1 }).limit(1).toArray();
+      return next ?? null;
+    },
+
+    /** The first alerts of a message, in the order in which they were queued, and the number of all. */
+    async contentOf({ _id, organization_id, destination_id }: MessageRecord, limit: number) {
+      const where = { organization_id, destination_id, message_id: _id };
+      const [first, count] = await Promise.all([
+        notices.find(where).sort({ queued_at: 1 }).limit(limit).project<NoticeRecord>({ alert_id: 1 }).toArray(),
+        notices.countDocuments(where),
+      ]);
+      return { alertIds: first.map(({ alert_id }) => alert_id), count };
+    },
+
+    /** Has a message tried again. */
+    async postpone({ _id, organization_id, failures }: MessageRecord, dueAt: Date): Promise<void> {
+      await messages.updateOne({ _id, organization_id, failures }, { $set: { due_at: dueAt, failures: failures + 1 } });
+    },
+
+    /** Makes all messages of a destination due. */
+    async resume({ organization_id, destination_id }: Of, now: Date): Promise<void> {
+      await messages.updateMany({ organization_id, destination_id }, { $min: { due_at: now } });
+    },
+
+    /** Removes a message that was sent or given up. If this is interrupted, what is left is a message without notices. */
+    async remove({ _id, organization_id, destination_id }: MessageRecord): Promise<void> {
+      await notices.deleteMany({ organization_id, destination_id, message_id: _id });
+      await messages.deleteOne({ _id, organization_id });
+    },
+
+    /** Removes what waits for a destination. */
+    async removeAll({ organization_id, destination_id }: Of): Promise<void> {
+      await notices.deleteMany({ organization_id, destination_id });
+      await messages.deleteMany({ organization_id, destination_id });
+    },
+  };
+}
