@@ -94,6 +94,11 @@ export function workMetrics(registry: Registry) {
       'Tries of messages about alerts; `expired`: given up after a day, without a further try.',
       ['channel', 'outcome'],
     ),
+    failingEndpoints: gauge(
+      'adsweep_webhook_endpoints_failing',
+      'Active webhook endpoints whose last delivery failed, counted up to 10,000.',
+      [],
+    ),
     removed: counter(
       'adsweep_removed_total',
       'Scans, evidence of scans, and attempts and targets that no scan names, removed for good.',

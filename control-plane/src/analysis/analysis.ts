@@ -25,6 +25,8 @@ import { taxonomyStore } from './taxonomies/taxonomy-store.ts';
 import { AnalysisThreads } from './threads/analysis-threads.ts';
 
 export type AnalysisSettings = {
+  /** Base URL of the links in events. */
+  publicUrl: string;
   /** What the rules of one scan may cost together, in ms of CPU. */
   ruleBudgetMs: number;
   /** The AI model, and how many scans may wait for it at once; null: there is none. */
@@ -55,7 +57,12 @@ export type AnalysisDomain = ReturnType<typeof analysisDomain>;
 export function analysisDomain(
   platform: Platform,
   needs: AnalysisNeeds,
-  { ruleBudgetMs, model: settings, ruleTests = { ruleMs: ruleBudgetMs, batchMs: RULE_BATCH_MS } }: AnalysisSettings,
+  {
+    publicUrl,
+    ruleBudgetMs,
+    model: settings,
+    ruleTests = { ruleMs: ruleBudgetMs, batchMs: RULE_BATCH_MS },
+  }: AnalysisSettings,
 ) {
   const { store, wake, metrics, logger } = platform;
   const { scans, readTags, labelsOf, requireSolvent, readPackedCapture, bodies } = needs;
@@ -72,7 +79,7 @@ export function analysisDomain(
   const readRules = rules.visibleTo;
   const dependencies: WorkerDependencies = {
     ...{ scans, readTags, readRules, readPackedCapture, bodies, ruleBudgetMs, metrics, logger, outboxFilled },
-    findPolicy,
+    ...{ findPolicy, publicUrl },
     analyse: (evidence, search) => threads.analyse(evidence, search),
     model: model && {
       show: model.show,

@@ -2,31 +2,35 @@ import type { Domain } from '../domain.ts';
 import type { OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { OutboxSource } from '../platform/outbox/outbox-source.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { CampaignsDomain } from '../scanning/campaigns.ts';
 import { alertStore } from './alerts/alert-store.ts';
 import { type AlertFollower, alertHandlers } from './alerts/raise-alerts.ts';
 import { eventStore } from './events/event-store.ts';
 import { recordEvent } from './events/record-event.ts';
 import { type NotificationsNeeds, type NotificationsSettings, notifications } from './notifications/notifications.ts';
 import { type RelayDependencies, startMeasuringOutboxes, startRelay } from './outbox/relay.ts';
+import { type EndpointParts, endpointRoutes } from './webhooks/endpoint-routes.ts';
+import { endpointStore } from './webhooks/endpoint-store.ts';
+import { startMeasuringEndpoints } from './webhooks/measure-endpoints.ts';
 
-/** The outboxes of all other domains' records, and how their kinds of entries are carried out. */
+/** The outboxes of all other domains' records, how their kinds of entries are carried out, and the campaigns. */
 export type DeliveryNeeds = NotificationsNeeds & {
   sources: OutboxSource[];
   handlers: Omit<OutboxHandlers, 'event' | 'alerts' | 'alert.changed'>;
-};
+} & Pick<CampaignsDomain['verbs'], 'findCampaign'>;
 
 export type DeliverySettings = NotificationsSettings;
 
 export type DeliveryDomain = ReturnType<typeof deliveryDomain>;
 
-/** Records events, raises alerts and tells people of them, and carries out the outbox entries of all domains. */
+/** Records events and sends them to webhook endpoints, raises alerts and tells people of them, and carries out the outbox entries of all domains. */
 export function deliveryDomain(
   platform: Platform,
   { sources, handlers, ...needs }: DeliveryNeeds,
   settings: DeliverySettings,
 ) {
-  const { store, wake, metrics, logger } = platform;
-  const [events, alerts] = [eventStore(store), alertStore(store)];
+  const { store, secrets, wake, metrics, logger } = platform;
+  const [events, endpoints, alerts] = [eventStore(store), endpointStore(store), alertStore(store)];
   const notified = notifications(platform, needs, alerts, settings);
   /** What follows the changes of alerts. */
   const followers: AlertFollower[] = [notified.follower];
@@ -35,17 +39,27 @@ export function deliveryDomain(
     ...alertHandlers(alerts, followers, () => wake.announce('outbox')),
   } satisfies Partial<OutboxHandlers>;
   const dependencies: RelayDependencies = {
-    sources: [...sources, alerts.outbox],
-    handlers: { ...handlers, ...outboxHandlers },
-    metrics,
-    logger,
+    ...{
+      sources: [...sources, alerts.outbox, endpoints.outbox],
+      handlers: { ...handlers, ...outboxHandlers },
+      metrics,
+      logger,
+    },
+  };
+  const endpointParts: EndpointParts = {
+    ...{ endpoints, egress: settings.egress, secrets },
+    hasCampaign: async (organizationId, id) => (await needs.findCampaign(organizationId, id, null)).hasCampaign,
+    changed: () => {
+      wake.announce('outbox');
+      wake.announce('deliveries');
+    },
   };
   return {
-    stores: { events, alerts, ...notified.stores },
-    routes: { api: notified.routes },
+    stores: { events, endpoints, alerts, ...notified.stores },
+    routes: { api: [...endpointRoutes(endpointParts), ...notified.routes] },
     loops: {
       relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)],
-      ...notified.loops,
+      dispatcher: () => [...notified.loops.dispatcher(), startMeasuringEndpoints({ endpoints, metrics, logger })],
     },
     outboxHandlers,
     verbs: notified.verbs,

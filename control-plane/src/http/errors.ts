@@ -144,6 +144,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'There can be at most 50 destinations of alerts.',
   },
+  'webhooks.too_many': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be at most 20 webhook endpoints.',
+  },
   'billing.suspended': {
     status: 403,
     detail: 'text',

@@ -101,7 +101,7 @@ function operation(route: Route<never>, components: Components): Json {
       ...parameters(route.query, 'query', schemas),
       ...(route.headers ? parameters(route.headers, 'header', schemas) : []),
     ],
-    ...(route.body ? { requestBody: { required: true, content: json(route.body, schemas) } } : {}),
+    ...(route.body ? { requestBody: { required: !route.bodyIsOptional, content: json(route.body, schemas) } } : {}),
     responses: { ...replies(route, schemas), ...refusals(route, components) },
   };
 }

@@ -42,6 +42,8 @@ export type Route<Caller = unknown> = {
   headers?: TObject;
   body: TSchema | null;
   bodyBounds?: BodyBounds;
+  /** A request without a body is one with `{}`. */
+  bodyIsOptional?: boolean;
   /** A list in the body: messages about its items start with their index, `rules[2]: ...`. */
   numberedItems?: string;
   /** The response contains a secret that is stored nowhere else. */
@@ -78,6 +80,7 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   query?: Q;
   body?: B;
   bodyBounds?: BodyBounds;
+  bodyIsOptional?: boolean;
   numberedItems?: string;
   answersSecret?: boolean;
   replies: Record<number, Reply>;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import Router from '@koa/router';
@@ -80,7 +81,7 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
     ) as Caller;
     noteOrganization(context, caller);
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
-    const body = validate.body ? await readOwnersBody(context, route.bodyBounds ?? API_BODY, arriving) : undefined;
+    const body = validate.body ? await readOwnersBody(context, route, arriving) : undefined;
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];
     const issues = parts.flatMap((one) => one.issues);
     // `refine` relies on the schema: it is not called for a value whose validation stopped at the maximum of errors.
@@ -98,13 +99,21 @@ function noteOrganization({ state }: Context, caller: unknown): void {
 }
 
 /** Reads the body of a request. The total size of the unread bodies of an organization, or of the address of a node, is limited. */
-function readOwnersBody({ req, state }: Context, bounds: BodyBounds, arriving: ArrivingBodies): Promise<unknown> {
+async function readOwnersBody(
+  { req, state }: Context,
+  { bodyBounds: bounds = API_BODY, bodyIsOptional }: Pick<Route, 'bodyBounds' | 'bodyIsOptional'>,
+  arriving: ArrivingBodies,
+): Promise<unknown> {
+  if (bodyIsOptional && !hasBody(req)) return {};
   const { organizationId } = state as RequestState;
   const owner = organizationId
     ? organizationAsOwner(organizationId)
     : addressAsOwner(req.socket.remoteAddress ?? 'unknown');
   return arriving.share(owner, announcedBytes(req, bounds.bytes), () => readJson(req, bounds));
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Puts the index of the item into the message of an issue about an item of the list `field`. */
 const numbered =

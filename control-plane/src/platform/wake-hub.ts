@@ -63,9 +63,7 @@ export function openWakeHub(redis: RedisClient): WakeHub {
       await signals[topic].wait(connected ? ms : Math.min(ms, POLL_WITHOUT_HINTS_MS), stop);
     },
   });
-  const listed = {
-    ...{ jobs: signalOf('jobs'), checks: signalOf('checks'), outbox: signalOf('outbox'), runs: signalOf('runs') },
-  };
+  const listed = byTopic(signalOf);
 
   return {
     signal: (topic) => listed[topic],
@@ -90,17 +88,13 @@ export function singleProcessHints(): Omit<WakeHub, 'stop'> {
   };
 }
 
-const createSignals = (): Record<WakeTopic, WakeSignal> => ({
-  jobs: createWakeSignal(),
-  checks: createWakeSignal(1),
-  outbox: createWakeSignal(1),
-  runs: createWakeSignal(1),
-});
+const createSignals = (): Record<WakeTopic, WakeSignal> =>
+  byTopic((topic) => (topic === 'jobs' ? createWakeSignal() : createWakeSignal(1)));
 
 /** Calls `send` once at a time per topic; counts that arrive in the meantime are sent together. */
 function gatherer(send: (topic: WakeTopic, count: number) => Promise<void>): (topic: WakeTopic, count: number) => void {
-  const unsent = { jobs: 0, checks: 0, outbox: 0, runs: 0 };
-  const isSending = { jobs: false, checks: false, outbox: false, runs: false };
+  const unsent = byTopic(() => 0);
+  const isSending = byTopic(() => false);
 
   const sendAll = async (topic: WakeTopic) => {
     isSending[topic] = true;
@@ -124,9 +118,12 @@ function readHint(message: string): { topic: WakeTopic | undefined; count: numbe
   return { topic: WAKE_TOPICS.find((topic) => topic === name), count: safeCount };
 }
 
-/** Kinds of work: crawl jobs to lease, crawled scans to analyse (`checks`), outbox entries to process. */
-const WAKE_TOPICS = ['jobs', 'checks', 'outbox', 'runs'] as const;
+/** Kinds of work: crawl jobs to lease, crawled scans to analyse (`checks`), outbox entries to process, deliveries to send. */
+const WAKE_TOPICS = ['jobs', 'checks', 'outbox', 'runs', 'deliveries'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
+
+const byTopic = <T>(of: (topic: WakeTopic) => T): Record<WakeTopic, T> =>
+  Object.fromEntries(WAKE_TOPICS.map((topic) => [topic, of(topic)])) as Record<WakeTopic, T>;
 
 /** A process counts as waiting for this long after it was listed; it is listed again before that. */
 const LISTED_MS = 15_000;
@@ -141,7 +138,7 @@ const [awaitWork, wakeAnother] = ['await-work', 'wake-another'].map((name) =>
 /** The list of processes with waiting loops, in Redis, as used by the process `self`. Each process subscribes to `channel` + its id. */
 function waitingProcesses(redis: RedisClient, self: string, channel: string) {
   /** Until when this process is listed, by its own clock; a little earlier than in Redis. */
-  const listedUntil = { jobs: 0, checks: 0, outbox: 0, runs: 0 };
+  const listedUntil = byTopic(() => 0);
 
   return {
     isListed: (topic: WakeTopic): boolean => performance.now() < listedUntil[topic],

@@ -103,6 +103,13 @@ describe('any request to any operation', () => {
         return { client_id: (await api.post('/api/v1/account/oauth-clients', wanted, { key: KEYS.theirs })).body.id };
       },
     ],
+    [
+      '/api/v1/webhooks/{endpoint_id}',
+      async () => {
+        const body = { url: 'https://hooks.example.com/' };
+        return { endpoint_id: (await api.post('/api/v1/webhooks', body, { key: KEYS.theirs })).body.webhook.id };
+      },
+    ],
     ['/api/v1/custom-rules/{id}', async () => ({ id: await theirRule() })],
     [
       '/api/v1/custom-taxonomies/{taxonomy_id}',

@@ -1,3 +1,4 @@
+import type { EventPayload } from '@adsweep/shared/events/event-kinds.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
@@ -5,8 +6,10 @@ import type { WorkMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit, type OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { inService, isArchived, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
+import { eventPayload } from '../../scan/event-payload.ts';
 import type { Classification, ScanRecord, ScanTag } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
+import { withExtractedLabels } from '../../scan/sent-labels.ts';
 import type { ModelClassification } from '../classification/classification-question.ts';
 import { classify, type OwnNames } from '../classification/classify.ts';
 import type { Finding } from '../detectors/detector.ts';
@@ -29,6 +32,8 @@ export type FinishDependencies = EvidenceSources & {
   readRules: (organizationId: string) => Promise<RuleRecord[]>;
   /** The CPU time that the rules of one scan may use together, in ms. */
   ruleBudgetMs: number;
+  /** Base URL of the links in events. */
+  publicUrl: string;
   /** Inspects evidence and runs rules over it, in a thread. */
   analyse: Analyse;
   /** Classification by an AI model; null: none is configured, and none is expected. */
@@ -224,7 +229,7 @@ function assignTags(_: FinishDependencies, { findings, definitions, now }: State
 }
 
 async function finish(dependencies: FinishDependencies, state: State): Promise<Partial<State>> {
-  const { scans, metrics } = dependencies;
+  const { scans, metrics, publicUrl } = dependencies;
   const { scan, tags, names, missing, extractedLabels } = state;
   const complete = missing.length === 0;
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
@@ -240,7 +245,8 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
   };
   const alerts = await decideAlerts(dependencies, { ...state, now: ended }, classification);
   const event = { type: 'finish' as const, ...judged, complete, error, ...(alerts && { alerts }) };
-  const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...state, now: ended }));
+  const events = finishEvents(publicUrl, { ...state, now: ended }, { classification, network, network_host, error });
+  const finished = await changeScan(scans, scan, event, ended, events);
   if (!finished) return {};
   metrics.finishedScans.inc({ status: finished.status });
   return { scan: finished };
@@ -273,11 +279,25 @@ async function decideAlerts(
   return alertsEntry(policy, { ...scan, tags, classification }, definitions, now);
 }
 
-function finishEvents({ scan, now, tags, missing }: State): EmittedEvent[] {
-  const scan_id = scan._id;
-  const tag_slugs = [...new Set(tags.map(({ tag_slug }) => tag_slug))];
+type Completion = Pick<
+  EventPayload<'scanning.scan.completed'>,
+  'classification' | 'network' | 'network_host' | 'error'
+>;
+
+function finishEvents(publicUrl: string, state: State, completion: Completion): EmittedEvent[] {
+  const { scan, now, tags, missing, extractedLabels, definitions } = state;
   const status = missing.length === 0 ? 'completed' : 'partial';
-  const completed = emit('scanning.scan.completed', { scan_id, status }, now);
+  const { labels = scan.labels } = withExtractedLabels(scan, extractedLabels);
+  const common = eventPayload(publicUrl, scan, { status, labels });
+  const completed = emit('scanning.scan.completed', { ...common, ...completion }, now);
+  const tag_slugs = [...new Set(tags.map(({ tag_slug }) => tag_slug))];
   if (tag_slugs.length === 0) return [completed];
-  return [emit('scanning.tags.detected', { scan_id, tag_slugs }, now), completed];
+  const payload = { ...common, tag_slugs, tags: tags.map((tag) => tagOfEvent(tag, definitions)) };
+  return [emit('scanning.tags.detected', payload, now), completed];
+}
+
+/** Assigned tags are in service. */
+function tagOfEvent({ tag_slug: slug, url }: ScanTag, definitions: Tags) {
+  const { category, severity } = inService(definitions, slug)!;
+  return { slug, category, severity, url };
 }

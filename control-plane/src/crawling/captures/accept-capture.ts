@@ -1,6 +1,7 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { changeScan } from '../../scan/change-scan.ts';
+import { eventPayload } from '../../scan/event-payload.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import { scanLinks } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
@@ -55,12 +56,10 @@ function screenshotEvent(publicUrl: string, scan: ScanRecord, capture: CaptureSu
   if (!capture.has_screenshot && !capture.has_creative_screenshot) return [];
   const links = scanLinks(publicUrl, scan);
   const payload = {
-    scan_id: scan._id,
+    ...eventPayload(publicUrl, scan, { status: 'crawled' }),
     screenshot_url: capture.has_screenshot ? links.screenshot : '',
     creative_screenshot_url: capture.has_creative_screenshot ? links.creativeScreenshot : '',
     page_title: capture.page_title,
-    report_url: links.report,
-    public_report_url: links.publicReport,
   };
   return [emit('scanning.screenshot.captured', payload, now)];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import type { EventPayload } from '@adsweep/shared/events/event-kinds.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { Registry } from 'prom-client';
 import sharp from 'sharp';
@@ -93,17 +94,27 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
 
     const events = await farm.eventsOf(scan.organization_id);
     assert.equal(events[0]?.kind, 'scanning.screenshot.captured');
+    const common = {
+      ...{ scan_id: scan._id, url: scan.target.value, country_code: 'US', emulator_id: 'windows_chrome' },
+      ...{ campaign_id: null, run_id: null, parent_scan_id: null, labels: {} },
+      report_url: `${PUBLIC_URL}/r/${scan.report_token}`,
+      public_report_url: `${PUBLIC_URL}/r/${scan.report_token}`,
+    };
     assert.deepEqual(events[0]?.payload, {
-      scan_id: scan._id,
+      ...common,
+      status: 'crawled',
       screenshot_url: `${PUBLIC_URL}/api/v1/scans/${scan._id}/screenshot`,
       creative_screenshot_url: '',
       page_title: 'A page',
-      report_url: `${PUBLIC_URL}/r/${scan.report_token}`,
-      public_report_url: `${PUBLIC_URL}/r/${scan.report_token}`,
     });
     const later = new Map(events.slice(1).map(({ kind, payload }) => [kind, payload]));
     assert.deepEqual([...later.keys()].sort(), ['scanning.scan.completed', 'scanning.tags.detected']);
-    assert.deepEqual(later.get('scanning.tags.detected'), { scan_id: scan._id, tag_slugs: ['autosound'] });
+    assert.deepEqual(later.get('scanning.tags.detected'), {
+      ...common,
+      status: scan.status,
+      tag_slugs: ['autosound'],
+      tags: [{ slug: 'autosound', category: 'behavior', severity: 'medium', url: '' }],
+    });
 
     const [landing] = (await farm.farm.evidenceOf(scan)).landings;
     assert.equal(landing?.redirect_chain[1]?.sub_requests[0]?.children[0]?.url, 'https://shop.example/file-2');
@@ -184,7 +195,8 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     const events = await farm.eventsOf(scan.organization_id);
     const { kind, payload } = events.find((one) => (one.payload as { scan_id: string }).scan_id === scan._id) ?? {};
     assert.equal(kind, 'scanning.screenshot.captured');
-    const { screenshot_url, creative_screenshot_url, page_title } = payload as Record<string, string>;
+    const { screenshot_url, creative_screenshot_url, page_title } =
+      payload as EventPayload<'scanning.screenshot.captured'>;
     const address = `${PUBLIC_URL}/api/v1/scans/${scan._id}`;
     assert.deepEqual(
       [screenshot_url, creative_screenshot_url, page_title],
