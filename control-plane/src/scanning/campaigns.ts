@@ -10,15 +10,15 @@ import { findCampaigns } from './campaigns/find-campaigns.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
 import { groupStore } from './groups/group-store.ts';
 import { groupRoutes } from './groups/routes.ts';
-import { groupRuns } from './groups/run-group.ts';
 import { cancelRuns } from './runs/cancel-runs.ts';
 import { startCreatingScansOfRuns } from './runs/create-scans-of-runs.ts';
+import { startFiring } from './runs/fire-schedules.ts';
 import { joinApiRun } from './runs/join-run.ts';
 import { runRoutes } from './runs/routes.ts';
+import { groupRuns } from './runs/run-group.ts';
 import { runStore } from './runs/run-store.ts';
 import { startRun } from './runs/start-run.ts';
 import type { ScanCreation } from './scans/request/create-scans.ts';
-import { startFiring } from './schedules/fire-schedules.ts';
 
 /** What campaigns need from accounts, scanning and delivery. */
 export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations } & Pick<

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createScansOfRuns } from '../../../src/scanning/runs/create-scans-of-runs.ts';
-import { fireSchedules } from '../../../src/scanning/schedules/fire-schedules.ts';
+import { fireSchedules } from '../../../src/scanning/runs/fire-schedules.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 const PATH = '/api/v1/campaigns';

@@ -6,9 +6,9 @@ import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { RunCounts } from '../../scan/run-counts.ts';
 import type { CampaignRecord } from '../campaigns/campaign.ts';
 import type { CampaignStore, Firing } from '../campaigns/campaign-store.ts';
-import { countersOf, type RunRecord } from '../runs/run.ts';
-import type { StartRun } from '../runs/start-run.ts';
-import { nextRunOf, type ScheduleProblem } from './schedule.ts';
+import { nextRunOf, type ScheduleProblem } from '../schedules/schedule.ts';
+import { countersOf, type RunRecord } from './run.ts';
+import type { StartRun } from './start-run.ts';
 
 export type FireParts = {
   campaigns: Pick<CampaignStore, 'dueSchedules' | 'interruptedFirings' | 'beginFiring' | 'repeatFiring' | 'endFiring'>;

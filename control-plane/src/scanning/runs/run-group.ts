@@ -2,8 +2,8 @@ import { derivedId } from '@adsweep/shared/ids.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { CampaignRecord } from '../campaigns/campaign.ts';
 import type { CampaignStore } from '../campaigns/campaign-store.ts';
-import type { StartRun } from '../runs/start-run.ts';
-import type { GroupRun } from './routes.ts';
+import type { GroupRun } from '../groups/routes.ts';
+import type { StartRun } from './start-run.ts';
 
 type Parts = {
   campaigns: Pick<CampaignStore, 'idsInGroup' | 'find'>;
