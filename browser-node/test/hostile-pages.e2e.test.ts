@@ -287,6 +287,8 @@ describe('hostile pages', { concurrency: 4 }, () => {
     const SPINS = {
       'in its tag': 'for (;;);',
       'on pointerdown': "addEventListener('pointerdown', () => { for (;;); })",
+      'on a click after the one that opened its landing':
+        "document.write('<button>more</button>'); let clicks = 0; addEventListener('click', () => { if (clicks++ > 0) for (;;); open('http://plain.example/') })",
       'once it is activated': 'setInterval(() => { if (navigator.userActivation.hasBeenActive) for (;;); }, 20)',
     };
     for (const [when, script] of Object.entries(SPINS))

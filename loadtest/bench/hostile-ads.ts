@@ -11,7 +11,7 @@ const ad = (name: string, code: string, more: Partial<HostileTarget> = {}): Host
   };
 };
 const inFrame = (code: string) =>
-  `const frame = document.createElement('iframe'); frame.style = 'width: 300px; height: 250px; border: 0'; frame.srcdoc = ${JSON.stringify(`<body style="background: #36c"><script>${code}</script>`).replaceAll('</', '<\\/')}; document.body.append(frame)`;
+  `const frame = document.createElement('iframe'); frame.style = 'width: 300px; height: 250px; border: 0'; frame.srcdoc = ${JSON.stringify(`<body style="margin: 0">${BOX}<script>${code}</script>`).replaceAll('</', '<\\/')}; document.body.append(frame)`;
 const onPress = `addEventListener('pointerdown', () => { for (;;); })`;
 const SPINS = { tags: ['cpu_hog'] };
 
@@ -29,6 +29,11 @@ export const HOSTILE_ADS: readonly HostileTarget[] = [
   ad(
     'spins when it is measured',
     `Object.defineProperty(Element.prototype, 'getBoundingClientRect', { value() { for (;;); } })`,
+  ),
+  ad(
+    'opens its landing on the first click and spins on the next',
+    `document.write('<button>more</button>'); let clicks = 0; addEventListener('click', () => { if (clicks++ > 0) for (;;); open('http://innocent.hostile.example/') })`,
+    SPINS,
   ),
   ad('shows alerts on each click', `addEventListener('click', () => { for (;;) alert(1) })`),
   ad(

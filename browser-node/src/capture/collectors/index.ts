@@ -55,8 +55,8 @@ const WHILE_OPEN: readonly Collecting[] = [
   { collector: placements, budgetMs: 4_000, kinds: ALL },
   { collector: screenshots, budgetMs: SCREENSHOT_MS * 3, kinds: ALL },
   { collector: pageScreenshot, budgetMs: SCREENSHOT_MS, kinds: TAGS },
-  // Clicks the creative, once its landings are captured.
-  { collector: interactive, budgetMs: INTERACTIVE_CHECK_MS + 5_000, kinds: ['ad_tag', 'banner'] },
+  // Clicks the creative, once its landings are captured; the rest is for one that spins then.
+  { collector: interactive, budgetMs: INTERACTIVE_CHECK_MS + 10_000, kinds: ['ad_tag', 'banner'] },
   { collector: contents, budgetMs: 6_000, kinds: ALL },
   // May click the page.
   { collector: unpromptedCalls, budgetMs: 6_000, kinds: ALL },

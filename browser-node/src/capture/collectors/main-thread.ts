@@ -9,8 +9,8 @@ import {
   MAIN_THREAD_WATCHED_MS,
   underLoad,
 } from '../session/budgets.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
-import type { Collector } from './collector.ts';
+import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
+import type { Collector, Draft } from './collector.ts';
 
 /** How busy the main threads of tabs and their frames are after load. Only those that seem busy are watched longer. */
 export const mainThread: Collector = {
@@ -35,16 +35,31 @@ export const mainThread: Collector = {
         if (times) since.set(session, times);
       }
       const seen = await Promise.all([...since].map(([session, times]) => watch(capture, session, times)));
-      for (const { ord, tab } of capture.landings.numbered()) {
-        for (const { session, busy_share, over_ms } of seen) {
-          if (rootOf(session) !== tab.session || busy_share < BUSY_SHARE_SUSPECT) continue;
-          const [facts, frameId] = [{ busy_share, over_ms }, session.frameId];
-          draft.observations.push({ kind: 'main_thread', landing: ord, url: tab.url, facts, frameId });
-        }
-      }
+      observe(capture, draft, seen);
     };
   },
 };
+
+type Seen = ReturnType<typeof measured>;
+
+function observe({ landings }: MemberCapture, draft: Draft, seen: readonly Seen[]): void {
+  for (const { ord, tab } of landings.numbered()) {
+    for (const { session, busy_share, over_ms } of seen) {
+      if (rootOf(session) !== tab.session || busy_share < BUSY_SHARE_SUSPECT) continue;
+      const [facts, frameId] = [{ busy_share, over_ms }, session.frameId];
+      draft.observations.push({ kind: 'main_thread', landing: ord, url: tab.url, facts, frameId });
+    }
+  }
+}
+
+/** Adds the documents that were stopped for being busy and are not in `known`: a click of a later collector made them busy. */
+export function observeStopped(capture: MemberCapture, draft: Draft, known: ReadonlySet<TargetSession>): void {
+  const stopped = [...capture.busyDocuments].flatMap(([session, until]) => {
+    const since = capture.threadTimes.get(session);
+    return !known.has(session) && since && until ? [measured(session, since, until, busyShare(since, until))] : [];
+  });
+  observe(capture, draft, stopped);
+}
 
 async function watch(capture: CaptureSession, session: TargetSession, since: ThreadTimes) {
   const stopped = capture.busyDocuments.get(session);

@@ -1,4 +1,6 @@
-import { CLICK_MS, underLoad } from '../session/budgets.ts';
+import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { CLICK_MS, CLICKED_MS, underLoad } from '../session/budgets.ts';
+import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { clickAsVisitor } from '../session/visitor-click.ts';
 import type { Clickable } from './clickables.ts';
@@ -13,7 +15,7 @@ const PAUSE_MS = 200;
 /**
  * Clicks each button and link of the creative once, until one of them tries no page load and no tab (spec 2.5). They are looked up
  * before each click, because a click may add and remove some. Page loads that a click starts are stopped inside the browser, so that no
- * click-through is requested; other requests of the creative pass. Takes `budgetMs` at most. `clickables`: looks up what looks clickable on
+ * click-through is requested; other requests of the creative pass. A click that makes the creative spin ends the check, and its scripts are stopped. Takes `budgetMs` at most. `clickables`: looks up what looks clickable on
  * the creative now.
  */
 export async function checkInteractive(
@@ -27,6 +29,7 @@ export async function checkInteractive(
   const isOver = () =>
     ending.failure !== null || harness.page.isClosed() || hasNavigatedAway(harness) || performance.now() > until;
   const clicked = new Set<string>();
+  const busyBefore = capture.busyDocuments.size;
   visit.beginCheck();
   tabs.refuseFurther();
   try {
@@ -34,7 +37,7 @@ export async function checkInteractive(
       const next = (await clickables()).find(({ key }) => !clicked.has(key));
       if (!next || isOver()) break;
       const opens = await opensAnything(capture, harness, next);
-      if (ending.failure) break;
+      if (ending.failure || capture.busyDocuments.size > busyBefore) break;
       clicked.add(next.key);
       if (!opens) return { clicked: clicked.size, inert: next.label };
       await waitFor(() => ending.failure !== null, PAUSE_MS);
@@ -54,7 +57,12 @@ async function opensAnything(session: CaptureSession, harness: CreativePage, cli
   harness.pageLoads.stopAll();
   const tabsBefore = tabs.opened;
   const opens = () => harness.pageLoads.stopped.length > 0 || tabs.opened > tabsBefore;
-  await ending.race(clickAsVisitor(harness.tab, harness.hasTouch, clickable).catch(() => undefined));
+  await ending.race(rememberTimes(session));
+  const clicking = clickAsVisitor(harness.tab, harness.hasTouch, clickable);
+  const handled = withDeadline(clicking, CLICKED_MS, 'a click').then(() => false);
+  const isLate = await ending.race(handled.catch((error) => error instanceof DeadlineError));
+  // What comes after it needs documents that answer.
+  if (isLate) await ending.race(stopBusyScripts(session));
   await waitFor(() => opens() || ending.failure !== null, underLoad(session, CLICK_MS));
   return opens();
 }

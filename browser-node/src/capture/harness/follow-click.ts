@@ -1,6 +1,6 @@
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Frame, Page } from 'playwright-core';
-import { CLICK_MS, FIRST_ANSWER_MS, NAVIGATION_MS, underLoad } from '../session/budgets.ts';
+import { CLICK_MS, CLICKED_MS, FIRST_ANSWER_MS, NAVIGATION_MS, underLoad } from '../session/budgets.ts';
 import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
@@ -11,8 +11,6 @@ import { type CreativePage, hasNavigatedAway, markAsLanding } from './harness-pa
 import type { StoppedLoad } from './page-loads.ts';
 
 const CHECK_EVERY_MS = 50;
-/** How long a page may take to handle a click. */
-const CLICKED_MS = 4_000;
 /** Loads in the creative's place that are opened per click: a tab-under has one beside the tab that opens. */
 const IN_PLACE_MAX = 3;
 

@@ -35,6 +35,8 @@ export const EMPTY_PLACEMENT_MS = 5_000;
 export const LATE_CLICKABLE_MS = 4_000;
 /** How long a click on a creative is watched for what it opens. */
 export const CLICK_MS = 1_500;
+/** How long a page may take to handle a click. */
+export const CLICKED_MS = 4_000;
 /** How long the check for elements that open nothing may click; its last click may take longer. */
 export const INTERACTIVE_CHECK_MS = 10_000;
 /** How long to wait for the first response in a tab that a click opened: click trackers can be slow, and are requested only once. */

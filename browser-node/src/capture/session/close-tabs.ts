@@ -24,8 +24,10 @@ export async function closeTabs(
   traffic: () => Promise<TicketTraffic | null>,
   leaving = LEAVE_ALL,
 ): Promise<TicketTraffic | null> {
-  // Intercepted requests are lost with the tab that made them.
-  await captureSession.ending.race(captureSession.open.context.unrouteAll({ behavior: 'ignoreErrors' }));
+  // Intercepted requests are lost with the tab that made them. A tab that spins does not answer to it.
+  const unrouting = captureSession.open.context.unrouteAll({ behavior: 'ignoreErrors' });
+  const unrouted = withDeadline(unrouting, underLoad(captureSession, UNLOAD_MS), 'the end of interception');
+  await captureSession.ending.race(unrouted.catch(() => undefined));
   const maxMs = underLoad(captureSession, leaving.maxMs);
   const until = performance.now() + maxMs;
   await captureSession.ending.race(
