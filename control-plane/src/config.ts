@@ -8,6 +8,7 @@ import {
   secretSetting,
   secretsSetting,
 } from '@adsweep/shared/service/settings.ts';
+import { readAddressBlock, splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { type Static, Type } from 'typebox';
 
 /** The roles of the control plane; each process has one, several or all of them. */
@@ -25,6 +26,12 @@ export const ROLES = [
 export type RoleName = (typeof ROLES)[number];
 
 const splitRoles = (list: string): string[] => list.split(',').map((name) => name.trim());
+const splitList = (list: string): string[] =>
+  list
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 const isRole = (name: string): name is RoleName => ROLES.some((role) => role === name);
 
 const tokenPriceSetting = (description: string) =>
@@ -210,6 +217,32 @@ export const ConfigSchema = Type.Object({
   }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_DELIVERY_ALLOW: deliveryAllowSetting,
+  ADSWEEP_FORMS_ORIGINS: Type.Refine(
+    Type.String({
+      default: '',
+      description:
+        'Origins of the pages that may send forms from a browser, such as `https://www.example.com`, separated by commas. Empty: none.',
+    }),
+    (list) => splitList(list).every(isOrigin),
+    () => 'Must be origins such as https://www.example.com, separated by commas.',
+  ),
+  ADSWEEP_FORMS_MAIL_TO: Type.Refine(
+    Type.String({
+      default: '',
+      description: 'Addresses that forms are mailed to, separated by commas. Needs `ADSWEEP_SMTP_URL`. Empty: none.',
+    }),
+    (list) => splitList(list).every((address) => /^[^\s@,]+@[^\s@,]+$/.test(address)),
+    () => 'Must be mail addresses, separated by commas.',
+  ),
+  ADSWEEP_TRUSTED_PROXIES: Type.Refine(
+    Type.String({
+      default: '',
+      description:
+        'Addresses of your own proxies in front of the API, whose `X-Forwarded-For` counts: addresses and CIDR blocks, separated by commas.',
+    }),
+    (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
+    () => 'Must be addresses or blocks such as 10.0.0.0/8, separated by commas.',
+  ),
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
 });
@@ -237,6 +270,13 @@ export function mailSettings({
   const domain = hostname.replace(/^\[(.*)\]$/, '[IPv6:$1]').replace(/^[\d.]+$/, '[$&]');
   return { url, from: from || `adsweep@${domain}` };
 }
+
+/** What the forms of a website need. */
+export const formSettings = (config: Config) => ({
+  formOrigins: splitList(config.ADSWEEP_FORMS_ORIGINS),
+  formsMailTo: splitList(config.ADSWEEP_FORMS_MAIL_TO),
+  trustedProxies: splitAddressBlocks(config.ADSWEEP_TRUSTED_PROXIES),
+});
 
 /** How the model is called, times in ms; null: AI is switched off. */
 export function modelSettings(config: Config) {

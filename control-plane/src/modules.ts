@@ -13,6 +13,7 @@ export const modules: [name: string, ...paths: string[]][] = [
   ['reports', 'scanning/{reports/**,*.ts}'],
   ['scanning', 'scanning/**'],
   ['the scan', 'scan/**'],
+  ['forms', 'forms/**'],
   ['accounts and reference', '{accounts,reference}/**'],
   ['foundations', '{http,platform}/**', 'config.ts', 'metrics.ts', 'domain.ts'],
 ];

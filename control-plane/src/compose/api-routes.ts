@@ -36,19 +36,19 @@ const GROUPS = {
   Fleet: 'The browser nodes, for the operator.',
 };
 
-/** Routes that are pages for people: the document does not list them. */
-const PAGES = 'Reports';
+/** Pages for people, and forms of a website: the document does not list them. */
+const UNLISTED = new Set(['Reports', 'Forms']);
 
 export type ApiRouteParts = { idempotency: IdempotencyStore; isActive: IsActive; publicUrl: string };
 
-/** The operations of all domains with what holds for all of them, the document that describes them, and the pages for people. */
+/** The operations of all domains with what holds for all of them, the document that describes them, and what it does not list. */
 export function apiRoutes(
   routes: Route<Caller>[],
   { idempotency, isActive, publicUrl }: ApiRouteParts,
 ): Route<Caller>[] {
-  const operations = inOrderOfGroups(routes.filter(({ group }) => group !== PAGES));
+  const operations = inOrderOfGroups(routes.filter(({ group }) => !UNLISTED.has(group)));
   const whole = whereActive(runOnceForKeys(operations, idempotency), isActive);
-  return [...whole, documentRoute(whole, publicUrl), ...routes.filter(({ group }) => group === PAGES)];
+  return [...whole, documentRoute(whole, publicUrl), ...routes.filter(({ group }) => UNLISTED.has(group))];
 }
 
 /** Throws for a group that the document does not describe. */

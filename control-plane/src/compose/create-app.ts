@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
 import type { Domain } from '../domain.ts';
 import { authenticate, type Caller } from '../http/caller.ts';
@@ -28,6 +28,8 @@ export type AppParts<Caller> = {
   seen: (request: AnsweredRequest) => void;
   docs: boolean;
   oauth?: OAuthSurface | undefined;
+  /** What runs before the routes. */
+  before?: Middleware[];
 };
 
 /** One HTTP surface: the routes, the probes and, for people, the reference page. Every request goes through the same lifecycle. */
@@ -39,6 +41,7 @@ export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   app.use(serveProbes(parts.readyChecks, parts.registry, parts.metricsToken));
   if (parts.docs) app.use(serveDocs());
   if (parts.oauth) app.use(serveOAuth(parts.oauth));
+  for (const middleware of parts.before ?? []) app.use(middleware);
   for (const middleware of serveRoutes(parts.routes, parts.admit)) app.use(middleware);
   app.on('error', (cause: unknown) => logUnsent(cause, parts.logger));
   return app;
@@ -79,6 +82,7 @@ export function forClients(
 ) {
   const { findCaller, oauthSurface } = domains.accounts.verbs;
   return createApp<Caller>({
+    before: domains.forms.verbs.headers,
     ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },
     oauth: docs ? oauthSurface : undefined,
     admit: (authorization, permission, _params, setHeaders) =>

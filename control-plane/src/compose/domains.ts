@@ -5,12 +5,14 @@ import { type DeliveryDomain, type DeliverySettings, deliveryDomain } from '../d
 import type { Domain, DomainStore } from '../domain.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
 import type { Platform } from '../platform/platform.ts';
+import { type FormSettings, formsDomain } from '../forms/forms.ts';
 import { type ReferenceSettings, referenceDomain } from '../reference/reference.ts';
 import { scanDomain } from '../scan/scan-domain.ts';
 import { type CampaignsDomain, campaignsDomain } from '../scanning/campaigns.ts';
 import { type ScanningSettings, scanningDomain } from '../scanning/scanning.ts';
 
 export type Settings = AccountsSettings &
+  FormSettings &
   ReferenceSettings &
   ScanningSettings &
   CrawlingSettings &
@@ -85,7 +87,8 @@ export function createDomains(platform: Platform, settings: Settings) {
     },
     settings,
   );
-  return { scan, accounts, reference, scanning, campaigns, crawling, analysis, delivery };
+  const forms = formsDomain(platform, settings);
+  return { scan, accounts, forms, reference, scanning, campaigns, crawling, analysis, delivery };
 }
 
 const storesOf = (domains: Pick<Domain, 'stores'>[]): DomainStore[] =>

@@ -4,7 +4,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { type Config, modelSettings, rolesOf } from '../config.ts';
+import { type Config, formSettings, modelSettings, rolesOf } from '../config.ts';
 import { createMetrics } from '../metrics.ts';
 import { clientApp, nodeApp, probesApp } from './create-app.ts';
 import { createDomains, createIndexes, type Settings } from './domains.ts';
@@ -89,5 +89,6 @@ function settingsOf(config: Config, publicUrl: string): Settings {
     model: modelSettings(config),
     checkPriceMicros: config.ADSWEEP_CHECK_PRICE_MICROS,
     startBalanceMicros: config.ADSWEEP_START_BALANCE_MICROS ?? null,
+    ...formSettings(config),
   };
 }

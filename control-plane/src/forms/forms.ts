@@ -1,0 +1,48 @@
+import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
+import { requestCounter } from '../accounts/rate-limit/limit-requests.ts';
+import type { Domain } from '../domain.ts';
+import type { Platform } from '../platform/platform.ts';
+import { startLoop } from '../platform/start-loop.ts';
+import { mailNext } from './form-mail.ts';
+import { formHeaders } from './form-paths.ts';
+import { formRoutes } from './form-routes.ts';
+import { formStore } from './form-store.ts';
+import { keptSince } from './form-submission.ts';
+import { limitForms } from './limit-forms.ts';
+
+/**
+ * `formOrigins`: of the pages that may send forms. `trustedProxies`: address blocks whose `X-Forwarded-For` counts. `formsMailTo`: who gets
+ * what was sent as a mail, if there is a mail server.
+ */
+export type FormSettings = { formOrigins?: string[]; trustedProxies?: string[]; formsMailTo?: string[] };
+
+const MAIL_EVERY_MS = 5_000;
+const REMOVE_EVERY_MS = 60 * 60 * 1_000;
+
+/** The forms of a website for people without an account. */
+export function formsDomain(
+  { store, redis, mailer, logger }: Pick<Platform, 'store' | 'redis' | 'mailer' | 'logger'>,
+  { formOrigins = [], trustedProxies = [], formsMailTo = [] }: FormSettings,
+) {
+  const forms = formStore(store);
+  const limit = limitForms(requestCounter(redis));
+  const removeOld = () =>
+    startLoop(logger, {
+      name: 'forms',
+      everyMs: REMOVE_EVERY_MS,
+      step: () => forms.removeBefore(keptSince(new Date())),
+    });
+  const mail = mailer && formsMailTo.length > 0 ? { forms, mailer, to: formsMailTo, logger } : null;
+  const sendMails =
+    mail &&
+    (() => startLoop(logger, { name: 'form mails', everyMs: MAIL_EVERY_MS, step: () => mailNext(mail, new Date()) }));
+  return {
+    stores: { forms },
+    routes: {
+      api: formRoutes({ forms, limit, isTrusted: addressBlocks(trustedProxies), isMailed: sendMails !== null }),
+    },
+    loops: { sweeper: () => [removeOld()], relay: () => (sendMails ? [sendMails()] : []) },
+    outboxHandlers: {},
+    verbs: { headers: formHeaders(formOrigins) },
+  } satisfies Domain;
+}
