@@ -55,6 +55,18 @@ test('all problems of the contents are told at once', () => {
   ]);
 });
 
+test('an exit can say where it is, as a timezone that browsers know and as a whole place', () => {
+  const place = { timezone: 'America/Chicago', latitude: 30.27, longitude: -97.74 };
+  const { exits } = parseExitsFile(JSON.stringify({ exits: [exitIn('US', place)] }), ['direct', 'list']);
+  assert.partialDeepStrictEqual(exits[0], place);
+  assert.deepEqual(
+    problemsOf({ exits: [exitIn('US', { timezone: '+02:00', latitude: 1 }), { ...exitIn('DE'), longitude: 181 }] }).map(
+      (problem) => problem.split(' ').slice(0, 3).join(' '),
+    ),
+    ['/exits/1/longitude must be', '/exits/0/timezone +02:00 is', '/exits/0 has one'],
+  );
+});
+
 test('invalid JSON is one problem', () => {
   assert.match(problemsOf('{ "exits": [')[0] ?? '', /^it is not valid JSON/);
 });

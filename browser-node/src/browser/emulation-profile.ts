@@ -5,6 +5,7 @@ import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { BrowserContextOptions } from 'playwright-core';
 import { hintValues, MEMORY_MAX_MOBILE, userAgentMetadata, userAgentOf } from './client-hints.ts';
 import type { Identity } from './device-sessions.ts';
+import { exitPlace } from './exit-place.ts';
 import { type DeviceOverrides, deviceScript } from './page-scripts/device-script.ts';
 
 /** Everything that makes a context look like one device in one country: Playwright's options, CDP overrides and the init script. */
@@ -77,14 +78,18 @@ const GLOBALS_NOT_IN_SAFARI = [
   'webkitRequestFileSystem',
 ];
 
-/** The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit. */
+/**
+ * The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit: languages are those of the country,
+ * timezone and geolocation those of the exit's place.
+ */
 export function emulationProfile(
   { device }: Emulator,
   countryCode: string,
   ticket: ExitTicket,
   browserVersion: string,
 ): EmulationProfile {
-  const locale = countryLocale(countryCode);
+  const { languages } = countryLocale(countryCode);
+  const locale = { languages, ...exitPlace(ticket.exit) };
   const userAgent = userAgentOf(device, browserVersion);
   const { server, username, password } = ticket;
   const mark = randomBytes(16).toString('hex');

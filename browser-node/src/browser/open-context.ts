@@ -41,7 +41,7 @@ export type ScreenshotPart = {
 };
 
 /**
- * What a context is opened with. `countryCode` (ISO 3166-1 alpha-2) determines languages, timezone and geolocation; `isolated`: in a
+ * What a context is opened with. `countryCode` (ISO 3166-1 alpha-2) determines the languages, the ticket's exit timezone and geolocation; `isolated`: in a
  * browser of its own, which ends with the context.
  */
 export type OpenOptions = { emulator: Emulator; countryCode: string; ticket: ExitTicket; isolated: boolean };

@@ -3,9 +3,9 @@ import { type AnalysisDomain, type AnalysisSettings, analysisDomain } from '../a
 import { type CrawlingDomain, type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
 import { type DeliveryDomain, type DeliverySettings, deliveryDomain } from '../delivery/delivery.ts';
 import type { Domain, DomainStore } from '../domain.ts';
+import { type FormSettings, formsDomain } from '../forms/forms.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
 import type { Platform } from '../platform/platform.ts';
-import { type FormSettings, formsDomain } from '../forms/forms.ts';
 import { type ReferenceSettings, referenceDomain } from '../reference/reference.ts';
 import { scanDomain } from '../scan/scan-domain.ts';
 import { type CampaignsDomain, campaignsDomain } from '../scanning/campaigns.ts';

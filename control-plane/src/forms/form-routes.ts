@@ -1,7 +1,7 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { Type } from 'typebox';
 import type { Caller } from '../http/caller.ts';
-import { type IsTrustedProxy, clientAddress } from '../http/client-address.ts';
+import { clientAddress, type IsTrustedProxy } from '../http/client-address.ts';
 import { resource } from '../http/resource-routes.ts';
 import { created, type Route, route } from '../http/route.ts';
 import { FORM_SCHEMAS, filledFields, isTrapped } from './form-in.ts';

@@ -100,8 +100,12 @@ function schemaProblems(parsed: unknown): string[] {
 
 function exitProblems(exits: Partial<ListedExit>[], builtIn: readonly string[]): string[] {
   const isUsed = repeats([]);
-  return exits.flatMap(({ id, provider, upstream }, index) => {
+  return exits.flatMap(({ id, provider, upstream, timezone, latitude, longitude }, index) => {
     const problems: string[] = [];
+    if (timezone !== undefined && !isTimezone(timezone))
+      problems.push(`/exits/${index}/timezone ${timezone} is no IANA timezone, such as America/Chicago`);
+    if ((latitude === undefined) !== (longitude === undefined))
+      problems.push(`/exits/${index} has one of latitude and longitude without the other`);
     if (isUsed(id)) problems.push(`/exits/${index}/id ${id} is used twice`);
     if (provider !== undefined && !builtIn.includes(provider)) {
       problems.push(`/exits/${index}/provider ${provider} is unknown; known: ${builtIn.join(', ')}`);
@@ -112,6 +116,17 @@ function exitProblems(exits: Partial<ListedExit>[], builtIn: readonly string[]):
       problems.push(`/exits/${index}/upstream belongs to the provider list`);
     return problems;
   });
+}
+
+function isTimezone(name: string): boolean {
+  // An offset such as +02:00 is one for Intl, and not for a browser.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function providerProblems(providers: Partial<ProviderConfig>[], builtIn: readonly string[]): string[] {

@@ -16,6 +16,10 @@ export type Exit = Place & {
   tickets_max?: number;
   /** Price of 1,000,000,000 bytes, in the operator's currency. */
   price_per_gb?: number;
+  /** Where it is, of a listed exit: the timezone (IANA), and degrees (WGS 84). Absent: its city tells. */
+  timezone?: string;
+  latitude?: number;
+  longitude?: number;
 };
 
 /** An exit and the session that uses it: a vendor keeps the same address for the same session. */
@@ -49,6 +53,9 @@ export const ListedExitSchema = Type.Object(
     upstream: Type.Optional(Type.String({ minLength: 1 })),
     tickets_max: TicketsMaxSchema,
     price_per_gb: PriceSchema,
+    timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),
+    longitude: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
   },
   { additionalProperties: false },
 );

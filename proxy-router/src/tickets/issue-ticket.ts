@@ -90,6 +90,7 @@ function sign(
 }
 
 function presentExit(exit: Exit, session: string, { isp, ...evidence }: ExitEvidence): ExitTicket['exit'] {
+  const { timezone, latitude, longitude } = exit;
   return {
     provider: exit.provider,
     exit_id: exit.id,
@@ -100,5 +101,7 @@ function presentExit(exit: Exit, session: string, { isp, ...evidence }: ExitEvid
     isp: exit.isp ?? isp,
     session,
     ...evidence,
+    ...(timezone !== undefined && { timezone }),
+    ...(latitude !== undefined && longitude !== undefined && { latitude, longitude }),
   };
 }

@@ -42,6 +42,10 @@ export const ExitSchema = Type.Object(
     ip: exitTextOrNull,
     observed_country_code: exitTextOrNull,
     asn: exitTextOrNull,
+    // What the operator's exits file says about its place, if anything.
+    timezone: Type.Optional(Type.String({ maxLength: 100 })),
+    latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),
+    longitude: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
   },
   { maxProperties: 30 },
 );
