@@ -2,8 +2,11 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
 import type { Domain } from '../domain.ts';
+import { LEGACY_PATHS } from '../forms/form-paths.ts';
+import { allowOrigins } from '../http/allow-origins.ts';
 import { authenticate, type Caller } from '../http/caller.ts';
 import { compress } from '../http/compress.ts';
+import { deprecatePaths } from '../http/deprecate-paths.ts';
 import { serveDocs } from '../http/docs-page.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
@@ -82,7 +85,10 @@ export function forClients(
 ) {
   const { findCaller, oauthSurface } = domains.accounts.verbs;
   return createApp<Caller>({
-    before: domains.forms.verbs.headers,
+    before: [
+      allowOrigins(domains.forms.verbs.openTo.paths, domains.forms.verbs.openTo.origins),
+      deprecatePaths(LEGACY_PATHS.successors, LEGACY_PATHS.since),
+    ],
     ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },
     oauth: docs ? oauthSurface : undefined,
     admit: (authorization, permission, _params, setHeaders) =>

@@ -4,7 +4,7 @@ import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
 import { startLoop } from '../platform/start-loop.ts';
 import { mailNext } from './form-mail.ts';
-import { formHeaders } from './form-paths.ts';
+import { FORM_PATHS } from './form-paths.ts';
 import { formRoutes } from './form-routes.ts';
 import { formStore } from './form-store.ts';
 import { keptSince } from './form-submission.ts';
@@ -43,6 +43,9 @@ export function formsDomain(
     },
     loops: { sweeper: () => [removeOld()], relay: () => (sendMails ? [sendMails()] : []) },
     outboxHandlers: {},
-    verbs: { headers: formHeaders(formOrigins) },
+    verbs: {
+      /** Which pages may send forms, and where. */
+      openTo: { paths: FORM_PATHS.map(({ path }) => path), origins: formOrigins },
+    },
   } satisfies Domain;
 }
