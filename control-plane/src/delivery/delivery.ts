@@ -23,7 +23,7 @@ export type DeliverySettings = NotificationsSettings;
 
 export type DeliveryDomain = ReturnType<typeof deliveryDomain>;
 
-/** Records events and sends them to webhook endpoints, raises alerts and tells people of them, and carries out the outbox entries of all domains. */
+/** Records events, keeps webhook endpoints, raises alerts and tells people of them, and carries out the outbox entries of all domains. */
 export function deliveryDomain(
   platform: Platform,
   { sources, handlers, ...needs }: DeliveryNeeds,

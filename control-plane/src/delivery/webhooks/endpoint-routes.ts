@@ -87,7 +87,7 @@ export function endpointRoutes(parts: EndpointParts): Route<Caller>[] {
     all.create({
       summary: 'Create a webhook endpoint',
       description:
-        'Events that occur from now on are sent to it, signed by [Standard Webhooks](https://www.standardwebhooks.com). An event is tried for 24 hours, until the answer is a 2xx.',
+        'Where events are to be sent, signed by [Standard Webhooks](https://www.standardwebhooks.com). This version stores endpoints, but does not send events to them yet.',
       reply: 'The endpoint with its secret.',
       body: WebhookInSchema,
       schema: WebhookCreatedSchema,
