@@ -92,6 +92,10 @@ export function scanningDomain(
           evidenceOf,
           answerPicture: async (scan, of, size, request) =>
             answerPicture(pictures, await openPicture(scan, of), size, request),
+          campaignNameOf: async ({ organization_id, campaign_id }) =>
+            campaign_id === null
+              ? null
+              : ((await needs.campaignWordsOf(organization_id, [campaign_id])).get(campaign_id)?.name ?? null),
           tagWordsFor: ({ organization_id }) => tagWordsFor(organization_id),
         }),
       ],

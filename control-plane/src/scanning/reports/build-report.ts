@@ -31,13 +31,14 @@ import { countryName } from './words.ts';
 /**
  * Builds the public view of a scan (spec 1, 2.5). It names every field it takes, so that a new field of the record stays private.
  * `evidence`: that of the scan's capture; `tagWords` returns null for archived tags; `relatives`: the other scans of
- * its sweep.
+ * its sweep; `campaign`: the name of its campaign.
  */
 export function buildReport(
   scan: ScanRecord,
   evidence: SeenEvidence,
   tagWords: (slug: string) => TagWords | null,
   relatives: Relatives = NO_RELATIVES,
+  campaign: string | null = null,
 ): Report {
   const emulator = findEmulator(scan.emulator_id);
   const privateUrl = publisherUrl(scan, evidence);
@@ -46,6 +47,7 @@ export function buildReport(
     status: scan.status,
     ...limitsOf(scan.error, evidence.notes),
     target: { kind: scannedKind(scan), url: scan.target.kind === 'url' ? clip(scan.target.value, URL_MAX) : null },
+    campaign,
     country: countryName(scan.country_code),
     exit: exitRows(scan),
     device: emulator?.display_name ?? scan.emulator_id,

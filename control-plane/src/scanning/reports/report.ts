@@ -172,9 +172,8 @@ export type ReportPlace = {
 export type ReportNeighbour = { token: string; number: number };
 
 /**
- * Everything that a public report contains: no organization, campaign, label, key or IP address, and of other scans only those of the same
- * sweep. Texts are unescaped, as the
- * hostile page supplied them; the templates escape them.
+ * Everything that a public report contains: of the campaign only its name, no organization, label, key or IP address, and of other scans
+ * only those of the same sweep. Texts are unescaped, as the hostile page supplied them; the templates escape them.
  */
 export type Report = {
   /** The last segment of the report's own address. */
@@ -185,6 +184,8 @@ export type Report = {
   limits: ReportLimit[];
   /** `url` of an ad on a page: that of the page; null: the target is a tag, whose text is private to the client. */
   target: { kind: ScannedKind; url: string | null };
+  /** The name of the scan's campaign; null: it has none. */
+  campaign: string | null;
   country: string;
   /** Requested and actual properties of the exit; empty before there is one. Its IP address, place and provider stay private. */
   exit: [property: string, requested: string, actual: string][];

@@ -36,6 +36,8 @@ export type ReportSources = {
   evidenceOf(scan: ScanRecord): Promise<SeenEvidence>;
   /** A WebP picture in this size; throws 404 if there is none. */
   answerPicture(scan: ScanRecord, of: PictureOf, size: WantedSize, request: IncomingMessage): Promise<Answer>;
+  /** The name of the scan's campaign as it is now; null: it has none. */
+  campaignNameOf(scan: ScanRecord): Promise<string | null>;
   /** The definitions of the tags of this scan; null for an archived or unknown one. */
   tagWordsFor(scan: ScanRecord): Promise<(slug: string) => TagWords | null>;
 };
@@ -193,14 +195,15 @@ async function answerPage(
 ): Promise<Answer> {
   const scan = await findScan(sources, token);
   if (!scan) return page(404, missingReportPage(ASSETS));
-  const [evidence, tagWords, relatives] = await Promise.all([
+  const [evidence, tagWords, relatives, campaign] = await Promise.all([
     sources.evidenceOf(scan),
     sources.tagWordsFor(scan),
     findRelatives(sources, scan),
+    sources.campaignNameOf(scan),
   ]);
   // Parsing a large capture has just held the event loop, and drawing its report does so again.
   await setImmediate();
-  const report = buildReport(scan, evidence, tagWords, relatives);
+  const report = buildReport(scan, evidence, tagWords, relatives, campaign);
   const renews = mayRenew && isInProgress(report);
   const html = reportPage(report, ASSETS, renews);
   const renewal: Record<string, string> = renews ? { Refresh: String(RENEW_SECONDS) } : {};

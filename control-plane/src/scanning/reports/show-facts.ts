@@ -10,10 +10,10 @@ const CLASSIFICATION_BYTES = 20_000;
 
 /** The target, country, device and times of the scan. */
 export function showFacts(report: Report): Html {
-  const { target, place, country, device, created_at, timing, retries } = report;
+  const { target, campaign, place, country, device, created_at, timing, retries } = report;
   const hidden = html`<span class="quiet">Its text is not included in public reports</span>`;
   const text = target.url === null ? hidden : showUrl(target.url);
-  return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${place && showAd(place)}${fact('Country', country)}
+  return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${place && showAd(place)}${campaign !== null && fact('Campaign', campaign)}${fact('Country', country)}
 ${fact('Device', device)}
 ${fact('Requested', showTime(created_at))}${timing && fact('Took', durationWords(timing.total_ms))}
 ${retries > 0 && fact('Attempts', String(retries + 1))}</dl>`;

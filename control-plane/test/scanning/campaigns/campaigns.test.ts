@@ -265,6 +265,9 @@ describe('scans of campaigns', () => {
     const scan = (await api.get(`/api/v1/scans/${id}`)).body;
     assert.deepEqual([scan.campaign_name, scan.campaign_group_id, scan.campaign_group_name], ['New', second, 'Second']);
     assert.deepEqual([(await found(first)).total, (await found(second)).items[0].campaign_name], [0, 'New']);
+    await patch(campaign_id, { name: '<b>New' });
+    const report = await api.get(new URL(scan.public_report_url).pathname, { key: null });
+    assert.match(report.text, /<dt>Campaign<\/dt><dd><bdi>&lt;b&gt;New<\/bdi>/);
     const campaigns = api.store.collection<Json>('campaigns');
     const stored = await campaigns.findOne({ _id: campaign_id });
     await campaigns.insertMany(Array.from({ length: 51 }, () => ({ ...stored, _id: crypto.randomUUID() })));

@@ -34,6 +34,7 @@ const routes = reportRoutes({
   findDemoReport: async () => null,
   find: async (organizationId, id) =>
     scans.find(({ _id, organization_id }) => _id === id && organization_id === organizationId) ?? null,
+  campaignNameOf: async () => null,
   discoveredBy: async ({ organizationId, jobId }, id) =>
     ads.filter((one) => one.organization_id === organizationId && one.job_id === jobId && one.parent_scan_id === id),
   findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
