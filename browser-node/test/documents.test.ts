@@ -26,11 +26,12 @@ function silentTab(isLost: boolean) {
 function captureOf(landing: ReturnType<typeof silentTab>) {
   const notes: unknown[] = [];
   const landings = { all: [{ ord: 0, ...landing }], shown: () => [{ ord: 0, ...landing }] };
-  const devtools = { sessions: () => [landing.tab.session] };
+  const devtools = { sessions: () => [landing.tab.session], on: () => undefined };
   const capture = {
     notes,
     landings,
     devtools,
+    reports: { on: () => undefined },
     logger: { info: () => undefined },
     startedAt: 0,
     tabs: { beyondLimit: 0 },
@@ -42,14 +43,14 @@ function captureOf(landing: ReturnType<typeof silentTab>) {
 describe('the documents of a capture', () => {
   it('keep the title that the browser knows of a page that does not answer, and say that its text is missing', async () => {
     const { capture, draft, notes } = captureOf(silentTab(false));
-    await (await documents.start(capture))(draft, { error: '', failure: null });
+    await (await documents.start(capture))(draft, { error: '', failure: null }, 1_000);
     assert.equal(draft.landings[0]?.page_title, 'a  title');
     assert.deepEqual(notes, [note('text', { landing: 0, count: 1 })]);
   });
 
   it('say that the title is missing if the browser does not know it', async () => {
     const { capture, draft, notes } = captureOf(silentTab(true));
-    await (await documents.start(capture))(draft, { error: '', failure: null });
+    await (await documents.start(capture))(draft, { error: '', failure: null }, 1_000);
     assert.deepEqual(notes, [note('text', { landing: 0, count: 1 }), note('title', { landing: 0 })]);
   });
 

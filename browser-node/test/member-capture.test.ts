@@ -63,7 +63,7 @@ describe('the sound of landings', () => {
     for (const { page } of tabs)
       for (const listener of listeners) listener(page, ['id', 'autoplay', 'false', '1', 'true', 'true']);
     const draft = { observations: [] } as unknown as Draft;
-    await collect(draft, { error: '', failure: null });
+    await collect(draft, { error: '', failure: null }, 1_000);
     const ords = draft.observations.map(({ landing }) => landing);
     return landings.all.filter(({ ord }) => ords.includes(ord)).map(({ tab }) => tab.session.targetId);
   }

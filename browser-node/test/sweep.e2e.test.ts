@@ -50,6 +50,11 @@ describe('sweeps', { concurrency: 1 }, () => {
       Object.keys(ADS).map((_, at) => [at, 'banner']),
     );
     assert.deepEqual(
+      page.urls().filter((url) => url.includes('doubleclick')),
+      [adUrl('beyond')],
+      'what an ad requested is in its own scan, if it has one',
+    );
+    assert.deepEqual(
       ads.map(({ failure, landings }) => [failure, ...landings.map(({ final_url }) => final_url)]),
       ['plain', 'last'].map((name) => [null, `http://shop-${name}.example/`]),
     );

@@ -116,7 +116,7 @@ async function collectAll(
     const leftMs = Math.max(until - performance.now(), COLLECTOR_AT_LEAST_MS);
     const deadlineMs = Math.min(underLoad(capture, budgetMs), leftMs);
     try {
-      const collecting = Promise.resolve(draft).then((own) => collect(own, visited));
+      const collecting = Promise.resolve(draft).then((own) => collect(own, visited, deadlineMs));
       await capture.ending.race(withDeadline(collecting, deadlineMs, `collecting ${name}`));
     } catch (cause) {
       capture.logger.info({ cause, collector: name }, 'a collector failed');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
-import type { AdBlock, Discovery } from '@adsweep/shared/capture/ad-block.ts';
+import type { Discovery } from '@adsweep/shared/capture/ad-block.ts';
 import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifacts.ts';
 import { CaptureSchema } from '@adsweep/shared/capture/capture.ts';
@@ -154,12 +154,8 @@ export class CaptureWorld {
     }
   }
 
-  /** A page swept for ads, and its ads captured one after the other, as a node does. `before`: runs before each ad. */
-  async sweep(
-    url: string,
-    discovery: Discovery,
-    before: (open: OpenContext, ad: AdBlock) => Promise<void> = async () => undefined,
-  ) {
+  /** A page swept for ads, and its ads captured one after the other, as a node does. */
+  async sweep(url: string, discovery: Discovery) {
     const proxy = await ForwardProxy.start(this.site);
     const emulator = findEmulator(EMULATOR)!;
     const ticket = ticketFor(proxy.server);
@@ -172,7 +168,6 @@ export class CaptureWorld {
       const { blocks } = sweep;
       const ads: Captured[] = [];
       for (const ad_block of blocks.slice(0, discovery.max_ads)) {
-        await before(open, ad_block);
         const startedAt = performance.now();
         const outcome = await sweep.ad({ ...request, ad_block }, open, proxy.traffic, signal, silent);
         ads.push(new Captured(outcome, performance.now() - startedAt, await contentsOf(outcome)));

@@ -33,8 +33,10 @@ export type Draft = {
   traffic: TicketTraffic | null;
 };
 
-/** Adds to the draft what was seen. If it throws, or exceeds its budget, the capture gets a note; the scan does not fail. */
-export type Collect = (draft: Draft, visited: Visited) => Promise<void> | void;
+/**
+ * Adds to the draft what was seen. If it throws, or takes longer than `deadlineMs`, the capture gets a note; the scan does not fail.
+ */
+export type Collect = (draft: Draft, visited: Visited, deadlineMs: number) => Promise<void> | void;
 
 /** Records one thing. `start` is called before the first page is opened. */
 export type Collector = {
