@@ -13,6 +13,8 @@ import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.
 import type { FindPolicy } from './policies/alerts-entry.ts';
 import { policyFor } from './policies/policy-set.ts';
 import { policySetStore } from './policies/policy-set-store.ts';
+import { mayBind } from './policies/policy-set-verbs.ts';
+import { policyRoutes } from './policies/routes.ts';
 import { platformRules } from './rules/platform-rules.ts';
 import { ruleRoutes } from './rules/routes.ts';
 import { ruleStore, rulesByTag } from './rules/rule-store.ts';
@@ -49,7 +51,10 @@ export type AnalysisNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTags' | 'changeTag' | 'removeTag'> &
   Pick<AccountsDomain['verbs'], 'labelsOf' | 'requireSolvent'> &
   Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'openPicture'> &
-  Pick<CampaignsDomain['verbs'], 'policySetOf'>;
+  Pick<
+    CampaignsDomain['verbs'],
+    'policySetOf' | 'bindCampaigns' | 'unbindCampaigns' | 'boundCampaigns' | 'activeBoundCampaign' | 'knownCampaigns'
+  >;
 
 export type AnalysisDomain = ReturnType<typeof analysisDomain>;
 
@@ -100,6 +105,7 @@ export function analysisDomain(
         ...ruleRoutes({ ...needs, rules, problemsOf, countScans: scans.countWithTag }),
         ...ruleTestRoutes({ rules, ruleTests: tests, problemsOf, requireSolvent }),
         ...taxonomyRoutes({ taxonomies }),
+        ...policyRoutes({ ...needs, sets: policySets, taxonomies, judgedSince: scans.judgedSince }),
       ],
     },
     loops: {
@@ -108,6 +114,14 @@ export function analysisDomain(
     },
     outboxHandlers: {},
     verbs: {
+      policySetNames: policySets.namesFor,
+      policySetNaming: policySets.namingTag,
+      hasPolicySet: (organizationId: string, id: string) => mayBind({ sets: policySets }, organizationId, id),
+      /** The set of new campaigns that name none; null: none. */
+      async defaultPolicySet(organizationId: string): Promise<string | null> {
+        const id = await policySets.defaultOf(organizationId);
+        return id !== null && (await mayBind({ sets: policySets }, organizationId, id)) ? id : null;
+      },
       rulesByTag: (organizationId: string) => rulesByTag(rules, organizationId),
 
       /** Stores the rules that come with Adsweep where they are not there yet. */

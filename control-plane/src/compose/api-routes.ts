@@ -23,6 +23,8 @@ const GROUPS = {
   Campaigns: 'What is scanned again and again, in which countries and on which devices.',
   'Campaign groups': 'Campaigns that are archived, restored and paused together.',
   Runs: 'The scans of a campaign that belong together.',
+  'Policy sets': 'What must not be found of the scans of a campaign.',
+  Alerts: 'What was found all the same, and what became of it.',
   Artifacts: 'What was captured of a scan, under the same authorization as everything else.',
   Reference: 'What a scan can ask for, and this document.',
   Tags: 'What can be found of a scan.',

@@ -37,6 +37,7 @@ export function createDomains(platform: Platform, settings: Settings) {
       countScans: scans.countWithTag,
       removeTagFromScans: scans.removeTag,
       rulesByTag: (organizationId) => analysis.verbs.rulesByTag(organizationId),
+      policySetNaming: (...tag) => analysis.verbs.policySetNaming(...tag),
     },
     settings,
   );
@@ -62,6 +63,8 @@ export function createDomains(platform: Platform, settings: Settings) {
       ...{ ...scan.stores, ...accounts.verbs, ...scanning.verbs },
       unqueue: (cancelled) => crawling.verbs.unqueue(cancelled),
       findUnknownDestinations: (organizationId, ids) => delivery.verbs.findUnknownDestinations(organizationId, ids),
+      hasPolicySet: (...named) => analysis.verbs.hasPolicySet(...named),
+      defaultPolicySet: (organizationId) => analysis.verbs.defaultPolicySet(organizationId),
     },
     settings,
   );
@@ -84,6 +87,7 @@ export function createDomains(platform: Platform, settings: Settings) {
       sources: outboxesOf([scan, scanning, accounts, reference, crawling, analysis]),
       handlers,
       ...{ ...reference.verbs, ...campaigns.verbs },
+      policySetNames: analysis.verbs.policySetNames,
     },
     settings,
   );

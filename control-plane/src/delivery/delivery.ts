@@ -5,6 +5,7 @@ import type { Platform } from '../platform/platform.ts';
 import type { CampaignsDomain } from '../scanning/campaigns.ts';
 import { alertStore } from './alerts/alert-store.ts';
 import { type AlertFollower, alertHandlers } from './alerts/raise-alerts.ts';
+import { type AlertParts, alertRoutes } from './alerts/routes.ts';
 import { eventStore } from './events/event-store.ts';
 import { recordEvent } from './events/record-event.ts';
 import { type NotificationsNeeds, type NotificationsSettings, notifications } from './notifications/notifications.ts';
@@ -13,11 +14,13 @@ import { type EndpointParts, endpointRoutes } from './webhooks/endpoint-routes.t
 import { endpointStore } from './webhooks/endpoint-store.ts';
 import { startMeasuringEndpoints } from './webhooks/measure-endpoints.ts';
 
-/** The outboxes of all other domains' records, how their kinds of entries are carried out, and the campaigns. */
-export type DeliveryNeeds = NotificationsNeeds & {
-  sources: OutboxSource[];
-  handlers: Omit<OutboxHandlers, 'event' | 'alerts' | 'alert.changed'>;
-} & Pick<CampaignsDomain['verbs'], 'findCampaign'>;
+/** The outboxes of all other domains' records, and how their kinds of entries are carried out, and what alerts and webhooks ask of others. */
+export type DeliveryNeeds = NotificationsNeeds &
+  Pick<AlertParts, 'readTags' | 'policySetNames'> &
+  Pick<CampaignsDomain['verbs'], 'findCampaign'> & {
+    sources: OutboxSource[];
+    handlers: Omit<OutboxHandlers, 'event' | 'alerts' | 'alert.changed'>;
+  };
 
 export type DeliverySettings = NotificationsSettings;
 
@@ -32,11 +35,12 @@ export function deliveryDomain(
   const { store, secrets, wake, metrics, logger } = platform;
   const [events, endpoints, alerts] = [eventStore(store), endpointStore(store), alertStore(store)];
   const notified = notifications(platform, needs, alerts, settings);
+  const outboxFilled = () => wake.announce('outbox');
   /** What follows the changes of alerts. */
   const followers: AlertFollower[] = [notified.follower];
   const outboxHandlers = {
     event: (entry, origin) => recordEvent(events, entry, origin),
-    ...alertHandlers(alerts, followers, () => wake.announce('outbox')),
+    ...alertHandlers(alerts, followers, outboxFilled),
   } satisfies Partial<OutboxHandlers>;
   const dependencies: RelayDependencies = {
     ...{
@@ -56,7 +60,9 @@ export function deliveryDomain(
   };
   return {
     stores: { events, endpoints, alerts, ...notified.stores },
-    routes: { api: [...endpointRoutes(endpointParts), ...notified.routes] },
+    routes: {
+      api: [...alertRoutes({ ...needs, alerts, outboxFilled }), ...endpointRoutes(endpointParts), ...notified.routes],
+    },
     loops: {
       relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)],
       dispatcher: () => [...notified.loops.dispatcher(), startMeasuringEndpoints({ endpoints, metrics, logger })],

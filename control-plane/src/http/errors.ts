@@ -149,6 +149,36 @@ export const ERRORS = {
     detail: 'text',
     means: 'There can be at most 20 webhook endpoints.',
   },
+  'alerts.transition_not_allowed': {
+    status: 422,
+    detail: 'items',
+    means: 'An alert of this status cannot get the requested one.',
+  },
+  'policies.private_entries': {
+    status: 422,
+    detail: 'items',
+    means: 'Only platform tags, IAB categories, brands and AI categories can be shared.',
+  },
+  'policies.not_published': {
+    status: 409,
+    detail: 'text',
+    means: 'The policy set is not published at the moment: no further campaign can be bound to it.',
+  },
+  'policies.not_awaiting': {
+    status: 409,
+    detail: 'text',
+    means: 'The policy set does not await approval.',
+  },
+  'policies.in_use': {
+    status: 409,
+    detail: 'text',
+    means: 'A campaign that is not archived is bound to the policy set.',
+  },
+  'policies.too_many': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be at most 500 policy sets.',
+  },
   'billing.suspended': {
     status: 403,
     detail: 'text',
@@ -177,7 +207,7 @@ export const ERRORS = {
   'checking.tag_in_use': {
     status: 409,
     detail: 'text',
-    means: 'An active rule assigns this tag.',
+    means: 'An active rule or a policy set uses this tag.',
   },
   'checking.too_many_rules': {
     status: 409,
@@ -256,6 +286,8 @@ const CODE_OF_TYPE: Record<string, ErrorCode> = {
   unsupported_proxy_city: 'scanning.unsupported_proxy_city',
   unsupported_proxy_isp: 'scanning.unsupported_proxy_isp',
   run_too_large: 'campaigns.run_too_large',
+  transition_not_allowed: 'alerts.transition_not_allowed',
+  private_entry: 'policies.private_entries',
   key_reused: 'idempotency.key_reused',
   invalid_override_combination: 'notifications.invalid_override_combination',
   invalid_label_routing_combination: 'notifications.invalid_label_routing_combination',

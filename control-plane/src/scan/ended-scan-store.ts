@@ -1,6 +1,7 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { CursorPosition } from '../http/page.ts';
 import type { Collection, Filter } from '../platform/store.ts';
+import { filterKey } from './filter-keys.ts';
 import type { ScanKey, ScanRecord } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
 
@@ -10,6 +11,13 @@ export type EndedScan = ScanKey & { completed_at: Date; isChecking: boolean };
 /** Selects a page of scans to recheck: those that completed since a time, or all (null). `after`: the last row of the previous page. */
 export type RecheckQuestion = { completedSince: Date | null; after: CursorPosition | null; limit: number };
 
+/** What policy sets look at in a finished scan. */
+export type JudgedScan = Pick<ScanRecord, '_id' | 'country_code' | 'classification' | 'created_at'> & {
+  tags: { tag_slug: string }[];
+};
+export type JudgedQuestion = { since: Date; campaigns: string[] | null; after: CursorPosition | null; limit: number };
+
+const JUDGED = { country_code: 1, classification: 1, created_at: 1, 'tags.tag_slug': 1 };
 const ENDED = { organization_id: 1, completed_at: 1, status: 1 };
 /** The states of a scan during a recheck. */
 const CHECKED_AGAIN: ScanStatus[] = ['rechecking', 'checking'];
@@ -49,6 +57,29 @@ export function endedScans(scans: Collection<StoredScan>) {
         .toArray();
       const end = rows.length === limit ? rows.at(-1) : undefined;
       return { rows: rows as ScanRecord[], last: end ? { at: end[field]!, id: end._id } : null };
+    },
+
+    /**
+     * A page of the organization's finished scans that were created since a time, newest first, with what policy sets look at. `campaigns`:
+     * of these alone.
+     */
+    async judgedSince(
+      organization_id: string,
+      { since, campaigns, after, limit }: JudgedQuestion,
+    ): Promise<{ rows: JudgedScan[]; last: CursorPosition | null }> {
+      const where: Filter<StoredScan>[] = [
+        { organization_id, status: { $in: ['completed', 'partial'] }, created_at: { $gte: since } },
+        ...(campaigns ? [{ filter_keys: { $in: campaigns.map((id) => filterKey('campaign', id)) } }] : []),
+        ...(after ? [earlierThan('created_at', after)] : []),
+      ];
+      const rows = await scans
+        .find({ $and: where })
+        .sort({ created_at: -1, _id: -1 })
+        .limit(limit)
+        .project<JudgedScan>(JUDGED)
+        .toArray();
+      const end = rows.length === limit ? rows.at(-1) : undefined;
+      return { rows, last: end ? { at: end.created_at, id: end._id } : null };
     },
 
     /** Scans that ended at `until` or before, the earliest first; without those that have outbox entries or are in a recheck. */

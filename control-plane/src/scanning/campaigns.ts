@@ -7,7 +7,7 @@ import type { ScanDomain } from '../scan/scan-domain.ts';
 import { type FindUnknownDestinations, INHERITED } from './campaigns/alert-routing.ts';
 import { campaignStore } from './campaigns/campaign-store.ts';
 import { findCampaigns } from './campaigns/find-campaigns.ts';
-import { campaignRoutes } from './campaigns/routes.ts';
+import { type CampaignParts, campaignRoutes } from './campaigns/routes.ts';
 import { groupStore } from './groups/group-store.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { cancelRuns } from './runs/cancel-runs.ts';
@@ -27,7 +27,8 @@ export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations 
 > &
   Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserveRun' | 'releaseRun'> &
   Pick<ScanDomain['stores'], 'scans'> &
-  Pick<CancelParts, 'unqueue'>;
+  Pick<CancelParts, 'unqueue'> &
+  Pick<CampaignParts, 'hasPolicySet' | 'defaultPolicySet'>;
 
 /** `addresses`: the addresses that targets and referrers may have. `publicUrl`: how clients reach the API, without a final slash. */
 export type CampaignsSettings = { addresses: AddressPolicy; publicUrl: string };
@@ -40,7 +41,7 @@ export function campaignsDomain(
   needs: CampaignsNeeds,
   { addresses, publicUrl }: CampaignsSettings,
 ) {
-  const { findIssues, scans, findUnknownDestinations } = needs;
+  const { findIssues, scans, findUnknownDestinations, hasPolicySet, defaultPolicySet } = needs;
   const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
   const findGroup = (organizationId: string, id: string) => groups.find(organizationId, id);
   const start = startRun({ ...needs, runs, campaigns, runAccepted: () => wake.announce('runs') });
@@ -64,8 +65,8 @@ export function campaignsDomain(
         ...campaignRoutes({
           ...{ campaigns, findIssues, addresses, findGroup, findUnknownDestinations },
           hasGroup: async (organizationId, id) => (await findGroup(organizationId, id)) !== null,
-          // There are no policy sets yet.
-          hasPolicySet: async () => false,
+          hasPolicySet,
+          defaultPolicySet,
         }),
         ...runRoutes({ runs, campaigns, scans, cancel, startRun: start, publicUrl }),
       ],
@@ -89,6 +90,13 @@ export function campaignsDomain(
         const run = await runs.find(organizationId, runId);
         return run?.creation?.reservation_id === reservationId;
       },
+      bindCampaigns: campaigns.bindTo,
+      unbindCampaigns: campaigns.unbindFrom,
+      boundCampaigns: campaigns.boundTo,
+      activeBoundCampaign: campaigns.activeBoundTo,
+      /** Those of these ids that are campaigns of the organization. */
+      knownCampaigns: async (organizationId: string, ids: string[]) =>
+        new Set((await campaigns.namesOf(organizationId, ids)).map(({ _id }) => _id)),
     },
     dependencies: { creating, firing },
   } satisfies Domain;

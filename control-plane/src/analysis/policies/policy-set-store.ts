@@ -68,7 +68,7 @@ export function policySetStore(store: Store) {
     /** A page of the sets for these audiences, newest first, without their entries, and their number. */
     async list(
       audiences: string[],
-      { visibility, organizationId }: { visibility?: 'private' | 'public'; organizationId: string },
+      { visibility }: { visibility?: 'private' | 'public' },
       { skip, limit }: { skip: number; limit: number },
     ) {
       const where: Filter<PolicySetRecord> = { audiences: { $in: audiences } };
@@ -77,7 +77,7 @@ export function policySetStore(store: Store) {
         sets.find(where).sort(NEWEST).skip(skip).limit(limit).project<PolicySetRow>(ROW).toArray(),
         sets.countDocuments(where),
       ]);
-      return { rows, total, defaultId: await this.defaultOf(organizationId) };
+      return { rows, total };
     },
 
     /** Replaces a set if nobody changed it since it was read; null: somebody did. */

@@ -18,6 +18,8 @@ export type TagParts = {
   /** Counts the organization's scans with a tag. */
   countScans: (organizationId: string, slug: string) => Promise<number>;
   removeTagFromScans: (organizationId: string, slug: string) => Promise<void>;
+  /** The name of a policy set of the organization that names a tag; null: none does. */
+  policySetNaming: (organizationId: string, slug: string) => Promise<string | null>;
   rulesByTag: (organizationId: string) => Promise<(slug: string) => RuleOfTag[]>;
 };
 
@@ -133,7 +135,7 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
       method: 'DELETE',
       summary: 'Delete one of your tags',
       description:
-        'Deletes the tag and removes it from all scans. Refused while an active rule assigns it or has it as a condition.',
+        'Deletes the tag and removes it from all scans. Refused while an active rule assigns it or has it as a condition, and while a policy set names it.',
       reply: 'The tag is deleted.',
       errors: ['checking.tag_in_use'],
       run: async ({ organizationId, id }) => {
@@ -141,6 +143,8 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
         const rulesOf = await parts.rulesByTag(organizationId);
         const using = rulesOf(tag.slug).filter(({ is_active }) => is_active);
         if (using[0]) throw new ApiError('checking.tag_in_use', `The rule "${using[0].name}" uses this tag.`);
+        const set = await parts.policySetNaming(organizationId, tag.slug);
+        if (set !== null) throw new ApiError('checking.tag_in_use', `The policy set "${set}" names this tag.`);
         await parts.removeTag(tag);
         await parts.removeTagFromScans(organizationId, tag.slug);
       },

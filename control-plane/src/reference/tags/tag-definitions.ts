@@ -47,6 +47,10 @@ const isOfSystem = ({ owner }: TagDefinitionRecord): boolean => owner === SYSTEM
 /** Whether a tag exists and is archived. */
 export const isArchived = (tags: Tags, slug: string): boolean => (tags.get(slug)?.archived_at ?? null) !== null;
 
+/** A tag that only the operator sees: a hidden one of the platform. */
+export const isOperatorsTag = ({ organization_id, visibility }: TagDefinition): boolean =>
+  organization_id === null && visibility === 'hidden';
+
 /** The definition of an active tag; null for an unknown or archived one. */
 export function inService(tags: Tags, slug: string): TagDefinition | null {
   const tag = tags.get(slug);

@@ -3,6 +3,7 @@ import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import { nextRunOf, type Replanned, type ScheduleProblem } from '../schedules/schedule.ts';
 import type { AlertRouting } from './alert-routing.ts';
+import { BOUND_INDEX, boundCampaigns } from './bound-campaign-store.ts';
 import { type CampaignRecord, type CampaignSettings, TARGET_FIELD } from './campaign.ts';
 
 /** The only code that accesses campaigns. Queries filter by organization first. */
@@ -53,8 +54,11 @@ export function campaignStore(store: Store) {
         { key: { organization_id: 1, group_id: 1, last_run_at: -1 } },
         { key: { next_run_at: 1 }, sparse: true },
         { key: { firing_due_at: 1 }, sparse: true },
+        BOUND_INDEX,
       ]);
     },
+
+    ...boundCampaigns(campaigns),
 
     /** Stores a campaign, unless one with this id exists. */
     async insert(campaign: CampaignRecord): Promise<void> {

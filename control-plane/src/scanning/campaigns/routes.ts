@@ -17,6 +17,8 @@ import { CampaignPickSchema, CampaignSchema, presentCampaign, presentPick } from
 export type CampaignParts = CampaignCheckParts & {
   campaigns: CampaignStore;
   findGroup: (organizationId: string, id: string) => Promise<GroupRecord | null>;
+  /** The policy set of new campaigns that name none; null: none. */
+  defaultPolicySet: (organizationId: string) => Promise<string | null>;
 };
 
 /** Campaigns of one organization, archived ones included. */
@@ -78,8 +80,10 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
         await requireActiveGroup(parts, organizationId, groupId);
         if ((await campaigns.count(organizationId)) >= CAMPAIGNS_MAX)
           throw new ApiError('campaigns.too_many', `There can be at most ${CAMPAIGNS_MAX} campaigns.`);
+        const policy_set_id =
+          body.policy_set_id === undefined ? await parts.defaultPolicySet(organizationId) : body.policy_set_id;
         const campaign = {
-          ...newCampaign(settingsOf(body, groupId, addresses), { id, organizationId, now }),
+          ...newCampaign(settingsOf({ ...body, policy_set_id }, groupId, addresses), { id, organizationId, now }),
           ...(body.notifications && { notifications: routingOf(body.notifications) }),
         };
         await campaigns.insert(campaign);
@@ -103,8 +107,9 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
         const found = refused && (await campaigns.find(organizationId, params.campaign_id!));
         if (!found) return [];
         const sent = changed(await campaigns.withTarget(found), body);
-        // What the change leaves as it is was checked before, and may name a group that was archived since.
-        return campaignIssues(parts, organizationId, { ...sent, group_id: body.group_id }, withoutType(refused));
+        // What the change leaves as it is was checked before, and may name what was archived or unpublished since.
+        const named = { group_id: body.group_id, policy_set_id: newSet(found, body) };
+        return campaignIssues(parts, organizationId, { ...sent, ...named }, withoutType(refused));
       },
       change: ({ caller, organizationId, id, body }) => {
         requireRoutingPermission(caller, body);
@@ -118,6 +123,10 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
 
 /** The type cannot be sent in a change: the campaign has it. */
 const withoutType = (refused: ReadonlySet<string>) => refused.difference(new Set(['campaign_type']));
+
+/** The policy set that a change binds the campaign to; null: it binds it to no other one. */
+const newSet = (campaign: CampaignSettings, { policy_set_id = null }: Partial<CampaignPatch>): string | null =>
+  policy_set_id === campaign.policy_set_id ? null : policy_set_id;
 
 /** The settings of a campaign after a change. */
 const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): CampaignIn => {
@@ -150,7 +159,8 @@ async function changeCampaign(
     if (body.group_id !== undefined && body.group_id !== found.group_id)
       await requireActiveGroup(parts, organizationId, body.group_id);
     const sent = changed(await campaigns.withTarget(found), body);
-    const issues = isRepeated ? await campaignIssues(parts, organizationId, sent, new Set()) : [];
+    const checked = { ...sent, policy_set_id: newSet(found, body) };
+    const issues = isRepeated ? await campaignIssues(parts, organizationId, checked, new Set()) : [];
     if (issues.length > 0) throw refused(issues);
     const settings = settingsOf(sent, sent.group_id!, addresses);
     const plan = replanned(found, settings, new Date());

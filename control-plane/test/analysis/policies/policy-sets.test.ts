@@ -1,0 +1,366 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
+import { addFirstOrganization } from '../../../src/accounts/add-organization.ts';
+import { ownTag } from '../../support/checked-scans.ts';
+import {
+  type Answered,
+  itemsOf,
+  type Json,
+  KEYS,
+  ORGANIZATIONS,
+  type RunningApi,
+  runningApi,
+} from '../../support/running-api.ts';
+import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
+
+const PATH = '/api/v1/policy-sets';
+const CAMPAIGNS = '/api/v1/campaigns';
+const CAMPAIGN = { name: 'Spring offer', url: 'https://shop.example/', country_codes: ['US'] };
+const AUTOSOUND = { tag_slug: 'autosound' };
+const theirs = { key: KEYS.theirs };
+const operator = { key: 'key-of-the-operator' };
+
+let api: RunningApi;
+before(async () => {
+  api = await runningApi();
+  await addFirstOrganization(api.accounts, operator.key, new Date());
+});
+after(() => api.stop());
+
+const done = (answer: Answered, status = 204): Json => {
+  assert.equal(answer.status, status, answer.text);
+  return answer.body;
+};
+const create = async (change: object = {}, sent = {}): Promise<Json> =>
+  done(await api.post(PATH, { name: 'Brand safety', entries: [AUTOSOUND], ...change }, sent), 201);
+const campaign = async (change: object = {}, sent = {}): Promise<Json> =>
+  done(await api.post(CAMPAIGNS, { ...CAMPAIGN, ...change }, sent), 201);
+const entriesRefused = async (...entries: object[]): Promise<string[]> => {
+  const answer = await api.post(PATH, { name: 'Set', entries });
+  assert.equal(answer.status, 422, answer.text);
+  return itemsOf(answer);
+};
+const act = (id: string, action: string, body?: object, sent = {}) => api.post(`${PATH}/${id}/${action}`, body, sent);
+const put = (id: string, body: object, sent = {}) => api.call('PUT', `${PATH}/${id}`, { body, ...sent });
+const boundSet = async (id: string, sent = {}) => (await api.get(`${CAMPAIGNS}/${id}`, sent)).body.policy_set_id;
+const approved = async (change: object = {}): Promise<Json> => {
+  const set = await create(change);
+  done(await act(set.id, 'request-approval'));
+  done(await act(set.id, 'approve', undefined, operator));
+  return set;
+};
+/** What the scans of a campaign are held against: the name of the set and its tags. */
+const policyOf = async (organizationId: string, campaignId: string) => {
+  const policy = await api.domains.analysis.dependencies.findPolicy(organizationId, campaignId);
+  return policy && [policy.name, ...policy.entries.map((entry) => (entry.rule_type === 'tag' ? entry.tag_slug : ''))];
+};
+
+describe('policy sets', () => {
+  test('§2.8.20 a set has entries of five kinds, each with the field of its kind, and countries as alpha-2', async () => {
+    const taxonomy = done(
+      await api.post('/api/v1/custom-taxonomies', { name: 'Shops', nodes: [{ client_id: 'a', name: 'Shoes' }] }),
+      201,
+    );
+    const entries = [
+      { ...AUTOSOUND, country_codes: ['us', 'DEU', 'US'] },
+      { rule_type: 'iab_v3', iab_v3: { tier1: 'Automotive', tier2: 'Auto Body Styles' } },
+      { rule_type: 'brand', brand: ' Acme ' },
+      { rule_type: 'ai_category', ai_category: { tier1: 'Games' } },
+      { rule_type: 'custom_taxonomy', custom_taxonomy: { taxonomy_id: taxonomy.id, tier1: 'Shoes' } },
+    ];
+    const set = await create({ entries });
+    const none = { tag_slug: null, iab_v3: null, brand: null, ai_category: null, custom_taxonomy: null };
+    const path = { tier2: null, tier3: null, tier4: null };
+    assert.deepEqual(
+      set.entries.map(({ id: _, ...entry }: Json) => entry),
+      [
+        { rule_type: 'tag', ...none, tag_slug: 'autosound', country_codes: ['DE', 'US'] },
+        {
+          ...{ rule_type: 'iab_v3', ...none, country_codes: [] },
+          iab_v3: { ...path, tier1: 'Automotive', tier2: 'Auto Body Styles' },
+        },
+        { rule_type: 'brand', ...none, brand: 'Acme', country_codes: [] },
+        { rule_type: 'ai_category', ...none, ai_category: { tier1: 'Games', ...path }, country_codes: [] },
+        {
+          ...{ rule_type: 'custom_taxonomy', ...none, country_codes: [] },
+          custom_taxonomy: { taxonomy_id: taxonomy.id, tier1: 'Shoes', ...path },
+        },
+      ],
+    );
+    const { visibility, is_approved, is_default, moderation_note, campaigns_total } = set;
+    assert.deepEqual(
+      [visibility, is_approved, is_default, moderation_note, campaigns_total],
+      ['private', false, false, null, 0],
+    );
+    assert.deepEqual((await api.get(`${PATH}/${set.id}`)).body, set);
+    const row = (await api.get(`${PATH}?limit=1`)).body.items[0];
+    assert.deepEqual([row.id, row.entries], [set.id, undefined]);
+  });
+
+  test('§2.8.21 an entry with the field of another kind, a gap in its path, an unknown country, or sent twice is refused', async () => {
+    const refused = await entriesRefused(
+      { rule_type: 'brand', brand: 'Acme', tag_slug: 'autosound' },
+      { rule_type: 'brand' },
+      { rule_type: 'ai_category', ai_category: { tier1: 'A', tier3: 'B' } },
+      { rule_type: 'iab_v3', iab_v3: { tier1: 'Automotive', tier2: 'Cats' } },
+      { ...AUTOSOUND, country_codes: ['US', 'ZZ', 'XYZ'] },
+      { rule_type: 'brand', brand: 'Nike' },
+      { rule_type: 'brand', brand: 'NIKE' },
+      { rule_type: 'custom_taxonomy', custom_taxonomy: { taxonomy_id: 'none', tier1: 'x' } },
+    );
+    assert.deepEqual(refused, [
+      'body.entries.0.tag_slug invalid_combination',
+      'body.entries.1.brand missing',
+      'body.entries.2.ai_category invalid_combination',
+      'body.entries.3.iab_v3 not_found',
+      'body.entries.4.country_codes.1 not_found',
+      'body.entries.4.country_codes.2 not_found',
+      'body.entries.6 duplicate',
+      'body.entries.7.custom_taxonomy.taxonomy_id not_found',
+    ]);
+    assert.equal((await api.post(PATH, { name: 'Set', entries: [] })).status, 422);
+    assert.equal((await api.post(PATH, { name: 'Set', entries: [AUTOSOUND], colour: 1 })).status, 422);
+  });
+
+  test('§7.2.6 unknown tags and those of other organizations are refused; archived ones are left out, even all of them', async () => {
+    await api.tags.register([ownTag(ORGANIZATIONS.theirs, 'their_tag')], new Date());
+    await api.tags.register([ownTag(ORGANIZATIONS.ours, 'old_tag')], new Date());
+    const answer = await api.post(PATH, { name: 'Set', entries: [{ tag_slug: 'their_tag' }, { tag_slug: 'nothing' }] });
+    assert.deepEqual(
+      answer.body.detail.map(({ msg, loc }: Json) => `${loc.join('.')} ${msg}`),
+      ['body.entries.0.tag_slug Unknown tag(s): their_tag', 'body.entries.1.tag_slug Unknown tag(s): nothing'],
+    );
+    done(await api.post('/api/v1/tag-definitions/old_tag/archive'));
+    assert.deepEqual((await create({ entries: [{ tag_slug: 'old_tag' }] })).entries, []);
+  });
+
+  test('§2.8.22 a tag that an entry names cannot be deleted', async () => {
+    await api.tags.register([ownTag(ORGANIZATIONS.ours, 'kept_tag')], new Date());
+    const set = await create({ entries: [{ tag_slug: 'kept_tag' }] });
+    const remove = () => api.call('DELETE', '/api/v1/tag-definitions/kept_tag');
+    assert.equal(done(await remove(), 409).code, 'checking.tag_in_use');
+    done(await api.call('DELETE', `${PATH}/${set.id}`));
+    done(await remove());
+  });
+
+  test('§2.8.23 attaching moves campaigns to a set, detaching unbinds those of this set, PUT replaces them', async () => {
+    const [first, second] = [await create(), await create()];
+    const [one, two] = [await campaign({ policy_set_id: first.id }), await campaign()];
+    done(await act(second.id, 'campaigns/attach', { campaign_ids: [one.id, two.id] }));
+    assert.deepEqual([await boundSet(one.id), await boundSet(two.id)], [second.id, second.id]);
+    done(await act(first.id, 'campaigns/detach', { campaign_ids: [one.id] }));
+    assert.equal(await boundSet(one.id), second.id);
+    const bound = (await api.get(`${PATH}/${second.id}/campaigns?q=SPRING`)).body;
+    assert.deepEqual([bound.total, bound.items[0].name], [2, 'Spring offer']);
+    const body = { name: 'Set', entries: [AUTOSOUND] };
+    assert.equal(done(await put(second.id, { ...body, campaign_ids: [two.id] }), 200).campaigns_total, 1);
+    assert.equal(done(await put(second.id, body), 200).campaigns_total, 1);
+    assert.equal(await boundSet(one.id), null);
+    done(await act(second.id, 'campaigns/detach', { detach_all: true }));
+    assert.equal(await boundSet(two.id), null);
+    const unknown = await act(second.id, 'campaigns/attach', { campaign_ids: [one.id, 'none'] });
+    assert.deepEqual(itemsOf(unknown), ['body.campaign_ids.1 not_found']);
+    const foreign = await campaign({}, theirs);
+    assert.equal((await act(second.id, 'campaigns/attach', { campaign_ids: [foreign.id] })).status, 422);
+    assert.equal(
+      (await api.call('PATCH', `${CAMPAIGNS}/${one.id}`, { body: { policy_set_id: first.id } })).status,
+      200,
+    );
+    assert.equal((await api.call('PATCH', `${CAMPAIGNS}/${one.id}`, { body: { name: 'Renamed' } })).status, 200);
+    assert.equal(await boundSet(one.id), first.id);
+    await api.call('PATCH', `${CAMPAIGNS}/${one.id}`, { body: { policy_set_id: null } });
+    assert.equal(await boundSet(one.id), null);
+  });
+
+  test('§2.8.24 an organization has one default set, bound to campaigns that are created without naming one', async () => {
+    const [first, second] = [await create(), await create()];
+    done(await act(first.id, 'set-default', { is_default: true }));
+    done(await act(second.id, 'set-default', { is_default: true }));
+    const defaults = (await api.get(`${PATH}?limit=200`)).body.items.filter(({ is_default }: Json) => is_default);
+    assert.deepEqual(
+      defaults.map(({ id }: Json) => id),
+      [second.id],
+    );
+    const bound = await campaign();
+    assert.equal(bound.policy_set_id, second.id);
+    assert.equal((await campaign({ policy_set_id: null })).policy_set_id, null);
+    assert.equal((await campaign({}, theirs)).policy_set_id, null);
+    done(await act(first.id, 'set-default', { is_default: false }));
+    assert.equal((await campaign({ name: 'x' })).policy_set_id, second.id);
+    done(await act(second.id, 'set-default', { is_default: false }));
+    assert.equal((await campaign()).policy_set_id, null);
+    assert.equal(await boundSet(bound.id), second.id, 'what was bound stays bound');
+  });
+
+  test('§2.8.25 a set cannot be deleted while an own campaign that is not archived is bound to it', async () => {
+    const set = await create();
+    const { id } = await campaign({ policy_set_id: set.id });
+    const remove = () => api.call('DELETE', `${PATH}/${set.id}`);
+    assert.equal(done(await remove(), 409).code, 'policies.in_use');
+    done(await api.post(`${CAMPAIGNS}/${id}/archive`), 200);
+    done(await remove());
+    assert.equal((await api.get(`${PATH}/${set.id}`)).status, 404);
+    assert.equal(await boundSet(id), null);
+  });
+
+  test('§3.10 the operator alone approves or rejects what awaits approval; a rejected set is private, with the reason', async () => {
+    const set = await create();
+    const state = async () => {
+      const { visibility, is_approved, moderation_note } = (await api.get(`${PATH}/${set.id}`)).body;
+      return [visibility, is_approved, moderation_note];
+    };
+    assert.equal(done(await act(set.id, 'approve', undefined, operator), 404).code, 'not_found');
+    done(await act(set.id, 'request-approval'));
+    done(await act(set.id, 'request-approval'));
+    assert.deepEqual(await state(), ['public', false, null]);
+    assert.equal((await api.get(`${PATH}/${set.id}`, theirs)).status, 404);
+    for (const sent of [{}, theirs]) {
+      assert.equal((await act(set.id, 'approve', undefined, sent)).status, 403);
+      assert.equal((await act(set.id, 'reject', { reason: 'no' }, sent)).status, 403);
+    }
+    done(await act(set.id, 'reject', { reason: 'Too broad.' }, operator));
+    assert.deepEqual(await state(), ['private', false, 'Too broad.']);
+    done(await act(set.id, 'request-approval'));
+    done(await act(set.id, 'approve', undefined, operator));
+    assert.deepEqual(await state(), ['public', true, null]);
+    for (const [action, body] of [
+      ['approve', undefined],
+      ['reject', { reason: 'no' }],
+    ] as const)
+      assert.equal(done(await act(set.id, action, body, operator), 409).code, 'policies.not_awaiting');
+    const seen = (await api.get(`${PATH}?visibility=public`, theirs)).body.items;
+    assert.deepEqual([seen[0].id, seen[0].is_default, seen[0].moderation_note], [set.id, false, null]);
+    done(await act(set.id, 'unpublish'));
+    done(await act(set.id, 'unpublish'));
+    assert.deepEqual(await state(), ['private', false, null]);
+    assert.equal((await api.get(`${PATH}/${set.id}`, theirs)).status, 404);
+  });
+
+  test('§3.11 a set with own tags or taxonomies cannot be shared', async () => {
+    await api.tags.register([ownTag(ORGANIZATIONS.ours, 'own_finding')], new Date());
+    const set = await create({ entries: [AUTOSOUND, { tag_slug: 'own_finding' }] });
+    const answer = await act(set.id, 'request-approval');
+    assert.equal(done(answer, 422).code, 'policies.private_entries');
+    assert.deepEqual(itemsOf(answer), ['body.entries.1 private_entry']);
+    const shared = await approved();
+    const change = { name: 'Set', entries: [{ tag_slug: 'own_finding' }] };
+    assert.equal(done(await put(shared.id, change), 422).code, 'policies.private_entries');
+  });
+
+  test('§3.12 campaigns of others are held against the approved copy, whatever becomes of the set', async () => {
+    const set = await approved({ name: 'Shared' });
+    const { id: bound } = await campaign({}, theirs);
+    const { id: own } = await campaign({ policy_set_id: set.id });
+    const attach = (id: string) => act(set.id, 'campaigns/attach', { campaign_ids: [id] }, theirs);
+    done(await attach(bound));
+    assert.equal((await act(set.id, 'set-default', { is_default: true }, theirs)).status, 404);
+    for (const refused of [
+      await put(set.id, { name: 'x', entries: [AUTOSOUND] }, theirs),
+      await act(set.id, 'unpublish', undefined, theirs),
+    ])
+      assert.equal(refused.status, 404);
+    done(await put(set.id, { name: 'Changed', entries: [{ tag_slug: 'back_button' }] }), 200);
+    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Shared', 'autosound']);
+    assert.deepEqual(await policyOf(ORGANIZATIONS.ours, own), ['Changed', 'back_button']);
+    const later = await campaign({}, theirs);
+    assert.equal(done(await attach(later.id), 409).code, 'policies.not_published');
+    assert.equal((await api.post(CAMPAIGNS, { ...CAMPAIGN, policy_set_id: set.id }, theirs)).status, 422);
+    assert.equal((await api.call('PATCH', `${CAMPAIGNS}/${bound}`, { body: { name: 'Kept' }, ...theirs })).status, 200);
+    done(await act(set.id, 'approve', undefined, operator));
+    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Changed', 'back_button']);
+    done(await attach(later.id));
+    done(await act(set.id, 'unpublish'));
+    assert.equal(done(await attach(later.id), 409).code, 'policies.not_published');
+    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Changed', 'back_button']);
+    done(await act(set.id, 'campaigns/detach', { detach_all: true }));
+    assert.equal(await boundSet(bound, theirs), set.id, 'the owner unbinds own campaigns alone');
+    done(await api.call('DELETE', `${PATH}/${set.id}`));
+    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Changed', 'back_button']);
+    assert.equal((await attach(later.id)).status, 404);
+    for (const sent of [{}, theirs, operator]) assert.equal((await api.get(`${PATH}/${set.id}`, sent)).status, 404);
+    done(await act(set.id, 'campaigns/detach', { campaign_ids: [bound] }, theirs));
+    assert.equal(await policyOf(ORGANIZATIONS.theirs, bound), null);
+  });
+
+  test('§2.8.26 a preview counts what a set would have found in finished scans, and stores nothing', async () => {
+    const at = (days: number) => new Date(Date.now() - days * 86_400_000);
+    const classification = { brand: 'Acme', ai_category: null, iab_v3: null, custom_taxonomies: [] };
+    const common = { organization_id: ORGANIZATIONS.ours, tags: [sampleTag('autosound', '')], classification };
+    const scans = [
+      sampleScan({ ...common, _id: newId(), created_at: at(1), country_code: 'US' }),
+      sampleScan({ ...common, _id: newId(), created_at: at(2), country_code: 'DE' }),
+      sampleScan({ ...common, _id: newId(), created_at: at(9), country_code: 'US' }),
+      sampleScan({ ...common, _id: newId(), created_at: at(1), status: 'failed' }),
+      sampleScan({ ...common, _id: newId(), created_at: at(1), organization_id: ORGANIZATIONS.theirs }),
+    ];
+    for (const scan of scans) await api.scans.insertUnlessExists({ ...scan, outbox: [] });
+    const set = await create({
+      entries: [
+        { ...AUTOSOUND, country_codes: ['US'] },
+        { rule_type: 'brand', brand: 'ACME' },
+      ],
+    });
+    const [tag, brand] = set.entries.map(({ id }: Json) => id);
+    assert.deepEqual(done(await act(set.id, 'preview', { days: 7 }), 200), {
+      ...{ scans: 2, alerts: 3, sample_scan_ids: [scans[0]!._id, scans[1]!._id] },
+      by_entry: [
+        { entry_id: tag, alerts: 1 },
+        { entry_id: brand, alerts: 2 },
+      ],
+    });
+    assert.equal(done(await act(set.id, 'preview', { days: 30 }), 200).scans, 3);
+    const { id } = await campaign();
+    assert.equal(done(await act(set.id, 'preview', { days: 30, campaign_ids: [id] }), 200).scans, 0);
+    assert.equal((await act(set.id, 'preview', { days: 31 })).status, 422);
+    assert.equal((await act(set.id, 'preview', { days: 1 }, theirs)).status, 404);
+    assert.equal(await api.store.collection('alerts').countDocuments({}), 0);
+  });
+
+  test('§2.8.27 hidden tags of the platform are named by the operator alone, and shown to others as hidden', async () => {
+    const hidden = { ...ownTag('', 'secret_list'), organization_id: null, visibility: 'hidden' as const };
+    await api.tags.register([hidden], new Date());
+    assert.deepEqual(await entriesRefused({ tag_slug: 'secret_list' }), ['body.entries.0.tag_slug not_found']);
+    const set = await create({ entries: [{ tag_slug: 'secret_list' }] }, operator);
+    done(await act(set.id, 'request-approval', undefined, operator));
+    done(await act(set.id, 'approve', undefined, operator));
+    const seen = await api.get(`${PATH}/${set.id}`, theirs);
+    assert.equal(done(seen, 200).entries[0].tag_slug, 'hidden');
+    assert.ok(!seen.text.includes('secret'));
+    assert.equal((await api.get(`${PATH}/${set.id}`, operator)).body.entries[0].tag_slug, 'secret_list');
+  });
+
+  test('§5.2 §5.3 sets are read with policies.read, written with policies.manage, and private ones are 404 to others', async () => {
+    const set = await create();
+    const [reader, writer] = [
+      { key: await api.keyThatMay('policies.read') },
+      { key: await api.keyThatMay('policies.manage') },
+    ];
+    const body = { name: 'Set', entries: [AUTOSOUND] };
+    const writes: [method: string, below: string, body?: object][] = [
+      ['PUT', '', body],
+      ['POST', '/campaigns/attach', { campaign_ids: ['x'] }],
+      ['POST', '/campaigns/detach', { detach_all: true }],
+      ['POST', '/set-default', { is_default: true }],
+      ['POST', '/request-approval'],
+      ['POST', '/unpublish'],
+      ['DELETE', ''],
+    ];
+    for (const [method, below, sent] of writes) {
+      const call = (who: object) =>
+        api.call(method, `${PATH}/${set.id}${below}`, { ...(sent && { body: sent }), ...who });
+      assert.equal((await call(reader)).status, 403, `${method} ${below}`);
+      assert.equal((await call(theirs)).status, 404, `${method} ${below}`);
+    }
+    for (const below of ['', '/campaigns']) {
+      assert.equal((await api.get(`${PATH}/${set.id}${below}`, reader)).status, 200);
+      assert.equal((await api.get(`${PATH}/${set.id}${below}`, writer)).status, 403);
+      assert.equal((await api.get(`${PATH}/${set.id}${below}`, theirs)).status, 404);
+    }
+    const listed = (await api.get(`${PATH}?limit=200`, theirs)).body.items;
+    assert.ok(!listed.some(({ id }: Json) => id === set.id));
+    for (const action of ['approve', 'reject'])
+      for (const sent of [reader, writer, theirs, {}])
+        assert.equal((await act(set.id, action, { reason: 'x' }, sent)).status, 403);
+  });
+});

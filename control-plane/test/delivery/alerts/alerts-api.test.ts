@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
+import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
+import { type AlertRecord, newAlerts } from '../../../src/delivery/alerts/alert.ts';
+import { changeMatching } from '../../../src/delivery/alerts/change-alerts.ts';
+import { ALERT_STATUSES, type AlertStatus } from '../../../src/platform/outbox/outbox-entry.ts';
+import { policySetOf } from '../../support/bound-campaign.ts';
+import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+
+const PATH = '/api/v1/alerts';
+const ALERTS = 5_000;
+const CAMPAIGNS = ['campaign-1', 'campaign-2', 'campaign-3'];
+const TAGS = ['autosound', 'back_button', 'popup_bomb', 'brand:Acme'];
+const COUNTRIES = ['US', 'DE', 'PT', 'BR', 'JP'];
+const SETS = ['set-1', 'set-2'];
+
+let api: RunningApi;
+let stored: AlertRecord[];
+const random = seededRandom(7);
+const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+
+function alertOf(changes: Partial<AlertRecord> = {}, organizationId = ORGANIZATIONS.ours): AlertRecord {
+  const { tag_slug = 'autosound', scan_id = newId(), created_at: at = new Date() } = changes;
+  const { campaign_id = 'campaign-1', policy_set_id = 'set-1', country_code = 'US', entry_id = newId() } = changes;
+  const about = { policy_set_id, policy_set_name: 'Set', campaign_id, country_code, emulator_id: 'windows_chrome' };
+  const scan = { ...about, labels: {}, scan_url: 'https://shop.example/', offer_url: '', report_token: newId() };
+  const rule_type = tag_slug.startsWith('brand:') ? ('brand' as const) : ('tag' as const);
+  const names = { tag_slug, tag_display_name: tag_slug, severity: null };
+  const violation = { entry_id, rule_type, ...names, matched_value: rule_type === 'brand' ? 'Acme' : null };
+  const origin = { organizationId, scanId: scan_id, campaignId: campaign_id };
+  const [alert] = newAlerts({ id: 'a', kind: 'alerts', at, scan, violations: [violation] }, origin);
+  return { ...alert!, ...changes };
+}
+
+const add = async (changes: Partial<AlertRecord> = {}, organizationId?: string): Promise<AlertRecord> => {
+  const alert = alertOf(changes, organizationId);
+  await api.domains.delivery.stores.alerts.add([alert]);
+  return alert;
+};
+const patch = (id: string, status: string, key?: string) =>
+  api.call('PATCH', `${PATH}/${id}/status`, { body: { status }, ...(key && { key }) });
+const read = async (id: string): Promise<Json> => (await api.get(`${PATH}/${id}`)).body;
+const totalOf = async (query: string, key?: string): Promise<number> =>
+  (await api.get(`${PATH}?${query}`, key ? { key } : {})).body.total;
+
+before(async () => {
+  api = await runningApi();
+  stored = Array.from({ length: ALERTS }, () =>
+    alertOf({
+      ...{ campaign_id: pick(CAMPAIGNS), tag_slug: pick(TAGS), country_code: pick(COUNTRIES) },
+      ...{ policy_set_id: pick(SETS), status: pick(ALERT_STATUSES) },
+      created_at: new Date(Date.UTC(2026, 2, 1) + Math.floor(random() * 40 * 24) * 3_600_000),
+    }),
+  );
+  await api.domains.delivery.stores.alerts.add(stored);
+  await add({ campaign_id: 'campaign-1' }, ORGANIZATIONS.theirs);
+});
+after(() => api.stop());
+
+describe('alerts', () => {
+  test('§4.5.30 the four counts of the statistics are the total of the list, for 500 random combinations of filters', async () => {
+    const some = <T>(values: readonly T[]): T[] => values.filter(() => random() < 0.4);
+    const day = () =>
+      new Date(Date.UTC(2026, 1, 25) + Math.floor(random() * 50) * 86_400_000).toISOString().slice(0, 10);
+    const localDay = new Map(
+      ['UTC', 'America/Los_Angeles', 'Asia/Kathmandu'].map((timeZone) => [
+        timeZone,
+        new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
+      ]),
+    );
+    for (let n = 0; n < 500; n++) {
+      const lists = { policy_set_id: some(SETS), tag: some(TAGS), country_code: some(COUNTRIES) };
+      const campaign = random() < 0.4 ? pick(CAMPAIGNS) : null;
+      const [first, last] = [day(), day()].sort();
+      const timezone = pick([...localDay.keys()]);
+      const days = { date_from: random() < 0.4 ? first : undefined, date_to: random() < 0.4 ? last : undefined };
+      const query = new URLSearchParams();
+      for (const [name, values] of Object.entries(lists)) if (values.length > 0) query.set(name, values.join(','));
+      if (campaign) query.set('campaign_id', campaign);
+      for (const [name, value] of Object.entries({ ...days, timezone })) if (value) query.set(name, value);
+      const matches = stored.filter((alert) => {
+        const on = localDay.get(timezone)!.format(alert.created_at);
+        return (
+          (lists.policy_set_id.length === 0 || lists.policy_set_id.includes(alert.policy_set_id)) &&
+          (lists.tag.length === 0 || lists.tag.includes(alert.tag_slug)) &&
+          (lists.country_code.length === 0 || lists.country_code.includes(alert.country_code)) &&
+          (campaign === null || alert.campaign_id === campaign) &&
+          (days.date_from === undefined || on >= days.date_from) &&
+          (days.date_to === undefined || on <= days.date_to)
+        );
+      });
+      const expected = Object.fromEntries(
+        ALERT_STATUSES.map((status) => [status, matches.filter((alert) => alert.status === status).length]),
+      );
+      const [stats, list] = await Promise.all([api.get(`${PATH}/stats?${query}`), api.get(`${PATH}?limit=3&${query}`)]);
+      assert.deepEqual(stats.body, expected, query.toString());
+      assert.equal(list.body.total, matches.length, query.toString());
+      const newest = matches.toSorted(
+        (one, other) => Number(other.created_at) - Number(one.created_at) || (one._id < other._id ? 1 : -1),
+      );
+      const ids = list.body.items.map(({ id }: Json) => id);
+      assert.deepEqual(
+        ids,
+        newest.slice(0, 3).map(({ _id }) => _id),
+      );
+    }
+  });
+
+  test('§4.5.31 an alert goes from one status to another as the table allows, and nowhere else', async () => {
+    const allowed: Record<AlertStatus, AlertStatus[]> = {
+      ...{ open: ['escalated', 'resolved', 'dismissed'], escalated: ['resolved', 'dismissed'] },
+      ...{ resolved: ['open'], dismissed: ['open'] },
+    };
+    for (const from of ALERT_STATUSES)
+      for (const to of ALERT_STATUSES) {
+        const { _id } = await add({ status: from });
+        const answer = await patch(_id, to);
+        if (from === to || allowed[from].includes(to)) assert.equal(answer.status, 204, `${from} ${to}`);
+        else {
+          assert.equal(answer.status, 422);
+          assert.equal(answer.body.code, 'alerts.transition_not_allowed');
+        }
+        const alert = await read(_id);
+        assert.equal(alert.status, answer.status === 204 ? to : from);
+        assert.equal(alert.updated_at === null, from === to || answer.status !== 204);
+      }
+  });
+
+  test('§4.5.32 closed_by is the key that closed an alert, until it is reopened; each change is in the outbox once', async () => {
+    const { _id } = await add();
+    await patch(_id, 'resolved');
+    const { closed_by } = await read(_id);
+    assert.ok(typeof closed_by === 'string' && closed_by.length > 0);
+    await patch(_id, 'resolved');
+    await patch(_id, 'open');
+    assert.equal((await read(_id)).closed_by, null);
+    const record = await api.store.collection<AlertRecord>('alerts').findOne({ _id });
+    assert.deepEqual(
+      record!.outbox.map((entry) => entry.kind === 'alert.changed' && `${entry.sequence} ${entry.status}`),
+      ['0 open', '1 resolved', '2 open'],
+    );
+  });
+
+  test('§4.5.33 unknown statuses and timezones, days in the wrong order and ranges over 366 days are refused', async () => {
+    const refusals: [query: string, problems: string[]][] = [
+      ['status=open,new', ['query.status enum']],
+      ['timezone=Mars', ['query.timezone unknown_timezone']],
+      ['date_from=2026-03-02&date_to=2026-03-01', ['query.date_from invalid_combination']],
+      ['date_from=2025-03-01&date_to=2026-03-02', ['query.date_to range_too_long']],
+      ['colour=red', ['query.colour unexpected_field']],
+    ];
+    for (const [query, problems] of refusals) {
+      const answer = await api.get(`${PATH}?${query}`);
+      assert.equal(answer.status, 422, query);
+      assert.deepEqual(itemsOf(answer), problems);
+    }
+    assert.equal((await api.get(`${PATH}?date_from=2025-03-01&date_to=2026-03-01`)).status, 200);
+    assert.equal((await api.get(`${PATH}?date_from=1990-03-01`)).status, 200);
+    assert.equal((await api.get(`${PATH}/stats?status=open`)).status, 422);
+  });
+
+  test('§4.5.34 a bulk change takes ids or all_matching, and filters with all_matching alone', async () => {
+    const bulk = async (body: object) =>
+      itemsOf(await api.post(`${PATH}/bulk-status`, { status: 'resolved', ...body }));
+    assert.deepEqual(await bulk({}), ['body.ids missing']);
+    assert.deepEqual(await bulk({ ids: ['a'], all_matching: true }), ['body.ids invalid_combination']);
+    assert.deepEqual(await bulk({ ids: ['a'], filter_status: 'open' }), ['body.filter_status invalid_combination']);
+    assert.deepEqual(await bulk({ all_matching: true, filter_date_from: '2026-01-01' }), [
+      'body.filter_timezone missing',
+    ]);
+    for (const field of ['filter_policy_set_ids', 'filter_tag_slugs', 'filter_country_codes'])
+      assert.equal((await bulk({ all_matching: true, [field]: [] })).length, 1, field);
+    const range = { filter_date_from: '2024-01-01', filter_date_to: '2026-01-01', filter_timezone: 'UTC' };
+    assert.deepEqual(await bulk({ all_matching: true, ...range }), ['body.filter_date_to range_too_long']);
+  });
+
+  test('§4.5.35 a bulk change skips what has the status or cannot get it, and alerts of other organizations', async () => {
+    const named = [await add(), await add({ status: 'escalated' }), await add({ status: 'dismissed' })];
+    const theirs = await add({}, ORGANIZATIONS.theirs);
+    const ids = [...named, theirs].map(({ _id }) => _id);
+    const answer = await api.post(`${PATH}/bulk-status`, { status: 'resolved', ids });
+    assert.deepEqual(answer.body, { updated: 2, skipped: 2, remaining: 0 });
+    assert.equal((await api.get(`${PATH}/${theirs._id}`, { key: KEYS.theirs })).body.status, 'open');
+    const matching = { all_matching: true, filter_country_codes: ['jp'], filter_tag_slugs: ['back_button'] };
+    const before = (await api.get(`${PATH}/stats?country_code=JP&tag=back_button`)).body;
+    const all = await api.post(`${PATH}/bulk-status`, { status: 'dismissed', ...matching });
+    const { open, escalated, resolved, dismissed } = before;
+    assert.deepEqual(all.body, { updated: open + escalated, skipped: resolved + dismissed, remaining: 0 });
+    assert.deepEqual((await api.get(`${PATH}/stats?country_code=JP&tag=back_button`)).body, {
+      ...{ open: 0, escalated: 0, resolved, dismissed: open + escalated + dismissed },
+    });
+  });
+
+  test('§4.5.36 a bulk change takes the oldest alerts up to its bound, and says how many remain', async () => {
+    const start = Date.UTC(2020, 0, 1);
+    const many = Array.from({ length: 250 }, (_, n) =>
+      alertOf({ campaign_id: 'large', created_at: new Date(start + n * 1_000) }),
+    );
+    const { alerts } = api.domains.delivery.stores;
+    await alerts.add(many);
+    const filter = { statuses: ALERT_STATUSES, campaign_id: ['large'] };
+    const write = { status: 'resolved' as const, keyId: 'key', now: new Date() };
+    const first = await changeMatching(alerts, ORGANIZATIONS.ours, filter, write, 200);
+    assert.deepEqual(first, { updated: 200, skipped: 0, remaining: 50 });
+    const { items } = (await api.get(`${PATH}?campaign_id=large&status=open&limit=50`)).body;
+    assert.deepEqual(new Set(items.map(({ id }: Json) => id)), new Set(many.slice(-50).map(({ _id }) => _id)));
+    const body = { status: 'resolved', all_matching: true, filter_campaign_id: 'large' };
+    const rest = await api.post(`${PATH}/bulk-status`, body);
+    assert.deepEqual(rest.body, { updated: 50, skipped: 200, remaining: 0 });
+  });
+
+  test('§4.5.37 of an alert on a hidden tag of the platform organizations see that there is one, and cannot search for it', async () => {
+    const tag = { slug: 'secret_list', category: 'security', severity: 'high' as const, visibility: 'hidden' as const };
+    const words = { display_name: 'Secret list', description: '', organization_id: null, archived_at: null };
+    await api.tags.register([{ ...tag, ...words }], new Date());
+    const { _id } = await add({ tag_slug: 'secret_list', campaign_id: 'with-hidden' });
+    const { tag_slug, tag_display_name, matched_value } = await read(_id);
+    assert.deepEqual([tag_slug, tag_display_name, matched_value], ['hidden', 'Hidden tag', null]);
+    const listed = await api.get(`${PATH}?campaign_id=with-hidden`);
+    assert.equal(listed.body.total, 1);
+    assert.ok(!listed.text.includes('ecret'), 'the list names the hidden tag');
+    assert.equal(await totalOf('tag=secret_list'), 0);
+    assert.equal(await totalOf('tag=hidden'), 0);
+    const bulk = { status: 'resolved', all_matching: true, filter_tag_slugs: ['secret_list'] };
+    assert.deepEqual((await api.post(`${PATH}/bulk-status`, bulk)).body, { updated: 0, skipped: 0, remaining: 0 });
+  });
+
+  test('§2.5.2 alerts on a tag that was archived afterwards stay in lists and counts; a filter by it matches nothing', async () => {
+    await api.tags.register(
+      [
+        {
+          ...{ slug: 'own_tag', category: 'custom', severity: 'low', visibility: 'internal', display_name: 'Own' },
+          ...{ description: '', organization_id: ORGANIZATIONS.ours, archived_at: null },
+        },
+      ],
+      new Date(),
+    );
+    await add({ tag_slug: 'own_tag', campaign_id: 'with-own' });
+    assert.equal(await totalOf('tag=own_tag'), 1);
+    assert.equal((await api.post('/api/v1/tag-definitions/own_tag/archive')).status, 204);
+    assert.equal(await totalOf('tag=own_tag'), 0);
+    assert.equal(await totalOf('campaign_id=with-own'), 1);
+    assert.equal((await api.get(`${PATH}/stats?campaign_id=with-own`)).body.open, 1);
+  });
+
+  test('§2.8.14 an alert names its policy set as long as that exists', async () => {
+    const set = policySetOf(ORGANIZATIONS.ours, [{ rule_type: 'tag', tag_slug: 'autosound' }]);
+    await api.domains.analysis.stores.policySets.insert(set, () => undefined);
+    const { _id } = await add({ policy_set_id: set._id });
+    const named = await read(_id);
+    assert.deepEqual([named.policy_set_id, named.policy_set_name], [set._id, 'Brand safety']);
+    await api.domains.analysis.stores.policySets.remove(set);
+    const later = await read(_id);
+    assert.deepEqual([later.policy_set_id, later.policy_set_name, later.tag_slug], [null, null, 'autosound']);
+  });
+
+  test('§5.2 §5.3 alerts are read with alerts.read and changed with alerts.manage, each by its own organization', async () => {
+    const { _id } = await add();
+    assert.equal((await api.get(`${PATH}/${_id}`, { key: KEYS.theirs })).status, 404);
+    assert.equal((await patch(_id, 'resolved', KEYS.theirs)).status, 404);
+    const [reader, manager] = [await api.keyThatMay('alerts.read'), await api.keyThatMay('alerts.manage')];
+    for (const path of [PATH, `${PATH}/stats`, `${PATH}/${_id}`]) {
+      assert.equal((await api.get(path, { key: reader })).status, 200, path);
+      assert.equal((await api.get(path, { key: manager })).status, 403, path);
+    }
+    assert.equal((await patch(_id, 'escalated', reader)).status, 403);
+    const bulk = { status: 'resolved', ids: [_id] };
+    assert.equal((await api.post(`${PATH}/bulk-status`, bulk, { key: reader })).status, 403);
+    assert.deepEqual((await api.post(`${PATH}/bulk-status`, bulk, { key: KEYS.theirs })).body, {
+      ...{ updated: 0, skipped: 1, remaining: 0 },
+    });
+    assert.equal((await patch(_id, 'escalated', manager)).status, 204);
+    const theirs = (await api.get(`${PATH}?limit=200`, { key: KEYS.theirs })).body.items;
+    assert.ok(theirs.every(({ organization_id }: Json) => organization_id === ORGANIZATIONS.theirs));
+  });
+});
