@@ -5,9 +5,12 @@ import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
+import { PicturePool } from '../scanning/artifacts/picture-pool.ts';
 import type { CampaignsDomain } from '../scanning/campaigns.ts';
+import { compareRuns } from './changes/compare-runs.ts';
 import type { ModelSettings } from './model/chat.ts';
 import { openModel } from './model/open-model.ts';
+import { screenshots } from './model/show-model.ts';
 import { judgeByModel } from './pipeline/judge-by-model.ts';
 import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.ts';
 import type { FindPolicy } from './policies/alerts-entry.ts';
@@ -42,6 +45,9 @@ const SCAN_THREADS = 2;
 
 /** Threads for the rules that clients write and try; those of scans have their own. */
 const TEST_THREADS = 1;
+
+/** Pictures that are compared are reduced to 9 x 8 pixels from this size; of a tall page the upper part counts. */
+const COMPARED_SIZE = { width: 200, isWhole: false };
 
 /** How long a batch of rule tests may take (spec 8). */
 const RULE_BATCH_MS = 110_000;
@@ -80,11 +86,16 @@ export function analysisDomain(
   };
   // Both start a thread when there is work for it.
   const [threads, testThreads] = [new AnalysisThreads(SCAN_THREADS), new AnalysisThreads(TEST_THREADS)];
+  const pictures = new PicturePool();
   const outboxFilled = () => wake.announce('outbox');
   const readRules = rules.visibleTo;
   const dependencies: WorkerDependencies = {
     ...{ scans, readTags, readRules, readPackedCapture, bodies, ruleBudgetMs, metrics, logger, outboxFilled },
     ...{ findPolicy, publicUrl },
+    compareRuns: compareRuns({
+      earlierLooks: scans.earlierLooks,
+      screenshotFor: screenshots(needs.openPicture, pictures, logger, COMPARED_SIZE),
+    }),
     analyse: (evidence, search) => threads.analyse(evidence, search),
     model: model && {
       show: model.show,
@@ -97,7 +108,8 @@ export function analysisDomain(
     ...{ evidence: { readPackedCapture, bodies }, findScan: scans.find, readTags, threads: testThreads, model },
     ...{ claims: batchClaimStore(store), limits: ruleTests },
   };
-  const close = async (pool: AnalysisThreads) => void (await Promise.all([pool.close(), model?.close()]));
+  const close = async (pool: AnalysisThreads) =>
+    void (await Promise.all([pool.close(), pictures.close(), model?.close()]));
   return {
     stores: { rules, taxonomies, policySets, ...(model && { answers: model.answers }) },
     routes: {

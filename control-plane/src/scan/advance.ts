@@ -5,6 +5,7 @@ import { isFinished, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
+import type { Look, LookChange } from './look.ts';
 import type { CaptureSummary, Classification, FoundAds, ScanLease, ScanRecord, ScanTag } from './scan.ts';
 import { withExtractedLabels } from './sent-labels.ts';
 import { usageKindOf } from './usage-kind.ts';
@@ -44,6 +45,8 @@ export type ScanEvent =
       networkHost: string;
       complete: boolean;
       error: string;
+      /** What a scan of a run showed, and what differs from the last run. */
+      compared?: { look: Look; changes: LookChange[] };
       /** What the scan violates of the policy set of its campaign; absent: nothing. */
       alerts?: OutboxEntry<'alerts'>;
     };
@@ -137,6 +140,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
           error: event.error,
           tags: event.tags,
           ...(scan.tags_before_recheck && { tags_before_recheck: [] }),
+          ...event.compared,
           classification: event.classification,
           ...withExtractedLabels(scan, event.extractedLabels),
           network: event.network,

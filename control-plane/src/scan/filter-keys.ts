@@ -7,6 +7,8 @@ export type FilterKind =
   | 'run_unplanned'
   | 'parent'
   | 'repeat'
+  | 'look'
+  | 'changed'
   | 'campaign'
   | 'brand'
   | 'label'
@@ -16,7 +18,18 @@ export type FilterKind =
 /** The fields that the keys are derived from. */
 export type FilterSource = Pick<
   ScanRecord,
-  'run_id' | 'band' | 'final_status' | 'parent_scan_id' | 'repeat' | 'campaign_id' | 'labels' | 'classification'
+  | 'run_id'
+  | 'band'
+  | 'final_status'
+  | 'parent_scan_id'
+  | 'repeat'
+  | 'campaign_id'
+  | 'look'
+  | 'changes'
+  | 'country_code'
+  | 'emulator_id'
+  | 'labels'
+  | 'classification'
 >;
 
 /** The entry for a value in a scan's `filter_keys`; brands and categories match in any letter case. */
@@ -32,6 +45,14 @@ export const labelPair = (key: string, value: string): string => `${key}=${value
 /** The priority class of the scans that a run creates by its plan. */
 export const CAMPAIGN_CLASS = 2;
 
+/** What scans of different runs must have in common to be compared. */
+export const lookPlace = ({
+  campaign_id,
+  country_code,
+  emulator_id,
+}: Pick<ScanRecord, 'country_code' | 'emulator_id'> & { campaign_id: string }): string =>
+  `${campaign_id}/${country_code}/${emulator_id}`;
+
 /** All keys of a scan: one index over them serves all these filters and counts the matches of each value. */
 export function filterKeysOf(scan: FilterSource): string[] {
   const { run_id, band, final_status, parent_scan_id, repeat, campaign_id, labels, classification } = scan;
@@ -43,6 +64,8 @@ export function filterKeysOf(scan: FilterSource): string[] {
     ...one('parent', parent_scan_id),
     ...one('repeat', repeat?.leader_id),
     ...one('campaign', campaign_id),
+    ...one('look', scan.look && campaign_id && lookPlace({ ...scan, campaign_id })),
+    ...one('changed', scan.changes?.length ? campaign_id : null),
     ...one('brand', classification?.brand),
     ...Object.entries(labels).map(([key, value]) => filterKey('label', labelPair(key, value))),
     ...pathsOf(classification?.ai_category).map((path) => filterKey('ai_category', path)),

@@ -2,8 +2,9 @@ import { ApiError } from '../http/api-error.ts';
 import type { CursorPosition } from '../http/page.ts';
 import { serializeByKey } from '../platform/serialize-by-key.ts';
 import { type Collection, type Filter, isTimeLimit } from '../platform/store.ts';
-import { filterKey } from './filter-keys.ts';
-import { LISTED_FIELDS, type ListedScan } from './scan.ts';
+import { filterKey, lookPlace } from './filter-keys.ts';
+import type { EarlierLook } from './look.ts';
+import { LISTED_FIELDS, type ListedScan, type ScanRecord } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
 
 /** A query over an organization's scans; `isCounted`: the number of matches can be read from an index. */
@@ -17,6 +18,16 @@ const SEARCH_MS_MAX = 5_000;
 
 /** The order of all lists, newest first; each index of a list ends with it. */
 const NEWEST = { created_at: -1, _id: -1 } as const;
+/** A scan that showed something else than the last run of its campaign. */
+export type ChangedScan = Pick<
+  ScanRecord,
+  '_id' | 'run_id' | 'country_code' | 'emulator_id' | 'changes' | 'created_at'
+>;
+const CHANGED = { _id: 1, run_id: 1, country_code: 1, emulator_id: 1, changes: 1, created_at: 1 } as const;
+
+/** Scans that are looked at to find those of the last run: the repeats of a run are 20 at most, a day's posted scans are more. */
+const LOOKS_MAX = 200;
+
 const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
 /** The indexes of the complete list and of each filter. */
@@ -76,6 +87,35 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
       const where: Filter<StoredScan> = { organization_id, filter_keys: key, status: 'pending' };
       const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
       return scans.find(from, { maxTimeMS }).sort(NEWEST).limit(limit).toArray();
+    },
+
+    /**
+     * What the last earlier run of the campaign showed in the country and on the device of this scan, the newest first. Of a run with more than
+     * {@link LOOKS_MAX} scans there, the others are not seen.
+     */
+    async earlierLooks(scan: ScanRecord): Promise<EarlierLook[]> {
+      const { organization_id, campaign_id, run_id, created_at } = scan;
+      if (campaign_id === null) return [];
+      const key = filterKey('look', lookPlace({ ...scan, campaign_id }));
+      const found = await scans
+        .find({ organization_id, filter_keys: key, created_at: { $lt: created_at } }, { maxTimeMS })
+        .sort(NEWEST)
+        .limit(LOOKS_MAX)
+        .project<Pick<ScanRecord, '_id' | 'run_id' | 'look'>>({ _id: 1, run_id: 1, look: 1 })
+        .toArray();
+      const others = found.filter((one) => one.run_id !== run_id);
+      const last = others.filter((one) => one.run_id === others[0]?.run_id);
+      return last.flatMap((one) =>
+        one.look && one.run_id ? [{ scan_id: one._id, run_id: one.run_id, look: one.look }] : [],
+      );
+    },
+
+    /** A page of a campaign's scans that showed something else than its last run, newest first, and their number. */
+    async changedIn(organization_id: string, campaignId: string, { skip, limit }: { skip: number; limit: number }) {
+      const where = { organization_id, filter_keys: filterKey('changed', campaignId) };
+      const page = scans.find(where, { maxTimeMS }).sort(NEWEST).skip(skip).limit(limit).project<ChangedScan>(CHANGED);
+      const [rows, total] = await Promise.all([page.toArray(), scans.countDocuments(where, { maxTimeMS })]);
+      return { rows, total };
     },
 
     /** Counts the organization's scans with a tag. */

@@ -5,6 +5,7 @@ import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxFields } from '../platform/outbox/outbox-entry.ts';
+import type { Look, LookChange } from './look.ts';
 
 /** The proxy block of the create request, in the catalogue's spelling; '': any (spec 2.2). */
 export type ScanProxy = { proxy_type: ProxyType; region: string; city: string; isp: string };
@@ -134,6 +135,9 @@ export type ScanRecord = OutboxFields & {
   status_at?: Date;
   status_sequence?: number;
   error: string;
+  /** What it showed when it was first analysed, if it is in a run, and what differs from the last run. Absent: it is in none. */
+  look?: Look;
+  changes?: LookChange[];
   /** Number of the current attempt, or of the one that produced the result. */
   retry_attempt: number;
   /** How often it was queued again after a lost node. Does not count as a retry; determines the isolation of the next attempt. */

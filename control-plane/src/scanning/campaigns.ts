@@ -11,6 +11,7 @@ import { type CampaignParts, campaignRoutes } from './campaigns/routes.ts';
 import { groupStore } from './groups/group-store.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { cancelRuns } from './runs/cancel-runs.ts';
+import { changesRoutes } from './runs/changes-route.ts';
 import { startCreatingScansOfRuns } from './runs/create-scans-of-runs.ts';
 import { startFiring } from './runs/fire-schedules.ts';
 import { joinApiRun } from './runs/join-run.ts';
@@ -68,6 +69,7 @@ export function campaignsDomain(
           hasPolicySet,
           defaultPolicySet,
         }),
+        ...changesRoutes({ findCampaign: (...campaign) => campaigns.find(...campaign), scans }),
         ...runRoutes({ runs, campaigns, scans, cancel, startRun: start, publicUrl }),
       ],
     },

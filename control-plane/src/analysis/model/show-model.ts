@@ -30,11 +30,12 @@ const RESIZE_MS = 30_000;
 /** A queue that is full of other scans' pictures is tried again after this time. */
 const AGAIN_MS = 500;
 
-/** Reads screenshots and resizes them for a model. */
+/** Reads screenshots and resizes them, by default for a model. */
 export function screenshots(
   openPicture: CrawlingDomain['verbs']['openPicture'],
   pictures: Pick<PicturePool, 'resize'>,
   logger: Logger,
+  size = SIZE,
 ): ScreenshotFor {
   return async (scan, of) => {
     const picture = await openPicture(scan, of);
@@ -42,9 +43,9 @@ export function screenshots(
     const { artifact, stream } = picture;
     const signal = AbortSignal.timeout(RESIZE_MS);
     try {
-      return await whenFree(() => pictures.resize({ ...artifact, open: () => stream }, SIZE, signal), signal);
+      return await whenFree(() => pictures.resize({ ...artifact, open: () => stream }, size, signal), signal);
     } catch (cause) {
-      logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be prepared for the model');
+      logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be resized for the analysis');
       return 'failed';
     } finally {
       stream.destroy();

@@ -10,6 +10,8 @@ import { eventPayload } from '../../scan/event-payload.ts';
 import type { Classification, ScanRecord, ScanTag } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { withExtractedLabels } from '../../scan/sent-labels.ts';
+import { type Compared, type CompareRuns, changeFindings } from '../changes/compare-runs.ts';
+import type { LandingSeen } from '../changes/landing-seen.ts';
 import type { ModelClassification } from '../classification/classification-question.ts';
 import { classify, type OwnNames } from '../classification/classify.ts';
 import type { Finding } from '../detectors/detector.ts';
@@ -40,6 +42,8 @@ export type FinishDependencies = EvidenceSources & {
   model: { show: ShowModel; judge: JudgeByModel } | null;
   /** What the scans of a campaign are held against now; null: nothing. */
   findPolicy: FindPolicy;
+  /** Compares a scan with the last run of its campaign. */
+  compareRuns: CompareRuns;
   metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
 };
@@ -59,6 +63,9 @@ type State = {
   /** The links that combos look at. */
   links: string[];
   names: OwnNames;
+  landing: LandingSeen | null;
+  /** Null: it is not compared. */
+  compared: Compared | null;
   subject: ModelSubject;
   /** What the model is shown; null: there is no model. */
   shown: ModelEvidence | null;
@@ -83,6 +90,7 @@ const STEPS: [name: string, step: Step][] = [
   ['inspect', inspectEvidence],
   ['show_model', prepareForModel],
   ['ask_model', askModel],
+  ['compare_runs', compareWithLastRun],
   ['run_rules', applyRules],
   ['assign_tags', assignTags],
   ['finish', finish],
@@ -132,6 +140,8 @@ const NOTHING = {
   findings: [],
   links: [],
   names: classify({ judged: [], captured: [] }),
+  landing: null,
+  compared: null,
   subject: { landings: [], documents: [], creative: null, creativeHtml: '' },
   shown: null,
   classification: NOT_CLASSIFIED,
@@ -195,6 +205,15 @@ async function askModel({ model }: FinishDependencies, state: State): Promise<Pa
   };
 }
 
+/** Adds what differs from the last run of the campaign. A sweep, and what was never seen, are not compared. */
+async function compareWithLastRun(
+  { compareRuns }: FinishDependencies,
+  { scan, landing, findings }: State,
+): Promise<Partial<State>> {
+  const compared = await compareRuns(scan, landing);
+  return compared ? { compared, findings: [...findings, ...changeFindings(compared.changes)] } : {};
+}
+
 /** Adds what rules found in texts, then what combos find among everything. Rules without a result are listed as missing. */
 async function applyRules({ readTags }: FinishDependencies, state: State): Promise<Partial<State>> {
   const { scan, rules, searched, links, findings, missing } = state;
@@ -230,7 +249,7 @@ function assignTags(_: FinishDependencies, { findings, definitions, now }: State
 
 async function finish(dependencies: FinishDependencies, state: State): Promise<Partial<State>> {
   const { scans, metrics, publicUrl } = dependencies;
-  const { scan, tags, names, missing, extractedLabels } = state;
+  const { scan, tags, names, missing, extractedLabels, compared } = state;
   const complete = missing.length === 0;
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
   const ended = new Date(state.now.getTime() + performance.now() - state.began);
@@ -244,7 +263,11 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
     networkHost: network_host,
   };
   const alerts = await decideAlerts(dependencies, { ...state, now: ended }, classification);
-  const event = { type: 'finish' as const, ...judged, complete, error, ...(alerts && { alerts }) };
+  const event = {
+    ...{ type: 'finish' as const, ...judged, complete, error },
+    ...(alerts && { alerts }),
+    ...(compared && { compared }),
+  };
   const events = finishEvents(publicUrl, { ...state, now: ended }, { classification, network, network_host, error });
   const finished = await changeScan(scans, scan, event, ended, events);
   if (!finished) return {};

@@ -1,3 +1,4 @@
+import { type LandingSeen, landingSeen } from '../changes/landing-seen.ts';
 import { type Classified, classify, type OwnNames } from '../classification/classify.ts';
 import { detectors as allDetectors, detect } from '../detectors/detect.ts';
 import type { Detector, Finding } from '../detectors/detector.ts';
@@ -14,6 +15,8 @@ import { runWithin } from './run-within.ts';
 export type Inspection = RuleInputs & {
   findings: Finding[];
   names: OwnNames | null;
+  /** The way to the landing, without skipped domains; null: there is none. */
+  landing: LandingSeen | null;
   failed: { name: string; cause: string }[];
   /** What the capture lacks that judgements rest on, in words. */
   lacking: string[];
@@ -34,7 +37,7 @@ export function inspect(
   const { findings, failed } = detect(evidence.judged, detectors, (work) => runWithin(ANALYSER_MS, work));
   const classified = classifyWithin(evidence, scan);
   return {
-    ...{ findings, names: classified.names },
+    ...{ findings, names: classified.names, landing: landingSeen(evidence.judged.landings) },
     failed: [...failed.map(({ name, cause }) => ({ name, cause: String(cause) })), ...classified.failed],
     lacking: missingEvidence(evidence.captured.notes),
     ...ruleInputs(evidence.judged),

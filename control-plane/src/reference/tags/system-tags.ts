@@ -1,4 +1,5 @@
 import { BEHAVIOR_TAGS } from './behavior-tags.ts';
+import { CHANGE_TAGS } from './change-tags.ts';
 import { DECEPTION_TAGS } from './deception-tags.ts';
 import type { SystemTag } from './system-tag.ts';
 
@@ -153,6 +154,7 @@ export const SYSTEM_TAGS = [
   },
   ...BEHAVIOR_TAGS,
   ...DECEPTION_TAGS,
+  ...CHANGE_TAGS,
   {
     slug: 'creative_interactive',
     category: 'behavior',

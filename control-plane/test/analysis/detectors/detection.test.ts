@@ -348,6 +348,8 @@ describe('findings together', () => {
       'fake_update deception high',
       'paste_to_run deception high',
       'forced_subscription deception medium',
+      'creative_changed change low',
+      'landing_changed change low',
       'creative_interactive behavior low',
       'creative_empty behavior low',
     ]);
