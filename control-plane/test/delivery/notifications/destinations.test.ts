@@ -145,7 +145,7 @@ describe('destinations of alerts', () => {
     assert.deepEqual([active.is_active, active.disabled_reason, active.consecutive_failures], [true, null, 0]);
   });
 
-  test('§2.8.40 an organization has at most 50 destinations, however many are created at once', async () => {
+  test('§2.8.80 an organization has at most 50 destinations, however many are created at once', async () => {
     const theirs = (name: string) => api.post(PATH, { ...SLACK, name }, { key: KEYS.theirs });
     for (let at = 0; at < 49; at += 1) assert.equal((await theirs(`${at}`)).status, 201);
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map(theirs));

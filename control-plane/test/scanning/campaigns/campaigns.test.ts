@@ -53,7 +53,7 @@ describe('campaigns', () => {
     await campaigns.deleteMany({ _id: { $in: [id, ...many.map(({ _id }) => _id)] } });
   });
 
-  test('§2.8 an organization has at most 1,000 groups, however many are created at once', async () => {
+  test('§2.8.80 an organization has at most 1,000 groups, however many are created at once', async () => {
     const { id } = (await api.post(GROUPS, { name: 'One' })).body;
     const groups = api.store.collection<GroupRecord>('campaign_groups');
     const stored = (await groups.findOne({ _id: id }))!;
