@@ -86,7 +86,7 @@ export function createDomains(platform: Platform, settings: Settings) {
     {
       sources: outboxesOf([scan, scanning, accounts, reference, crawling, analysis]),
       handlers,
-      ...{ ...reference.verbs, ...campaigns.verbs },
+      ...{ ...reference.verbs, ...campaigns.verbs, ...scanning.verbs },
       policySetNames: analysis.verbs.policySetNames,
     },
     settings,

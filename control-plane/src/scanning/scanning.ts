@@ -7,6 +7,7 @@ import type { ScanRecord } from '../scan/scan.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { FoundFile, PictureOf } from './artifacts/artifact.ts';
 import { artifactStore } from './artifacts/artifact-store.ts';
+import { messagePicture } from './artifacts/message-picture.ts';
 import { PicturePool } from './artifacts/picture-pool.ts';
 import { answerPicture, artifactRoutes, type OpenPicture } from './artifacts/routes.ts';
 import { startSweeping } from './artifacts/start-sweeping.ts';
@@ -67,6 +68,7 @@ export function scanningDomain(
     readEvidence: evidenceOf,
     analysisWaiting: () => wake.announce('checks'),
   };
+  const pictureForMessage = (scan: ScanRecord) => messagePicture({ openPicture, pictures, logger }, scan);
   const ownArtifacts = {
     openPicture: async (organizationId: string, scanId: string, of: PictureOf) => {
       const scan = await scans.find(organizationId, scanId);
@@ -96,6 +98,7 @@ export function scanningDomain(
             campaign_id === null
               ? null
               : ((await needs.campaignWordsOf(organization_id, [campaign_id])).get(campaign_id)?.name ?? null),
+          pictureForMessage,
           tagWordsFor: ({ organization_id }) => tagWordsFor(organization_id),
         }),
       ],
@@ -103,9 +106,17 @@ export function scanningDomain(
     loops: {
       /** Ends the process that resizes pictures, which the first request for a resized picture starts. */
       api: () => [{ stop: () => pictures.close() }],
+      dispatcher: () => [{ stop: () => pictures.close() }],
       sweeper: () => [startSweeping({ store, objects, redis, artifacts, logger })],
     },
     outboxHandlers: {},
-    verbs: creation,
+    verbs: {
+      ...creation,
+      /** The picture of a scan for a message, as a JPEG; null: there is none. */
+      pictureForMessage: async (organizationId: string, scanId: string) => {
+        const scan = await scans.find(organizationId, scanId);
+        return scan && pictureForMessage(scan);
+      },
+    },
   } satisfies Domain;
 }

@@ -2,7 +2,7 @@ import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { geoOf } from '@adsweep/shared/scan/geos.ts';
 import { scanLinks } from '../../scan/scan-links.ts';
 import type { AlertRecord } from '../alerts/alert.ts';
-import { type AlertLine, type AlertMessage, LINES_MAX, type MessagePicture } from './alert-message.ts';
+import { type AlertLine, type AlertMessage, LINES_MAX } from './alert-message.ts';
 import type { DestinationRecord } from './destination.ts';
 import type { MessageRecord, NoticeStore } from './notice-store.ts';
 
@@ -14,7 +14,7 @@ export type ComposeParts = {
   /** Those of these tags that the organization may not see. */
   hiddenTags: (organizationId: string, slugs: string[]) => Promise<ReadonlySet<string>>;
   /** The picture of an alert's scan as a JPEG; null: there is none. */
-  pictureOf: (organizationId: string, scanId: string) => Promise<MessagePicture | null>;
+  pictureOf: (organizationId: string, scanId: string) => Promise<Buffer | null>;
   publicUrl: string;
 };
 
@@ -30,11 +30,13 @@ export async function composeMessage(
   const alerts = alertIds.flatMap((id) => found.get(id) ?? []);
   const [first] = alerts;
   if (!first) return null;
-  const [name, hidden, picture] = await Promise.all([
+  const [name, hidden, bytes] = await Promise.all([
     campaignName(organization_id, campaign_id),
     hiddenTags(organization_id, [...new Set(alerts.map(({ tag_slug }) => tag_slug))]),
     pictureOf(organization_id, first.scan_id),
   ]);
+  const { publicReport } = scanLinks(publicUrl, { _id: first.scan_id, report_token: first.report_token });
+  const picture = bytes && { bytes, url: `${publicReport}/picture.jpg` };
   return {
     ...{ campaign: name ?? 'A deleted campaign', status, count, note: '', picture },
     lines: alerts.map((alert) => lineOf(alert, destination, hidden.has(alert.tag_slug), publicUrl)),

@@ -3,6 +3,7 @@ import { guardedPost } from '@adsweep/shared/egress/guarded-post.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type { ReferenceDomain } from '../../reference/reference.ts';
 import type { CampaignsDomain } from '../../scanning/campaigns.ts';
+import type { ScanningDomain } from '../../scanning/scanning.ts';
 import type { AlertStore } from '../alerts/alert-store.ts';
 import { destinationRoutes } from './destination-routes.ts';
 import { destinationStore } from './destination-store.ts';
@@ -14,6 +15,7 @@ import { messageSender } from './send-message.ts';
 
 /** What notifications need from campaigns and tags. */
 export type NotificationsNeeds = Pick<CampaignsDomain['verbs'], 'readRouting' | 'writeRouting' | 'campaignWordsOf'> &
+  Pick<ScanningDomain['verbs'], 'pictureForMessage'> &
   Pick<ReferenceDomain['verbs'], 'readTags'>;
 
 export type NotificationsSettings = {
@@ -27,7 +29,7 @@ export type NotificationsSettings = {
 /** Destinations of alerts, the routing of campaigns, and the messages. */
 export function notifications(
   { store, secrets, mailer, metrics, logger }: Pick<Platform, 'store' | 'secrets' | 'mailer' | 'metrics' | 'logger'>,
-  { readRouting, writeRouting, campaignWordsOf, readTags }: NotificationsNeeds,
+  { readRouting, writeRouting, campaignWordsOf, readTags, pictureForMessage }: NotificationsNeeds,
   alerts: Pick<AlertStore, 'findAll'>,
   { egress, telegramApiUrl, publicUrl }: NotificationsSettings,
 ) {
@@ -42,7 +44,7 @@ export function notifications(
   const dispatching: DispatchParts = {
     ...{ destinations, notices, send, metrics, logger },
     compose: {
-      ...{ notices, findAlerts: alerts.findAll, publicUrl, pictureOf: async () => null },
+      ...{ notices, findAlerts: alerts.findAll, publicUrl, pictureOf: pictureForMessage },
       campaignName: async (organizationId, id) => (await campaignWordsOf(organizationId, [id])).get(id)?.name ?? null,
       hiddenTags: async (organizationId, slugs) => {
         const known = await readTags(organizationId, slugs);

@@ -33,9 +33,9 @@ export class PicturePool {
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  /** Returns the picture as WebP in this size. `signal`: the client has disconnected, so that a waiting resize leaves the queue. */
+  /** Returns the picture as WebP, or as a JPEG, in this size. `signal`: the client has disconnected, so that a waiting resize leaves the queue. */
   async resize(picture: StoredPicture, wanted: WantedSize, signal: AbortSignal): Promise<Buffer> {
-    const name = `${picture.sha256} ${wanted.width} ${wanted.isWhole}`;
+    const name = `${picture.sha256} ${wanted.width} ${wanted.isWhole} ${wanted.isJpeg ?? false}`;
     const cached = this.#cache.get(name);
     if (cached) return cached;
     return this.#queue.run(async () => {

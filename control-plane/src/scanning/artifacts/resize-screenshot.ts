@@ -3,8 +3,8 @@ import sharp from 'sharp';
 
 export type Size = { width: number; height: number };
 
-/** A requested size: the width in pixels, null: the original one; `isWhole`: the picture is not cropped. */
-export type WantedSize = { width: number | null; isWhole: boolean };
+/** A requested size: the width in pixels, null: the original one; `isWhole`: the picture is not cropped; `isJpeg`: for programs without WebP. */
+export type WantedSize = { width: number | null; isWhole: boolean; isJpeg?: boolean };
 
 /**
  * The size in which a screenshot is served: never larger than the original and, unless it `isWhole`, cropped at the bottom to a height of
@@ -31,13 +31,14 @@ const WHOLE_EFFORT = 2;
  */
 export const isLate = (elapsedMs: number): boolean => elapsedMs >= RESIZE_SECONDS * 1_000;
 
-/** Resizes a screenshot of `original` size to {@link resizedSize}; returns WebP. Rejects if the bytes are not a picture of that size. */
+/** Resizes a screenshot of `original` size to {@link resizedSize}; returns WebP, or a JPEG. Rejects if the bytes are not a picture of that size. */
 export async function resizeScreenshot(bytes: Buffer, original: Size, wanted: WantedSize): Promise<Buffer> {
   const size = resizedSize(original, wanted);
-  return sharp(bytes, { limitInputPixels: PICTURE_PIXELS_MAX })
+  const resized = sharp(bytes, { limitInputPixels: PICTURE_PIXELS_MAX })
     .extract({ left: 0, top: 0, width: original.width, height: size.sourceHeight })
-    .resize({ width: size.width, height: size.height, fit: 'fill' })
-    .webp({ quality: 80, effort: wanted.width === null ? WHOLE_EFFORT : RESIZED_EFFORT })
-    .timeout({ seconds: RESIZE_SECONDS })
-    .toBuffer();
+    .resize({ width: size.width, height: size.height, fit: 'fill' });
+  const encoded = wanted.isJpeg
+    ? resized.flatten({ background: '#ffffff' }).jpeg({ quality: 80 })
+    : resized.webp({ quality: 80, effort: wanted.width === null ? WHOLE_EFFORT : RESIZED_EFFORT });
+  return encoded.timeout({ seconds: RESIZE_SECONDS }).toBuffer();
 }

@@ -34,6 +34,8 @@ export type ReportSources = {
   findDemoReport(): Promise<string | null>;
   /** The evidence in the scan's capture; empty before there is one. */
   evidenceOf(scan: ScanRecord): Promise<SeenEvidence>;
+  /** The picture of a scan for a message, as a JPEG; null: there is none. */
+  pictureForMessage(scan: ScanRecord): Promise<Buffer | null>;
   /** A WebP picture in this size; throws 404 if there is none. */
   answerPicture(scan: ScanRecord, of: PictureOf, size: WantedSize, request: IncomingMessage): Promise<Answer>;
   /** The name of the scan's campaign as it is now; null: it has none. */
@@ -150,6 +152,22 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       errors: ['not_found', 'unavailable'],
       handle: ({ params, query, stream }) =>
         answerPicture(sources, params.token, 'page', query.w, stream, query.whole === 'yes'),
+    }),
+    route({
+      ...shared,
+      path: '/r/{token}/picture.jpg',
+      summary: 'Picture of the scan for messages',
+      params: Type.Object({ token: Token }),
+      query: AnyQuery,
+      replies: { 200: { description: 'The picture.', content: 'image/jpeg' } },
+      errors: ['not_found'],
+      handle: async ({ params }) => {
+        const scan = await findScan(sources, params.token);
+        const picture = scan && (await sources.pictureForMessage(scan));
+        if (!picture) throw notFound('picture');
+        const headers = { 'Cache-Control': 'private, max-age=3600', 'X-Robots-Tag': 'noindex' };
+        return { status: 200, body: picture, type: 'image/jpeg', headers };
+      },
     }),
     route({
       ...shared,

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
+import sharp from 'sharp';
 import { type DispatchParts, dispatchDue } from '../../../src/delivery/notifications/dispatch.ts';
 import { openMailer } from '../../../src/platform/mail.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { raiseAlert, relayAll, startDouble } from '../../support/alert-doubles.ts';
 import { MAIL_CERTIFICATE, partsOf, startMailServer } from '../../support/mail-server.ts';
-import { type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { captureOf } from '../../support/running-farm.ts';
+import { storeCapture } from '../../support/store-capture.ts';
 
 const DESTINATIONS = '/api/v1/alert-notifications/destinations';
 const TOKEN = '123456:secret-of-the-telegram-bot-x';
@@ -320,4 +324,51 @@ describe('messages about alerts', () => {
     assert.deepEqual([consecutive_failures, last_delivery_at], [0, null]);
     assert.equal((await api.post(`${DESTINATIONS}/${one.id}/test`, undefined, { key: KEYS.theirs })).status, 404);
   });
+});
+
+test('§2.8.63 a message has a picture of its first alert: uploaded to Telegram, inside mails, by its public address in Slack', async () => {
+  const made = (await api.post('/api/v1/scans', PAGE)).body;
+  const scan = (await api.scans.find(ORGANIZATIONS.ours, made.id))!;
+  const jpeg = await sharp({ create: { width: 900, height: 4_000, channels: 3, background: '#336699' } })
+    .jpeg()
+    .toBuffer();
+  const capture = captureOf(['https://shop.example/'], {});
+  capture.landings[0]!.screenshot = 'landing-0.jpeg';
+  const summary = await storeCapture(api, made.id, capture, [{ name: 'landing-0.jpeg', bytes: jpeg }]);
+  await api.store.collection<ScanRecord>('scans').updateOne({ _id: made.id }, { $set: { capture: summary } });
+  const some = [
+    await newDestination(),
+    await newDestination({ channel: 'telegram', slack: undefined, telegram: { bot_token: TOKEN, chat_id: 7 } }),
+    await newDestination({ channel: 'email', slack: undefined, email: { address: 'pictures@customer.example' } }),
+  ];
+  const campaign = await newCampaign(
+    some.map(({ id }) => id),
+    'Pictures',
+  );
+  const before = slack.received.length;
+  telegramReply = () => ({ status: 200, body: '{"ok":true}' });
+  // Slack cannot load a picture from a private address, and then refuses the message.
+  slackReply = (body) => ({ status: JSON.stringify(body).includes('picture.jpg') ? 400 : 200 });
+  const alerted = { report_token: scan.report_token };
+  await raiseAlert(api, campaign, alerted, {}, made.id);
+  await relayAll(api);
+  await dispatchAfter(61 * SECOND_MS);
+  slackReply = () => ({ status: 200 });
+  const sent = slackTexts(before).filter((text) => text.includes('Pictures'));
+  assert.equal(sent.length, 2);
+  const address = /https:\/\/adsweep\.example(\/r\/[\w-]+\/picture\.jpg)/.exec(sent[0]!)![1]!;
+  assert.ok(!sent[1]!.includes('picture.jpg'));
+  const served = await fetch(`http://127.0.0.1:${api.port}${address}`);
+  assert.deepEqual([served.status, served.headers.get('content-type')], [200, 'image/jpeg']);
+  const { format, width, height } = await sharp(Buffer.from(await served.arrayBuffer())).metadata();
+  assert.deepEqual([format, width, height], ['jpeg', 600, 1_500]);
+  assert.equal((await api.get(address.replace(scan.report_token, 'AbCdEfGhIjKlMnOpQrStUw'))).status, 404);
+  const photo = telegram.received.at(-1)!;
+  assert.equal(photo.path, `/bot${TOKEN}/sendPhoto`);
+  assert.match(photo.type, /^multipart\/form-data/);
+  assert.match(photo.text, /name="photo"; filename="alert\.jpg"\r\nContent-Type: image\/jpeg\r\n\r\n\u00ff\u00d8/);
+  assert.match(photo.text, /name="caption"\r\n\r\n<b>Pictures/);
+  const { bodies } = partsOf(mail.received.at(-1)!.source);
+  assert.deepEqual([...bodies.keys()], ['text/plain', 'text/html', 'image/jpeg']);
+  assert.match(String(bodies.get('text/html')), /<img src="cid:screenshot"/);
 });

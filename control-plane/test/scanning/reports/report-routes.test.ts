@@ -42,6 +42,7 @@ const routes = reportRoutes({
     await reading;
     return sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings());
   },
+  pictureForMessage: async () => null,
   answerPicture: async (scan: ScanRecord, of, { width, isWhole }) => {
     if (of !== 'page' && of !== 0) throw notFound('screenshot');
     return {

@@ -1,0 +1,33 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
+import type { PictureOf } from './artifact.ts';
+import type { PicturePool } from './picture-pool.ts';
+import type { OpenPicture } from './routes.ts';
+
+type Parts = {
+  openPicture: (scan: ScanRecord, of: PictureOf) => Promise<OpenPicture | null>;
+  pictures: Pick<PicturePool, 'resize'>;
+  logger: Logger;
+};
+
+/** Width in pixels of a picture in a message. */
+const SIZE = { width: 600, isWhole: false, isJpeg: true };
+const RESIZE_MS = 20_000;
+
+/** The picture of a scan for a message, as a JPEG: the creative, or else the page; null: there is none, or it cannot be read now. */
+export async function messagePicture(
+  { openPicture, pictures, logger }: Parts,
+  scan: ScanRecord,
+): Promise<Buffer | null> {
+  const picture = (await openPicture(scan, 'creative')) ?? (await openPicture(scan, 'page'));
+  if (!picture) return null;
+  const { artifact, stream } = picture;
+  try {
+    return await pictures.resize({ ...artifact, open: () => stream }, SIZE, AbortSignal.timeout(RESIZE_MS));
+  } catch (cause) {
+    logger.warn({ scan_id: scan._id, cause }, 'a picture could not be prepared for a message');
+    return null;
+  } finally {
+    stream.destroy();
+  }
+}
