@@ -57,7 +57,7 @@ function page({ lines, note, picture }: AlertMessage, title: string, more: strin
 <h1 style="margin:0 0 12px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${inert(title)}</h1>
 ${note && html`<p style="margin:0 0 12px">${note}</p>`}
 ${lines.slice(0, 1).map(card)}
-${picture && html`<img src="cid:${PICTURE}" alt="Screenshot of the first alert" width="568" style="display:block;width:100%;max-width:568px;height:auto;margin:0 0 12px;border:1px solid #d5dae1;border-radius:6px">`}
+${picture && html`<img src="cid:${PICTURE}" alt="Screenshot of the first alert" width="568" style="display:block;width:100%;max-width:568px;height:auto;box-sizing:border-box;margin:0 0 12px;border:1px solid #d5dae1;border-radius:6px">`}
 ${lines.slice(1).map(card)}
 ${more && html`<p style="margin:12px 0">${more}</p>`}
 <p style="margin:16px 0 0;font-size:13px;color:#4a5568">Sent by Adsweep, because this address is a destination of alerts.</p>
