@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ReservationRequest, ReserveChecks } from '../../../accounts/billing/reserve-checks.ts';
 import { gatherByKey } from '../../../platform/gather-by-key.ts';
@@ -24,6 +25,10 @@ export type Submission = {
 
 /** Scans that are written at the same time: they share a sync of the disk. */
 const WRITTEN_AT_ONCE = 100;
+
+/** The same for a step of a run, between which requests go on: nobody waits for the step, and writing a scan holds the event loop. */
+const OF_RUN_AT_ONCE = 20;
+const PAUSE_OF_RUN_MS = 5;
 
 /** Submits new scans. */
 export type Submit = (submission: Submission) => Promise<ScanRecord[]>;
@@ -55,9 +60,11 @@ async function submit(parts: SubmitParts, { scans, request }: Submission): Promi
   const reserved = await reserve(parts, scans, request);
   const stored: ScanRecord[] = [];
   let made = 0;
-  for (let from = 0; from < scans.length; from += WRITTEN_AT_ONCE) {
+  const atOnce = request.from ? OF_RUN_AT_ONCE : WRITTEN_AT_ONCE;
+  for (let from = 0; from < scans.length; from += atOnce) {
+    if (request.from) await setTimeout(PAUSE_OF_RUN_MS);
     reserved?.requireTime();
-    const together = scans.slice(from, from + WRITTEN_AT_ONCE);
+    const together = scans.slice(from, from + atOnce);
     const earlier = await all(together.map((scan) => parts.scans.insertUnlessExists(scan)));
     made += earlier.filter((one) => one === null).length;
     stored.push(...together.map((scan, at) => earlier[at] ?? scan));
