@@ -6,7 +6,7 @@ import { catalogueMirror, catalogueReader } from './catalogue/mirror-catalogue.t
 import { catalogueRoutes } from './catalogue/routes.ts';
 import { type TagParts, tagRoutes } from './tags/routes.ts';
 import { tagDefinitionStore } from './tags/tag-definition-store.ts';
-import { inService } from './tags/tag-definitions.ts';
+import { inService, visibleTags } from './tags/tag-definitions.ts';
 
 /** Functions of other domains that tag definitions need: about the scans with a tag, and the rules that assign it. */
 export type ReferenceNeeds = Pick<TagParts, 'countScans' | 'removeTagFromScans' | 'rulesByTag' | 'policySetNaming'>;
@@ -52,9 +52,9 @@ export function referenceDomain(
       registerTags: tags.register,
       changeTag: tags.change,
       removeTag: tags.remove,
-      /** Returns a function that finds the definition of a tag by its slug, one of `slugs` if there are any; null for an unknown or archived one. */
+      /** Returns a function that finds the definition of a tag by its slug, one of `slugs` if there are any; null for an unknown, archived or hidden one of the platform. */
       tagWordsFor: async (organizationId: string, slugs?: string[]) => {
-        const known = await readTags(organizationId, slugs);
+        const known = visibleTags(await readTags(organizationId, slugs));
         return (slug: string) => inService(known, slug);
       },
     },

@@ -4,7 +4,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit, type OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
-import { inService, isArchived, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
+import { inService, isArchived, type ReadTags, type Tags, visibleTags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import { eventPayload } from '../../scan/event-payload.ts';
 import type { Classification, ScanRecord, ScanTag } from '../../scan/scan.ts';
@@ -309,13 +309,15 @@ type Completion = Pick<
 
 function finishEvents(publicUrl: string, state: State, completion: Completion): EmittedEvent[] {
   const { scan, now, tags, missing, extractedLabels, definitions } = state;
+  const visible = visibleTags(definitions);
   const status = missing.length === 0 ? 'completed' : 'partial';
   const { labels = scan.labels } = withExtractedLabels(scan, extractedLabels);
   const common = eventPayload(publicUrl, scan, { status, labels });
   const completed = emit('scanning.scan.completed', { ...common, ...completion }, now);
-  const tag_slugs = [...new Set(tags.map(({ tag_slug }) => tag_slug))];
+  const shown = tags.filter(({ tag_slug }) => inService(visible, tag_slug) !== null);
+  const tag_slugs = [...new Set(shown.map(({ tag_slug }) => tag_slug))];
   if (tag_slugs.length === 0) return [completed];
-  const payload = { ...common, tag_slugs, tags: tags.map((tag) => tagOfEvent(tag, definitions)) };
+  const payload = { ...common, tag_slugs, tags: shown.map((tag) => tagOfEvent(tag, definitions)) };
   return [emit('scanning.tags.detected', payload, now), completed];
 }
 

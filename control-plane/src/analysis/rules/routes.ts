@@ -1,10 +1,10 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { ApiError } from '../../http/api-error.ts';
-import type { Caller } from '../../http/caller.ts';
+import { type Caller, isOperator } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route, type ValidPart } from '../../http/route.ts';
-import type { Tags } from '../../reference/tags/tag-definitions.ts';
+import { isOperatorsTag, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
 import { type RuleRecord, slugsAssignedBy } from './rule.ts';
 import {
@@ -17,7 +17,7 @@ import {
   RuleSchema,
 } from './rule-in.ts';
 import { ownerOf } from './rule-store.ts';
-import { changeRule, createRule, findOwnRule, ownerFor, type RuleVerbParts, tagIssues } from './rule-verbs.ts';
+import { changeRule, createRule, findOwnRule, ownerFor, type RuleVerbParts, seenBy, tagIssues } from './rule-verbs.ts';
 
 const group = 'Custom rules';
 const path = '/api/v1/custom-rules';
@@ -42,8 +42,10 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
       summary: 'List detection rules',
       query: { scope },
       reply: 'A page of rules, newest first.',
-      rows: ({ organizationId, query }, { skip, limit }) =>
-        store.list(ownerOf(query.scope === 'system' ? null : organizationId), skip, limit),
+      rows: async ({ caller, organizationId, query }, { skip, limit }) => {
+        if (query.scope !== 'system') return store.list(ownerOf(organizationId), skip, limit);
+        return store.list(ownerOf(null), skip, limit, isOperator(caller) ? [] : hiddenAmong(await readTags(null)));
+      },
     }),
     rules.create({
       summary: 'Create a detection rule',
@@ -67,7 +69,12 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
     rules.read({
       summary: 'Read a detection rule',
       reply: 'The rule.',
-      find: ({ organizationId, id }) => store.find(organizationId, id),
+      find: async ({ caller, organizationId, id }) => {
+        const rule = await store.find(organizationId, id);
+        if (!rule || rule.organization_id !== null || isOperator(caller)) return rule;
+        const hidden = new Set(hiddenAmong(await readTags(null, slugsAssignedBy(rule))));
+        return slugsAssignedBy(rule).some((slug) => hidden.has(slug)) ? null : rule;
+      },
     }),
     rules.change({
       method: 'PUT',
@@ -93,6 +100,9 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
   ];
 }
 
+/** The slugs that organizations do not see. */
+const hiddenAmong = (tags: Tags): string[] => [...tags.values()].filter(isOperatorsTag).map(({ slug }) => slug);
+
 async function createIssues(
   { caller, query, body, refused }: ValidPart<Caller, Partial<RuleIn>, { scope?: 'personal' | 'system' }>,
   { readTags, problemsOf }: RuleVerbParts,
@@ -103,7 +113,10 @@ async function createIssues(
   const { rule_type, config, target = 'page', tag_slug = '', tag_visibility = null } = body;
   const rule = rule_type && config ? ({ rule_type, config, target } satisfies WrittenRule) : null;
   const ofRule = rule
-    ? await ruleIssues(rule, { tags, problemsOf: (patterns) => problemsOf(organization_id, patterns) })
+    ? await ruleIssues(rule, {
+        tags: seenBy(organization_id, tags),
+        problemsOf: (patterns) => problemsOf(organization_id, patterns),
+      })
     : [];
   const named = { rule_type, config, tag_slug, organization_id };
   const ofTag = refused.has('tag_slug') ? [] : tagIssues(named, tag_visibility, tags);

@@ -1,6 +1,6 @@
 import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
-import type { Collection, Store } from '../../platform/store.ts';
+import type { Collection, Filter, Store } from '../../platform/store.ts';
 
 import { bytesOf, type RuleRecord, type RuleType, slugsAssignedBy, slugsReadBy } from './rule.ts';
 
@@ -60,11 +60,14 @@ export function ruleStore(store: Store) {
       return rules.findOne({ _id: id, owner: { $in: [PLATFORM, organizationId] } });
     },
 
-    /** A page of an owner's rules, newest first, and their count. */
-    async list(owner: string, skip: number, limit: number) {
+    /** A page of an owner's rules, newest first, and their count, without those that assign one of the `hidden` tags. */
+    async list(owner: string, skip: number, limit: number, hidden: string[] = []) {
+      const ofModel = hidden.map((slug) => ({ [`config.tags.${slug}`]: { $exists: false } }));
+      const shown = hidden.length > 0 ? { $and: [{ tag_slug: { $nin: hidden } }, ...ofModel] } : {};
+      const where: Filter<RuleRecord> = { owner, ...shown };
       const [rows, total] = await Promise.all([
-        rules.find({ owner }).sort(NEWEST).skip(skip).limit(limit).toArray(),
-        rules.countDocuments({ owner }),
+        rules.find(where).sort(NEWEST).skip(skip).limit(limit).toArray(),
+        rules.countDocuments(where),
       ]);
       return { rows, total };
     },

@@ -2,7 +2,7 @@ import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, notFound, refused } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
-import type { ReadTags, TagDefinition, Tags } from '../../reference/tags/tag-definitions.ts';
+import { type ReadTags, type TagDefinition, type Tags, visibleTags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues } from './check-rule.ts';
 import { bytesOf, type Condition, isModelType, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
 import type { RuleIn, RulePut } from './rule-in.ts';
@@ -85,6 +85,10 @@ function requireCapacity(others: KeptRule[], ruleType: RuleType): void {
     throw new ApiError('checking.too_many_rules', `There can be at most ${MODEL_RULES_MAX} AI rules.`);
 }
 
+/** The tags that rules of an organization, or of the platform (null), can look at. */
+export const seenBy = (organizationId: string | null, tags: Tags): Tags =>
+  organizationId === null ? tags : visibleTags(tags);
+
 /** Changes a rule; throws 422 if the changed rule could not be run. */
 export async function changeRule(
   parts: RuleVerbParts,
@@ -98,7 +102,7 @@ export async function changeRule(
   const tags = await parts.readTags(rule.organization_id);
   const issues = [
     ...(await ruleIssues(changed, {
-      tags,
+      tags: seenBy(rule.organization_id, tags),
       problemsOf: (patterns) => parts.problemsOf(rule.organization_id, patterns),
     })),
     ...tagIssues(changed, tag_visibility ?? null, tags),

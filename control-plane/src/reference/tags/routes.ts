@@ -5,7 +5,7 @@ import { resource } from '../../http/resource-routes.ts';
 import { orNull, type Route } from '../../http/route.ts';
 import { SEVERITIES } from './system-tag.ts';
 import type { TagDefinitionStore } from './tag-definition-store.ts';
-import type { ReadTags, TagDefinition } from './tag-definitions.ts';
+import { isOperatorsTag, type ReadTags, type TagDefinition } from './tag-definitions.ts';
 
 /** A rule that assigns a tag or has it as a condition. */
 export type RuleOfTag = { _id: string; name: string; rule_type: string; target: string; is_active: boolean };
@@ -33,7 +33,8 @@ const TagDefSchema = Type.Object(
     scope: Type.Enum(['system', 'personal']),
     organization_id: orNull(Type.String()),
     visibility: Type.Enum(['hidden', 'internal', 'public'], {
-      description: '`public`: public reports show the tag; `hidden`, `internal`: they do not.',
+      description:
+        '`public`: public reports show the tag; `hidden`, `internal`: they do not. A `hidden` tag of the platform is seen by the operator alone.',
     }),
     severity: Type.Enum(SEVERITIES),
     scans_count: Type.Integer({ description: "Number of your organization's scans with this tag." }),
@@ -98,8 +99,9 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
         ),
       },
       reply: 'The definitions, sorted by slug.',
-      rows: async ({ organizationId, query }) =>
+      rows: async ({ caller, organizationId, query }) =>
         [...(await parts.readTags(organizationId)).values()]
+          .filter((tag) => isShownTo(caller, tag))
           .filter((tag) => (query.include_archived ? isArchivedOwn(tag) : tag.archived_at === null))
           .filter((tag) => query.category === undefined || tag.category === query.category)
           .sort((one, other) => (one.slug < other.slug ? -1 : 1)),
@@ -113,9 +115,9 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
         const rulesOf = await parts.rulesByTag(caller.organizationId);
         return (tag: TagDefinition) => presentDetail(parts, caller, tag, rulesOf(tag.slug));
       },
-      find: async ({ organizationId, id }) => {
+      find: async ({ caller, organizationId, id }) => {
         const tag = (await parts.readTags(organizationId, [id])).get(id);
-        return tag && (tag.archived_at === null || isArchivedOwn(tag)) ? tag : null;
+        return tag && isShownTo(caller, tag) && (tag.archived_at === null || isArchivedOwn(tag)) ? tag : null;
       },
     }),
     tags.command({
@@ -173,6 +175,9 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
     }),
   ];
 }
+
+/** Hidden tags of the platform are the operator's. */
+const isShownTo = (caller: Caller, tag: TagDefinition): boolean => isOperator(caller) || !isOperatorsTag(tag);
 
 const isArchivedOwn = (tag: TagDefinition): boolean => tag.organization_id !== null && tag.archived_at !== null;
 

@@ -51,6 +51,9 @@ export const isArchived = (tags: Tags, slug: string): boolean => (tags.get(slug)
 export const isOperatorsTag = ({ organization_id, visibility }: TagDefinition): boolean =>
   organization_id === null && visibility === 'hidden';
 
+/** The definitions that organizations see: without those that only the operator sees. */
+export const visibleTags = (tags: Tags): Tags => new Map([...tags].filter(([, tag]) => !isOperatorsTag(tag)));
+
 /** The definition of an active tag; null for an unknown or archived one. */
 export function inService(tags: Tags, slug: string): TagDefinition | null {
   const tag = tags.get(slug);

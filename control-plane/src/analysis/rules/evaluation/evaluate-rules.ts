@@ -1,4 +1,4 @@
-import { inService, type Tags } from '../../../reference/tags/tag-definitions.ts';
+import { inService, type Tags, visibleTags } from '../../../reference/tags/tag-definitions.ts';
 import { matchWords } from '../../../scan/place-words.ts';
 import type { Finding } from '../../detectors/detector.ts';
 import type { Need } from '../../evidence/evidence.ts';
@@ -72,14 +72,17 @@ export function findingsOf(rules: Rule[], matches: RuleMatch[]): Finding[] {
   });
 }
 
-/** The findings of combos among the tags that everything else found. They run once: no combo reads the tag of another. */
+/** The findings of combos among the tags that everything else found. They run once: no combo reads the tag of another, and those of organizations no hidden one. */
 export function matchCombos(rules: Rule[], found: Finding[], tags: Tags, links: string[]): Finding[] {
-  const inputs = found.flatMap(({ tag_slug, url }): FoundTag[] => {
-    const tag = inService(tags, tag_slug);
-    return tag ? [{ tag_slug, url, category: tag.category }] : [];
-  });
-  return rules.filter(isCombo).flatMap(({ rule_type, config, name, tag_slug }) => {
+  const inputsAmong = (seen: Tags) =>
+    found.flatMap(({ tag_slug, url }): FoundTag[] => {
+      const tag = inService(seen, tag_slug);
+      return tag ? [{ tag_slug, url, category: tag.category }] : [];
+    });
+  const [ofPlatform, ofOrganization] = [inputsAmong(tags), inputsAmong(visibleTags(tags))];
+  return rules.filter(isCombo).flatMap(({ rule_type, config, name, tag_slug, organization_id }) => {
     const type = RULE_TYPES[rule_type];
+    const inputs = organization_id === null ? ofPlatform : ofOrganization;
     return type.match(config, inputs, links).map((url): Finding => {
       return { tag_slug, detail: `Rule "${name}": ${type.describe(config)}`, url, surface: 'page' };
     });

@@ -4,6 +4,7 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, notFound, refused as refusal } from '../../../http/api-error.ts';
 import type { Caller } from '../../../http/caller.ts';
 import { ok, type Route, route } from '../../../http/route.ts';
+import { visibleTags } from '../../../reference/tags/tag-definitions.ts';
 import { ruleIssues } from '../check-rule.ts';
 import { isModelType, slugsAssignedBy } from '../rule.ts';
 import type { RuleStore } from '../rule-store.ts';
@@ -143,7 +144,7 @@ async function testedIssues(
   if (!rule_type || !config) return [];
   const tags = await ruleTests.readTags(organizationId);
   const ofCaller = (patterns: string[]) => problemsOf(organizationId, patterns);
-  return ruleIssues({ rule_type, config, target }, { tags, problemsOf: ofCaller });
+  return ruleIssues({ rule_type, config, target }, { tags: visibleTags(tags), problemsOf: ofCaller });
 }
 
 const summaryOf = (cells: Cell[]) => ({

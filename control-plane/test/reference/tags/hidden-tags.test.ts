@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
+import { addFirstOrganization } from '../../../src/accounts/add-organization.ts';
+import { matchCombos } from '../../../src/analysis/rules/evaluation/evaluate-rules.ts';
+import type { Rule } from '../../../src/analysis/rules/rule.ts';
+import { ownTag } from '../../support/checked-scans.ts';
+import { itemsOf, type Json, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
+
+const RULES = '/api/v1/custom-rules';
+const TAGS = '/api/v1/tag-definitions';
+const operator = { key: 'key-of-the-operator' };
+const SLUG = 'secret_list';
+
+describe('hidden tags of the platform', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runningApi();
+    await addFirstOrganization(api.accounts, operator.key, new Date());
+    const hidden = { ...ownTag('', SLUG), organization_id: null, visibility: 'hidden' as const };
+    await api.tags.register([hidden], new Date());
+  });
+  after(() => api.stop());
+
+  test('§2.5.16 organizations see a hidden tag of the platform in no list of tags, scan or filter; the operator does', async () => {
+    const scan = sampleScan({
+      ...{ _id: newId(), organization_id: ORGANIZATIONS.ours, outbox: [] },
+      tags: [sampleTag(SLUG, ''), sampleTag('autosound', '')],
+    });
+    await api.scans.insertUnlessExists(scan);
+    assert.equal((await api.get(`${TAGS}/${SLUG}`)).status, 404);
+    assert.ok(!(await api.get(TAGS)).text.includes(SLUG));
+    assert.equal((await api.get(`${TAGS}/${SLUG}`, operator)).status, 200);
+    const tags = (await api.get(`/api/v1/scans/${scan._id}/tags`)).body;
+    assert.deepEqual(
+      tags.map(({ tag_slug }: Json) => tag_slug),
+      ['autosound'],
+    );
+    assert.equal((await api.get(`/api/v1/scans?tag=${SLUG}`)).body.total, 0);
+    assert.equal((await api.get('/api/v1/scans?tag=autosound')).body.total, 1);
+  });
+
+  test('§2.5.17 organizations cannot name a hidden tag in a combo, and see no rule of the platform that assigns one', async () => {
+    const combo = { name: 'Mine', tag_slug: 'mine', rule_type: 'combo', config: { all_of: [SLUG] } };
+    const refused = await api.post(RULES, combo);
+    assert.equal(refused.status, 422);
+    assert.match(refused.body.detail[0].msg, /Unknown tag/);
+    assert.equal(itemsOf(refused).length, 1);
+    const rule = { name: 'Secret', tag_slug: SLUG, rule_type: 'stopword_content', config: { contains: ['x'] } };
+    const { status, body } = await api.post(`${RULES}?scope=system`, rule, operator);
+    assert.equal(status, 201);
+    const [ours, theirs] = [await api.get(`${RULES}?scope=system`), await api.get(`${RULES}?scope=system`, operator)];
+    assert.deepEqual([ours.text.includes(SLUG), theirs.text.includes(SLUG)], [false, true]);
+    assert.equal(ours.body.total, theirs.body.total - 1);
+    assert.equal((await api.get(`${RULES}/${body.id}`)).status, 404);
+    assert.equal((await api.get(`${RULES}/${body.id}`, operator)).status, 200);
+  });
+
+  test('§2.5.18 a hidden tag counts in combos of the platform and not in those of organizations', async () => {
+    const tags = await api.domains.reference.verbs.readTags(ORGANIZATIONS.ours);
+    const found = [{ tag_slug: SLUG, detail: '', url: '', surface: 'page' as const }];
+    const combo = (organization_id: string | null): Rule => ({
+      ...{ id: newId(), organization_id, name: 'Combo', tag_slug: 'mine', target: 'page', rule_type: 'combo' },
+      config: { tag_category: 'custom', count_gte: 1 },
+    });
+    assert.equal(matchCombos([combo(null)], found, tags, []).length, 1);
+    assert.equal(matchCombos([combo(ORGANIZATIONS.ours)], found, tags, []).length, 0);
+  });
+});
