@@ -64,6 +64,7 @@ export function deliveryDomain(
       api: [...alertRoutes({ ...needs, alerts, outboxFilled }), ...endpointRoutes(endpointParts), ...notified.routes],
     },
     loops: {
+      api: notified.loops.api,
       relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)],
       dispatcher: () => [...notified.loops.dispatcher(), startMeasuringEndpoints({ endpoints, metrics, logger })],
     },

@@ -1,7 +1,9 @@
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { geoOf } from '@adsweep/shared/scan/geos.ts';
+import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { scanLinks } from '../../scan/scan-links.ts';
 import type { AlertRecord } from '../alerts/alert.ts';
+import { shownTag } from '../alerts/shown-alert.ts';
 import { type AlertLine, type AlertMessage, LINES_MAX } from './alert-message.ts';
 import type { DestinationRecord } from './destination.ts';
 import type { MessageRecord, NoticeStore } from './notice-store.ts';
@@ -11,8 +13,8 @@ export type ComposeParts = {
   findAlerts: (organizationId: string, ids: string[]) => Promise<AlertRecord[]>;
   /** The name of a campaign; null: it does not exist any more. */
   campaignName: (organizationId: string, campaignId: string) => Promise<string | null>;
-  /** Those of these tags that the organization may not see. */
-  hiddenTags: (organizationId: string, slugs: string[]) => Promise<ReadonlySet<string>>;
+  /** The definitions of these tags. */
+  readTags: (organizationId: string, slugs: string[]) => Promise<Tags>;
   /** The picture of an alert's scan as a JPEG; null: there is none. */
   pictureOf: (organizationId: string, scanId: string) => Promise<Buffer | null>;
   publicUrl: string;
@@ -20,7 +22,7 @@ export type ComposeParts = {
 
 /** The message as the destination shows it; null: its alerts do not exist any more. */
 export async function composeMessage(
-  { notices, findAlerts, campaignName, hiddenTags, pictureOf, publicUrl }: ComposeParts,
+  { notices, findAlerts, campaignName, readTags, pictureOf, publicUrl }: ComposeParts,
   message: MessageRecord,
   destination: Pick<DestinationRecord, 'version' | 'included_label_keys'>,
 ): Promise<AlertMessage | null> {
@@ -30,31 +32,33 @@ export async function composeMessage(
   const alerts = alertIds.flatMap((id) => found.get(id) ?? []);
   const [first] = alerts;
   if (!first) return null;
-  const [name, hidden, bytes] = await Promise.all([
+  const [name, tags, bytes] = await Promise.all([
     campaignName(organization_id, campaign_id),
-    hiddenTags(organization_id, [...new Set(alerts.map(({ tag_slug }) => tag_slug))]),
+    readTags(organization_id, [...new Set(alerts.map(({ tag_slug }) => tag_slug))]),
     pictureOf(organization_id, first.scan_id),
   ]);
   const { publicReport } = scanLinks(publicUrl, { _id: first.scan_id, report_token: first.report_token });
   const picture = bytes && { bytes, url: `${publicReport}/picture.jpg` };
   return {
     ...{ campaign: name ?? 'A deleted campaign', status, count, note: '', picture },
-    lines: alerts.map((alert) => lineOf(alert, destination, hidden.has(alert.tag_slug), publicUrl)),
+    lines: alerts.map((alert) => lineOf(alert, destination, tags, publicUrl)),
   };
 }
 
 function lineOf(
   alert: AlertRecord,
   { version, included_label_keys }: Pick<DestinationRecord, 'version' | 'included_label_keys'>,
-  isHidden: boolean,
+  tags: Tags,
   publicUrl: string,
 ): AlertLine {
   const { country_code, emulator_id, labels, scan_id, report_token, scan_url, offer_url, severity } = alert;
   const links = scanLinks(publicUrl, { _id: scan_id, report_token });
+  // Messages are for people of the organization, whoever made its destinations.
+  const shown = shownTag(alert, tags, false);
   const country = geoOf(country_code)?.name;
   return {
-    tag: isHidden ? 'Hidden tag' : alert.tag_display_name,
-    severity: isHidden ? '' : (severity ?? ''),
+    tag: shown.tag_display_name,
+    severity: shown.tag_slug === alert.tag_slug ? (severity ?? '') : '',
     country: country ? `${country} (${country_code})` : country_code,
     device: findEmulator(emulator_id)?.display_name ?? emulator_id,
     ...{ target: scan_url, landing: offer_url === scan_url ? '' : offer_url },

@@ -44,12 +44,8 @@ export function notifications(
   const dispatching: DispatchParts = {
     ...{ destinations, notices, send, metrics, logger },
     compose: {
-      ...{ notices, findAlerts: alerts.findAll, publicUrl, pictureOf: pictureForMessage },
+      ...{ notices, findAlerts: alerts.findAll, publicUrl, pictureOf: pictureForMessage, readTags },
       campaignName: async (organizationId, id) => (await campaignWordsOf(organizationId, [id])).get(id)?.name ?? null,
-      hiddenTags: async (organizationId, slugs) => {
-        const known = await readTags(organizationId, slugs);
-        return new Set(slugs.filter((slug) => isHidden(known.get(slug))));
-      },
     },
   };
   return {
@@ -72,7 +68,3 @@ export function notifications(
     verbs: { findUnknownDestinations: findUnknown },
   };
 }
-
-/** The platform's hidden tags are for the operator alone. */
-const isHidden = (tag: { organization_id: string | null; visibility: string } | undefined): boolean =>
-  tag?.organization_id === null && tag.visibility === 'hidden';

@@ -109,6 +109,23 @@ describe('messages about alerts', () => {
     assert.match(visible[2]!, /^Device: `.*Chrome.*`$/);
   });
 
+  test('§2.8.51 a tag that only the operator sees is not named in messages', async () => {
+    const one = await newDestination();
+    const campaign = await newCampaign([one.id], 'Secretive');
+    const before = slack.received.length;
+    await raiseAlert(api, campaign, {}, { tag_display_name: 'Secret name', tag_slug: 'autosound' });
+    await relayAll(api);
+    const { dispatching } = api.domains.delivery.dependencies;
+    const readTags: typeof dispatching.compose.readTags = async (...asked) => {
+      const tags = new Map(await dispatching.compose.readTags(...asked));
+      return tags.set('autosound', { ...tags.get('autosound')!, visibility: 'hidden' });
+    };
+    await dispatchAfter(61 * SECOND_MS, { compose: { ...dispatching.compose, readTags } });
+    const [text = ''] = slackTexts(before);
+    assert.match(text, /\*Hidden tag\*/);
+    assert.ok(!/Secret name|autosound|medium/.test(text), text);
+  });
+
   test('§2.8.52 a message is sent when an alert is raised or changes, for the statuses of the destination, each status by itself', async () => {
     const [opens, closes] = [await newDestination(), await newDestination({ included_statuses: ['resolved'] })];
     const campaign = await newCampaign([opens.id, closes.id], 'Statuses');
