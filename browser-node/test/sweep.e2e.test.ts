@@ -21,6 +21,17 @@ const ADS: Record<string, string> = {
   beyond: "open('http://shop-beyond.example/')",
 };
 
+/** Each ad in a process of its own: what one does holds up no other. */
+const hostileUrl = (name: string) => `http://ads-${name}.example/`;
+/** What ads do to the page, at once and when they are clicked, besides leading to a shop. */
+const HOSTILE: Record<string, { atOnce?: string; onClick?: string }> = {
+  vanishes: {},
+  spins: { atOnce: 'setTimeout(() => { for (;;); }, 4000)' },
+  alerts: { atOnce: "onmousemove = () => { for (;;) alert('You have won'); }" },
+  navigates: { onClick: "setTimeout(() => { top.location.href = 'http://elsewhere.example/'; }, 300)" },
+  opens: { onClick: "for (let n = 0; n < 20; n++) open('http://many.example/' + n)" },
+};
+
 describe('sweeps', { concurrency: 1 }, () => {
   let world: CaptureWorld;
   before(async () => {
@@ -83,5 +94,45 @@ describe('sweeps', { concurrency: 1 }, () => {
         .every((url) => !url.includes('shop-')),
       'no ad was clicked',
     );
+  });
+
+  it('§4.2.2 hostile ads on a page neither end its sweep nor keep other ads from being captured', async () => {
+    const url = 'http://hostile.example/';
+    const names = ['first', ...Object.keys(HOSTILE), 'last'];
+    // What its ad server's script takes away, once the first ad was clicked.
+    const remove = `<script>onmessage = ({ data }) => data === 'clicked' && document.getElementById('div-gpt-ad-vanishes').remove()</script>`;
+    world.site.setPage(
+      url,
+      `<title>News</title>${remove}<h1>News</h1>${names.map((name) => slot(name, hostileUrl(name))).join('')}`,
+    );
+    for (const name of names) {
+      const { atOnce = '', onClick = '' } = HOSTILE[name] ?? {};
+      const clicked = name === 'first' ? "top.postMessage('clicked', '*')" : onClick;
+      world.site.setPage(
+        hostileUrl(name),
+        `${banner(name, `open('http://shop-${name}.example/'); ${clicked}`)}<script>${atOnce}</script>`,
+      );
+      world.site.setPage(`http://shop-${name}.example/`, `<title>Shop ${name}</title><h1>Buy ${name}</h1>`);
+    }
+    const { page, blocks, ads } = await world.sweep(url, { ad_formats: ['banner', 'video', 'pop'], max_ads: 25 });
+    assert.equal(page.failure, null);
+    assert.deepEqual(
+      blocks.map(({ ad_kind, slot_index }) => [ad_kind, slot_index]),
+      names.map((_, at) => ['banner', at]),
+    );
+    assert.deepEqual(
+      ads.map(({ failure }, at) => [names[at], failure]),
+      names.map((name) => [name, null]),
+    );
+    const firstLandings = ads.map(({ landings }) => landings[0]?.final_url ?? '');
+    for (const name of ['first', 'navigates', 'opens', 'last'])
+      assert.equal(firstLandings[names.indexOf(name)], `http://shop-${name}.example/`);
+    for (const [at, name] of names.entries())
+      assert.ok(
+        ads[at]?.landings.every(({ final_url }) => !final_url.includes('shop-') || final_url.includes(name)),
+        `${name} has no landing of another ad`,
+      );
+    for (const ad of ads) assert.ok(ad.file(CREATIVE_SCREENSHOT), 'each has its screenshot');
+    assert.match(ads[names.indexOf('vanishes')]?.notes ?? '', /not on the page any more/);
   });
 });

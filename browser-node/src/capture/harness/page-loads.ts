@@ -1,5 +1,7 @@
+import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { BrowserContext, Frame, Page, Request, Route } from 'playwright-core';
+import { COMMAND_MS } from '../devtools/devtools.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
 
 /** A page load that was stopped inside the browser: its URL and the `Referer` that it would have sent. */
@@ -43,15 +45,15 @@ export class PageLoads {
     this.#answer = answer;
   }
 
-  /** Starts to intercept the context's requests. Rejects when the browser is gone. */
+  /** Starts to intercept the context's requests. Rejects when the browser is gone. A frame that spins is not waited for. */
   async start(context: BrowserContext): Promise<void> {
-    await context.route('**/*', (route) => this.#decide(route));
+    await inTime(context.route('**/*', (route) => this.#decide(route)));
   }
 
   /** From now on, the page keeps its document, until the page is closed: navigations of its own are stopped. */
   async hold(): Promise<void> {
     this.#isHeld = true;
-    await this.#page.route('**/*', (route) => this.#decide(route));
+    await inTime(this.#page.route('**/*', (route) => this.#decide(route)));
   }
 
   /** From now on, click-throughs in these frames are stopped. */
@@ -117,6 +119,15 @@ export class PageLoads {
     }
     if (frame === null || !stopping.frames.has(frame)) return false;
     return isClickThrough({ from: frame.url(), to: request.url(), method: request.method() });
+  }
+}
+
+/** Resolves with the start of an interception, or after a while: frames that answer are intercepted at once, one that spins never answers. */
+async function inTime(starting: Promise<unknown>): Promise<void> {
+  try {
+    await withDeadline(starting, COMMAND_MS, 'the start of interception');
+  } catch (error) {
+    if (!(error instanceof DeadlineError)) throw error;
   }
 }
 
