@@ -1,5 +1,5 @@
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
-import { CLICK_MS, CLICKED_MS, underLoad } from '../session/budgets.ts';
+import { ANSWER_MS, CLICK_MS, CLICKED_MS, underLoad } from '../session/budgets.ts';
 import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { clickAsVisitor } from '../session/visitor-click.ts';
@@ -61,8 +61,8 @@ async function opensAnything(session: CaptureSession, harness: CreativePage, cli
   const clicking = clickAsVisitor(harness.tab, harness.hasTouch, clickable);
   const handled = withDeadline(clicking, CLICKED_MS, 'a click').then(() => false);
   const isLate = await ending.race(handled.catch((error) => error instanceof DeadlineError));
-  // What comes after it needs documents that answer.
-  if (isLate) await ending.race(stopBusyScripts(session));
+  // What comes after it needs documents that answer. It has not for as long as a click may take.
+  if (isLate) await ending.race(stopBusyScripts(session, ANSWER_MS));
   await waitFor(() => opens() || ending.failure !== null, underLoad(session, CLICK_MS));
   return opens();
 }

@@ -7,11 +7,11 @@ import type { CaptureSession } from './capture-session.ts';
 import { isShown, type OpenTab } from './open-tabs.ts';
 
 /**
- * Stops the scripts of tabs and frames that are too busy to answer, so that their contents can be read and captured. Resolves to whether
- * there were any.
+ * Stops the scripts of tabs and frames that are too busy to answer for `answerMs`, so that their contents can be read and captured. Resolves to
+ * whether there were any.
  */
-export async function stopBusyScripts(session: CaptureSession): Promise<boolean> {
-  const busy = await Promise.all(shownDocuments(session).map((one) => stopIfBusy(session, one)));
+export async function stopBusyScripts(session: CaptureSession, answerMs = MAIN_THREAD_WATCHED_MS): Promise<boolean> {
+  const busy = await Promise.all(shownDocuments(session).map((one) => stopIfBusy(session, one, answerMs)));
   const isBusy = busy.includes(true);
   if (isBusy) session.notes.push(note('stopped_busy'));
   return isBusy;
@@ -73,10 +73,10 @@ async function stopFrame({ busyDocuments }: CaptureSession, frame: TargetSession
   busyDocuments.set(frame, null);
 }
 
-async function stopIfBusy(session: CaptureSession, document: TargetSession): Promise<boolean> {
+async function stopIfBusy(session: CaptureSession, document: TargetSession, answerMs: number): Promise<boolean> {
   const { busyDocuments, tabs } = session;
   try {
-    await document.send('Runtime.evaluate', { expression: '1' }, underLoad(session, MAIN_THREAD_WATCHED_MS));
+    await document.send('Runtime.evaluate', { expression: '1' }, underLoad(session, answerMs));
     return false;
   } catch {
     const own = tabs.withKept().find(({ tab }) => tab.session === document);

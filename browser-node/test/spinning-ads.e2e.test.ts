@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CaptureWorld } from './support/capture-world.ts';
+
+/** Alone in its file: beside pages that spin too, it would measure the machine. */
+test('an ad that spins on a click after the one that opened its landing is captured with it, and reported as busy', async (t) => {
+  const world = await CaptureWorld.start();
+  t.after(() => world.close());
+  world.site.setPage('http://shop.example/', '<title>shop</title>a shop');
+  const tag = `<div style="width: 300px; height: 250px; background: red">ad</div><button>more</button><script>
+    let clicks = 0;
+    addEventListener('click', () => { if (clicks++ > 0) for (;;); open('http://shop.example/') })</script>`;
+  const captured = await world.capture(tag, { kind: 'ad_tag', signal: AbortSignal.timeout(100_000) });
+  assert.equal(captured.failure, null, captured.outcome.failure?.cause);
+  assert.equal(captured.landings[0]?.page_title, 'shop');
+  const [busy] = captured.observed('main_thread');
+  assert.ok(
+    busy && busy.facts.busy_share > 0.8 && busy.facts.over_ms >= 4_000,
+    `${JSON.stringify(busy)} ${captured.notes}`,
+  );
+});
