@@ -12,7 +12,7 @@ const trap = { website: Type.Optional(Type.Unknown()) };
 
 const form = (title: string, fields: Record<string, TSchema>): TObject =>
   // A website may send more than is read.
-  Type.Object({ ...shared, ...fields, ...trap }, { additionalProperties: true, title });
+  Type.Object({ ...shared, ...fields, ...trap }, { additionalProperties: true, maxProperties: 100, title });
 
 /** What each form sends. */
 export const FORM_SCHEMAS: Record<FormName, TObject> = {
