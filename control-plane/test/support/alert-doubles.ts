@@ -62,14 +62,14 @@ export async function raiseAlert(
   campaignId: string,
   scan: Partial<AlertedScan> = {},
   violation: Partial<Violation> = {},
-  scanId = newId(),
+  { scanId = newId(), organizationId = ORGANIZATIONS.ours }: { scanId?: string; organizationId?: string } = {},
 ): Promise<string> {
   const [alert] = newAlerts(
     {
       ...{ id: newId(), kind: 'alerts', at: new Date(), scan: { ...SCAN, ...scan, campaign_id: campaignId } },
       violations: [{ ...VIOLATION, ...violation }],
     },
-    { organizationId: ORGANIZATIONS.ours, scanId, campaignId },
+    { organizationId, scanId, campaignId },
   );
   await api.domains.delivery.stores.alerts.add([alert!]);
   return alert!._id;
