@@ -5,7 +5,7 @@ import type { FoundAd } from '../discovery/found-ad.ts';
 import type { CreativePage } from '../harness/harness-page.ts';
 import { PageLoads } from '../harness/page-loads.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
-import { stopBusyScripts, stopFramesThatHoldUp } from '../session/busy-scripts.ts';
+import { stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import {
   type CaptureSession,
@@ -40,7 +40,6 @@ export type VisitedPage = { tab: OpenTab; documentId: string; ads: readonly Foun
 
 /** The ads on a page that has settled, once scripts that hold it up are stopped. Rejects when its tab is gone. */
 export async function findOnPage(capture: MemberCapture, tab: OpenTab): Promise<VisitedPage> {
-  await capture.ending.race(stopFramesThatHoldUp(capture, tab));
   await capture.ending.race(stopBusyScripts(capture));
   const { documentId } = tab.tab;
   return { tab, documentId, ads: await findAds(capture, tab) };
