@@ -94,6 +94,17 @@ export function workMetrics(registry: Registry) {
       'Tries of messages about alerts; `expired`: given up after a day, without a further try.',
       ['channel', 'outcome'],
     ),
+    webhookDeliveries: counter(
+      'adsweep_webhook_deliveries_total',
+      'Tries of deliveries to webhook endpoints; `expired`: not taken within a day, `dropped`: not wanted any more, both without a further try.',
+      ['outcome'],
+    ),
+    webhookLateness: new Histogram({
+      name: 'adsweep_webhook_lateness_seconds',
+      help: 'Time from an event to the delivery that an endpoint took.',
+      buckets: [1, 5, 30, 120, 600, 3_600, 21_600, 86_400],
+      registers,
+    }),
     failingEndpoints: gauge(
       'adsweep_webhook_endpoints_failing',
       'Active webhook endpoints whose last delivery failed, counted up to 10,000.',

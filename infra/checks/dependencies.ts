@@ -72,6 +72,7 @@ const LICENCES = new Set([
     'MIT-0',
     'MPL-2.0',
     'PSF-2.0',
+    'Unlicense',
   ],
 ]);
 

@@ -158,6 +158,8 @@ export function accountsDomain(
       isActive: async (id: string) => (await find(id))?.status === 'active',
       /** The quotas of the organization; changes take effect within a second. */
       quotasOf,
+      /** Where mails to the people of the organization go. */
+      contactEmailsOf: async (id: string): Promise<string[]> => (await find(id))?.contact_emails ?? [],
       /** The labels that the organization has defined. */
       labelsOf: async (id: string): Promise<Label[]> => (await find(id))?.labels ?? [],
       /** Price of a check for the organization, in micros; throws 403 if it is not active. */

@@ -88,6 +88,7 @@ export function createDomains(platform: Platform, settings: Settings) {
       handlers,
       ...{ ...reference.verbs, ...campaigns.verbs, ...scanning.verbs },
       policySetNames: analysis.verbs.policySetNames,
+      contactEmailsOf: accounts.verbs.contactEmailsOf,
     },
     settings,
   );

@@ -14,7 +14,7 @@ const NEEDS: Record<RoleName, readonly Need[]> = {
   checks: ['store'],
   /** Carries out outbox entries (charges, refunds, events), and releases unused reservations. */
   relay: ['store'],
-  /** Sends messages about alerts, and counts the webhook endpoints that fail. */
+  /** Sends events to webhook endpoints, and messages about alerts to destinations. */
   dispatcher: ['store'],
   /** Ends the attempts of nodes that are gone. */
   reaper: ['store', 'redis'],

@@ -1,3 +1,5 @@
+import { guardedPost } from '@adsweep/shared/egress/guarded-post.ts';
+import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { Domain } from '../domain.ts';
 import type { OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { OutboxSource } from '../platform/outbox/outbox-source.ts';
@@ -10,14 +12,20 @@ import { eventStore } from './events/event-store.ts';
 import { recordEvent } from './events/record-event.ts';
 import { type NotificationsNeeds, type NotificationsSettings, notifications } from './notifications/notifications.ts';
 import { type RelayDependencies, startMeasuringOutboxes, startRelay } from './outbox/relay.ts';
+import { type DeliveryRouteParts, deliveryRoutes } from './webhooks/delivery-routes.ts';
+import { deliveryStore } from './webhooks/delivery-store.ts';
+import { type DispatchParts, startDispatchingEvents } from './webhooks/dispatch-events.ts';
 import { type EndpointParts, endpointRoutes } from './webhooks/endpoint-routes.ts';
 import { endpointStore } from './webhooks/endpoint-store.ts';
 import { startMeasuringEndpoints } from './webhooks/measure-endpoints.ts';
+import { queueDeliveries } from './webhooks/queue-deliveries.ts';
+import { warnUsers } from './webhooks/warn-users.ts';
 
 /** The outboxes of all other domains' records, and how their kinds of entries are carried out, and what alerts and webhooks ask of others. */
 export type DeliveryNeeds = NotificationsNeeds &
   Pick<AlertParts, 'readTags' | 'policySetNames'> &
-  Pick<CampaignsDomain['verbs'], 'findCampaign'> & {
+  Pick<CampaignsDomain['verbs'], 'findCampaign'> &
+  Pick<AccountsDomain['verbs'], 'contactEmailsOf'> & {
     sources: OutboxSource[];
     handlers: Omit<OutboxHandlers, 'event' | 'alerts' | 'alert.changed'>;
   };
@@ -32,14 +40,21 @@ export function deliveryDomain(
   { sources, handlers, ...needs }: DeliveryNeeds,
   settings: DeliverySettings,
 ) {
-  const { store, secrets, wake, metrics, logger } = platform;
+  const { store, secrets, wake, mailer, metrics, logger } = platform;
+  const deliveries = deliveryStore(store);
   const [events, endpoints, alerts] = [eventStore(store), endpointStore(store), alertStore(store)];
   const notified = notifications(platform, needs, alerts, settings);
   const outboxFilled = () => wake.announce('outbox');
+  const queued = () => wake.announce('deliveries');
+  const toEndpoints = guardedPost(settings.egress, { connectionsMax: 32 });
+  const closing = { stop: async () => toEndpoints.close() };
   /** What follows the changes of alerts. */
   const followers: AlertFollower[] = [notified.follower];
   const outboxHandlers = {
-    event: (entry, origin) => recordEvent(events, entry, origin),
+    event: async (entry, origin) => {
+      const event = await recordEvent(events, entry, origin);
+      await queueDeliveries({ endpoints, deliveries, queued }, event);
+    },
     ...alertHandlers(alerts, followers, outboxFilled),
   } satisfies Partial<OutboxHandlers>;
   const dependencies: RelayDependencies = {
@@ -58,18 +73,33 @@ export function deliveryDomain(
       wake.announce('deliveries');
     },
   };
+  const sending: DispatchParts = {
+    ...{ endpoints, deliveries, events, secrets, readTags: needs.readTags, post: toEndpoints.post, metrics, logger },
+    warnUsers: warnUsers({ mailer, contactEmailsOf: needs.contactEmailsOf, logger }),
+  };
+  const deliveryParts: DeliveryRouteParts = { endpoints, deliveries, events, secrets, post: toEndpoints.post, queued };
   return {
-    stores: { events, endpoints, alerts, ...notified.stores },
+    stores: { events, endpoints, deliveries, alerts, ...notified.stores },
     routes: {
-      api: [...alertRoutes({ ...needs, alerts, outboxFilled }), ...endpointRoutes(endpointParts), ...notified.routes],
+      api: [
+        ...alertRoutes({ ...needs, alerts, outboxFilled }),
+        ...endpointRoutes(endpointParts),
+        ...deliveryRoutes(deliveryParts),
+        ...notified.routes,
+      ],
     },
     loops: {
-      api: notified.loops.api,
+      api: () => [...notified.loops.api(), closing],
       relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)],
-      dispatcher: () => [...notified.loops.dispatcher(), startMeasuringEndpoints({ endpoints, metrics, logger })],
+      dispatcher: () => [
+        ...notified.loops.dispatcher(),
+        startDispatchingEvents(sending, wake.signal('deliveries')),
+        startMeasuringEndpoints({ endpoints, metrics, logger }),
+        closing,
+      ],
     },
     outboxHandlers,
     verbs: notified.verbs,
-    dependencies: { ...dependencies, dispatching: notified.dispatching },
+    dependencies: { ...dependencies, dispatching: notified.dispatching, sending },
   } satisfies Domain;
 }

@@ -4,6 +4,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import fc from 'fast-check';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { DeliveryRecord } from '../../src/delivery/webhooks/delivery.ts';
 import { PERMISSIONS } from '../../src/http/caller.ts';
 import { ERRORS } from '../../src/http/errors.ts';
 import type { Route } from '../../src/http/route.ts';
@@ -117,6 +118,7 @@ describe('any request to any operation', () => {
         return { client_id: (await api.post('/api/v1/account/oauth-clients', wanted, { key: KEYS.theirs })).body.id };
       },
     ],
+    ['/api/v1/webhooks/deliveries/{attempt_id}', async () => ({ attempt_id: await theirAttempt() })],
     [
       '/api/v1/webhooks/{endpoint_id}',
       async () => {
@@ -181,6 +183,14 @@ describe('any request to any operation', () => {
     ],
     ['/api/v1/tag-definitions/{slug}', async () => ({ slug: await registerTheirTag('their_tag') })],
   ];
+  const theirAttempt = async () => {
+    const attempt = { organization_id: ORGANIZATIONS.theirs, endpoint_id: 'theirs', event_id: newId(), attempts: 0 };
+    const delivery = { ...attempt, _id: newId(), kind: 'scanning.scan.completed', state: 'waiting' };
+    const answer = { at: new Date(), duration_ms: 1, status: 500, body: '', error_code: 'status' };
+    await api.domains.delivery.stores.deliveries.tried(delivery as DeliveryRecord, 'waiting', answer, false);
+    const [written] = (await api.domains.delivery.stores.deliveries.log(attempt, {}, { skip: 0, limit: 1 })).rows;
+    return written!._id;
+  };
   const theirRule = async () => {
     const rule = { name: 'Theirs', tag_slug: 'theirs', rule_type: 'stopword_url', config: { contains: ['x'] } };
     return (await api.post('/api/v1/custom-rules', rule, { key: KEYS.theirs })).body.id;
@@ -207,6 +217,8 @@ describe('any request to any operation', () => {
     ['/set-default', { is_default: true }],
     ['/preview', { days: 1 }],
     ['/status', { status: 'resolved' }],
+    ['/test', { event_type: 'scanning.scan.completed' }],
+    ['/{endpoint_id}/replay', { from_ts: '2026-03-01T00:00:00Z', to_ts: '2026-03-02T00:00:00Z' }],
   ];
   /** Paths whose parameters name nothing of an organization. */
   const OF_NOBODY = ['/api/v1/fleet/nodes/{id}/', '/api/v1/organizations/{id}'];

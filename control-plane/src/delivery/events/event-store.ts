@@ -28,12 +28,38 @@ export function eventStore(store: Store) {
       await events.createIndexes([
         { key: { occurred_at: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
         { key: { organization_id: 1, scan_id: 1, sequence: 1 } },
+        { key: { organization_id: 1, occurred_at: 1, _id: 1 } },
       ]);
     },
 
     /** Adds an event, unless it was added before under the same id. */
     async add(event: EventRecord): Promise<void> {
       await insertOnce(events, event);
+    },
+
+    /** An event of this organization; null: there is none, or it was deleted. */
+    async find(organization_id: string, _id: string): Promise<EventRecord | null> {
+      return events.findOne({ _id, organization_id });
+    },
+
+    /** The next events of an organization between two moments (the first inclusive), oldest first; `after`: the last of those that were read. */
+    async between(
+      organization_id: string,
+      [from, to]: [Date, Date],
+      after: Pick<EventRecord, '_id' | 'occurred_at'> | null,
+      limit: number,
+    ): Promise<EventRecord[]> {
+      const begin = after ? after.occurred_at : from;
+      const found = await events
+        .find({
+          organization_id,
+          occurred_at: { $gte: begin, $lt: to },
+          ...(after && { $or: [{ occurred_at: { $gt: begin } }, { _id: { $gt: after._id } }] }),
+        })
+        .sort({ occurred_at: 1, _id: 1 })
+        .limit(limit)
+        .toArray();
+      return found;
     },
 
     /** A scan's events in the order in which they occurred. */

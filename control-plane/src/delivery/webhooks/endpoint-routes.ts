@@ -87,7 +87,7 @@ export function endpointRoutes(parts: EndpointParts): Route<Caller>[] {
     all.create({
       summary: 'Create a webhook endpoint',
       description:
-        'Where events are to be sent, signed by [Standard Webhooks](https://www.standardwebhooks.com). This version stores endpoints, but does not send events to them yet.',
+        'Where events are sent, signed by [Standard Webhooks](https://www.standardwebhooks.com). What is not answered with 2xx is tried again for 24 hours.',
       reply: 'The endpoint with its secret.',
       body: WebhookInSchema,
       schema: WebhookCreatedSchema,

@@ -83,7 +83,7 @@ describe('alerts are raised', () => {
     assert.deepEqual(now, ['autosound dismissed', `brand:${brand} open`]);
   });
 
-  test('§2.8.12 scans without a campaign, of a campaign without a set, and those that failed raise no alert', async () => {
+  test('§1.3 §2.8.12 scans without a campaign, of a campaign without a set, and those that failed raise no alert', async () => {
     const organization_id = `organization-${newId()}`;
     const { campaignId } = await boundCampaign(farm.store, organization_id, [AUTOSOUND]);
     const alone = await crawled({ organization_id });

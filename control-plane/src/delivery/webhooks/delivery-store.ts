@@ -1,0 +1,105 @@
+import { newId } from '@adsweep/shared/ids.ts';
+import { insertAllOnce, insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Filter, Store } from '../../platform/store.ts';
+import type { Attempt, AttemptRecord, DeliveryRecord, DeliveryState } from './delivery.ts';
+
+/** Spec 6: replayable for seven days, then deleted. */
+export const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** The deliveries of one endpoint. */
+export type OfEndpoint = Pick<DeliveryRecord, 'organization_id' | 'endpoint_id'>;
+
+/** Which attempts a log shows; absent: all. */
+export type AttemptFilter = { succeeded?: boolean | undefined; from?: Date | undefined; to?: Date | undefined };
+
+const OLDEST = { window_from: 1, sequence: 1, _id: 1 } as const;
+
+/** The only code that accesses deliveries and their attempts. */
+export type DeliveryStore = ReturnType<typeof deliveryStore>;
+
+export function deliveryStore(store: Store) {
+  const deliveries: Collection<DeliveryRecord> = store.collection<DeliveryRecord>('webhook_deliveries');
+  const attempts: Collection<AttemptRecord> = store.collection<AttemptRecord>('webhook_attempts');
+  const kept = { expireAfterSeconds: KEPT_MS / 1000 };
+
+  return {
+    async createIndexes(): Promise<void> {
+      await deliveries.createIndexes([
+        { key: { organization_id: 1, endpoint_id: 1, state: 1, ...OLDEST } },
+        { key: { occurred_at: 1 }, ...kept },
+      ]);
+      await attempts.createIndexes([
+        { key: { organization_id: 1, endpoint_id: 1, at: -1, _id: -1 } },
+        { key: { at: 1 }, ...kept },
+      ]);
+    },
+
+    /** Stores deliveries, except those that exist. */
+    async add(made: DeliveryRecord[]): Promise<void> {
+      if (made.length > 0) await insertAllOnce(deliveries, made);
+    },
+
+    /** The oldest deliveries of an endpoint that wait. */
+    async oldestWaiting({ organization_id, endpoint_id }: OfEndpoint, limit: number): Promise<DeliveryRecord[]> {
+      return deliveries.find({ organization_id, endpoint_id, state: 'waiting' }).sort(OLDEST).limit(limit).toArray();
+    },
+
+    /** Writes a try and what became of its delivery. */
+    async tried(delivery: DeliveryRecord, state: DeliveryState, attempt: Attempt, succeeded: boolean): Promise<void> {
+      const { _id: delivery_id, organization_id, endpoint_id, event_id, kind } = delivery;
+      const number = delivery.attempts + 1;
+      const of = { delivery_id, organization_id, endpoint_id, event_id, kind, number, succeeded };
+      await insertOnce(attempts, { _id: newId(), ...of, ...attempt });
+      await deliveries.updateOne({ _id: delivery_id, state: 'waiting' }, { $set: { state, attempts: number } });
+    },
+
+    /** Ends a delivery that is not tried. */
+    async drop({ _id }: Pick<DeliveryRecord, '_id'>): Promise<void> {
+      await deliveries.updateOne({ _id, state: 'waiting' }, { $set: { state: 'dropped' } });
+    },
+
+    /** Ends the deliveries of an endpoint whose window began before `until`; their number. */
+    async expire({ organization_id, endpoint_id }: OfEndpoint, until: Date): Promise<number> {
+      const over = { organization_id, endpoint_id, state: 'waiting' as const, window_from: { $lte: until } };
+      return (await deliveries.updateMany(over, { $set: { state: 'expired' } })).modifiedCount;
+    },
+
+    /** Makes deliveries wait again, whatever became of them; they have their 24 hours from `now`. */
+    async replay(ids: string[], now: Date): Promise<void> {
+      await deliveries.updateMany({ _id: { $in: ids } }, { $set: { state: 'waiting', window_from: now } });
+    },
+
+    /** Of these deliveries, the ids of those that were taken. */
+    async takenOf(ids: string[]): Promise<Set<string>> {
+      const taken = deliveries.find({ _id: { $in: ids }, state: 'delivered' }).project<{ _id: string }>({ _id: 1 });
+      return new Set((await taken.toArray()).map(({ _id }) => _id));
+    },
+
+    /** A page of the tries of an endpoint, newest first, and their number. */
+    async log(
+      { organization_id, endpoint_id }: OfEndpoint,
+      { succeeded, from, to }: AttemptFilter,
+      { skip, limit }: { skip: number; limit: number },
+    ) {
+      const at = { ...(from && { $gte: from }), ...(to && { $lt: to }) };
+      const filter: Filter<AttemptRecord> = {
+        ...{ organization_id, endpoint_id },
+        ...(succeeded !== undefined && { succeeded }),
+        ...((from || to) && { at }),
+      };
+      const page = attempts.find(filter).sort({ at: -1, _id: -1 }).skip(skip).limit(limit);
+      const [rows, total] = await Promise.all([page.toArray(), attempts.countDocuments(filter)]);
+      return { rows, total };
+    },
+
+    /** A try of this organization; null: there is none. */
+    async findAttempt(organization_id: string, _id: string): Promise<AttemptRecord | null> {
+      return attempts.findOne({ _id, organization_id });
+    },
+
+    /** The number of an endpoint's deliveries in a state. */
+    async countOf({ organization_id, endpoint_id }: OfEndpoint, state: DeliveryState): Promise<number> {
+      return deliveries.countDocuments({ organization_id, endpoint_id, state });
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
+import type { EventRecord } from '../events/event-store.ts';
+import { type EndpointRecord, wantsEvent } from './endpoint.ts';
+import { WINDOW_MS } from './health.ts';
+
+/**
+ * What became of an event for an endpoint. `waiting`: it is sent, or tried again; `expired`: it was not taken within 24 hours; `dropped`: the
+ * endpoint does not want it any more, or nothing of it is left.
+ */
+export type DeliveryState = 'waiting' | 'delivered' | 'expired' | 'dropped';
+
+/** An event for an endpoint. There is one for each pair, whose id follows from both. */
+export type DeliveryRecord = {
+  _id: string;
+  organization_id: string;
+  endpoint_id: string;
+  event_id: string;
+  kind: EventKind;
+  scan_id: string;
+  campaign_id: string | null;
+  /** Orders the events of one scan. */
+  sequence: number;
+  occurred_at: Date;
+  /** When its 24 hours began: when the event occurred, or when it was replayed. */
+  window_from: Date;
+  state: DeliveryState;
+  attempts: number;
+};
+
+/** A try. `status`, `body`: of the answer, at most 2 KB of it; null: none came, and `error_code` and `body` say why. */
+export type Attempt = {
+  at: Date;
+  duration_ms: number;
+  status: number | null;
+  body: string;
+  error_code: string | null;
+};
+
+/** A try of a delivery, as the log has it. `number`: from 1. */
+export type AttemptRecord = Attempt &
+  Pick<DeliveryRecord, 'organization_id' | 'endpoint_id' | 'event_id' | 'kind'> & {
+    _id: string;
+    delivery_id: string;
+    number: number;
+    succeeded: boolean;
+  };
+
+export const deliveryIdOf = (eventId: string, endpointId: string): string => `${eventId}:${endpointId}`;
+
+/** The deliveries of an event to those of an organization's endpoints that want it, paused ones too: the window of the event runs on for them. */
+export function deliveriesOf(event: EventRecord, endpoints: EndpointRecord[]): DeliveryRecord[] {
+  const { _id: event_id, organization_id, scan_id, campaign_id, sequence, kind, occurred_at } = event;
+  return endpoints
+    .filter((endpoint) => wantsEvent(endpoint, event))
+    .map(({ _id: endpoint_id }) => ({
+      ...{
+        _id: deliveryIdOf(event_id, endpoint_id),
+        organization_id,
+        endpoint_id,
+        event_id,
+        kind,
+        scan_id,
+        campaign_id,
+      },
+      ...{ sequence, occurred_at, window_from: occurred_at, state: 'waiting', attempts: 0 },
+    }));
+}
+
+/** When a delivery is tried no more (spec 6). */
+export const windowEndsAt = ({ window_from }: Pick<DeliveryRecord, 'window_from'>): Date =>
+  new Date(window_from.getTime() + WINDOW_MS);
+
+/**
+ * Which of the waiting deliveries, oldest first, may be sent together: the first of each scan, because the events of a scan are sent in their
+ * order, and at most `width`. Pure.
+ */
+export function firstOfEachScan(waiting: DeliveryRecord[], width: number): DeliveryRecord[] {
+  const scans = new Set<string>();
+  const firsts = waiting.filter(({ scan_id }) => !scans.has(scan_id) && scans.add(scan_id));
+  return firsts.slice(0, width);
+}
