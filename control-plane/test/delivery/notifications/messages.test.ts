@@ -367,7 +367,7 @@ test('§2.8.63 a message has a picture of its first alert: uploaded to Telegram,
   // Slack cannot load a picture from a private address, and then refuses the message.
   slackReply = (body) => ({ status: JSON.stringify(body).includes('picture.jpg') ? 400 : 200 });
   const alerted = { report_token: scan.report_token };
-  await raiseAlert(api, campaign, alerted, {}, made.id);
+  await raiseAlert(api, campaign, alerted, {}, { scanId: made.id });
   await relayAll(api);
   await dispatchAfter(61 * SECOND_MS);
   slackReply = () => ({ status: 200 });

@@ -23,7 +23,7 @@ describe('hidden tags of the platform', () => {
   });
   after(() => api.stop());
 
-  test('§2.5.16 organizations see a hidden tag of the platform in no list of tags, scan or filter; the operator does', async () => {
+  test('§2.5.19 organizations see a hidden tag of the platform in no list of tags, scan or filter; the operator does', async () => {
     const scan = sampleScan({
       ...{ _id: newId(), organization_id: ORGANIZATIONS.ours, outbox: [] },
       tags: [sampleTag(SLUG, ''), sampleTag('autosound', '')],
