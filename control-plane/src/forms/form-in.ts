@@ -7,7 +7,7 @@ const Filled = (maxLength: number) => Type.String({ minLength: 1, maxLength, pat
 const Optional = (maxLength: number, of: object = {}) => Type.Optional(orNull(Type.String({ maxLength, ...of })));
 
 const shared = { name: Filled(200), email: Type.String({ format: 'email', maxLength: 254 }) };
-/** People do not see this field: whoever fills it in is a program. */
+/** The page hides this field, so that only programs fill it in. */
 const trap = { website: Type.Optional(Type.Unknown()) };
 
 const form = (title: string, fields: Record<string, TSchema>): TObject =>

@@ -31,7 +31,7 @@ export const isOfAdServer = (url: string): boolean =>
   adServerName(url) !== null || (/^https?:/i.test(url) && AD_SERVER_SOFTWARE.test(url));
 
 /**
- * The network of an ad: that of the first of `urls`, in the order in which they led to it, which is not of the publisher or its company, and not of a company
+ * The network of an ad: that of the first of `urls`, in the order of the requests, which is not of the publisher or its company, and not of a company
  * that serves no ads, such as tag managers, analytics, measurement, data about people and content networks (spec 2.1, rule 1). Of an ad server
  * of no known company, only the host is known.
  */

@@ -53,7 +53,7 @@ function lineOf(
 ): AlertLine {
   const { country_code, emulator_id, labels, scan_id, report_token, scan_url, offer_url, severity } = alert;
   const links = scanLinks(publicUrl, { _id: scan_id, report_token });
-  // Messages are for people of the organization, whoever made its destinations.
+  // People of the organization read messages, also those of a destination that the operator created.
   const shown = shownTag(alert, tags, false);
   const country = geoOf(country_code)?.name;
   return {

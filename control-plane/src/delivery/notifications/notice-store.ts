@@ -2,7 +2,7 @@ import { insertOnce } from '../../platform/insert-once.ts';
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
-/** A change of an alert that a destination is told of. `message_id`: the message that it is part of; '': none yet. */
+/** A change of an alert that is to be sent to a destination. `message_id`: the message that it is part of; '': none yet. */
 export type NoticeRecord = {
   _id: string;
   organization_id: string;

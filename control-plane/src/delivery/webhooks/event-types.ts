@@ -4,7 +4,7 @@ import { type TSchema, Type } from 'typebox';
 /** The body of a delivery: the envelope of Standard Webhooks, in which `timestamp` is when the event occurred. */
 export type EventBody = { type: EventKind; timestamp: string; data: EventPayload<EventKind> & { sequence: number } };
 
-/** What clients are told of a kind of event. */
+/** The description of a kind of event in the catalogue. */
 export type EventType = { kind: EventKind; description: string; schema: TSchema; sample: EventBody };
 
 const ID = '0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a';

@@ -19,7 +19,7 @@ export type StartRunParts = {
   runAccepted: () => void;
 };
 
-/** Which run is started, by what, and when. The same id starts one run, whoever starts it how often. */
+/** Which run is started, by what, and when. Repeated starts with one id create one run. */
 export type RunStart = { id: string; trigger: Exclude<RunTrigger, 'api'>; now: Date };
 
 export type StartRun = (campaign: CampaignRecord, start: RunStart) => Promise<RunRecord>;
