@@ -38,17 +38,31 @@ export function poolOf(catalogue: Catalogue, countryCode: string, proxyType: Pro
   return catalogue.pools.find((pool) => pool.country_code === countryCode && pool.proxy_type === proxyType) ?? null;
 }
 
-/** Number of characters that are compared: the distance takes quadratic time. */
-const COMPARED_LENGTH_MAX = 48;
+/** Characters of a value that are looked at. */
+const COMPARED_MAX = 200;
+/** How many characters more than a value has are compared with it: the distance takes quadratic time, and all that follows makes no difference. */
+const COMPARED_BEYOND = 8;
+
+/** The folded values of lists: a request may name hundreds of unknown values, each of which is compared with the same list. */
+const foldedLists = new WeakMap<readonly string[], string[]>();
+
+function foldedOf(values: readonly string[]): string[] {
+  const folded = foldedLists.get(values) ?? values.map(fold);
+  foldedLists.set(values, folded);
+  return folded;
+}
 
 /** Up to five of `values`, the most similar to `given` first (spec 2.4, `valid_sample`). */
 export function closest(values: readonly string[], given: string): string[] {
-  const wanted = fold(given).slice(0, COMPARED_LENGTH_MAX);
-  return values
-    .map((value, position) => ({ value, position, distance: editDistance(wanted, fold(value)) }))
+  const wanted = fold(given.slice(0, COMPARED_MAX));
+  return foldedOf(values)
+    .map((value, position) => {
+      const distance = editDistance(wanted.slice(0, value.length + COMPARED_BEYOND), value);
+      return { position, distance };
+    })
     .sort((a, b) => a.distance - b.distance || a.position - b.position)
     .slice(0, VALID_SAMPLE_MAX)
-    .map(({ value }) => value);
+    .map(({ position }) => values[position]!);
 }
 
 /** Levenshtein distance: the number of letters to insert, delete or replace. */
