@@ -12,7 +12,7 @@ import type { DeliveryStore } from './delivery-store.ts';
 import { type EndpointRecord, wantsEvent } from './endpoint.ts';
 import type { EndpointStore } from './endpoint-store.ts';
 import { afterTry, dueOfOutage, outageDueAt, type Try, WINDOW_MS } from './health.ts';
-import { bodyOf, type Sent, sendEvent } from './send-event.ts';
+import { bodyOf, type Sent, sendEvent, slugsOf } from './send-event.ts';
 import type { WarnUsers } from './warn-users.ts';
 
 export type DispatchParts = {
@@ -164,7 +164,8 @@ async function deliver(
 ): Promise<Result> {
   const { deliveries, events, readTags, metrics, clock = () => new Date() } = parts;
   const event = await events.find(delivery.organization_id, delivery.event_id);
-  const body = event && wantsEvent(endpoint, delivery) ? bodyOf(event, await readTags(delivery.organization_id)) : null;
+  const isWanted = event !== null && wantsEvent(endpoint, delivery);
+  const body = isWanted ? bodyOf(event, await readTags(event.organization_id, slugsOf(event))) : null;
   if (!body) {
     await deliveries.drop(delivery);
     metrics.webhookDeliveries.inc({ outcome: 'dropped' });

@@ -22,6 +22,10 @@ export function bodyOf({ kind, payload, sequence, occurred_at }: EventRecord, ta
 
 type TagsDetected = EventPayload<'scanning.tags.detected'>;
 
+/** The tags that an event names: `bodyOf` needs the definitions of these alone. */
+export const slugsOf = ({ kind, payload }: EventRecord): string[] =>
+  kind === 'scanning.tags.detected' ? (payload as TagsDetected).tag_slugs : [];
+
 function withoutArchived(payload: TagsDetected, tags: Tags): TagsDetected | null {
   const inService = (slug: string): boolean => !isArchived(tags, slug);
   const tag_slugs = payload.tag_slugs.filter(inService);
