@@ -1,4 +1,5 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 
 /** Whole calendar days, both ends inclusive, in an IANA timezone; each bound is independent. */
 export type DayRange = { date_from?: string | undefined; date_to?: string | undefined; timezone?: string | undefined };
@@ -73,14 +74,4 @@ function clockOf(timezone: string): Intl.DateTimeFormat {
 
 function localDay(moment: number, timezone: string): string {
   return new Date(moment + offsetAt(moment, timezone)).toISOString().slice(0, 10);
-}
-
-function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

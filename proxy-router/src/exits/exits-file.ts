@@ -1,6 +1,7 @@
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { lineOf } from '@adsweep/shared/validation/issue.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
+import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 import type { Static, TObject } from 'typebox';
 import { Type } from 'typebox';
 import { Settings } from 'typebox/system';
@@ -116,17 +117,6 @@ function exitProblems(exits: Partial<ListedExit>[], builtIn: readonly string[]):
       problems.push(`/exits/${index}/upstream belongs to the provider list`);
     return problems;
   });
-}
-
-function isTimezone(name: string): boolean {
-  // An offset such as +02:00 is one for Intl, and not for a browser.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function providerProblems(providers: Partial<ProviderConfig>[], builtIn: readonly string[]): string[] {
