@@ -31,7 +31,7 @@ export function boundedWrites<K extends Counted>(store: Store, of: string) {
       }
       const claims = owned.claims.filter(({ until }) => until.getTime() > Date.now());
       const claimed = new Set([id, ...claims.map(({ record }) => record.id)]);
-      const stored = (await kept()).filter((record) => !claimed.has(record.id));
+      const stored = (await kept([...claimed])).filter((record) => !claimed.has(record.id));
       const record = take([...stored, ...claims.map((one) => one.record)]);
       const mine = { token: crypto.randomUUID(), until: new Date(Date.now() + WRITE_WITHIN_MS), record };
       const change = { $set: { claims: [...claims, mine] }, $inc: { version: 1 } };
@@ -52,7 +52,7 @@ export function boundedWrites<K extends Counted>(store: Store, of: string) {
 }
 
 /**
- * A record to be stored, or to be stored anew. `kept` reads all records of its owner. `take` gets the others, those that are about to be
- * stored too, and returns what is claimed or throws if the owner has no room.
+ * A record to be stored, or to be stored anew. `kept` reads all records of its owner, or sums up those that are not among `claimed`. `take` gets
+ * the others, those that are about to be stored too, and returns what is claimed or throws if the owner has no room.
  */
-export type Wanted<K> = { id: string; kept: () => Promise<K[]>; take: (others: K[]) => K };
+export type Wanted<K> = { id: string; kept: (claimed: string[]) => Promise<K[]>; take: (others: K[]) => K };

@@ -30,6 +30,6 @@ export async function boundCampaign(store: Store, organizationId: string, values
     ...{ country_codes: ['US'], policy_set_id: set._id },
   };
   const campaign = newCampaign(settings, { id: newId(), organizationId, now: new Date() });
-  await campaignStore(store).insert(campaign);
+  await campaignStore(store).insertWithin(campaign);
   return { set, campaignId: campaign._id };
 }

@@ -1,4 +1,6 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import { nextRunOf, type Replanned, type ScheduleProblem } from '../schedules/schedule.ts';
@@ -21,13 +23,16 @@ export type CampaignFilter = {
 /** A firing of a campaign's schedule that one process carries out. */
 export type Firing = { campaign: CampaignRecord; moment: Date };
 
+const CAMPAIGNS_MAX = 20_000;
+
 type TargetText = { _id: string; organization_id: string; text: string };
 
 /** Longer targets are stored separately, so that lists do not read them. */
 const OWN_TEXT_MAX = 4_096;
 const NEWEST = { created_at: -1, _id: -1 } as const;
 
-export function campaignStore(store: Store) {
+/** `campaignsMax`: of one organization, archived ones included. */
+export function campaignStore(store: Store, campaignsMax = CAMPAIGNS_MAX) {
   const campaigns: Collection<CampaignRecord> = store.collection<CampaignRecord>('campaigns');
   const texts: Collection<TargetText> = store.collection<TargetText>('campaign_targets');
 
@@ -45,13 +50,24 @@ export function campaignStore(store: Store) {
   const find = (organization_id: string, _id: string): Promise<CampaignRecord | null> =>
     campaigns.findOne({ _id, organization_id });
 
+  const writeWithin = boundedWrites<{ id: string; campaigns: number }>(store, 'campaigns');
+
+  /** How many campaigns an organization has, archived ones included, except these. None is ever deleted: an equal number is the same ones. */
+  const countWithout = async (organization_id: string, ids: string[]): Promise<number> => {
+    for (;;) {
+      const all = await campaigns.countDocuments({ organization_id });
+      const excepted = await campaigns.countDocuments({ organization_id, _id: { $in: ids } });
+      if ((await campaigns.countDocuments({ organization_id })) === all) return all - excepted;
+    }
+  };
+
   return {
     async createIndexes(): Promise<void> {
       await campaigns.createIndexes([
         // Includes the name: a search for a part of it reads only campaigns that may have it.
         { key: { organization_id: 1, is_archived: 1, ...NEWEST, name: 1 }, countedPrefix: 2, partsOf: 'name' },
         { key: { organization_id: 1, group_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 3 },
-        { key: { organization_id: 1, group_id: 1, last_run_at: -1 } },
+        { key: { organization_id: 1, group_id: 1, last_run_at: -1 }, countedPrefix: 1 },
         { key: { next_run_at: 1 }, sparse: true },
         { key: { firing_due_at: 1 }, sparse: true },
         BOUND_INDEX,
@@ -60,9 +76,19 @@ export function campaignStore(store: Store) {
 
     ...boundCampaigns(campaigns),
 
-    /** Stores a campaign, unless one with this id exists. */
-    async insert(campaign: CampaignRecord): Promise<void> {
-      await insertOnce(campaigns, await storeText(campaign));
+    /** Stores a campaign, unless one with this id exists. Throws 409 if its organization has too many. */
+    async insertWithin(campaign: CampaignRecord): Promise<void> {
+      const { _id: id, organization_id } = campaign;
+      const kept = async (claimed: string[]) => [
+        { id: 'stored', campaigns: await countWithout(organization_id, claimed) },
+      ];
+      const take = (others: { campaigns: number }[]) => {
+        if (others.reduce((sum, { campaigns: number }) => sum + number, 0) < campaignsMax) return { id, campaigns: 1 };
+        throw new ApiError('campaigns.too_many', `There can be at most ${campaignsMax} campaigns.`);
+      };
+      await writeWithin(organization_id, { id, kept, take }, async () => {
+        await insertOnce(campaigns, await storeText(campaign));
+      });
     },
 
     /** A campaign of this organization; null: missing, or another organization's. A long target is not read. */
@@ -211,12 +237,6 @@ export function campaignStore(store: Store) {
       const where = filterOf(organization_id, filter);
       const rows = await campaigns.find(where).sort(NEWEST).skip(skip).limit(limit).toArray();
       return { rows, total: await campaigns.countDocuments(where) };
-    },
-
-    /** The campaigns of the organization, archived ones included. */
-    async count(organization_id: string): Promise<number> {
-      const counts = [true, false].map((is_archived) => campaigns.countDocuments({ organization_id, is_archived }));
-      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },
 
     /** Name and group of the campaigns with these ids. */

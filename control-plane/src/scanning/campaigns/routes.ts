@@ -21,8 +21,6 @@ export type CampaignParts = CampaignCheckParts & {
   defaultPolicySet: (organizationId: string) => Promise<string | null>;
 };
 
-/** Campaigns of one organization, archived ones included. */
-const CAMPAIGNS_MAX = 20_000;
 const PICKED_MAX = 100;
 
 const [group, path] = ['Campaigns', '/api/v1/campaigns'];
@@ -78,15 +76,13 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
         if (earlier) return earlier;
         const groupId = body.group_id ?? defaultGroupId(organizationId);
         await requireActiveGroup(parts, organizationId, groupId);
-        if ((await campaigns.count(organizationId)) >= CAMPAIGNS_MAX)
-          throw new ApiError('campaigns.too_many', `There can be at most ${CAMPAIGNS_MAX} campaigns.`);
         const policy_set_id =
           body.policy_set_id === undefined ? await parts.defaultPolicySet(organizationId) : body.policy_set_id;
         const campaign = {
           ...newCampaign(settingsOf({ ...body, policy_set_id }, groupId, addresses), { id, organizationId, now }),
           ...(body.notifications && { notifications: routingOf(body.notifications) }),
         };
-        await campaigns.insert(campaign);
+        await campaigns.insertWithin(campaign);
         return campaign;
       },
     }),

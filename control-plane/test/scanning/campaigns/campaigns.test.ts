@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { openStore } from '../../../src/platform/store.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import type { CampaignRecord } from '../../../src/scanning/campaigns/campaign.ts';
+import { campaignStore } from '../../../src/scanning/campaigns/campaign-store.ts';
 import type { GroupRecord } from '../../../src/scanning/groups/group.ts';
 import {
   itemsOf,
@@ -64,6 +66,21 @@ describe('campaigns', () => {
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409]);
     const made = answers.flatMap(({ status, body }) => (status === 201 ? [body.id] : []));
     await groups.deleteMany({ _id: { $in: [id, ...made, ...many.map(({ _id }) => _id)] } });
+  });
+
+  test('§2.8.80 an organization has no more campaigns than it may, archived ones included, however many are created at once', async () => {
+    const newest = (await api.store.collection<CampaignRecord>('campaigns').findOne({ _id: (await create()).id }))!;
+    const store = await openStore({ path: ':memory:' });
+    const processes = [campaignStore(store, 5), campaignStore(store, 5)];
+    const add = (_id: string, organization_id: string) =>
+      processes[Number(_id) % 2]!.insertWithin({ ...newest, _id, organization_id, is_archived: _id > '4' });
+    const outcomes = await Promise.allSettled([...'123456789'].flatMap((id) => [add(id, 'a'), add(`1${id}`, 'b')]));
+    const refusals = outcomes.filter(({ status }) => status === 'rejected').map((one) => Object(one).reason.code);
+    assert.deepEqual(refusals, Array(8).fill('campaigns.too_many'));
+    const [first] = await store.collection<CampaignRecord>('campaigns').find({ organization_id: 'a' }).toArray();
+    await add(first!._id, 'a');
+    assert.equal(await store.collection('campaigns').countDocuments({}), 10, 'storing one again needs no room');
+    await store.close();
   });
 
   test('§2.8 a campaign has every field, with the defaults of those that were not sent', async () => {
