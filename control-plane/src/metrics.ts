@@ -36,6 +36,7 @@ export type WorkMetrics = ReturnType<typeof workMetrics>;
 
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
 const LATE_CALLS = ['alone', 'loaded', 'members', 'upload', 'complete', 'fail', 'release'] as const;
+const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'expired', 'dropped'] as const;
 const REMOVED = ['scan', 'evidence', 'unreferenced'] as const;
 const MODEL_CALLS = ['answered', 'refused', 'remembered', 'unusable', 'timeout', 'rate_limited', 'error'] as const;
 const TOKENS = ['input', 'output'] as const;
@@ -105,6 +106,11 @@ export function workMetrics(registry: Registry) {
       buckets: [1, 5, 30, 120, 600, 3_600, 21_600, 86_400],
       registers,
     }),
+    webhookBacklog: gauge(
+      'adsweep_webhook_backlog',
+      'Deliveries that wait, those to paused endpoints too, by their age: up to a minute, then up to an hour, six hours and a day; each counted up to 10,000.',
+      ['age'],
+    ),
     failingEndpoints: gauge(
       'adsweep_webhook_endpoints_failing',
       'Active webhook endpoints whose last delivery failed, counted up to 10,000.',
@@ -163,6 +169,7 @@ export function workMetrics(registry: Registry) {
   for (const outcome of LEASE_OUTCOMES) metrics.leases.inc({ outcome }, 0);
   for (const code of FAILURE_CODES) metrics.failedAttempts.inc({ code }, 0);
   for (const call of LATE_CALLS) metrics.lateResults.inc({ call }, 0);
+  for (const outcome of WEBHOOK_OUTCOMES) metrics.webhookDeliveries.inc({ outcome }, 0);
   for (const what of REMOVED) metrics.removed.inc({ what }, 0);
   for (const outcome of MODEL_CALLS) metrics.modelCalls.inc({ outcome }, 0);
   for (const kind of TOKENS) metrics.modelTokens.inc({ kind }, 0);

@@ -17,9 +17,9 @@ import { deliveryStore } from './webhooks/delivery-store.ts';
 import { type DispatchParts, startDispatchingEvents } from './webhooks/dispatch-events.ts';
 import { type EndpointParts, endpointRoutes } from './webhooks/endpoint-routes.ts';
 import { endpointStore } from './webhooks/endpoint-store.ts';
-import { startMeasuringEndpoints } from './webhooks/measure-endpoints.ts';
+import { startMeasuringWebhooks } from './webhooks/measure-webhooks.ts';
 import { queueDeliveries } from './webhooks/queue-deliveries.ts';
-import { warnUsers } from './webhooks/warn-users.ts';
+import { startMailingWarnings, type WarningParts } from './webhooks/warn-users.ts';
 
 /** The outboxes of all other domains' records, and how their kinds of entries are carried out, and what alerts and webhooks ask of others. */
 export type DeliveryNeeds = NotificationsNeeds &
@@ -75,8 +75,8 @@ export function deliveryDomain(
   };
   const sending: DispatchParts = {
     ...{ endpoints, deliveries, events, secrets, readTags: needs.readTags, post: toEndpoints.post, metrics, logger },
-    warnUsers: warnUsers({ mailer, contactEmailsOf: needs.contactEmailsOf, logger }),
   };
+  const warning: WarningParts = { endpoints, mailer, contactEmailsOf: needs.contactEmailsOf, logger };
   const deliveryParts: DeliveryRouteParts = { endpoints, deliveries, events, secrets, post: toEndpoints.post, queued };
   return {
     stores: { events, endpoints, deliveries, alerts, ...notified.stores },
@@ -94,7 +94,8 @@ export function deliveryDomain(
       dispatcher: () => [
         ...notified.loops.dispatcher(),
         startDispatchingEvents(sending, wake.signal('deliveries')),
-        startMeasuringEndpoints({ endpoints, metrics, logger }),
+        startMailingWarnings(warning),
+        startMeasuringWebhooks({ endpoints, deliveries, metrics, logger }),
         closing,
       ],
     },

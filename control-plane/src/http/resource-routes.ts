@@ -235,17 +235,18 @@ function requestOf({ caller, params, query, body, recordId }: Incoming<Caller>, 
   return {
     ...{ caller, organizationId: caller.organizationId, params: named, query, body, now },
     id: named[idName] ?? recordId ?? newId(),
-    audit: (action, subject_id, changes) => ({
-      id: newId(),
-      kind: 'audit',
-      at: now,
-      actor: actorOf(caller),
-      action,
-      subject_id,
-      changes,
-    }),
+    audit: (...change) => auditEntry(caller, now, ...change),
   };
 }
+
+/** The entry of the audit log about a change; see `audit` of {@link ResourceRequest}. */
+export const auditEntry = (
+  caller: Caller,
+  now: Date,
+  ...[action, subject_id, changes]: Parameters<ResourceRequest['audit']>
+): OutboxEntry<'audit'> => ({
+  ...{ id: newId(), kind: 'audit', at: now, actor: actorOf(caller), action, subject_id, changes },
+});
 
 /** Who made a change, for the audit log. */
 function actorOf(caller: Caller): OutboxEntry<'audit'>['actor'] {

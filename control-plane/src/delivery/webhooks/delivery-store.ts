@@ -26,6 +26,7 @@ export function deliveryStore(store: Store) {
     async createIndexes(): Promise<void> {
       await deliveries.createIndexes([
         { key: { organization_id: 1, endpoint_id: 1, state: 1, ...OLDEST } },
+        { key: { state: 1, window_from: 1 } },
         { key: { occurred_at: 1 }, ...kept },
       ]);
       await attempts.createIndexes([
@@ -97,9 +98,9 @@ export function deliveryStore(store: Store) {
       return attempts.findOne({ _id, organization_id });
     },
 
-    /** The number of an endpoint's deliveries in a state. */
-    async countOf({ organization_id, endpoint_id }: OfEndpoint, state: DeliveryState): Promise<number> {
-      return deliveries.countDocuments({ organization_id, endpoint_id, state });
+    /** How many deliveries wait whose window began between two moments (the first inclusive), counted up to `limit`. */
+    async countWaiting([from, to]: [Date, Date], limit: number): Promise<number> {
+      return deliveries.countDocuments({ state: 'waiting', window_from: { $gte: from, $lt: to } }, { limit });
     },
   };
 }

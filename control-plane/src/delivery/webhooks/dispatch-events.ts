@@ -13,7 +13,7 @@ import { type EndpointRecord, wantsEvent } from './endpoint.ts';
 import type { EndpointStore } from './endpoint-store.ts';
 import { afterTry, dueOfOutage, outageDueAt, type Try, WINDOW_MS } from './health.ts';
 import { bodyOf, type Sent, sendEvent, slugsOf } from './send-event.ts';
-import type { WarnUsers } from './warn-users.ts';
+import { warningOf } from './warn-users.ts';
 
 export type DispatchParts = {
   endpoints: EndpointStore;
@@ -22,7 +22,6 @@ export type DispatchParts = {
   secrets: Secrets;
   readTags: ReadTags;
   post: GuardedPost['post'];
-  warnUsers: WarnUsers;
   metrics: Pick<WorkMetrics, 'webhookDeliveries' | 'webhookLateness'>;
   logger: Logger;
   clock?: () => Date;
@@ -136,23 +135,21 @@ const earliest = (times: (Date | null)[]): Date | null => {
   return known.length === 0 ? null : new Date(Math.min(...known.map((time) => time.getTime())));
 };
 
-/** Warns the users of an endpoint that fails for an hour, and switches off one that fails for a day. Null: the claim has ended. */
+/** Has the users of an endpoint warned that fails for an hour, and switches off one that fails for a day. Null: the claim has ended. */
 async function attendOutage(
-  { endpoints, warnUsers }: DispatchParts,
+  { endpoints }: DispatchParts,
   endpoint: EndpointRecord,
   now: Date,
 ): Promise<EndpointRecord | null> {
   const due = dueOfOutage(endpoint.health, now);
   if (due === 'switch_off') {
     const detail = `No delivery was taken since ${endpoint.health.failing_since!.toISOString()}.`;
-    const isOff = await endpoints.switchOff(endpoint, { reason: 'failing', detail, at: now }, []);
-    if (isOff) await warnUsers(endpoint, 'switched_off');
-    return isOff ? null : endpoint;
+    const disabled = { reason: 'failing', detail, at: now } as const;
+    return (await endpoints.switchOff(endpoint, disabled, warningOf(endpoint, 'switched_off', now))) ? null : endpoint;
   }
   if (due !== 'warn') return endpoint;
-  // Mailed before it is written: after a crash in between, the users get the warning twice rather than never.
-  await warnUsers(endpoint, 'failing');
-  return (await endpoints.setHealth(endpoint, { ...endpoint.health, is_warned: true })) ?? endpoint;
+  const health = { ...endpoint.health, is_warned: true };
+  return (await endpoints.setHealth(endpoint, health, warningOf(endpoint, 'failing', now))) ?? endpoint;
 }
 
 /** Sends one delivery and writes what became of it. */

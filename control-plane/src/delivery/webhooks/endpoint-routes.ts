@@ -3,13 +3,13 @@ import { EVENT_KINDS } from '@adsweep/shared/events/event-kinds.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import { ApiError, notFound } from '../../http/api-error.ts';
+import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { type ResourceRequest, resource } from '../../http/resource-routes.ts';
+import { auditEntry, type ResourceRequest, resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { changeEndpoint, type EndpointPatch, newWebhookSecret, patched, rotated } from './change-endpoint.ts';
-import { ENDPOINTS_MAX, type EndpointRecord, newEndpoint, secretContext } from './endpoint.ts';
+import { type EndpointRecord, newEndpoint, secretContext } from './endpoint.ts';
 import {
   presentEndpoint,
   RotateSecretSchema,
@@ -105,9 +105,7 @@ export function endpointRoutes(parts: EndpointParts): Route<Caller>[] {
         const settings = { url, description, event_types, campaign_ids: campaignsOf(body.campaign_ids) };
         const identity = { _id: id, organization_id: organizationId, secret: sealed };
         const created = audit('webhook.created', id, settings);
-        const record = await endpoints.insert(newEndpoint(identity, settings, now), [created]);
-        if (!record)
-          throw new ApiError('webhooks.too_many', `There can be at most ${ENDPOINTS_MAX} webhook endpoints.`);
+        const record = await endpoints.insertWithin(newEndpoint(identity, settings, now), [created]);
         return { record, secret: secrets.open(record.secret, secretContext(id)) };
       },
     }),
@@ -138,7 +136,7 @@ export function endpointRoutes(parts: EndpointParts): Route<Caller>[] {
       summary: 'Delete a webhook endpoint',
       description: 'Nothing is sent to it any more, and its deliveries cannot be read.',
       reply: 'The endpoint is deleted.',
-      run: ({ organizationId, id }) => endpoints.remove(organizationId, id),
+      run: ({ organizationId, id, audit }) => endpoints.delete(organizationId, id, audit('webhook.deleted', id, {})),
     }),
     rotateRoute(parts),
   ];
@@ -163,7 +161,8 @@ function rotateRoute({ endpoints, secrets, changed }: EndpointParts): Route<Call
       const [now, secret] = [new Date(), newWebhookSecret()];
       const sealed = secrets.seal(secret, secretContext(id));
       const change = (was: EndpointRecord) => rotated(was, sealed, overlap_hours, now);
-      const record = await changeEndpoint(endpoints, [caller.organizationId, id], change, []);
+      const follows = [auditEntry(caller, now, 'webhook.rotated', id, { overlap_hours })];
+      const record = await changeEndpoint(endpoints, [caller.organizationId, id], change, follows);
       if (!record) throw notFound(noun);
       changed();
       return ok(presentShown({ record, secret }));

@@ -1,8 +1,11 @@
+import { ApiError } from '../../http/api-error.ts';
+import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
 import { pickAtRandom } from '../../platform/pick-at-random.ts';
-import { type Collection, isDuplicateKey, type Store, type UpdateFilter } from '../../platform/store.ts';
-import { ENDPOINTS_MAX, type EndpointRecord, type newEndpoint } from './endpoint.ts';
+import type { Collection, Store, UpdateFilter } from '../../platform/store.ts';
+import type { EndpointRecord, newEndpoint, Warning } from './endpoint.ts';
 import type { Health } from './health.ts';
 
 /** The only code that accesses webhook endpoints. Queries of clients filter by organization first. */
@@ -11,14 +14,28 @@ export type EndpointStore = ReturnType<typeof endpointStore>;
 /** What a claim holds: the endpoint as it was then, under the fence of the claim. */
 export type ClaimedEndpoint = Pick<EndpointRecord, '_id' | 'organization_id' | 'fence'>;
 
+/** An endpoint with a mail that is to be sent. */
+export type WarnedEndpoint = EndpointRecord & { warning: Warning };
+
+/** Endpoints of one organization. */
+const ENDPOINTS_MAX = 20;
+
+/** An endpoint that was not deleted. */
+const LIVE = { deleted_at: { $exists: false } };
+
 /** Candidates that are read for each endpoint that is claimed, so that dispatchers do not all try the same ones. */
 const CANDIDATES_PER_CLAIM = 4;
 
 export function endpointStore(store: Store) {
   const endpoints: Collection<EndpointRecord> = store.collection<EndpointRecord>('webhook_endpoints');
+  const writeWithin = boundedWrites<{ id: string }>(store, 'webhook_endpoints');
 
   const find = (organization_id: string, _id: string): Promise<EndpointRecord | null> =>
-    endpoints.findOne({ _id, organization_id });
+    endpoints.findOne({ _id, organization_id, ...LIVE });
+  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
+    const found = endpoints.find({ organization_id, ...LIVE }).project<Pick<EndpointRecord, '_id'>>({ _id: 1 });
+    return (await found.toArray()).map(({ _id }) => ({ id: _id }));
+  };
   const held = ({ _id, organization_id, fence }: ClaimedEndpoint) => ({ _id, organization_id, fence });
   const active = (claim: ClaimedEndpoint & Pick<EndpointRecord, 'epoch'>) => ({
     ...held(claim),
@@ -36,43 +53,33 @@ export function endpointStore(store: Store) {
 
     async createIndexes(): Promise<void> {
       await endpoints.createIndexes([
-        { key: { organization_id: 1, slot: 1 }, unique: true },
+        { key: { organization_id: 1, deleted_at: 1 } },
         { key: { due_at: 1 }, sparse: true },
+        { key: { 'warning.due_at': 1 }, sparse: true },
         { key: { 'health.failing_since': 1 } },
         ...OUTBOX_INDEXES,
       ]);
     },
 
-    /**
-     * Stores a new endpoint in a free slot; the one with this id, if it was stored before; null if the organization has no slot left.
-     * Requests at the same moment get different slots, because the index refuses the second one.
-     */
-    async insert(record: ReturnType<typeof newEndpoint>, follows: OutboxEntry[]): Promise<EndpointRecord | null> {
-      for (;;) {
-        const earlier = await find(record.organization_id, record._id);
-        if (earlier) return earlier;
-        const taken = await endpoints
-          .find({ organization_id: record.organization_id })
-          .project<Pick<EndpointRecord, 'slot'>>({ slot: 1 })
-          .toArray();
-        const slots = new Set(taken.map(({ slot }) => slot));
-        const slot = Array.from({ length: ENDPOINTS_MAX }, (_, at) => at).find((at) => !slots.has(at));
-        if (slot === undefined) return null;
-        const whole: EndpointRecord = { ...record, slot, ...initialOutbox(follows) };
-        try {
-          await endpoints.insertOne(whole);
-          return whole;
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error;
-        }
-      }
+    /** Stores a new endpoint and returns it; the one with this id, if it was stored before. Throws 409 if the organization has too many. */
+    async insertWithin(record: ReturnType<typeof newEndpoint>, follows: OutboxEntry[]): Promise<EndpointRecord> {
+      const { _id: id, organization_id } = record;
+      const take = (others: { id: string }[]) => {
+        if (others.length < ENDPOINTS_MAX) return { id };
+        throw new ApiError('webhooks.too_many', `There can be at most ${ENDPOINTS_MAX} webhook endpoints.`);
+      };
+      const whole: EndpointRecord = { ...record, ...initialOutbox(follows) };
+      return writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, async () => {
+        const isNew = await insertOnce(endpoints, whole);
+        return isNew ? whole : ((await endpoints.findOne({ _id: id, organization_id })) ?? whole);
+      });
     },
 
     find,
 
     /** The organization's endpoints, oldest first. */
     async listOf(organization_id: string): Promise<EndpointRecord[]> {
-      const found = await endpoints.find({ organization_id }).limit(ENDPOINTS_MAX).toArray();
+      const found = await endpoints.find({ organization_id, ...LIVE }).toArray();
       return found.sort((a, b) => a.created_at.getTime() - b.created_at.getTime() || (a._id < b._id ? -1 : 1));
     },
 
@@ -90,9 +97,15 @@ export function endpointStore(store: Store) {
       });
     },
 
-    /** Removes an endpoint; false: there is none. Its deliveries expire. */
-    async remove(organization_id: string, _id: string): Promise<EndpointRecord | null> {
-      return endpoints.findOneAndDelete({ _id, organization_id });
+    /** Deletes an endpoint: its record is kept for the audit log, without its secrets, and not found any more. Null: there is none. */
+    async delete(organization_id: string, _id: string, audit: OutboxEntry<'audit'>): Promise<EndpointRecord | null> {
+      const update = {
+        $set: { deleted_at: audit.at, is_active: false, secret: '', earlier_secrets: [] },
+        $inc: { revision: 1 },
+        $unset: { due_at: '', claimed_until: '', warning: '' },
+        ...pushToOutbox([audit]),
+      } as unknown as UpdateFilter<EndpointRecord>;
+      return endpoints.findOneAndUpdate({ _id, organization_id, ...LIVE }, update);
     },
 
     /**
@@ -146,13 +159,16 @@ export function endpointStore(store: Store) {
       return endpoints.findOneAndUpdate({ ...held(claim), is_active: true }, update, { returnDocument: 'after' });
     },
 
-    /** Writes the health of a claimed endpoint, unless it has started anew since (`epoch`); null then, or if the claim is lost. */
+    /**
+     * Writes the health of a claimed endpoint, and a warning that is to be mailed, unless it has started anew since (`epoch`); null then, or if the
+     * claim is lost.
+     */
     async setHealth(
       claim: ClaimedEndpoint & Pick<EndpointRecord, 'epoch'>,
       health: Health,
-      follows: OutboxEntry[] = [],
+      warning?: Warning,
     ): Promise<EndpointRecord | null> {
-      const update = { $set: { health }, ...pushToOutbox(follows) } as UpdateFilter<EndpointRecord>;
+      const update = { $set: { health, ...(warning && { warning }) } };
       return endpoints.findOneAndUpdate(active(claim), update, { returnDocument: 'after' });
     },
 
@@ -160,13 +176,12 @@ export function endpointStore(store: Store) {
     async switchOff(
       claim: ClaimedEndpoint & Pick<EndpointRecord, 'epoch'>,
       disabled: NonNullable<EndpointRecord['disabled']>,
-      follows: OutboxEntry[],
+      warning: Warning,
     ): Promise<boolean> {
       const update = {
-        $set: { is_active: false, disabled, updated_at: disabled.at, 'health.paused_until': null },
+        $set: { is_active: false, disabled, updated_at: disabled.at, 'health.paused_until': null, warning },
         $inc: { revision: 1 },
         $unset: { due_at: '', claimed_until: '' },
-        ...pushToOutbox(follows),
       } as unknown as UpdateFilter<EndpointRecord>;
       return (await endpoints.updateOne(active(claim), update)).matchedCount === 1;
     },
@@ -189,6 +204,21 @@ export function endpointStore(store: Store) {
     /** Ends a claim without a change of what is due. */
     async drop(claim: ClaimedEndpoint): Promise<void> {
       await endpoints.updateOne(held(claim), { $unset: { claimed_until: '' } } as UpdateFilter<EndpointRecord>);
+    },
+
+    /** Takes the endpoint whose warning has been due longest, until `until`; null: none is due. */
+    async takeWarning(now: Date, until: Date): Promise<WarnedEndpoint | null> {
+      const update = { $set: { 'warning.due_at': until }, $inc: { 'warning.tries': 1 } };
+      const options = { sort: { 'warning.due_at': 1 }, returnDocument: 'after' } as const;
+      const taken = await endpoints.findOneAndUpdate({ 'warning.due_at': { $lte: now } }, update as object, options);
+      return taken as WarnedEndpoint | null;
+    },
+
+    /** Ends a try of a warning. `dueAt`: when it is due again; null: never. */
+    async endWarning({ _id, organization_id, warning }: WarnedEndpoint, dueAt: Date | null): Promise<void> {
+      const update = dueAt ? { $set: { 'warning.due_at': dueAt } } : { $unset: { warning: '' } };
+      // Another warning may have taken its place meanwhile.
+      await endpoints.updateOne({ _id, organization_id, 'warning.at': warning.at }, update as object);
     },
   };
 }

@@ -2,15 +2,10 @@ import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
 import type { OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 import { type Health, healthyFrom } from './health.ts';
 
-/** Endpoints of one organization. */
-export const ENDPOINTS_MAX = 20;
-
 /** A URL of a client that receives events. Only the dispatcher whose fence is `claim.fence` may change `health`. */
 export type EndpointRecord = OutboxFields & {
   _id: string;
   organization_id: string;
-  /** 0 to 19, each once per organization, which bounds their number. */
-  slot: number;
   url: string;
   description: string;
   /** Empty: all kinds. */
@@ -37,19 +32,33 @@ export type EndpointRecord = OutboxFields & {
   fence: number;
   /** When the claim of the dispatcher that works for it expires. */
   claimed_until?: Date;
+  /** A mail about its outage that is to be sent. */
+  warning?: Warning;
   created_at: Date;
   updated_at: Date;
+  /** It is kept for the audit log alone. */
+  deleted_at?: Date;
+};
+
+/** A mail about an outage, as it was at `at`. `tries`: begun so far. */
+export type Warning = {
+  about: 'failing' | 'switched_off';
+  at: Date;
+  failing_since: Date;
+  last_status: number | null;
+  tries: number;
+  due_at: Date;
 };
 
 /** What clients can set. */
 export type EndpointSettings = Pick<EndpointRecord, 'url' | 'description' | 'event_types' | 'campaign_ids'>;
 
-/** A new endpoint, without its slot. */
+/** A new endpoint. */
 export const newEndpoint = (
   identity: Pick<EndpointRecord, '_id' | 'organization_id' | 'secret'>,
   settings: EndpointSettings,
   now: Date,
-): Omit<EndpointRecord, 'slot' | keyof OutboxFields> => ({
+): Omit<EndpointRecord, keyof OutboxFields> => ({
   ...identity,
   ...settings,
   ...{ earlier_secrets: [], is_active: true, disabled: null, health: healthyFrom([]) },

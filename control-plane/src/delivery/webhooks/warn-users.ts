@@ -1,38 +1,69 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { html } from '../../http/pages/html.ts';
 import type { Mailer } from '../../platform/mail.ts';
-import type { EndpointRecord } from './endpoint.ts';
+import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import type { EndpointRecord, Warning } from './endpoint.ts';
+import type { EndpointStore } from './endpoint-store.ts';
 
-/** Mails the people of an organization about an endpoint that fails for an hour, or was switched off (spec 6). Never rejects. */
-export type WarnUsers = (endpoint: EndpointRecord, about: 'failing' | 'switched_off') => Promise<void>;
-
-export type WarnParts = {
-  mailer: Mailer | null;
+export type WarningParts = {
+  endpoints: Pick<EndpointStore, 'takeWarning' | 'endWarning'>;
+  /** null: the service sends no mails. */
+  mailer: Pick<Mailer, 'send'> | null;
   contactEmailsOf: (organizationId: string) => Promise<string[]>;
   logger: Logger;
 };
 
-export function warnUsers({ mailer, contactEmailsOf, logger }: WarnParts): WarnUsers {
-  return async (endpoint, about) => {
-    const to = mailer ? await contactEmailsOf(endpoint.organization_id) : [];
-    // Without addresses, the health of the endpoint alone tells (decisions 7).
-    if (!mailer || to.length === 0) return;
-    const outcome = await mailer.send({ to, ...textsOf(endpoint, about) });
-    if (!outcome.sent) logger.warn({ endpoint: endpoint._id, about, cause: outcome.cause }, 'a warning was not mailed');
-  };
+const LOOK_EVERY_MS = 5_000;
+/** While one process sends a mail, no other does: longer than a mail takes at most. */
+const TAKEN_MS = 2 * 60_000;
+const RETRY_MIN_MS = 30_000;
+const RETRY_MAX_MS = 60 * 60_000;
+/** After this time a mail is given up. */
+const GIVEN_UP_MS = 86_400_000;
+
+/** What the people of an organization are told about an endpoint that fails for an hour, or was switched off (spec 6); due at once. */
+export const warningOf = ({ health }: EndpointRecord, about: Warning['about'], now: Date): Warning => ({
+  ...{ about, at: now, failing_since: health.failing_since ?? now, last_status: health.last?.status ?? null },
+  ...{ tries: 0, due_at: now },
+});
+
+/** Mails warnings. Any number of processes may do so; one that ends in between lets another send the mail again. */
+export function startMailingWarnings(parts: WarningParts): Loop {
+  const step = () => mailNextWarning(parts, new Date());
+  return startLoop(parts.logger, { name: 'webhook warnings', everyMs: LOOK_EVERY_MS, step });
+}
+
+/** Mails the warning that has been due longest; returns whether others may be due. One that fails is tried again for a day. */
+export async function mailNextWarning(parts: WarningParts, now: Date): Promise<boolean> {
+  const { endpoints, mailer, contactEmailsOf, logger } = parts;
+  const endpoint = await endpoints.takeWarning(now, new Date(now.getTime() + TAKEN_MS));
+  if (!endpoint) return false;
+  const { _id, url, warning } = endpoint;
+  const to = mailer ? await contactEmailsOf(endpoint.organization_id) : [];
+  // Without addresses, the health of the endpoint alone tells (decisions 7).
+  const outcome = mailer && to.length > 0 ? await mailer.send({ to, ...textsOf(url, warning) }) : null;
+  if (!outcome || outcome.sent) {
+    await endpoints.endWarning(endpoint, null);
+    return true;
+  }
+  const { status, reason, isPermanent, cause } = outcome;
+  const isGivenUp = isPermanent || now.getTime() - warning.at.getTime() >= GIVEN_UP_MS;
+  const waitMs = Math.min(RETRY_MIN_MS * 2 ** (warning.tries - 1), RETRY_MAX_MS);
+  await endpoints.endWarning(endpoint, isGivenUp ? null : new Date(now.getTime() + waitMs));
+  const about = { endpoint: _id, about: warning.about, status, reason, cause, given_up: isGivenUp };
+  logger.warn(about, 'a warning about a webhook endpoint was not mailed');
+  return true;
 }
 
 /** What the mail says. Pure. */
-export function textsOf({ url, health }: EndpointRecord, about: 'failing' | 'switched_off') {
+export function textsOf(url: string, { about, failing_since, last_status }: Warning) {
   const { host } = new URL(url);
-  const since = health.failing_since?.toISOString() ?? '';
-  const status = health.last?.status ?? null;
-  const last = status === null ? 'The last try got no answer.' : `The last answer was ${status}.`;
+  const last = last_status === null ? 'The last try got no answer.' : `The last answer was ${last_status}.`;
   const isOff = about === 'switched_off';
   const subject = isOff ? `Webhook switched off: ${host}` : `Webhook failing: ${host}`;
   const lines = [
     isOff ? `Adsweep has switched off your webhook ${url}.` : `Your webhook ${url} does not take events.`,
-    `No event was taken since ${since}. ${last}`,
+    `No event was taken since ${failing_since.toISOString()}. ${last}`,
     isOff
       ? 'Events can be replayed until seven days after they occurred. Switch the webhook on again (is_active: true) when it answers.'
       : 'Events wait, and are sent when it answers with 2xx again. It is switched off 24 hours after it began to fail.',

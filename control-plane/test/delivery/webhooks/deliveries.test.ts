@@ -4,6 +4,7 @@ import { EgressError } from '@adsweep/shared/egress/egress-error.ts';
 import type { GuardedAnswer, GuardedRequest } from '@adsweep/shared/egress/guarded-post.ts';
 import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
 import { newId } from '@adsweep/shared/ids.ts';
+import { Registry } from 'prom-client';
 import { Webhook } from 'standardwebhooks';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { until } from '../../../../shared/test/support/until.ts';
@@ -13,7 +14,11 @@ import {
   startDispatchingEvents,
 } from '../../../src/delivery/webhooks/dispatch-events.ts';
 import { EVENT_TYPES, sampleBody } from '../../../src/delivery/webhooks/event-types.ts';
+import { measureWebhooks } from '../../../src/delivery/webhooks/measure-webhooks.ts';
 import { replayRange } from '../../../src/delivery/webhooks/replay-events.ts';
+import { mailNextWarning } from '../../../src/delivery/webhooks/warn-users.ts';
+import { workMetrics } from '../../../src/metrics.ts';
+import type { Mail, MailOutcome } from '../../../src/platform/mail.ts';
 import type { OutboxEntry } from '../../../src/platform/outbox/outbox-entry.ts';
 import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import { startDouble } from '../../support/alert-doubles.ts';
@@ -23,6 +28,9 @@ const PATH = '/api/v1/webhooks';
 const URL = 'https://hooks.example.com/adsweep';
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const KINDS: EventKind[] = EVENT_TYPES.map(({ kind }) => kind);
+
+/** `npm run chaos` drains 10,002 events. */
+const DRAINED_SCANS = process.env.ADSWEEP_CHAOS === 'long' ? 3_334 : 100;
 
 type Sent = { url: string; eventId: string; scanId: string; sequence: number; at: number };
 
@@ -48,7 +56,6 @@ beforeEach(async () => {
   parts = {
     ...api.domains.delivery.dependencies.sending,
     clock: () => new Date(now),
-    warnUsers: async (_, about) => void mails.push(`${about} after ${Math.round((now - began) / HOUR)} h`),
     post: async (request) => {
       const { data } = JSON.parse(String(request.body));
       const of = {
@@ -89,11 +96,22 @@ const emit = async (scans: number): Promise<void> => {
 const dispatch = async (): Promise<void> => {
   while (await dispatchEvents(parts));
 };
+/** Mails what is due; the mail server says `answer` each time. */
+async function mail(answer: MailOutcome = { sent: true, status: 250 }): Promise<void> {
+  const send = async ({ subject }: Mail) => {
+    mails.push(`${subject} after ${Math.round((now - began) / HOUR)} h`);
+    return answer;
+  };
+  const { endpoints } = api.domains.delivery.stores;
+  const warning = { endpoints, mailer: { send }, contactEmailsOf: async () => ['a@b.example'], logger: parts.logger };
+  while (await mailNextWarning(warning, new Date(now)));
+}
 /** Lets time pass; the dispatcher looks every five minutes. */
 async function pass(ms: number): Promise<void> {
   for (const end = now + ms; now < end; ) {
     now = Math.min(end, now + 5 * MINUTE);
     await dispatch();
+    await mail();
   }
 }
 const taken = () => sent.filter(({ url }) => url === URL);
@@ -166,7 +184,7 @@ describe('deliveries to webhook endpoints', () => {
   });
 
   const waiting = (endpoint_id: string) =>
-    api.domains.delivery.stores.deliveries.countOf({ organization_id: ORGANIZATIONS.ours, endpoint_id }, 'waiting');
+    api.store.collection('webhook_deliveries').countDocuments({ endpoint_id, state: 'waiting' });
 
   test('§6.4.23 down for 1 h and 23 h: a warning after the first hour, then everything is delivered', async () => {
     for (const hours of [1, 23]) {
@@ -175,7 +193,7 @@ describe('deliveries to webhook endpoints', () => {
       reply = () => ({ status: 500 });
       await emit(5);
       await pass(hours * HOUR + 20 * MINUTE);
-      assert.deepEqual(mails, ['failing after 1 h']);
+      assert.deepEqual(mails, ['Webhook failing: hooks.example.com after 1 h']);
       reply = () => ({ status: 200 });
       await pass(HOUR + 10 * MINUTE);
       assert.equal(await waiting(webhook.id), 0, `${hours} h`);
@@ -191,7 +209,10 @@ describe('deliveries to webhook endpoints', () => {
     await pass(20 * HOUR);
     await emit(1);
     await pass(5 * HOUR);
-    assert.deepEqual(mails, ['failing after 1 h', 'switched_off after 24 h']);
+    assert.deepEqual(mails, [
+      'Webhook failing: hooks.example.com after 1 h',
+      'Webhook switched off: hooks.example.com after 24 h',
+    ]);
     const off = await read(webhook.id);
     assert.deepEqual([off.is_active, off.disabled_reason], [false, 'failing']);
     sent = [];
@@ -208,10 +229,52 @@ describe('deliveries to webhook endpoints', () => {
     assert.equal(taken().length, 9);
   });
 
-  test('§6.4.25 1,500 buffered events drain: none lost, in order, four in flight at first and never more than 32', async () => {
+  test('§6.4.33 a warning that cannot be mailed is tried again for a day; one that the mail server refuses is given up', async () => {
     const { webhook } = await create();
     reply = () => ({ status: 500 });
-    await emit(500);
+    await emit(1);
+    await pass(55 * MINUTE);
+    now += 11 * MINUTE;
+    await dispatch();
+    const failed = { sent: false, status: null, isPermanent: false, reason: 'no mail server', cause: null } as const;
+    for (let at = 0; at < 30 * 60; at += 1) {
+      await mail(failed);
+      now += MINUTE;
+    }
+    assert.ok(mails.length >= 24 && mails.length <= 35, `${mails.length} tries`);
+    mails = [];
+    await dispatch();
+    await mail({ ...failed, status: 550, isPermanent: true });
+    now += HOUR;
+    await mail();
+    assert.equal(mails.length, 1, 'that it was switched off');
+    assert.equal((await read(webhook.id)).is_active, false);
+  });
+
+  test('§6.4.34 the metrics count tries by outcome, what waits by its age, failing endpoints, and the lateness of what was taken', async () => {
+    const metrics = workMetrics(new Registry());
+    parts.metrics = metrics;
+    await create();
+    await create({ url: `${URL}/good`, event_types: ['scanning.scan.completed'] });
+    reply = ({ url }) => ({ status: url.endsWith('good') ? 200 : 500 });
+    await emit(1);
+    await dispatch();
+    now += 2 * HOUR;
+    await emitOf(newId(), ['scanning.tags.detected']);
+    await measureWebhooks({ ...api.domains.delivery.stores, metrics }, new Date(now));
+    const { values } = await metrics.webhookBacklog.get();
+    assert.deepEqual(Object.fromEntries(values.map(({ labels, value }) => [labels.age, value])), {
+      ...{ '1m': 1, '1h': 0, '6h': 3, '24h': 0 },
+    });
+    assert.equal((await metrics.failingEndpoints.get()).values[0]?.value, 1);
+    const outcomes = (await metrics.webhookDeliveries.get()).values.map(({ labels }) => labels.outcome);
+    assert.deepEqual(outcomes.toSorted(), ['delivered', 'dropped', 'expired', 'failed']);
+  });
+
+  test(`§6.4.25 ${3 * DRAINED_SCANS} buffered events drain: none lost, in order, four in flight at first and never more than 32`, async () => {
+    const { webhook } = await create();
+    reply = () => ({ status: 500 });
+    await emit(DRAINED_SCANS);
     await dispatch();
     sent = [];
     let [inFlight, most] = [0, 0];
@@ -223,7 +286,7 @@ describe('deliveries to webhook endpoints', () => {
       return { status: 200 };
     };
     await pass(HOUR);
-    assert.equal(taken().length, 1_500);
+    assert.equal(taken().length, 3 * DRAINED_SCANS);
     assertInOrder(taken());
     assert.equal(most, 32);
     assert.ok(widths.slice(0, 5).every((width) => width <= 4));

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { type EndpointRecord, newEndpoint } from '../../../src/delivery/webhooks/endpoint.ts';
 import { type EndpointStore, endpointStore } from '../../../src/delivery/webhooks/endpoint-store.ts';
 import { healthyFrom } from '../../../src/delivery/webhooks/health.ts';
+import { warningOf } from '../../../src/delivery/webhooks/warn-users.ts';
 import { openStore, type Store } from '../../../src/platform/store.ts';
 
 const NOW = new Date('2026-03-01T10:00:00Z');
@@ -21,7 +22,7 @@ after(() => store.close());
 beforeEach(() => store.collection('webhook_endpoints').deleteMany({}));
 
 const add = async (id: string, organization_id = 'ours'): Promise<EndpointRecord> =>
-  (await endpoints.insert(newEndpoint({ _id: id, organization_id, secret: 'sealed' }, SETTINGS, NOW), []))!;
+  endpoints.insertWithin(newEndpoint({ _id: id, organization_id, secret: 'sealed' }, SETTINGS, NOW), []);
 const idsOf = (claimed: EndpointRecord[]) => claimed.map(({ _id }) => _id).sort();
 const claim = async (now = NOW, until = UNTIL) => (await endpoints.claimDue(now, until, 10)).claimed;
 
@@ -52,7 +53,7 @@ describe('claims of webhook endpoints', () => {
     const disabled = { reason: 'failing' as const, detail: '', at: NOW };
     assert.equal(await endpoints.setHealth(first!, failing), null);
     assert.equal(await endpoints.extend(first!, later(99)), null);
-    assert.equal(await endpoints.switchOff(first!, disabled, []), false);
+    assert.equal(await endpoints.switchOff(first!, disabled, warningOf(first!, 'switched_off', NOW)), false);
     assert.equal(await endpoints.release(first!, null), false);
     assert.deepEqual((await endpoints.setHealth(second!, failing))?.health, failing);
     assert.equal(await endpoints.countFailing(10), 1);
@@ -92,7 +93,8 @@ describe('claims of webhook endpoints', () => {
     await add('one');
     await endpoints.queued('ours', ['one'], NOW);
     const [claimed] = await claim();
-    assert.equal(await endpoints.switchOff(claimed!, { reason: 'failing', detail: 'x', at: NOW }, []), true);
+    const warning = warningOf(claimed!, 'switched_off', NOW);
+    assert.equal(await endpoints.switchOff(claimed!, { reason: 'failing', detail: 'x', at: NOW }, warning), true);
     assert.equal(await endpoints.queued('ours', ['one'], NOW), false);
     assert.deepEqual(await claim(later(100)), []);
     assert.deepEqual((await endpoints.find('ours', 'one'))?.disabled?.reason, 'failing');

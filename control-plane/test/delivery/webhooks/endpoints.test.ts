@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { EndpointRecord } from '../../../src/delivery/webhooks/endpoint.ts';
+import { relayAll } from '../../support/alert-doubles.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 const PATH = '/api/v1/webhooks';
@@ -161,6 +162,25 @@ describe('webhook endpoints', () => {
     }
     assert.deepEqual((await api.get(PATH, { key: KEYS.theirs })).body, []);
     assert.equal((await stored(webhook.id)).organization_id, ORGANIZATIONS.ours);
+  });
+
+  test('§5.14 the audit log has who created, changed, rotated and deleted an endpoint, and no secret', async () => {
+    const { webhook, secret } = await create({ description: 'audited' });
+    await patch(webhook.id, { description: 'x' });
+    const rotated = await api.post(`${PATH}/${webhook.id}/rotate-secret`, { overlap_hours: 1 });
+    assert.equal((await api.call('DELETE', `${PATH}/${webhook.id}`)).status, 204);
+    await relayAll(api);
+    const { text, body } = await api.get('/api/v1/account/audit-log?limit=100');
+    const entries = body.items.filter((one: Json) => one.subject_id === webhook.id);
+    assert.deepEqual(
+      entries.map(({ action }: Json) => action).sort(),
+      ['created', 'changed', 'rotated', 'deleted'].map((what) => `webhook.${what}`).sort(),
+    );
+    assert.deepEqual(entries.find(({ action }: Json) => action === 'webhook.rotated').changes, { overlap_hours: 1 });
+    for (const one of [secret, rotated.body.secret]) assert.ok(!text.includes(one.slice(6)));
+    for (const call of ['GET', 'DELETE'] as const)
+      assert.equal((await api.call(call, `${PATH}/${webhook.id}`)).status, 404);
+    assert.deepEqual([(await stored(webhook.id)).secret, (await api.get(PATH)).body], ['', []]);
   });
 
   test('§6.4.9 event types have a description, a schema and a sample that fits it; any key may read them', async () => {
