@@ -1,4 +1,5 @@
 import { hkdfSync } from 'node:crypto';
+import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import type { Domain } from '../domain.ts';
 import type { Caller } from '../http/caller.ts';
 import type { OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
@@ -32,6 +33,7 @@ import {
 } from './organizations/organization.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { organizationStore } from './organizations/organization-store.ts';
+import { limitByAddress } from './rate-limit/limit-by-address.ts';
 import { countRequestOf, limitRequests, requestCounter } from './rate-limit/limit-requests.ts';
 
 const REMEMBERED_MS = 1_000;
@@ -51,6 +53,8 @@ export type AccountsSettings = {
   leaseSecret: string;
   /** Whether everybody may register an OAuth client. */
   oauthRegistration: boolean;
+  /** Address blocks of the proxies whose `X-Forwarded-For` counts. */
+  trustedProxies?: string[];
   /** How long keys and organizations are cached, because every request reads both; changes take effect at most this much later. */
   rememberedMs?: number;
 };
@@ -97,6 +101,7 @@ export function accountsDomain(
   };
   const findByHash = rememberBriefly(readKey, rememberedMs);
   const findById = rememberBriefly((id) => keys.findById(id), Math.min(KEY_WATCH_MS, rememberedMs));
+  const isTrusted = addressBlocks(settings.trustedProxies ?? []);
   const limits = { quotasOf, countRequest: requestCounter(redis) };
   const findByKey = (key: string) => findCaller({ findByHash }, key, new Date());
   const oauth2 = oauth(
@@ -106,6 +111,8 @@ export function accountsDomain(
         Buffer.from(hkdfSync('sha256', settings.leaseSecret, '', 'adsweep oauth cookies', 32)).toString('hex'),
       ],
       countRequest: async (organizationId) => void (await countRequestOf(limits, organizationId)),
+      limitByAddress: (limit, windowMs) =>
+        limitByAddress({ count: requestCounter(redis, { windowMs }), isTrusted }, limit),
       failed: (cause) => logger.error({ cause }, 'an OAuth request failed'),
     },
     { publicUrl: settings.publicUrl, allowsRegistration: settings.oauthRegistration },

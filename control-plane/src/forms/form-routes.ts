@@ -1,19 +1,17 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { Type } from 'typebox';
+import type { LimitByAddress } from '../accounts/rate-limit/limit-by-address.ts';
 import type { Caller } from '../http/caller.ts';
-import { clientAddress, type IsTrustedProxy } from '../http/client-address.ts';
 import { resource } from '../http/resource-routes.ts';
 import { created, type Route, route } from '../http/route.ts';
 import { FORM_SCHEMAS, filledFields, isTrapped } from './form-in.ts';
 import { FORM_PATHS } from './form-paths.ts';
 import type { FormStore } from './form-store.ts';
 import { FORMS, type FormName, type FormSubmission } from './form-submission.ts';
-import type { LimitForms } from './limit-forms.ts';
 
 export type FormParts = {
   forms: Pick<FormStore, 'insert' | 'list'>;
-  limit: LimitForms;
-  isTrusted: IsTrustedProxy;
+  limit: LimitByAddress;
   /** Whether submissions are mailed. */
   isMailed: boolean;
 };
@@ -49,7 +47,7 @@ function formRoute(parts: FormParts, path: string, form: FormName): Route<Caller
     replies: { 201: { description: 'It was received.', schema: ReceivedSchema } },
     errors: ['rate_limited'],
     handle: async ({ body, stream }) => {
-      await parts.limit(clientAddress(stream, parts.isTrusted));
+      await parts.limit(stream);
       const sent = body as Record<string, unknown>;
       const [id, now, fields] = [newId(), new Date(), filledFields(form, sent)];
       // A program is answered as everybody else, so that it learns nothing.

@@ -1,4 +1,5 @@
 import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
+import { limitByAddress } from '../accounts/rate-limit/limit-by-address.ts';
 import { requestCounter } from '../accounts/rate-limit/limit-requests.ts';
 import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -8,13 +9,18 @@ import { FORM_PATHS } from './form-paths.ts';
 import { formRoutes } from './form-routes.ts';
 import { formStore } from './form-store.ts';
 import { keptSince } from './form-submission.ts';
-import { limitForms } from './limit-forms.ts';
 
 /**
  * `formOrigins`: of the pages that may send forms. `trustedProxies`: address blocks whose `X-Forwarded-For` counts. `formsMailTo`: who gets
  * what was sent as a mail, if there is a mail server.
  */
 export type FormSettings = { formOrigins?: string[]; trustedProxies?: string[]; formsMailTo?: string[] };
+
+/** Submissions in a minute. */
+const LIMIT = {
+  ...{ name: 'form', perAddress: 5, inAll: 300 },
+  detail: 'Too many submissions: try again later.',
+};
 
 const MAIL_EVERY_MS = 5_000;
 const REMOVE_EVERY_MS = 60 * 60 * 1_000;
@@ -25,7 +31,8 @@ export function formsDomain(
   { formOrigins = [], trustedProxies = [], formsMailTo = [] }: FormSettings,
 ) {
   const forms = formStore(store);
-  const limit = limitForms(requestCounter(redis));
+  const counted = { count: requestCounter(redis), isTrusted: addressBlocks(trustedProxies) };
+  const limit = limitByAddress(counted, LIMIT);
   const removeOld = () =>
     startLoop(logger, {
       name: 'forms',
@@ -39,7 +46,7 @@ export function formsDomain(
   return {
     stores: { forms },
     routes: {
-      api: formRoutes({ forms, limit, isTrusted: addressBlocks(trustedProxies), isMailed: sendMails !== null }),
+      api: formRoutes({ forms, limit, isMailed: sendMails !== null }),
     },
     loops: { sweeper: () => [removeOld()], relay: () => (sendMails ? [sendMails()] : []) },
     outboxHandlers: {},

@@ -12,11 +12,16 @@ type Exchange = [request: IncomingMessage, response: ServerResponse];
 /** A page of the sign-in, or where the browser goes next. `returnsTo`: the origin or scheme at which the sign-in ends. */
 export type SignInAnswer = { page: string; returnsTo: string } | { redirect: string };
 
+/** Counts a request of somebody who may be a stranger; throws `ApiError` beyond the limit. `isForPeople`: a refusal is shown as a page. */
+export type OAuthLimit = { count: (request: IncomingMessage) => Promise<void>; isForPeople: boolean };
+
 /** OAuth 2.0 as it is served: the endpoints of the authorization server, the pages on which people sign in, and the metadata of the API. */
 export type OAuthSurface = {
   /** Answers a request to one of `endpoints`, which have these methods. `{id}` at the end of a path stands for the id of a request. */
   answer: (...exchange: Exchange) => Promise<void>;
   endpoints: Record<string, readonly string[]>;
+  /** By the path of an endpoint, or that of the pages. */
+  limits: Record<string, OAuthLimit>;
   /** The path of the pages, with `{id}`. */
   signInPath: string;
   /** Both resolve to null for a request that does not exist, is over, or was begun in another browser. */
@@ -62,7 +67,8 @@ export function serveOAuth(surface: OAuthSurface): Middleware {
     if (!found) return next();
     (context.state as RequestState).route = found.path;
     const { methods } = found;
-    if (allowOnly(context, methods.includes('GET') ? ['HEAD', ...methods] : [...methods])) await found.answer(context);
+    if (!allowOnly(context, methods.includes('GET') ? ['HEAD', ...methods] : [...methods])) return;
+    if (await isWithin(surface, surface.limits[found.path], context)) await found.answer(context);
   };
 }
 
@@ -76,6 +82,28 @@ const fixed = (path: string, body: string | object, type: string): Served => ({
   },
 });
 
+/** Whether a request is within a limit; answers it if not, in the words of OAuth. */
+async function isWithin(
+  { problemPage }: OAuthSurface,
+  limit: OAuthLimit | undefined,
+  context: Context,
+): Promise<boolean> {
+  // A preflight request changes nothing.
+  if (!limit || context.method === 'OPTIONS') return true;
+  try {
+    await limit.count(context.req);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    context.status = error.status;
+    context.set({ ...error.headers, 'Cache-Control': 'no-store' });
+    const refusal = { error: 'temporarily_unavailable', error_description: error.message };
+    if (limit.isForPeople) showPage(context, problemPage(refusal.error, refusal.error_description), "'none'");
+    else context.body = refusal;
+    return false;
+  }
+}
+
 async function answerByProvider({ answer }: OAuthSurface, context: Context): Promise<void> {
   context.set('Content-Security-Policy', contentPolicy("'self'"));
   context.respond = false;
@@ -84,8 +112,9 @@ async function answerByProvider({ answer }: OAuthSurface, context: Context): Pro
 
 async function answerPage({ signIn, problemPage }: OAuthSurface, context: Context): Promise<void> {
   const { req, res, method } = context;
-  const answer =
-    method === 'POST' ? await signIn.submit(req, res, await readForm(context)) : await signIn.show(req, res);
+  const isOfAnotherSite = !['same-origin', undefined].includes(req.headers['sec-fetch-site'] as string | undefined);
+  const submit = async () => (isOfAnotherSite ? null : signIn.submit(req, res, await readForm(context)));
+  const answer = await (method === 'POST' ? submit() : signIn.show(req, res));
   if (answer && 'redirect' in answer) {
     context.status = 303;
     context.set('Location', answer.redirect);
@@ -93,10 +122,15 @@ async function answerPage({ signIn, problemPage }: OAuthSurface, context: Contex
     return;
   }
   context.status = answer ? 200 : 400;
-  // A browser holds the redirects that follow a form to this policy too.
-  context.set('Content-Security-Policy', contentPolicy(answer ? `'self' ${answer.returnsTo}` : "'none'"));
+  if (answer) showPage(context, answer.page, `'self' ${answer.returnsTo}`);
+  else showPage(context, problemPage('invalid_request', NOT_FOUND), "'none'");
+}
+
+/** `formAction`: where its forms lead. A browser holds the redirects that follow a form to this policy too. */
+function showPage(context: Context, page: string, formAction: string): void {
+  context.set('Content-Security-Policy', contentPolicy(formAction));
   context.type = 'text/html; charset=utf-8';
-  context.body = answer?.page ?? problemPage('invalid_request', NOT_FOUND);
+  context.body = page;
 }
 
 async function readForm({ req }: Context): Promise<URLSearchParams> {

@@ -8,19 +8,28 @@ export const CALLBACK = 'https://app.example/callback';
 /** A page that a browser shows, or the address that it was sent to away from us. */
 export type Shown = { status: number; url: string; html: string; headers: Headers };
 
+let browsers = 0;
+
 /**
- * A browser without scripts, with cookies: it follows redirects on our host and stops at any other. The public URL of the tests is mapped to the
+ * A browser without scripts, with cookies, at an address of its own where the API trusts proxies: it follows redirects on our host and stops at any other. The public URL of the tests is mapped to the
  * port of the API.
  */
-export function openBrowser({ port }: Pick<RunningApi, 'port'>) {
+export function openBrowser({ port }: Pick<RunningApi, 'port'>, address = `198.51.100.${++browsers}`) {
   const cookies = new Map<string, { value: string; path: string }>();
-  const visit = async (url: string, form?: Record<string, string>): Promise<Shown> => {
+  const visit = async (
+    url: string,
+    form?: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<Shown> => {
     const target = new URL(url, PUBLIC_URL);
     if (target.origin !== PUBLIC_URL) return { status: 0, url: target.href, html: '', headers: new Headers() };
     const sent = [...cookies].filter(([, { path }]) => target.pathname.startsWith(path));
     const answer = await fetch(`http://127.0.0.1:${port}${target.pathname}${target.search}`, {
       redirect: 'manual',
-      headers: { cookie: sent.map(([name, { value }]) => `${name}=${value}`).join('; ') },
+      headers: {
+        ...{ 'X-Forwarded-For': address, ...headers },
+        cookie: sent.map(([name, { value }]) => `${name}=${value}`).join('; '),
+      },
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),
     });
     for (const one of answer.headers.getSetCookie()) keep(one);

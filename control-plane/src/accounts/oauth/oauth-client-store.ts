@@ -46,10 +46,16 @@ export function oauthClientStore(store: Store) {
       await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, insert);
     },
 
-    /** Stores a client that registered itself; returns false if there are too many. */
+    /** Stores a client that registered itself, and removes those that expired; returns false if there are too many. */
     async insertRegistered(client: OAuthClientRecord): Promise<boolean> {
+      await clients.deleteMany({ organization_id: null, expires_at: { $lte: client.created_at } });
       if ((await clients.countDocuments({ organization_id: null })) >= REGISTERED_MAX) return false;
       return insertOnce(clients, client);
+    },
+
+    /** Keeps a client that registered itself: somebody uses it. */
+    async keepRegistered(_id: string): Promise<void> {
+      await clients.updateOne({ _id, organization_id: null }, { $set: { expires_at: null } });
     },
 
     /** A client of any organization; null if it does not exist, was deleted or has expired at `now`. */

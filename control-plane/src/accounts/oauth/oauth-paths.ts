@@ -7,7 +7,6 @@ export const OAUTH_PATHS = {
   revocation: '/oauth/revoke',
   introspection: '/oauth/introspect',
   registration: '/oauth/register',
-  jwks: '/oauth/jwks',
   /** The pages on which people sign in and consent, each below it by the id of its request. */
   signIn: '/oauth/sign-in',
 } as const;

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { ParsedUrlQuery } from 'node:querystring';
 import Provider, {
   type Adapter,
   type Configuration,
@@ -36,8 +37,8 @@ export type OAuthParts = {
   /** The path of the pages on which people sign in, below which each request has one. */
   signInPath: string;
   adapterOf: (model: string) => Adapter;
-  /** Whether this API key, by its id, can be signed in with. */
-  isValidKey: (keyId: string) => Promise<boolean>;
+  /** Whether this API key, by its id, can be signed in with at this client. */
+  isValidKey: (keyId: string, clientId: string) => Promise<boolean>;
   /** Whether a token belongs to the organization of a client, and is still accepted. */
   isOwnToken: (
     clientId: string,
@@ -79,21 +80,48 @@ export function oauthProvider(parts: OAuthParts): Provider {
     },
   });
   provider.use(async (context, next) => {
-    const { client_id, scope } = context.query;
-    if (context.path === OAUTH_PATHS.authorization && !scope && typeof client_id === 'string') {
-      const client = await provider.Client.find(client_id);
-      if (client?.scope) context.query = { ...context.query, scope: client.scope };
+    if (context.path === OAUTH_PATHS.authorization) {
+      const { client_id } = context.query;
+      const client = typeof client_id === 'string' ? await provider.Client.find(client_id) : undefined;
+      context.query = narrowed(context.query, client?.scope);
     }
     await next();
+    if (context.path === OAUTH_PATHS.metadata) context.body = withoutOpenId(context.body as Record<string, unknown>);
   });
   return provider;
+}
+
+/** The parameters of an authorization request without what the provider would do beyond OAuth 2.0. */
+function narrowed(query: ParsedUrlQuery, scopeOfClient: string | undefined): ParsedUrlQuery {
+  const { scope, response_mode, ...others } = query;
+  const words = typeof scope === 'string' ? scope.split(' ').filter((word) => word !== '' && word !== OPENID) : [];
+  const asked = words.join(' ') || scopeOfClient;
+  return {
+    ...others,
+    ...(Array.isArray(scope) ? { scope } : asked && { scope: asked }),
+    // The pages have no scripts, so a response is never posted by a form; `fragment` is for responses with tokens.
+    ...(response_mode !== undefined && { response_mode: response_mode === 'query' ? response_mode : 'unsupported' }),
+  };
+}
+
+/** What marks a request of OpenID Connect: it is no permission, and no ID tokens are issued. */
+const OPENID = 'openid';
+
+/** The metadata of RFC 8414 without that of OpenID Connect. */
+function withoutOpenId(metadata: Record<string, unknown>): Record<string, unknown> {
+  const isOfOpenId = /^(claim|id_token_|subject_types_|jwks_uri|request_uri_)/;
+  return {
+    ...Object.fromEntries(Object.entries(metadata).filter(([name]) => !isOfOpenId.test(name))),
+    scopes_supported: PERMISSIONS,
+    response_modes_supported: ['query'],
+  };
 }
 
 function configurationOf(parts: OAuthParts): Configuration {
   const policy = interactionPolicy.base();
   const keyIsGone = new interactionPolicy.Check(
     'key_is_gone',
-    'the API key of the session is not valid any more',
+    'the API key of the session is not valid any more, or not at this client',
     ({ oidc }: KoaContextWithOIDC) => oidc.session?.accountId !== undefined && !oidc.account,
   );
   policy.get('login')!.checks.add(keyIsGone);
@@ -106,7 +134,6 @@ function configurationOf(parts: OAuthParts): Configuration {
       revocation: OAUTH_PATHS.revocation,
       introspection: OAUTH_PATHS.introspection,
       registration: OAUTH_PATHS.registration,
-      jwks: OAUTH_PATHS.jwks,
     },
     features: {
       clientCredentials: { enabled: true },
@@ -141,8 +168,10 @@ function configurationOf(parts: OAuthParts): Configuration {
     issueRefreshToken: async (_context, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async () => false,
     ttl: LIFETIMES,
-    findAccount: async (_context, keyId) =>
-      (await parts.isValidKey(keyId)) ? { accountId: keyId, claims: async () => ({ sub: keyId }) } : undefined,
+    findAccount: async ({ oidc }, keyId) =>
+      (await parts.isValidKey(keyId, oidc.client?.clientId ?? ''))
+        ? { accountId: keyId, claims: async () => ({ sub: keyId }) }
+        : undefined,
     interactions: { policy, url: (_context, { uid }) => `${parts.signInPath}/${uid}` },
     cookies: {
       keys: parts.cookieKeys,

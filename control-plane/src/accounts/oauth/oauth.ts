@@ -4,6 +4,7 @@ import type { OAuthSurface } from '../../http/serve-oauth.ts';
 import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import type { Store } from '../../platform/store.ts';
 import { type ApiKeyRecord, isExpired } from '../keys/api-key.ts';
+import type { AddressLimit, LimitByAddress } from '../rate-limit/limit-by-address.ts';
 import { clientMetadata, hashSecret, type OAuthClientRecord } from './oauth-client.ts';
 import { oauthClientRoutes } from './oauth-client-routes.ts';
 import { type OAuthClientStore, oauthClientStore } from './oauth-client-store.ts';
@@ -21,6 +22,19 @@ export type OAuthSettings = {
   allowsRegistration: boolean;
 };
 
+/** Requests in a minute that begin a sign-in or send one of its forms; a sign-in has three. */
+const SIGN_IN_LIMIT = {
+  ...{ name: 'sign-in', perAddress: 60, inAll: 900 },
+  detail: 'Too many people sign in from your address, or at all. Try again in a minute.',
+};
+
+/** Registrations in an hour. In all they are so few that those that nobody uses are removed before they reach the most that there may be. */
+const REGISTRATION_LIMIT = {
+  ...{ name: 'registration', perAddress: 20, inAll: 400 },
+  detail: 'Too many clients were registered. Try again later.',
+};
+const HOUR_MS = 3_600_000;
+
 export type OAuthNeeds = {
   store: Store;
   /** Keys that sign cookies, the newest first; the same in all processes. */
@@ -31,6 +45,8 @@ export type OAuthNeeds = {
   findCallerByKey: (key: string) => Promise<Pick<Caller, 'keyId'> | null>;
   /** Counts a request of an organization; throws 429 beyond its limit. */
   countRequest: (organizationId: string) => Promise<void>;
+  /** What strangers do is limited by their addresses; `windowMs` is the length of a window. */
+  limitByAddress: (limit: AddressLimit, windowMs?: number) => LimitByAddress;
   outboxFilled: () => void;
   /** Called with the cause of an error that is answered 500. */
   failed: (cause: unknown) => void;
@@ -39,10 +55,9 @@ export type OAuthNeeds = {
 };
 
 /** OAuth 2.0: clients, the authorization server that gives them tokens, and the callers with these tokens (spec 5.6). */
-export function oauth(
-  { store, cookieKeys, findKeyById, findCallerByKey, countRequest, outboxFilled, failed, rememberedMs }: OAuthNeeds,
-  { publicUrl, allowsRegistration }: OAuthSettings,
-) {
+export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAuthSettings) {
+  const { store, cookieKeys, findKeyById, findCallerByKey, countRequest, limitByAddress } = needs;
+  const { outboxFilled, failed, rememberedMs } = needs;
   const [clients, records] = [oauthClientStore(store), oauthRecordStore(store)];
   const findClient = rememberBriefly((id) => clients.findById(id, new Date()), rememberedMs);
   const findKey = async (id: string): Promise<ApiKeyRecord | null> => {
@@ -57,7 +72,7 @@ export function oauth(
     ...{ publicUrl, cookieKeys, allowsRegistration, failed, errorPage: pages.problem },
     signInPath: below(OAUTH_PATHS.signIn),
     adapterOf: (model) => (model === 'Client' ? clientAdapter(clients, findClient) : records.adapterOf(model)),
-    isValidKey: async (id) => (await findKey(id)) !== null,
+    isValidKey: async (keyId, clientId) => (await ownerOf(owners, { clientId, keyId })) !== null,
     isOwnToken: async (clientId, { clientId: issuedTo, accountId }) => {
       const [client, owner] = await Promise.all([
         findClient(clientId),
@@ -73,21 +88,37 @@ export function oauth(
     },
   });
 
-  const people = signIn({ ...owners, provider, pages, findCaller: findCallerByKey });
+  const used = async ({ _id, organization_id, expires_at }: OAuthClientRecord): Promise<void> => {
+    if (organization_id !== null || expires_at === null) return;
+    await clients.keepRegistered(_id);
+    findClient.forget(_id);
+  };
+  const people = signIn({ ...owners, provider, pages, used, findCaller: findCallerByKey });
+
+  const signInPath = `${OAUTH_PATHS.signIn}/{id}`;
+  const signInLimit = limitByAddress(SIGN_IN_LIMIT);
 
   const surface: OAuthSurface = {
     answer: asPublic(publicUrl, provider.callback()),
     endpoints: {
       [OAUTH_PATHS.metadata]: ['GET'],
-      [OAUTH_PATHS.authorization]: ['GET', 'POST'],
+      [OAUTH_PATHS.authorization]: ['GET'],
       [`${OAUTH_PATHS.authorization}/{id}`]: ['GET'],
       [OAUTH_PATHS.token]: ['POST'],
       [OAUTH_PATHS.revocation]: ['POST'],
       [OAUTH_PATHS.introspection]: ['POST'],
-      [OAUTH_PATHS.jwks]: ['GET'],
       ...(allowsRegistration && { [OAUTH_PATHS.registration]: ['POST'] }),
     },
-    signInPath: `${OAUTH_PATHS.signIn}/{id}`,
+    limits: {
+      [OAUTH_PATHS.authorization]: { count: signInLimit, isForPeople: true },
+      // To look at a page again changes nothing.
+      [signInPath]: {
+        count: async (request) => (request.method === 'POST' ? signInLimit(request) : undefined),
+        isForPeople: true,
+      },
+      [OAUTH_PATHS.registration]: { count: limitByAddress(REGISTRATION_LIMIT, HOUR_MS), isForPeople: false },
+    },
+    signInPath,
     signIn: { show: asPublic(publicUrl, people.show), submit: asPublic(publicUrl, people.submit) },
     problemPage: pages.problem,
     resourceMetadataPath: OAUTH_PATHS.resourceMetadata,
@@ -148,6 +179,8 @@ function clientAdapter(
 }
 
 const NAME_MAX = 200;
+/** How long a client that registered itself is kept until somebody consents to it. */
+const UNUSED_MS = 24 * HOUR_MS;
 
 function registeredClient(id: string, { client_secret, ...metadata }: AdapterPayload): OAuthClientRecord {
   if ((metadata.grant_types as string[]).includes('client_credentials'))
@@ -155,7 +188,8 @@ function registeredClient(id: string, { client_secret, ...metadata }: AdapterPay
       'clients that register themselves act only for people: no client_credentials',
     );
   return {
-    ...{ _id: id, organization_id: null, permissions: [], created_at: new Date(), expires_at: null },
+    ...{ _id: id, organization_id: null, permissions: [] },
+    ...{ created_at: new Date(), expires_at: new Date(Date.now() + UNUSED_MS) },
     name: String(metadata.client_name ?? 'A program without a name').slice(0, NAME_MAX),
     secret_hash: typeof client_secret === 'string' ? hashSecret(client_secret) : null,
     redirect_uris: (metadata.redirect_uris as string[] | undefined) ?? [],

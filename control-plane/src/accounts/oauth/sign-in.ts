@@ -13,13 +13,15 @@ export type SignInParts = TokenOwners & {
   pages: ReturnType<typeof signInPages>;
   /** The caller with an API key; null if it is not valid. */
   findCaller: (key: string) => Promise<Pick<Caller, 'keyId'> | null>;
+  /** Called when a person consented to a client. */
+  used: (client: OAuthClientRecord) => Promise<void>;
 };
 
 /**
  * What a person does between the request of a client and the code that it gets: signs in with an API key, then consents. The request is known by
  * its id in the path and by a signed cookie of the browser that began it (`SameSite=Lax`), so another site can neither see nor send these forms.
  */
-export function signIn({ provider, pages, findClient, findKey, findCaller }: SignInParts) {
+export function signIn({ provider, pages, findClient, findKey, findCaller, used }: SignInParts) {
   /** Null: the request does not exist, is over, or was begun in another browser. */
   const read = async (request: IncomingMessage, response: ServerResponse) => {
     const interaction = await provider.interactionDetails(request, response).catch((error: unknown) => {
@@ -57,7 +59,17 @@ export function signIn({ provider, pages, findClient, findKey, findCaller }: Sig
     grant.addOIDCScope(granted.join(' '));
     // A scope that was neither granted nor rejected would be asked for again.
     if (withheld.length > 0) grant.rejectOIDCScope(withheld.join(' '));
+    await used(client);
     return grant.save();
+  };
+
+  /** A browser that was signed in with another key begins anew: the provider would ask whether to sign out first, with a script. */
+  const endSessionOfAnother = async ({ interaction }: Interaction, key: ApiKeyRecord): Promise<void> => {
+    const { session } = interaction;
+    if (!session || session.accountId === key._id) return;
+    await (await provider.Session.find(session.cookie))?.destroy();
+    delete interaction.session;
+    await interaction.persist();
   };
 
   return {
@@ -84,7 +96,9 @@ export function signIn({ provider, pages, findClient, findKey, findCaller }: Sig
         return goOn({ consent: { grantId: await grantTo(of) } });
       if (action === 'allow' || of.interaction.prompt.name !== 'login') return show(of, null);
       const key = await keyOf(of.client, form.get('key') ?? '');
-      return typeof key === 'string' ? show(of, key) : goOn({ login: { accountId: key._id, remember: false } });
+      if (typeof key === 'string') return show(of, key);
+      await endSessionOfAnother(of, key);
+      return goOn({ login: { accountId: key._id, remember: false } });
     },
   };
 }

@@ -62,15 +62,18 @@ const BATCH_MAX = 1_000;
 
 const script = loadScript(new URL('count-requests.lua', import.meta.url));
 
-/** Counts requests in Redis, over all processes. Concurrent requests of an organization share a round trip. */
-export function requestCounter(redis: RedisClient, now: () => number = () => performance.now()): CountRequest {
+/** Counts requests in Redis, over all processes, in windows of a minute by default. Concurrent requests of an organization share a round trip. */
+export function requestCounter(
+  redis: RedisClient,
+  { windowMs = WINDOW_MS, now = () => performance.now() }: { windowMs?: number; now?: () => number } = {},
+): CountRequest {
   let pausedUntil = Number.NEGATIVE_INFINITY;
 
   const countAll = async (organizationId: string, arrived: null[]): Promise<(CountedRequest | null)[]> => {
     if (now() < pausedUntil) return arrived;
     const key = `adsweep:requests:${organizationId}`;
     try {
-      const reply = await script(redis, [key], [WINDOW_MS, arrived.length]);
+      const reply = await script(redis, [key], [windowMs, arrived.length]);
       const [total, leftMs] = reply as [number, number];
       return arrived.map((_, at) => ({ requests: total - arrived.length + at + 1, leftMs }));
     } catch (error) {

@@ -10,7 +10,7 @@ const CLIENTS = '/api/v1/account/oauth-clients';
 describe('OAuth 2.0', () => {
   let api: RunningApi;
   before(async () => {
-    api = await runningApi();
+    api = await runningApi({ settings: { trustedProxies: ['127.0.0.1'] } });
   });
   after(() => api.stop());
 

@@ -86,7 +86,7 @@ describe('requests per minute', () => {
       asked += 1;
       throw new Error('Redis is away');
     };
-    const count = requestCounter({ evalsha } as unknown as RedisClient, () => now);
+    const count = requestCounter({ evalsha } as unknown as RedisClient, { now: () => now });
     for (const [ms, times] of [
       [0, 1],
       [999, 1],
@@ -99,7 +99,7 @@ describe('requests per minute', () => {
 
   test('§5.8 requests are counted again, even if the counter was of another type or had no end', async () => {
     let now = 0;
-    const count = requestCounter(redis.client, () => now);
+    const count = requestCounter(redis.client, { now: () => now });
     await count('organization');
     const [name = ''] = await redis.client.keys('*');
     for (const write of [() => redis.client.rpush(name, 'x'), () => redis.client.set(name, 'x')]) {
