@@ -66,12 +66,14 @@ const LICENCES = new Set([
     'Apache-2.0',
     'BSD-2-Clause',
     'BSD-3-Clause',
+    'CC0-1.0',
     'ISC',
     'LGPL-3.0-or-later',
     'MIT',
     'MIT-0',
     'MPL-2.0',
     'PSF-2.0',
+    'Python-2.0',
     'Unlicense',
   ],
 ]);
@@ -104,7 +106,9 @@ export function componentBreaches({
   licenses = [],
   properties = [],
 }: Component): string[] {
-  if (properties.some(({ name }) => name === 'cdx:npm:package:private')) return [];
+  // Packages of this repository: they are private, or in the scope of those that are published.
+  const isOurs = properties.some(({ name }) => name === 'cdx:npm:package:private') || ref.startsWith('@adsweep/');
+  if (isOurs) return [];
   const named = licenses
     .map(({ license, expression }) => expression ?? license?.id ?? license?.name ?? '')
     .join(' AND ');

@@ -2,6 +2,7 @@ import { matchesGlob } from 'node:path';
 import { modules as browserNodeModules } from '../../browser-node/src/modules.ts';
 import { modules as controlPlaneModules } from '../../control-plane/src/modules.ts';
 import { modules as proxyRouterModules } from '../../proxy-router/src/modules.ts';
+import { modules as clientModules } from '../../shared/client/src/modules.ts';
 import { modules as sharedModules } from '../../shared/src/modules.ts';
 import { modules as infraModules } from '../modules.ts';
 import { mutualImports } from './mutual-imports.ts';
@@ -16,6 +17,7 @@ const layersIn: Record<string, Layers> = {
   'browser-node/src/': browserNodeModules,
   'proxy-router/src/': proxyRouterModules,
   'shared/src/': sharedModules,
+  'shared/client/src/': clientModules,
   'infra/': infraModules,
   'loadtest/': [['benchmarks', '**']],
 };
@@ -44,7 +46,7 @@ const registries = ['**/{checks,rule-types,targets,collectors,observations,provi
 /**
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
  * conformance suite, a bench measures a part itself or a farm started as in tests, the corpus captures with a node's browser and judges with
- * the control plane's detectors, the farm hands each part the settings that it describes, the whole farm is tested on
+ * the control plane's detectors, the client is tested with a running API, the farm hands each part the settings that it describes, the whole farm is tested on
  * each store, pages of the control plane are tested in the browser of the nodes, and a careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
@@ -71,7 +73,8 @@ const acrossWorkspaces = [
     to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,evidence,rules,threads},crawling/captures}}/**',
   },
   { from: 'loadtest/bench/**', to: 'proxy-router/src/exits/**' },
-  { from: 'infra/checks/import-directions.ts', to: '*/src/modules.ts' },
+  { from: 'infra/checks/import-directions.ts', to: '{*,shared/client}/src/modules.ts' },
+  { from: 'shared/client/test/**', to: 'control-plane/test/support/running-api.ts' },
   { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   {
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',

@@ -15,7 +15,15 @@ export interface Import {
 }
 
 export const workspaces = [
-  ...['shared', 'control-plane', 'control-plane/embedded-store', 'browser-node', 'proxy-router', 'loadtest'],
+  ...[
+    'shared',
+    'shared/client',
+    'control-plane',
+    'control-plane/embedded-store',
+    'browser-node',
+    'proxy-router',
+    'loadtest',
+  ],
 ] as const;
 
 const workspaceScope = '@adsweep/';

@@ -1,0 +1,28 @@
+import type { components } from './generated/api.ts';
+
+type Refusal = { detail?: string | components['schemas']['ValidationError']['detail']; code?: string };
+
+/** A request that the API refused or could not serve. */
+export class AdsweepError extends Error {
+  override readonly name = 'AdsweepError';
+  readonly status: number;
+  /** A code of the API's catalogue, such as `scanning.unknown_emulator_id`; empty if the answer has none. */
+  readonly code: string;
+  /** Each refused field of a 422. */
+  readonly items: components['schemas']['ValidationError']['detail'];
+  readonly response: Response;
+
+  /** `body`: the parsed answer, or its text if it is no JSON. */
+  constructor(operation: string, response: Response, body: unknown) {
+    const { detail = response.statusText, code = '' } = isObject(body) ? (body as Refusal) : {};
+    const items = Array.isArray(detail) ? detail : [];
+    const text = Array.isArray(detail) ? items.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join(' ') : detail;
+    super([operation, response.status, code, text].filter((part) => part !== '').join(' '));
+    this.status = response.status;
+    this.code = code;
+    this.items = items;
+    this.response = response;
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,0 +1,119 @@
+import createFetchClient from 'openapi-fetch';
+import { AdsweepError } from './adsweep-error.ts';
+import type { components, paths } from './generated/api.ts';
+import { OPERATIONS } from './generated/operations.ts';
+import type { Method, OperationId, Stream } from './methods.ts';
+import type { Operation } from './operation.ts';
+import { readEvents } from './read-events.ts';
+import { type Patience, sendPatiently } from './send-patiently.ts';
+import { type ScanState, type WaitOptions, waitForScan } from './wait-for-scan.ts';
+
+// biome-ignore lint/performance/noBarrelFile: what the package exports
+export { AdsweepError } from './adsweep-error.ts';
+export type { OperationId } from './methods.ts';
+export { verifyWebhook, type WebhookEvent } from './verify-webhook.ts';
+export type { ScanState, WaitOptions } from './wait-for-scan.ts';
+
+/** The bodies and answers of the API by their names in its OpenAPI document, such as `Schemas['Scan']`. */
+export type Schemas = components['schemas'];
+
+/** Where the API is, and how it is called. */
+export type ClientOptions = {
+  /** The base URL of the API, such as `https://adsweep.example`. */
+  url: string;
+  /** An API key, or a function that returns an OAuth access token whenever one is needed. */
+  key: string | (() => string | Promise<string>);
+} & Partial<Patience>;
+
+/** A method for each operation of the API, by its operationId, and what needs more than one request. */
+export type Client = { [Id in Exclude<OperationId, 'getScanEvents'>]: Method<Id> } & {
+  getScanEvents: Stream<'getScanEvents', ScanState>;
+  scans: {
+    /** Resolves to a scan when it has ended: `completed`, `partial`, `failed` or `cancelled`. */
+    wait(id: string, options?: WaitOptions): Promise<Schemas['Scan']>;
+  };
+};
+
+/** A client of the API. It sends nothing until one of its methods is called. */
+export function adsweep({
+  url,
+  key,
+  fetch = globalThis.fetch,
+  retries = 4,
+  timeoutMs = 120_000,
+}: ClientOptions): Client {
+  const patience = { fetch, retries, timeoutMs };
+  const http = createFetchClient<paths>({
+    baseUrl: url.replace(/\/+$/, ''),
+    fetch: (request) => sendPatiently(request, patience),
+  });
+  const request: Send = async (name, parseAs, sent) => {
+    const { method, path, keyed, answer } = OPERATIONS[name];
+    const { ids, query, body, signal, idempotencyKey = keyed ? newKey() : undefined } = readSent(name, sent);
+    const headers = {
+      Authorization: `Bearer ${typeof key === 'string' ? key : await key()}`,
+      ...(answer === 'events' && { Accept: 'text/event-stream' }),
+      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+    };
+    const init = { params: { path: ids, query }, body, headers, parseAs, signal };
+    const { data, error, response } = await http.request(method.toLowerCase() as 'get', path as never, init as never);
+    if (!(response as Response).ok) throw new AdsweepError(name, response, error);
+    return data;
+  };
+  const names = Object.keys(OPERATIONS) as OperationId[];
+  const methods = Object.fromEntries(names.map((name) => [name, methodOf(name, request)])) as unknown as Client;
+  return { ...methods, scans: { wait: (id, options) => waitForScan(methods, id, options) } };
+}
+
+type Send = (name: OperationId, parseAs: 'json' | 'text' | 'blob' | 'stream', sent: unknown[]) => Promise<unknown>;
+
+function methodOf(name: OperationId, request: Send): unknown {
+  const { answer, query }: Operation = OPERATIONS[name];
+  if (answer === 'events')
+    return async function* (...sent: unknown[]) {
+      yield* readEvents((await request(name, 'stream', sent)) as ReadableStream<Uint8Array>);
+    };
+  const call = (...sent: unknown[]) => request(name, answer === 'nothing' ? 'text' : answer, sent);
+  return query.includes('page') ? Object.assign(call, { each: eachItem(name, call) }) : call;
+}
+
+type Page = { items: unknown[]; page: number; pages: number; next_cursor?: string | null };
+
+/** Reads a list page by page: by cursors where it has them, because these miss and repeat nothing while rows are added. */
+function eachItem(name: OperationId, call: (...sent: unknown[]) => Promise<unknown>) {
+  return async function* (...sent: unknown[]) {
+    const ids = sent.slice(0, idNames(name).length);
+    const [query = {}, options] = sent.slice(ids.length) as [{ page?: number }?, unknown?];
+    let next: object | null = query;
+    while (next !== null) {
+      const page = (await call(...ids, next, options)) as Page;
+      yield* page.items;
+      next = queryAfter(page, query);
+    }
+  };
+}
+
+function queryAfter(page: Page, { page: _, ...query }: { page?: number }): object | null {
+  if (page.next_cursor !== undefined) return page.next_cursor === null ? null : { ...query, cursor: page.next_cursor };
+  return page.page < page.pages ? { ...query, page: page.page + 1 } : null;
+}
+
+const idNames = (name: OperationId): string[] =>
+  [...OPERATIONS[name].path.matchAll(/\{(\w+)\}/g)].map(([, id]) => id as string);
+
+type SentOptions = { body?: unknown; query?: object | undefined; signal?: AbortSignal; idempotencyKey?: string };
+
+/** The arguments of a method by what they are; see `Method`. Throws a `TypeError` for a missing id. */
+function readSent(name: OperationId, sent: unknown[]) {
+  const names = idNames(name);
+  const ids = Object.fromEntries(names.map((id, at) => [id, sent[at]]));
+  const missing = names.find((id) => ids[id] === undefined || ids[id] === null || ids[id] === '');
+  if (missing) throw new TypeError(`${name}: ${missing} is missing`);
+  const [input, options = {}] = sent.slice(names.length) as [unknown, SentOptions?];
+  const { body: hasBody } = OPERATIONS[name];
+  return { ids, ...options, ...(hasBody ? { body: input } : { query: input as object | undefined }) };
+}
+
+/** Not `crypto.randomUUID`, which browsers have on https pages only. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
