@@ -4,7 +4,8 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { addFirstOrganization } from '../../src/accounts/add-organization.ts';
 import { mailNext } from '../../src/forms/form-mail.ts';
 import { keptSince } from '../../src/forms/form-submission.ts';
-import type { Mail, MailOutcome } from '../../src/platform/mail.ts';
+import { openMailer } from '../../src/platform/mail.ts';
+import { MAIL_CERTIFICATE, partsOf, startMailServer } from '../support/mail-server.ts';
 import { itemsOf, type Json, KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const OPERATORS = 'key-of-the-operator';
@@ -22,15 +23,17 @@ const DAY_MS = 86_400_000;
 
 describe('forms of a website', () => {
   let api: RunningApi;
-  const mails: Mail[] = [];
-  let outcome: MailOutcome = { sent: true, status: 250 };
-  const mailer = {
-    send: async (mail: Mail) => {
-      mails.push(mail);
-      return outcome;
-    },
-  };
+  let server: Awaited<ReturnType<typeof startMailServer>>;
+  let mailer: ReturnType<typeof openMailer>;
+  /** The status that the mail server refuses the next mail with; null: it takes it. */
+  let refusal: number | null = null;
   before(async () => {
+    server = await startMailServer({ refuse: (what) => (what === 'message' ? refusal : null) });
+    mailer = openMailer({
+      url: `smtp://127.0.0.1:${server.port}`,
+      from: 'adsweep@example.net',
+      tls: { ca: MAIL_CERTIFICATE, servername: 'localhost' },
+    });
     const settings = {
       formOrigins: [SITE],
       trustedProxies: ['127.0.0.1', '10.0.0.0/8'],
@@ -39,7 +42,10 @@ describe('forms of a website', () => {
     api = await runningApi({ settings, mailer });
     await addFirstOrganization(api.accounts, OPERATORS, new Date());
   });
-  after(() => api.stop());
+  after(async () => {
+    await api.stop();
+    await server.stop();
+  });
 
   let clients = 0;
   /** Sends a form, from an address of its own unless `from` names one. */
@@ -47,6 +53,10 @@ describe('forms of a website', () => {
     api.post(path, body, { key: null, headers: { 'X-Forwarded-For': from, ...headers } });
   const list = async (query = ''): Promise<Json> =>
     (await api.get(`/api/v1/form-submissions${query}`, { key: OPERATORS })).body;
+  const parts = () => ({
+    ...{ forms: api.domains.forms.stores.forms, mailer, to: ['team@example.com'] },
+    logger: createLogger('test', 'silent'),
+  });
   const count = async () => (await list()).total;
 
   it('§4.5.23 are received without a credential, and listed for the operator alone', async () => {
@@ -152,32 +162,53 @@ describe('forms of a website', () => {
   });
 
   it('§4.5.27 are mailed once, with the address to answer to, and again after a failure until they are given up', async () => {
-    const { forms } = api.domains.forms.stores;
-    const parts = { forms, mailer, to: ['team@example.com'], logger: createLogger('test', 'silent') };
     const later = (ms: number) => new Date(Date.now() + ms);
-    while (await mailNext(parts, later(0)));
-    assert.equal(mails.length, await count());
-    const first = mails.find(({ subject }) => subject === 'Contact: Ada')!;
-    assert.deepEqual([first.to, first.replyTo], [['team@example.com'], 'ada@example.com']);
-    assert.match(first.html, /Hello &lt;b&gt;you/);
-
-    mails.length = 0;
+    await api.domains.forms.stores.forms.removeBefore(new Date());
     await send('/api/forms/contact', CONTACT);
-    outcome = { sent: false, status: 451, isPermanent: false, reason: 'busy', cause: null };
-    assert.equal(await mailNext(parts, later(1_000)), true);
-    assert.equal(await mailNext(parts, later(1_000)), false, 'not due yet');
-    outcome = { sent: true, status: 250 };
-    assert.deepEqual(await Promise.all([mailNext(parts, later(60_000)), mailNext(parts, later(60_000))]), [
+    await send('/api/forms/demo-inquiries', INQUIRY);
+    while (await mailNext(parts(), later(0)));
+    assert.equal(server.received.length, await count());
+    const first = server.received.find(({ source }) => source.includes('Subject: Contact: Ada'))!;
+    assert.deepEqual([first.from, first.to], ['adsweep@example.net', ['team@example.com']]);
+    const { headers, bodies } = partsOf(first.source);
+    assert.match(headers, /^Reply-To: ada@example\.com\r?$/m);
+    assert.match(bodies.get('text/html')!.toString(), /Hello &lt;b&gt;you/);
+    assert.match(bodies.get('text/plain')!.toString(), /^message: Hello <b>you<\/b>\r?$/m);
+
+    server.received.length = 0;
+    await send('/api/forms/contact', CONTACT);
+    refusal = 451;
+    assert.equal(await mailNext(parts(), later(1_000)), true);
+    assert.equal(await mailNext(parts(), later(1_000)), false, 'not due yet');
+    refusal = null;
+    assert.deepEqual(await Promise.all([mailNext(parts(), later(60_000)), mailNext(parts(), later(60_000))]), [
       true,
       false,
     ]);
-    assert.equal(await mailNext(parts, later(DAY_MS)), false);
-    assert.equal(mails.length, 2);
+    assert.equal(await mailNext(parts(), later(DAY_MS)), false);
+    assert.equal(server.received.length, 1);
 
-    await send('/api/forms/contact', CONTACT);
-    outcome = { sent: false, status: null, isPermanent: false, reason: 'no answer', cause: null };
-    await mailNext(parts, later(4 * DAY_MS));
-    assert.equal(await mailNext(parts, later(9 * DAY_MS)), false, 'given up');
+    for (const [status, at] of [
+      [451, 4 * DAY_MS],
+      [554, 0],
+    ] as const) {
+      await send('/api/forms/contact', CONTACT);
+      refusal = status;
+      assert.equal(await mailNext(parts(), later(at + 1_000)), true);
+      assert.equal(await mailNext(parts(), later(9 * DAY_MS)), false, `given up after ${status}`);
+    }
+  });
+
+  it('§4.5.27 cannot add headers or recipients to their mail', async () => {
+    refusal = null;
+    server.received.length = 0;
+    const name = 'Ada\r\nBcc: evil@example.com\r\n\r\nBuy';
+    const { status } = await send('/api/forms/contact', { ...CONTACT, name });
+    assert.equal(status, 201);
+    assert.equal(await mailNext(parts(), new Date()), true);
+    const [mail] = server.received;
+    assert.deepEqual(mail?.to, ['team@example.com']);
+    assert.doesNotMatch(partsOf(mail!.source).headers, /^Bcc/im);
   });
 
   it('§4.5.23 are removed after 180 days', async () => {

@@ -30,6 +30,14 @@ const PLACES_OF_POLAND = [
   ['Silesia', 'Katowice'],
 ] as const;
 
+/** A page whose title says how its visitor's clock differs from that of the place of the address: of these exits Los Angeles, without summer time Phoenix. */
+const COMPARES = `<script>
+const at = (timeZone) => [0, 6].map((month) => new Date(Date.UTC(2026, month, 15)).toLocaleString('en', { timeZone })).join();
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const place = location.pathname === '/phoenix' ? 'America/Phoenix' : 'America/Los_Angeles';
+document.title = zone === place && at(zone) === at(undefined) && at(zone) === at(place) ? 'no difference' : zone;
+</script>`;
+
 /** Serves `answer`; a request for `/poll` never ends. */
 async function listening(t: TestContext, answer: string): Promise<string> {
   const server: Server = http.createServer((request, response) => {
@@ -51,17 +59,22 @@ test('vendors’ failures become the right failure code, the right tag or nothin
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-exits-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const page = await listening(t, '<title>A shop</title><script>fetch("/poll")</script><p>Nothing to see.</p>');
+  const compares = await listening(t, COMPARES);
   const check = await listening(t, JSON.stringify({ ip: '203.0.113.7', country_code: 'US', asn: 64500 }));
   const exits = [];
   for (const [country, behavior] of Object.entries(VENDORS)) {
     const vendor = await startVendor(t);
-    const hosts = { 'shop.example': page, 'check.example': check };
+    const hosts = { 'shop.example': page, 'place.example': compares, 'check.example': check };
     Object.assign(vendor, { behavior, hosts, spared: 'check.example' });
     exits.push(listed(country.toLowerCase(), country, `http://cust-42-cc-us:secret@${vendor.address}`));
     if (country === 'US') exits.push(listed('us-2', 'US', `http://cust-42-cc-us:secret@${vendor.address}`));
   }
   for (const [region, city] of PLACES_OF_POLAND)
     exits.push({ ...listed(city, 'PL', 'http://cust-42-cc-us:secret@127.0.0.1:1'), region, city });
+  const [mapped] = exits.filter(({ id }) => id === 'us');
+  const inCity = { region: 'California', city: 'Los Angeles' };
+  exits.push({ ...mapped!, ...inCity, id: 'us-la' });
+  exits.push({ ...mapped!, id: 'us-written', region: 'Arizona', city: 'Tuba City', timezone: 'America/Phoenix' });
   exits.push(listed('us-dead', 'US', 'http://cust-42-cc-us:secret@127.0.0.1:1'));
   const file = join(folder, 'exits.json');
   writeFileSync(file, JSON.stringify({ exits }));
@@ -93,13 +106,25 @@ test('vendors’ failures become the right failure code, the right tag or nothin
     assert.equal(`${status} ${error}`, 'failed proxy: NODE_NOT_FOUND');
   });
 
-  await t.test('with one dead exit in three and three retries, every scan completes', async () => {
+  await t.test('with one dead exit in five and three retries, every scan completes', async () => {
     const scans = await Promise.all(Array.from({ length: 6 }, () => scan('US', 3)));
     assert.deepEqual(
       scans.map(({ status, error }) => `${status} ${error}`),
       Array(6).fill('completed '),
     );
   });
+
+  await t.test(
+    '§2.2.5 a scan from a place runs there: its page sees no difference between its clock and its address',
+    async () => {
+      const from = (path: string, proxy: object) => farm.scanned({ url: `http://place.example/${path}`, proxy });
+      const scans = await Promise.all([from('', inCity), from('phoenix', { region: 'Arizona', city: 'Tuba City' })]);
+      assert.deepEqual(
+        scans.map(({ status, page_title }) => `${status}: ${page_title}`),
+        Array(2).fill('completed: no difference'),
+      );
+    },
+  );
 
   await t.test('§2.2.4 an exit in another country than the requested one is reported with its address', async () => {
     const misplaced = await scan('ES');

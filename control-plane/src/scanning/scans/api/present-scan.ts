@@ -139,19 +139,13 @@ function presentShared(scan: ListedScan, publicUrl: string, campaign: CampaignWo
     ad_kind: scan.ad_block?.ad_kind ?? null,
     repeat_index: scan.repeat?.index ?? 0,
     repeat_total: scan.repeat?.total ?? 1,
-    repeat_leader_id: leaderOf(scan),
+    repeat_leader_id: scan.repeat?.leader_id ?? null,
     repeat_session_id: scan.repeat?.session_id ?? null,
     network: scan.network,
     network_host: scan.network_host,
     retry_attempt: scan.retry_attempt,
     retry_max_attempts: scan.retry_max_attempts,
   };
-}
-
-/** Of groups that an earlier version stored, only those with a shared session name their leader, whose job they are in. */
-function leaderOf({ repeat, job_id }: Pick<ScanRecord, 'repeat' | 'job_id'>): string | null {
-  if (!repeat) return null;
-  return repeat.leader_id ?? (repeat.session_id === null ? null : job_id);
 }
 
 /** A node's timestamps are not trusted; an invalid one is replaced by the scan's. */

@@ -175,7 +175,12 @@ const shared = {
   network_host: Type.String(),
   repeat_index: Type.Integer(),
   repeat_total: Type.Integer(),
-  repeat_leader_id: orNull(Type.String({ description: 'The first scan of its group of repeats.' })),
+  repeat_leader_id: orNull(
+    Type.String({
+      description:
+        'The first scan of its group of repeats; null also in groups that a version before this field stored.',
+    }),
+  ),
   repeat_session_id: orNull(
     Type.String({ description: 'The browser that it shares with its group; null also if it ran again without them.' }),
   ),
