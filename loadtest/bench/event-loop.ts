@@ -1,8 +1,11 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import { API_KEY, type Hold, type MeasuredService, NODE_TOKEN, startServices } from './measured-services.ts';
 import { barChart, machine, median, saveResult } from './report.ts';
-import { type Call, fillByApi, fillStore, loadScan, startFiller } from './requests/fill-organization.ts';
+import { type Filled, fillByApi, fillStore, loadScan, startFiller } from './requests/fill-organization.ts';
+import type { Call } from './requests/fill-resources.ts';
 import { type KnownValues, requestsOf } from './requests/requests-of-route.ts';
 import { type BenchRoute, readRouteTable } from './requests/route-table.ts';
 import { worstBodies, worstCaptures } from './worst-bodies.ts';
@@ -11,9 +14,11 @@ import { worstBodies, worstCaptures } from './worst-bodies.ts';
  * How long requests can block a service's event loop, and how much memory they take: an organization keeps the most that it may, and every
  * operation of the route table gets its worst bodies and queries, once alone and, if it only reads, eight times at once.
  *
- *     npm run bench event-loop -- [scans of the organization] [only operations whose path contains this]
+ *     npm run bench event-loop -- [scans of the organization] [only operations whose path contains this] [folder]
+ *
+ * The filled organization is kept in the folder, and a later run begins with a copy of it: that measures a part of the operations in minutes.
  */
-const [SCANS = '100000', ONLY = ''] = process.argv.slice(2);
+const [SCANS = '100000', ONLY = '', FOLDER = ''] = process.argv.slice(2);
 /** Requests must not block an event loop for longer. */
 const HOLD_MAX_MS = 50;
 const GROWTH_MAX_BYTES = 200 * 1024 * 1024;
@@ -35,7 +40,12 @@ type Request = {
 type Answered = { status: number; bytes: number; seconds: number };
 type Held = { surface: string; operation: string; what: string } & Answered & Hold;
 
-const services = await startServices();
+/** The organization that is measured: its id, a key of it, and what it was filled with. */
+type Kept = { client: { id: string; api_key: string }; filled: Filled };
+const KEPT_FILE = 'filled.json';
+const isKept = FOLDER !== '' && existsSync(join(FOLDER, KEPT_FILE));
+
+const services = await startServices({}, isKept ? FOLDER : null);
 const api = () => `http://127.0.0.1:${services.control.ports.http}`;
 const nodeApi = () => `http://127.0.0.1:${services.control.ports.node_api}`;
 const routerApi = `http://127.0.0.1:${services.router.ports.api}`;
@@ -253,20 +263,41 @@ async function measureRouter(): Promise<void> {
     }));
 }
 
+const readKept = (): Kept => JSON.parse(readFileSync(join(FOLDER, KEPT_FILE), 'utf8'));
+
+async function fillOrganization(routes: BenchRoute[]): Promise<Kept> {
+  const { body: client } = await asOperator('POST', '/api/v1/organizations', { name: 'The largest organization' });
+  const asClient: Call = (...request) => callWith(client.api_key, ...request);
+  const filled = await fillByApi(asClient, asOperator, routes, nodeApi(), NODE_TOKEN);
+  console.log('the organization is filled by the API');
+  await services.whileStopped(async () => {
+    await fillStore(services.folder, client.id, filled, Number(SCANS));
+    if (FOLDER === '') return;
+    cpSync(services.folder, FOLDER, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+    writeFileSync(join(FOLDER, KEPT_FILE), JSON.stringify({ client, filled }));
+  });
+  console.log(`it has ${SCANS} scans more`);
+  return { client, filled };
+}
+
 try {
   const table = await readRouteTable(services.redis.url, services.folder);
-  const { body: client } = await asOperator('POST', '/api/v1/organizations', { name: 'The largest organization' });
-  const largest = await fillByApi((...request) => callWith(client.api_key, ...request), nodeApi(), NODE_TOKEN);
-  console.log('the organization is filled by the API');
-  await services.whileStopped(() => fillStore(services.folder, client.id, largest, Number(SCANS)));
-  console.log(`it has ${SCANS} scans more`);
-  const { body: scan } = await callWith(client.api_key, 'GET', `/api/v1/scans/${largest[0]}`);
+  const { client, filled } = isKept ? readKept() : await fillOrganization(table.api);
+  const asClient: Call = (...request) => callWith(client.api_key, ...request);
+  const { body: scan } = await asClient('GET', `/api/v1/scans/${filled.scans[0]}`);
   const known = {
-    ...{ status: 'completed', country_code: 'US', tag: 'autosound', url: 'shop-77.example', campaign_id: 'campaign-3' },
+    ...{
+      status: 'completed',
+      country_code: 'US',
+      tag: 'autosound',
+      url: 'shop-77.example',
+      campaign_id: filled.campaigns[0]!,
+    },
     ...{ brand: 'acme', label: 'red', category: 'custom', country: 'US', scan_id: scan.id },
+    run_id: String(scan.run_id),
     token: String(scan.public_report_url).split('/').at(-1)!,
   };
-  await measureJudgement((...request) => callWith(client.api_key, ...request));
+  await measureJudgement(asClient);
   await measureApi(table.api, client.api_key, known);
   await measureNodeApi(table.nodeApi);
   await measureRouter();

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -69,9 +69,13 @@ function answerOf<T>(child: ChildProcess, type: string): Promise<T> {
   });
 }
 
-/** Control plane (with these settings on top) and proxy-router with a Redis of their own, without nodes. */
-export async function startServices(settings: NodeJS.ProcessEnv = {}) {
+/**
+ * Control plane (with these settings on top) and proxy-router with a Redis of their own, without nodes. `stored`: a folder with the data of an
+ * earlier control plane, of which a copy is used.
+ */
+export async function startServices(settings: NodeJS.ProcessEnv = {}, stored: string | null = null) {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-bench-'));
+  if (stored) cpSync(stored, folder, { recursive: true });
   const socket = join(folder, 'redis.sock');
   const redis = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', folder], {
     stdio: 'ignore',

@@ -3,20 +3,16 @@ import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { CAPTURE_REQUESTS_BYTES_MAX, CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
-import { openStore } from '../../../control-plane/src/platform/store.ts';
+import { openStore, type Store } from '../../../control-plane/src/platform/store.ts';
 import { filterKeysOf } from '../../../control-plane/src/scan/filter-keys.ts';
 import type { StoredScan } from '../../../control-plane/src/scan/stored-scan.ts';
+import { type Call, type FieldValues, fillResources } from './fill-resources.ts';
+import type { BenchRoute } from './route-table.ts';
 import { storedScan } from './stored-scans.ts';
-
-/** Calls the API; returns the status and the body, null if there is none. */
-export type Call = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Json }>;
-// biome-ignore lint/suspicious/noExplicitAny: answers of operations that are chosen at run time
-type Json = any;
 
 const RULE_BYTES = 8_000;
 const AI_CHANGES = 50;
 const DELETED_TAXONOMIES = 60;
-const KEYS = 1_000;
 const WRITTEN_AT_ONCE = 8;
 /** Scans with the longest chains and findings, and scans with the longest URL. */
 const LARGE_SCANS = 120;
@@ -69,11 +65,30 @@ async function fillTaxonomies(call: Call): Promise<void> {
   await repeat(10, (at) => call('POST', path, taxonomy(at)));
 }
 
-/** Keys, roles, labels and mail addresses. */
-async function fillAccount(call: Call): Promise<void> {
-  await repeat(KEYS, (at) => call('POST', '/api/v1/account/api-keys', { name: `${at}`.padEnd(200, 'x') }));
-  const permissions = ['scans.read', 'scans.write', 'custom_rules.manage', 'account.manage', 'billing.read'];
-  await repeat(1_000, (at) => call('POST', '/api/v1/account/roles', { name: `${at}`.padEnd(100, 'x'), permissions }));
+/** A policy set, bound to each new campaign, that names every tag that the large scans get. Returns ids and codes that bodies may name. */
+async function fillPolicies(call: Call): Promise<void> {
+  const { body: tags } = await call('GET', '/api/v1/tag-definitions');
+  const entries = tags.slice(0, 500).map(({ slug }: { slug: string }) => ({ tag_slug: slug }));
+  const { body } = await call('POST', '/api/v1/policy-sets', { name: 'Everything', entries });
+  await call('POST', `/api/v1/policy-sets/${body.id}/set-default`, { is_default: true });
+}
+
+/** Ids and codes that exist, by the fields of bodies that name them. */
+async function existingValues(call: Call): Promise<FieldValues> {
+  const read = async (path: string, field: string): Promise<string[]> => {
+    const { body } = await call('GET', path);
+    return (body.items ?? body).map((row: Record<string, string>) => row[field]!);
+  };
+  const [countries, devices, tags, campaigns] = await Promise.all([
+    read('/api/v1/geos', 'code'),
+    read('/api/v1/emulators', 'id'),
+    read('/api/v1/tag-definitions', 'slug'),
+    read('/api/v1/campaigns?limit=200', 'id'),
+  ]);
+  return {
+    ...{ country_codes: countries, emulator_specific_ids: devices, tag_slug: tags },
+    ...(campaigns.length > 0 && { campaign_ids: campaigns }),
+  };
 }
 
 const TARGET = { country_code: 'US', emulator_id: 'windows_chrome' };
@@ -104,9 +119,14 @@ export async function startFiller(nodeApiUrl: string, joinToken: string): Promis
 }
 
 /** A scan with the longest capture, which is judged by all rules; its id. */
-export async function loadScan(call: Call, node: LeaseClient): Promise<string> {
+export async function loadScan(call: Call, node: LeaseClient, campaign_id: string | null = null): Promise<string> {
   const labels = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`label_${at}`, filler(255)]));
-  const { body } = await call('POST', '/api/v1/scans', { ...TARGET, url: 'https://shop.example/', labels });
+  const { body } = await call('POST', '/api/v1/scans', {
+    ...TARGET,
+    url: 'https://shop.example/',
+    labels,
+    campaign_id,
+  });
   const { leases } = await node.acquire({ node_id: 'filler', max: 1, wait_ms: 10_000 });
   if (!leases[0]) throw new Error('there was no lease');
   await node.complete({ ...leases[0], scan_id: body.id }, longestCapture());
@@ -117,23 +137,69 @@ export async function loadScan(call: Call, node: LeaseClient): Promise<string> {
   }
 }
 
-/** Fills the organization of `call` with what the API accepts. Returns the ids of its largest scans. */
-export async function fillByApi(call: Call, nodeApiUrl: string, joinToken: string): Promise<string[]> {
+/** What `fillByApi` made. */
+export type Filled = { scans: string[]; campaigns: string[] };
+
+/**
+ * Fills the organization of `call` with what the API accepts: by hand where a body has to fit others (rules, taxonomies, a policy set for every
+ * campaign), else from the route table. `asOperator`: the call of who makes organizations.
+ */
+export async function fillByApi(
+  call: Call,
+  asOperator: Call,
+  routes: BenchRoute[],
+  nodeApiUrl: string,
+  joinToken: string,
+): Promise<Filled> {
   await fillRules(call);
   await fillTaxonomies(call);
-  await fillAccount(call);
+  await fillPolicies(call);
+  const callFor = ({ permission }: BenchRoute) => (permission === 'organizations.manage' ? asOperator : call);
+  const made = await fillResources(routes, callFor, () => existingValues(call));
+  for (const [path, count] of Object.entries(made)) console.log(`${count} of ${path}`);
+  const campaigns: string[] = (await call('GET', '/api/v1/campaigns?limit=200')).body.items.map(
+    ({ id }: { id: string }) => id,
+  );
   const node = await startFiller(nodeApiUrl, joinToken);
-  const ids: string[] = [];
-  for (let at = 0; at < LOADED_SCANS; at += 1) ids.push(await loadScan(call, node));
-  return ids;
+  const scans: string[] = [];
+  for (let at = 0; at < LOADED_SCANS; at += 1) scans.push(await loadScan(call, node, campaigns[0]));
+  return { scans, campaigns };
+}
+
+/** Copies that months would have made of each of an organization's records, by the collection. */
+const GROWN: Record<string, number> = {
+  ...{ alerts: 20_000, runs: 2_000, webhook_attempts: 20_000, webhook_deliveries: 20_000, audit_log: 20_000 },
+};
+/** Records with other ids are copied so often that there are `count`. Each is a second older than the one before. */
+async function copyRecords(store: Store, name: string, organization_id: string, count: number): Promise<void> {
+  type Copied = { _id: string; organization_id: string; created_at?: Date; at?: Date; state?: string };
+  const collection = store.collection<Copied>(name);
+  const originals = await collection.find({ organization_id }).limit(100).toArray();
+  if (originals.length === 0) throw new Error(`the organization has no ${name}`);
+  const older = (date: Date | undefined, seconds: number) => date && new Date(date.getTime() - seconds * 1_000);
+  const copyOf = (at: number): Copied => {
+    const one = originals[at % originals.length]!;
+    const [created_at, moment] = [older(one.created_at, at), older(one.at, at)];
+    // What waits would all be sent while requests are measured.
+    const isOver = one.state === undefined ? {} : { state: 'delivered' };
+    return { ...one, _id: newId(), ...isOver, ...(created_at && { created_at }), ...(moment && { at: moment }) };
+  };
+  for (let from = 0; from < count; from += INSERTED_AT_ONCE)
+    await collection.insertMany(Array.from({ length: INSERTED_AT_ONCE }, (_, at) => copyOf(from + at)));
 }
 
 /**
- * Adds scans to the stored data of a control plane that is stopped, as if they had been made over months: `count` common ones, cancelled ones
- * with the longest URL, and copies of the largest, which are the newest.
+ * Adds records to the stored data of a control plane that is stopped, as if they had been made over months: `count` common scans, cancelled
+ * ones with the longest URL, copies of the largest, which are the newest, and copies of what scans and requests leave (`GROWN`).
  */
-export async function fillStore(folder: string, organizationId: string, largest: string[], count: number) {
+export async function fillStore(
+  folder: string,
+  organizationId: string,
+  { scans: largest, campaigns }: Filled,
+  count: number,
+) {
   const store = await openStore({ path: join(folder, 'store.db') });
+  for (const [name, copies] of Object.entries(GROWN)) await copyRecords(store, name, organizationId, copies);
   const scans = store.collection<StoredScan>('scans');
   const insertAll = async (records: number, make: (at: number) => StoredScan) => {
     for (let from = 0; from < records; from += INSERTED_AT_ONCE)
@@ -141,7 +207,11 @@ export async function fillStore(folder: string, organizationId: string, largest:
         Array.from({ length: Math.min(INSERTED_AT_ONCE, records - from) }, (_, at) => make(from + at)),
       );
   };
-  await insertAll(count, (at) => storedScan(at, organizationId));
+  await insertAll(count, (at) => {
+    const campaign_id = campaigns[at % 10] ?? null;
+    const scan = { ...storedScan(at, organizationId), campaign_id };
+    return { ...scan, filter_keys: filterKeysOf(scan) };
+  });
   await insertAll(LONG_URLS, (at): StoredScan => {
     const scan = storedScan(count + at, organizationId);
     const value = `https://shop.example/${filler(32_000)}`;
