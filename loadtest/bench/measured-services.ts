@@ -45,6 +45,7 @@ export class MeasuredService {
   }
 
   async stop(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
     const ended = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
     await ended;

@@ -57,9 +57,12 @@ export type SetHeaders = (headers: Record<string, string>) => void;
 /** Finds the caller with a key; null if the key is unknown, revoked or expired. */
 export type FindCaller = (key: string, setHeaders: SetHeaders) => Promise<Caller | null>;
 
-/** The credential of a caller, within which its `Idempotency-Key`s are unique: an API key, or an OAuth client and who signed in to it. */
-export const credentialOf = ({ keyId, token }: Pick<Caller, 'keyId' | 'token'>): string =>
-  token ? `${token.clientId} ${keyId}` : keyId;
+/**
+ * The credential of a caller, within which its `Idempotency-Key`s are unique: an API key, or an OAuth client, who signed in to it, and the scopes
+ * of the token: a token with fewer gets no answer of one with more, and the next token of the same sign-in gets them all.
+ */
+export const credentialOf = ({ keyId, token, permissions }: Pick<Caller, 'keyId' | 'token' | 'permissions'>): string =>
+  token ? `${token.clientId} ${keyId} ${[...permissions].sort().join()}` : keyId;
 
 /**
  * Authenticates a request by its bearer credential (RFC 6750), an API key or an OAuth token, and checks `permission`. Throws 401 without a valid

@@ -12,6 +12,8 @@ import { storedScan } from './stored-scans.ts';
 
 const RULE_BYTES = 8_000;
 const AI_CHANGES = 50;
+/** How the slugs of tags begin that the large scans get. */
+const EVERY_HOP = 'every-hop-';
 const DELETED_TAXONOMIES = 60;
 const WRITTEN_AT_ONCE = 8;
 /** Scans with the longest chains and findings, and scans with the longest URL. */
@@ -46,7 +48,7 @@ async function fillRules(call: Call): Promise<void> {
       'https',
       ...Array.from({ length: RULE_BYTES / 500 }, (_, word) => `${at}-${word}-${filler(480)}`),
     ];
-    const named = { name: `${at} ${filler(190)}`, tag_slug: `every-hop-${at}` };
+    const named = { name: `${at} ${filler(190)}`, tag_slug: `${EVERY_HOP}${at}` };
     return call('POST', path, { ...named, rule_type: 'stopword_url', config: { contains } });
   });
 }
@@ -68,7 +70,8 @@ async function fillTaxonomies(call: Call): Promise<void> {
 /** A policy set, bound to each new campaign, that names every tag that the large scans get. Returns ids and codes that bodies may name. */
 async function fillPolicies(call: Call): Promise<void> {
   const { body: tags } = await call('GET', '/api/v1/tag-definitions');
-  const entries = tags.slice(0, 500).map(({ slug }: { slug: string }) => ({ tag_slug: slug }));
+  const ofScans = tags.filter(({ slug }: { slug: string }) => slug.startsWith(EVERY_HOP)).slice(0, 500);
+  const entries = ofScans.map(({ slug }: { slug: string }) => ({ tag_slug: slug }));
   const { body } = await call('POST', '/api/v1/policy-sets', { name: 'Everything', entries });
   await call('POST', `/api/v1/policy-sets/${body.id}/set-default`, { is_default: true });
 }

@@ -156,6 +156,18 @@ describe('OAuth 2.0', () => {
       });
       assert.equal(again.body.id, theirs.body.id);
     });
+
+    test('§5.31 a token with fewer scopes does not get what was answered to one with more', async () => {
+      const client = await oauthClient(api, { permissions: ['account.manage', 'scans.write'] });
+      const makeKey = async (scope: string) => {
+        const { access_token: key } = await client.clientCredentials(scope);
+        const sent = { headers: { 'idempotency-key': 'the same' }, key };
+        return (await api.post('/api/v1/account/api-keys', { name: 'Made by a token' }, sent)).body;
+      };
+      const [wide, narrow] = [await makeKey('account.manage scans.write'), await makeKey('account.manage')];
+      assert.deepEqual(narrow.permissions, ['account.manage']);
+      assert.equal((await makeKey('scans.write account.manage')).id, wide.id);
+    });
   });
 
   describe('people', () => {

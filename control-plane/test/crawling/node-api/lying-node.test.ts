@@ -178,7 +178,10 @@ describe('a node that lies', () => {
       .constantFrom<LiedAbout>('url', 'ad_tag', 'vast_tag', 'sweep')
       .chain((kind) => liesAbout(kind, pictures).map((lies) => ({ kind, lies })));
 
-  it('about an attempt causes no error of ours, no scan without an end, and nothing that is stored beyond its bound', async (t) => {
+  const timeout = 180_000 + RUNS * 2_000;
+  it('about an attempt causes no error of ours, no scan without an end, and nothing that is stored beyond its bound', {
+    timeout,
+  }, async (t) => {
     t.diagnostic(`ADSWEEP_TEST_SEED=${SEED}`);
     const property = fc.asyncProperty(casesOf(), async ({ kind, lies }) => {
       const leased = await lease(kind);
@@ -192,7 +195,7 @@ describe('a node that lies', () => {
     assert.equal((await api.get('/healthz')).status, 200);
   });
 
-  it('about itself is registered or refused, and what is kept of it is small', async (t) => {
+  it('about itself is registered or refused, and what is kept of it is small', { timeout }, async (t) => {
     t.diagnostic(`ADSWEEP_TEST_SEED=${SEED}`);
     const labels = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`label_${at}`, 'x'.repeat(128)]));
     const largest: NodeReport = { ...REPORT, pool: 'pool', labels, overloaded: ['memory', 'cpu'] };
