@@ -119,7 +119,7 @@ export const ConfigSchema = Type.Object({
     pattern: '^(on|off)$',
     mustBe: 'on or off',
     description:
-      'on: everybody may register an OAuth client at `/oauth/register`; such a client gets no permission but those that a person consents to.',
+      'on: everybody may register an OAuth client at `/oauth/register`; such a client gets no permission but those that a person consents to, and is removed if nobody does within a day.',
   }),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
     default: 10_000,
@@ -238,7 +238,7 @@ export const ConfigSchema = Type.Object({
     Type.String({
       default: '',
       description:
-        'Addresses of your own proxies in front of the API, whose `X-Forwarded-For` counts: addresses and CIDR blocks, separated by commas.',
+        'Addresses of your own proxies in front of the API, whose `X-Forwarded-For` counts where requests are limited by address (forms, sign-ins): addresses and CIDR blocks, separated by commas.',
     }),
     (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
     () => 'Must be addresses or blocks such as 10.0.0.0/8, separated by commas.',
