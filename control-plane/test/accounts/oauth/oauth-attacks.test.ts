@@ -307,3 +307,21 @@ describe('OAuth 2.0 under attack', () => {
     await setStatus('active');
   });
 });
+
+test('§5.5 §5.31 §5.32 a process that remembers credentials refuses what it revokes at once', async (t) => {
+  const api = await runningApi({ settings: { trustedProxies: ['127.0.0.1'], rememberedMs: 3_600_000 } });
+  t.after(() => api.stop());
+  const statuses = (credentials: string[]) =>
+    Promise.all(credentials.map(async (key) => (await api.get('/api/v1/scans', { key })).status));
+  const { body: mine } = await api.post('/api/v1/account/api-keys', { name: 'Mine' });
+  const client = await oauthClient(api, { redirect_uris: [CALLBACK] });
+  const { url, exchange } = await client.authorization();
+  const tokens = await exchange(await signInWith(openBrowser(api), url, mine.full_key));
+  const own = await client.clientCredentials();
+  assert.deepEqual(await statuses([mine.full_key, tokens.access_token, own.access_token]), [200, 200, 200]);
+
+  await api.call('DELETE', `/api/v1/account/api-keys/${mine.id}`);
+  assert.deepEqual(await statuses([mine.full_key, tokens.access_token, own.access_token]), [401, 401, 200]);
+  await api.call('DELETE', `/api/v1/account/oauth-clients/${client.made.id}`);
+  assert.deepEqual(await statuses([own.access_token]), [401]);
+});

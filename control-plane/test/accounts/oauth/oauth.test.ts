@@ -219,7 +219,7 @@ describe('OAuth 2.0', () => {
       const consent = await browser.visit(asked.url, { action: 'sign-in', key: reader });
       assert.match(consent.html, /https:\/\/app\.example/);
       assert.match(consent.html, /<li>[^<]+ <code>scans\.read<\/code>/);
-      assert.match(consent.html, /lacks[\s\S]*|<code>billing\.read/);
+      assert.match(consent.html, /It also asks for <code>billing\.read<\/code>, which your key lacks/);
       const refused = await browser.visit(consent.url, { action: 'refuse' });
       assert.equal(new URL(refused.url).searchParams.get('error'), 'access_denied');
     });
@@ -327,6 +327,89 @@ describe('OAuth 2.0', () => {
   });
 
   describe('tokens', () => {
+    /** The answer to a form that a client sends, without what a standard client would add or check. */
+    const send = async (path: string, form: Record<string, string>, headers: Record<string, string> = {}) => {
+      const answer = await fetch(`http://127.0.0.1:${api.port}${path}`, {
+        ...{ method: 'POST', body: new URLSearchParams(form), headers },
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: text === '' ? null : JSON.parse(text) };
+    };
+
+    test('§5.31 RFC 6749: every other request for a token is refused with its error, and stores nothing', async () => {
+      const signs = await oauthClient(api, { redirect_uris: [CALLBACK] });
+      const { made: alone } = await oauthClient(api, {});
+      const of = ({ client_id, client_secret }: { client_id: string; client_secret: string }) => ({
+        ...{ client_id, client_secret },
+      });
+      const { url } = await signs.authorization();
+      const code = new URL(await signInWith(openBrowser(api), url, KEYS.ours)).searchParams.get('code')!;
+      const exchange = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK };
+      const records = api.store.collection('oauth_records');
+      const before = await records.countDocuments({ model: { $in: ['AccessToken', 'ClientCredentials'] } });
+      const refused: [Record<string, string>, string][] = [
+        [of(alone), '400 invalid_request'],
+        [{ ...of(alone), grant_type: 'password', username: 'a', password: 'b' }, '400 unsupported_grant_type'],
+        [{ ...of(alone), grant_type: 'implicit' }, '400 unsupported_grant_type'],
+        [{ ...of(alone), ...exchange }, '400 invalid_request'],
+        [{ ...of(alone), grant_type: 'refresh_token', refresh_token: 'x' }, '400 invalid_request'],
+        [{ client_id: alone.client_id, grant_type: 'client_credentials' }, '401 invalid_client'],
+        [{ client_id: 'nobody', client_secret: 'x', grant_type: 'client_credentials' }, '401 invalid_client'],
+        [{ grant_type: 'client_credentials' }, '400 invalid_request'],
+        [{ ...of(signs.made as never), grant_type: 'refresh_token', refresh_token: 'guessed' }, '400 invalid_grant'],
+        [
+          { ...of(signs.made as never), ...exchange, code: 'guessed', code_verifier: 'x'.repeat(43) },
+          '400 invalid_grant',
+        ],
+        [{ ...of(signs.made as never), ...exchange }, '400 invalid_grant'],
+      ];
+      for (const [form, expected] of refused) {
+        const { status, body } = await send('/oauth/token', form);
+        assert.equal(`${status} ${body.error}`, expected, JSON.stringify(form));
+      }
+      assert.equal(await records.countDocuments({ model: { $in: ['AccessToken', 'ClientCredentials'] } }), before);
+    });
+
+    test('§5.32 RFC 6749: a code is good for a minute', async () => {
+      const client = await oauthClient(api, { redirect_uris: [CALLBACK] });
+      const { url, exchange } = await client.authorization();
+      const returned = await signInWith(openBrowser(api), url, KEYS.ours);
+      const codes = api.store.collection('oauth_records');
+      const mine = { model: 'AuthorizationCode', client_id: client.made.client_id };
+      const { expires_at } = (await codes.findOne(mine))!;
+      assert.ok(expires_at.getTime() <= Date.now() + 60_000);
+      await codes.updateOne(mine, { $set: { expires_at: new Date() } });
+      await assert.rejects(exchange(returned), refusal('invalid_grant'));
+    });
+
+    test('§5.33 RFC 6750: a token is taken from the header alone', async () => {
+      const { access_token } = await (await oauthClient(api, {})).clientCredentials();
+      assert.equal((await api.get(`/api/v1/scans?access_token=${access_token}`, { key: null })).status, 401);
+    });
+
+    test('§5.33 RFC 7009: a refresh token that is revoked ends the tokens of its sign-in; unknown ones are no error', async () => {
+      const client = await oauthClient(api, { redirect_uris: [CALLBACK] });
+      const { url, exchange } = await client.authorization();
+      const tokens = await exchange(await signInWith(openBrowser(api), url, KEYS.ours));
+      assert.equal((await client.introspect(tokens.refresh_token!)).active, true);
+      await client.revoke('never issued');
+      await client.revoke(tokens.refresh_token!);
+      assert.equal(await statusOf(tokens.access_token), 401);
+      assert.deepEqual(await client.introspect(tokens.refresh_token!), { active: false });
+      await assert.rejects(client.refresh(tokens.refresh_token!), refusal('invalid_grant'));
+    });
+
+    test('§5.33 nobody revokes or introspects a token without authentication', async () => {
+      const { access_token: token } = await (await oauthClient(api, {})).clientCredentials();
+      for (const path of ['/oauth/revoke', '/oauth/introspect']) {
+        assert.equal((await send(path, { token })).status, 400);
+        const { made } = await oauthClient(api, {});
+        const wrong = await send(path, { token, client_id: made.client_id, client_secret: 'wrong' });
+        assert.equal(`${wrong.status} ${wrong.body.error}`, '401 invalid_client');
+      }
+      assert.equal(await statusOf(token), 200);
+    });
+
     test('§5.33 RFC 7009 and 7662: a client revokes and introspects tokens of its own organization alone', async () => {
       const [ours, sibling] = [await oauthClient(api, {}), await oauthClient(api, {})];
       const theirs = await oauthClient(api, {}, KEYS.theirs);
@@ -350,6 +433,12 @@ describe('OAuth 2.0', () => {
       assert.deepEqual(server.code_challenge_methods_supported, ['S256']);
       assert.deepEqual(server.response_types_supported, ['code']);
       assert.ok(server.scopes_supported.includes('scans.read'));
+      assert.deepEqual(
+        [server.response_modes_supported, server.authorization_response_iss_parameter_supported],
+        [['query'], true],
+      );
+      const ofOpenId = /openid|id_token|claims|jwks|subject_types|userinfo/;
+      assert.doesNotMatch(JSON.stringify(server), ofOpenId, 'nothing of OpenID Connect, which is not served');
       const { body: resource } = await api.get('/.well-known/oauth-protected-resource', { key: null });
       assert.deepEqual(resource.authorization_servers, [PUBLIC_URL]);
       const challenge = (await api.get('/api/v1/scans', { key: null })).headers.get('www-authenticate');
