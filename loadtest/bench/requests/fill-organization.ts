@@ -67,13 +67,13 @@ async function fillTaxonomies(call: Call): Promise<void> {
   await repeat(10, (at) => call('POST', path, taxonomy(at)));
 }
 
-/** A policy set, bound to each new campaign, that names every tag that the large scans get. Returns ids and codes that bodies may name. */
-async function fillPolicies(call: Call): Promise<void> {
+/** A policy set that names every tag that the large scans get; its id. */
+async function fillPolicies(call: Call): Promise<string> {
   const { body: tags } = await call('GET', '/api/v1/tag-definitions');
   const ofScans = tags.filter(({ slug }: { slug: string }) => slug.startsWith(EVERY_HOP)).slice(0, 500);
   const entries = ofScans.map(({ slug }: { slug: string }) => ({ tag_slug: slug }));
   const { body } = await call('POST', '/api/v1/policy-sets', { name: 'Everything', entries });
-  await call('POST', `/api/v1/policy-sets/${body.id}/set-default`, { is_default: true });
+  return body.id;
 }
 
 /** Ids and codes that exist, by the fields of bodies that name them. */
@@ -156,13 +156,14 @@ export async function fillByApi(
 ): Promise<Filled> {
   await fillRules(call);
   await fillTaxonomies(call);
-  await fillPolicies(call);
+  const policySet = await fillPolicies(call);
   const callFor = ({ permission }: BenchRoute) => (permission === 'organizations.manage' ? asOperator : call);
   const made = await fillResources(routes, callFor, () => existingValues(call));
   for (const [path, count] of Object.entries(made)) console.log(`${count} of ${path}`);
   const campaigns: string[] = (await call('GET', '/api/v1/campaigns?limit=200')).body.items.map(
     ({ id }: { id: string }) => id,
   );
+  await call('POST', `/api/v1/policy-sets/${policySet}/campaigns/attach`, { campaign_ids: campaigns.slice(0, 10) });
   const node = await startFiller(nodeApiUrl, joinToken);
   const scans: string[] = [];
   for (let at = 0; at < LOADED_SCANS; at += 1) scans.push(await loadScan(call, node, campaigns[0]));

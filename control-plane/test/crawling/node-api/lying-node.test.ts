@@ -12,6 +12,7 @@ import type { LedgerEntry } from '../../../src/accounts/billing/ledger-entry.ts'
 import { nodeApp } from '../../../src/compose/create-app.ts';
 import { startLoops } from '../../../src/compose/roles.ts';
 import { reap } from '../../../src/crawling/leases/reaper.ts';
+import { refill } from '../../../src/crawling/leases/refill.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { Loop } from '../../../src/platform/start-loop.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
@@ -137,6 +138,8 @@ describe('a node that lies', () => {
 
   /** The node is silent from now on: what it has sent leads to an end. */
   async function endOf(id: string): Promise<ScanRecord> {
+    // A lease that ends while it gets members leaves them without one: the refill adopts them.
+    await refill({ ...api.domains.crawling.dependencies });
     await api.redis.client.zadd(shardKeys(0).leased, 'XX', 1, id);
     await reap({ ...api.domains.crawling.dependencies }, new Date());
     const scan = await until('the scan to be over, or to wait', async () => {
