@@ -35,6 +35,8 @@ const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
 const TEMPORARY = '.incoming';
 /** Attempts to create a folder that is removed concurrently just before a file is moved into it. */
 const MOVES_MAX = 20;
+/** Further attempts to remove a folder in which objects are stored concurrently. */
+const DELETES_MAX = 20;
 
 /** Opens an object store with files below `root`. A file gets its name only when it is complete. */
 export async function openDiskObjects(root: string): Promise<ObjectStore> {
@@ -80,7 +82,9 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
     },
 
     async delete(key) {
-      await rm(pathOf(root, key), { recursive: true, force: true });
+      // Again where another request stores an object in a folder while this removes it.
+      const again = { maxRetries: DELETES_MAX, retryDelay: 5 };
+      await rm(pathOf(root, key), { recursive: true, force: true, ...again });
     },
 
     walk: (key) => walkFolders(pathOf(root, key), key),

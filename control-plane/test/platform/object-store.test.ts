@@ -108,6 +108,16 @@ describe('objects on disk', () => {
     await Promise.all([removing(), ...putting]);
     assert.equal((await readdir(join(root, 'busy/1'))).length, 20);
   });
+
+  it('are deleted below a key while others are being stored there', async () => {
+    const putting = Array.from({ length: 60 }, (_, n) => objects.put(`ending/1/${n}`, Buffer.from('x')));
+    const deleting = async () => {
+      for (let count = 0; count < 20; count++) await objects.delete('ending/1');
+    };
+    await Promise.all([deleting(), deleting(), ...putting]);
+    await objects.delete('ending/1');
+    assert.equal(await objects.get('ending/1/0'), null);
+  });
 });
 
 describe('a stored object survives a power cut', () => {
