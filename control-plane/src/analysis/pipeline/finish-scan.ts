@@ -313,12 +313,14 @@ function finishEvents(publicUrl: string, state: State, completion: Completion): 
   const status = missing.length === 0 ? 'completed' : 'partial';
   const { labels = scan.labels } = withExtractedLabels(scan, extractedLabels);
   const common = eventPayload(publicUrl, scan, { status, labels });
-  const completed = emit('scanning.scan.completed', { ...common, ...completion }, now);
+  // The clock of the process that took the capture may be ahead: receivers get the events of a scan in the order in which they occurred.
+  const at = scan.crawled_at !== null && scan.crawled_at > now ? scan.crawled_at : now;
+  const completed = emit('scanning.scan.completed', { ...common, ...completion }, at);
   const shown = tags.filter(({ tag_slug }) => inService(visible, tag_slug) !== null);
   const tag_slugs = [...new Set(shown.map(({ tag_slug }) => tag_slug))];
   if (tag_slugs.length === 0) return [completed];
   const payload = { ...common, tag_slugs, tags: shown.map((tag) => tagOfEvent(tag, definitions)) };
-  return [emit('scanning.tags.detected', payload, now), completed];
+  return [emit('scanning.tags.detected', payload, at), completed];
 }
 
 /** Assigned tags are in service. */

@@ -29,7 +29,7 @@ export type DispatchParts = {
 
 const LOOK_EVERY_MS = 2_000;
 /** Longer than a group of deliveries takes: each has 15 s, and they are sent together. */
-const CLAIM_MS = 60_000;
+const CLAIM_MS = 30_000;
 /** Endpoints that a process works for at a time: a slow one has its own place, so that it delays no other. */
 const ENDPOINTS_AT_ONCE = 64;
 /** Spec 6: deliveries of an endpoint in flight, when it is good again and when its answers go on being good. */

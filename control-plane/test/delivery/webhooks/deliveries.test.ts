@@ -319,14 +319,14 @@ describe('deliveries to webhook endpoints', () => {
     );
   });
 
-  test('§6.4.27 of dispatchers that end at random none loses an event, and what is repeated was in flight', async () => {
+  test('§6.4.27 of dispatchers that are told to stop at random none loses an event, and what is repeated was in flight', async () => {
     const { webhook } = await create();
-    await emit(200);
+    await emit(60);
     const random = seededRandom(20_261_126);
     let ends = 0;
     while ((await waiting(webhook.id)) > 0 && ends < 50) {
       const stopping = new AbortController();
-      let left = 1 + Math.floor(random() * 40);
+      let left = 1 + Math.floor(random() * 15);
       reply = async () => {
         if (--left === 0) stopping.abort(new Error('killed'));
         if (stopping.signal.aborted) throw stopping.signal.reason;
@@ -339,8 +339,8 @@ describe('deliveries to webhook endpoints', () => {
     reply = () => ({ status: 200 });
     await dispatch();
     assert.equal(await waiting(webhook.id), 0);
-    assert.equal(new Set(sent.map(({ eventId }) => eventId)).size, 600);
-    assert.ok(ends >= 10 && sent.length - 600 <= ends * 32, `${sent.length - 600} repeated in ${ends} ends`);
+    assert.equal(new Set(sent.map(({ eventId }) => eventId)).size, 180);
+    assert.ok(ends >= 10 && sent.length - 180 <= ends * 32, `${sent.length - 180} repeated in ${ends} ends`);
   });
 
   test('§6.4.28 two dispatchers at once send each event once', async () => {
