@@ -12,6 +12,7 @@ const BENCHMARKS = {
   queue: 'our queue beside BullMQ on one Redis',
   'queue-depth': 'leasing a job with 100 and with 1,000,000 waiting, and the refill of a million',
   crash: "seconds from SIGKILL of a worker to its job's re-run, beside BullMQ",
+  webhooks: 'deliveries to webhook endpoints beside bare POSTs and beside BullMQ; slow, dead and idle endpoints',
   'node-api': 'the node API with 200 nodes of 4 slots',
   rules: '5,000 URLs against 1,000 expressions, at once and one by one',
   'event-loop':

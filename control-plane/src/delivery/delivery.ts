@@ -46,7 +46,7 @@ export function deliveryDomain(
   const notified = notifications(platform, needs, alerts, settings);
   const outboxFilled = () => wake.announce('outbox');
   const queued = () => wake.announce('deliveries');
-  const toEndpoints = guardedPost(settings.egress, { connectionsMax: 32 });
+  const toEndpoints = guardedPost(settings.egress);
   const closing = { stop: async () => toEndpoints.close() };
   /** What follows the changes of alerts. */
   const followers: AlertFollower[] = [notified.follower];

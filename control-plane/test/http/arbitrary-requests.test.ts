@@ -187,7 +187,7 @@ describe('any request to any operation', () => {
     const attempt = { organization_id: ORGANIZATIONS.theirs, endpoint_id: 'theirs', event_id: newId(), attempts: 0 };
     const delivery = { ...attempt, _id: newId(), kind: 'scanning.scan.completed', state: 'waiting' };
     const answer = { at: new Date(), duration_ms: 1, status: 500, body: '', error_code: 'status' };
-    await api.domains.delivery.stores.deliveries.tried(delivery as DeliveryRecord, 'waiting', answer, false);
+    await api.domains.delivery.stores.deliveries.tried(delivery as DeliveryRecord, answer, false);
     const [written] = (await api.domains.delivery.stores.deliveries.log(attempt, {}, { skip: 0, limit: 1 })).rows;
     return written!._id;
   };

@@ -10,7 +10,8 @@ const READ_BYTES_MAX = 64 * 1024;
 const KEPT_BYTES_MAX = 2 * 1024;
 /** Bytes of the headers of an answer. */
 const HEADER_BYTES_MAX = 16 * 1024;
-/** Idle connections are closed after this. */
+/** Idle connections that are kept for a server, and how long. */
+const IDLE_CONNECTIONS_MAX = 256;
 const IDLE_MS = 30_000;
 
 /** A POST to a client's server. `timeoutMs`: until the whole answer is there. */
@@ -35,16 +36,15 @@ export type GuardedPost = {
 
 /**
  * A sender of POSTs. Each name is resolved once for a connection, all its addresses are checked, and one of them is dialled; connections are
- * reused, at most `connectionsMax` for a server. Certificates are verified.
+ * reused. A request waits for no other one: the callers bound how many there are. Certificates are verified.
  */
 export function guardedPost(
   policy: EgressPolicy,
-  { connectionsMax = 32, resolve = resolveNames() }: { connectionsMax?: number; resolve?: Resolve } = {},
+  { resolve = resolveNames() }: { resolve?: Resolve } = {},
 ): GuardedPost {
   const agentOptions = (protocol: string) => ({
     keepAlive: true,
-    maxSockets: connectionsMax,
-    maxFreeSockets: 4,
+    maxFreeSockets: IDLE_CONNECTIONS_MAX,
     timeout: IDLE_MS,
     lookup: checkedLookup(policy, resolve, protocol),
   });

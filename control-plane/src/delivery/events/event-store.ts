@@ -37,9 +37,9 @@ export function eventStore(store: Store) {
       await insertOnce(events, event);
     },
 
-    /** An event of this organization; null: there is none, or it was deleted. */
-    async find(organization_id: string, _id: string): Promise<EventRecord | null> {
-      return events.findOne({ _id, organization_id });
+    /** Those of these events of an organization that were not deleted, in any order. */
+    async findAll(organization_id: string, ids: string[]): Promise<EventRecord[]> {
+      return events.find({ _id: { $in: ids }, organization_id }).toArray();
     },
 
     /** The next events of an organization between two moments (the first inclusive), oldest first; `after`: the last of those that were read. */

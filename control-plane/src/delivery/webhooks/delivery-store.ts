@@ -1,7 +1,8 @@
 import { newId } from '@adsweep/shared/ids.ts';
-import { insertAllOnce, insertOnce } from '../../platform/insert-once.ts';
+import { gatherByKey } from '../../platform/gather-by-key.ts';
+import { insertAllOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
-import type { Attempt, AttemptRecord, DeliveryRecord, DeliveryState } from './delivery.ts';
+import type { Attempt, AttemptRecord, DeliveryRecord } from './delivery.ts';
 
 /** Spec 6: replayable for seven days, then deleted. */
 export const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
@@ -12,6 +13,7 @@ export type OfEndpoint = Pick<DeliveryRecord, 'organization_id' | 'endpoint_id'>
 /** Which attempts a log shows; absent: all. */
 export type AttemptFilter = { succeeded?: boolean | undefined; from?: Date | undefined; to?: Date | undefined };
 
+const WRITTEN_AT_ONCE = 200;
 const OLDEST = { window_from: 1, sequence: 1, _id: 1 } as const;
 
 /** The only code that accesses deliveries and their attempts. */
@@ -20,6 +22,18 @@ export type DeliveryStore = ReturnType<typeof deliveryStore>;
 export function deliveryStore(store: Store) {
   const deliveries: Collection<DeliveryRecord> = store.collection<DeliveryRecord>('webhook_deliveries');
   const attempts: Collection<AttemptRecord> = store.collection<AttemptRecord>('webhook_attempts');
+  const writeTries = gatherByKey<AttemptRecord, undefined>(async (_key, tries) => {
+    await insertAllOnce(attempts, tries);
+    const idsOf = (isDelivered: boolean): string[] =>
+      tries.filter(({ succeeded }) => succeeded === isDelivered).map(({ delivery_id }) => delivery_id);
+    const [delivered, failed] = [idsOf(true), idsOf(false)];
+    const counted = { $inc: { attempts: 1 } };
+    if (delivered.length > 0)
+      await deliveries.updateMany({ _id: { $in: delivered } }, { $set: { state: 'delivered' }, ...counted });
+    // Another dispatcher may have delivered it after this one had lost its claim: that remains.
+    if (failed.length > 0) await deliveries.updateMany({ _id: { $in: failed }, state: 'waiting' }, counted);
+    return tries.map(() => undefined);
+  }, WRITTEN_AT_ONCE);
   const kept = { expireAfterSeconds: KEPT_MS / 1000 };
 
   return {
@@ -45,13 +59,19 @@ export function deliveryStore(store: Store) {
       return deliveries.find({ organization_id, endpoint_id, state: 'waiting' }).sort(OLDEST).limit(limit).toArray();
     },
 
-    /** Writes a try and what became of its delivery. */
-    async tried(delivery: DeliveryRecord, state: DeliveryState, attempt: Attempt, succeeded: boolean): Promise<void> {
+    /** Writes a try; if it succeeded, its delivery is delivered. Tries that end together are written together. */
+    async tried(delivery: DeliveryRecord, attempt: Attempt, succeeded: boolean): Promise<void> {
       const { _id: delivery_id, organization_id, endpoint_id, event_id, kind } = delivery;
-      const number = delivery.attempts + 1;
-      const of = { delivery_id, organization_id, endpoint_id, event_id, kind, number, succeeded };
-      await insertOnce(attempts, { _id: newId(), ...of, ...attempt });
-      await deliveries.updateOne({ _id: delivery_id, state: 'waiting' }, { $set: { state, attempts: number } });
+      const of = {
+        delivery_id,
+        organization_id,
+        endpoint_id,
+        event_id,
+        kind,
+        number: delivery.attempts + 1,
+        succeeded,
+      };
+      await writeTries('', { _id: newId(), ...of, ...attempt });
     },
 
     /** Ends a delivery that is not tried. */

@@ -70,12 +70,9 @@ export function deliveriesOf(event: EventRecord, endpoints: EndpointRecord[]): D
 export const windowEndsAt = ({ window_from }: Pick<DeliveryRecord, 'window_from'>): Date =>
   new Date(window_from.getTime() + WINDOW_MS);
 
-/**
- * Which of the waiting deliveries, oldest first, may be sent together: the first of each scan, because the events of a scan are sent in their
- * order, and at most `width`. Pure.
- */
-export function firstOfEachScan(waiting: DeliveryRecord[], width: number): DeliveryRecord[] {
-  const scans = new Set<string>();
-  const firsts = waiting.filter(({ scan_id }) => !scans.has(scan_id) && scans.add(scan_id));
-  return firsts.slice(0, width);
+/** Waiting deliveries, oldest first, by their scans: the events of a scan are sent in their order. Pure. */
+export function byScan(waiting: DeliveryRecord[]): DeliveryRecord[][] {
+  const scans = new Map<string, DeliveryRecord[]>();
+  for (const delivery of waiting) scans.set(delivery.scan_id, [...(scans.get(delivery.scan_id) ?? []), delivery]);
+  return [...scans.values()];
 }

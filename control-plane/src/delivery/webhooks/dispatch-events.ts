@@ -4,13 +4,14 @@ import type { WorkMetrics } from '../../metrics.ts';
 import { SecretError, type Secrets } from '../../platform/secrets.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
-import type { ReadTags } from '../../reference/tags/tag-definitions.ts';
+import type { ReadTags, Tags } from '../../reference/tags/tag-definitions.ts';
 import type { EventStore } from '../events/event-store.ts';
 import { openSigningSecrets } from './change-endpoint.ts';
-import { type DeliveryRecord, firstOfEachScan, windowEndsAt } from './delivery.ts';
-import type { DeliveryStore } from './delivery-store.ts';
+import { byScan, type DeliveryRecord, windowEndsAt } from './delivery.ts';
+import type { DeliveryStore, OfEndpoint } from './delivery-store.ts';
 import { type EndpointRecord, wantsEvent } from './endpoint.ts';
 import type { EndpointStore } from './endpoint-store.ts';
+import type { EventBody } from './event-types.ts';
 import { afterTry, dueOfOutage, outageDueAt, type Try, WINDOW_MS } from './health.ts';
 import { bodyOf, type Sent, sendEvent, slugsOf } from './send-event.ts';
 import { warningOf } from './warn-users.ts';
@@ -18,7 +19,7 @@ import { warningOf } from './warn-users.ts';
 export type DispatchParts = {
   endpoints: EndpointStore;
   deliveries: DeliveryStore;
-  events: Pick<EventStore, 'find'>;
+  events: Pick<EventStore, 'findAll'>;
   secrets: Secrets;
   readTags: ReadTags;
   post: GuardedPost['post'];
@@ -28,23 +29,24 @@ export type DispatchParts = {
 };
 
 const LOOK_EVERY_MS = 2_000;
-/** Longer than a group of deliveries takes: each has 15 s, and they are sent together. */
+/** Longer than a batch of deliveries takes: the last of them begins within BATCH_MS, and has 15 s. */
 const CLAIM_MS = 30_000;
-/** Endpoints that a process works for at a time: a slow one has its own place, so that it delays no other. */
-const ENDPOINTS_AT_ONCE = 64;
+const BATCH_MS = 5_000;
+/** Endpoints that a process works for at a time, and that it claims at a time: a slow one has its own place, so that it delays no other. */
+const [ENDPOINTS_AT_ONCE, CLAIMED_AT_ONCE] = [256, 64];
 /** Spec 6: deliveries of an endpoint in flight, when it is good again and when its answers go on being good. */
 const [WIDTH_MIN, WIDTH_MAX] = [4, 32];
+/** Deliveries of a batch for each place in flight. */
+const PER_PLACE = 4;
 /** How long before the end of an event's window it is tried a last time. */
 const LAST_TRY_BEFORE_MS = 5 * 60_000;
-/** Waiting deliveries that are read to find enough of different scans. */
-const READ_PER_PLACE = 4;
 
 /** Sends what is due to webhook endpoints. Any number of dispatchers may run; each endpoint has one at a time. */
 export function startDispatchingEvents(parts: DispatchParts, wake: WakeSignal): Loop {
   const stopping = new AbortController();
   const working = new Set<Promise<void>>();
   const step = async (): Promise<boolean> => {
-    const { claimed, hasMore } = await claim(parts, ENDPOINTS_AT_ONCE - working.size);
+    const { claimed, hasMore } = await claim(parts, Math.min(CLAIMED_AT_ONCE, ENDPOINTS_AT_ONCE - working.size));
     for (const endpoint of claimed) {
       const work = serve(parts, endpoint, stopping.signal)
         .catch((cause: unknown) =>
@@ -68,56 +70,110 @@ export function startDispatchingEvents(parts: DispatchParts, wake: WakeSignal): 
 function claim({ endpoints, clock = () => new Date() }: DispatchParts, limit: number) {
   const now = clock();
   if (limit <= 0) return { claimed: [], hasMore: true };
-  return endpoints.claimDue(now, new Date(now.getTime() + CLAIM_MS), limit);
+  return endpoints.claimDue(now, claimUntil(now), limit);
 }
 
 /** Claims what is due and serves it to the end. Returns whether there was anything: a step of the loop, for tests. */
 export async function dispatchEvents(parts: DispatchParts, signal?: AbortSignal): Promise<boolean> {
-  const { claimed } = await claim(parts, ENDPOINTS_AT_ONCE);
+  const { claimed } = await claim(parts, CLAIMED_AT_ONCE);
   await Promise.all(claimed.map((one) => serve(parts, one, signal)));
   return claimed.length > 0;
 }
 
 /**
  * Works for a claimed endpoint until nothing is due for it. One that fails gets its oldest event alone; one success makes all of them due, four in
- * flight at first and twice as many after each group without a failure (spec 6).
+ * flight at first and twice as many after each batch without a failure (spec 6).
  */
 async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: AbortSignal): Promise<void> {
-  const { endpoints, deliveries, clock = () => new Date() } = parts;
+  const { endpoints, clock = () => new Date() } = parts;
   const of = { organization_id: claimed.organization_id, endpoint_id: claimed._id };
-  let width = WIDTH_MIN;
+  let [width, known] = [WIDTH_MIN, claimed];
   for (;;) {
     const now = clock();
-    const extended = await endpoints.extend(claimed, new Date(now.getTime() + CLAIM_MS));
-    if (!extended) return endpoints.drop(claimed);
-    const endpoint = await attendOutage(parts, extended, now);
+    const endpoint = await attendOutage(parts, known, now);
     if (!endpoint) return;
-    const expired = await deliveries.expire(of, new Date(now.getTime() - WINDOW_MS));
-    if (expired > 0) parts.metrics.webhookDeliveries.inc({ outcome: 'expired' }, expired);
-
     const { failing_since, paused_until } = endpoint.health;
     const isPaused = paused_until !== null && paused_until > now;
     const places = failing_since ? 1 : width;
-    const waiting = isPaused ? [] : await deliveries.oldestWaiting(of, places * READ_PER_PLACE);
+    const waiting = isPaused ? [] : await unexpired(parts, of, failing_since ? 1 : places * PER_PLACE, now);
+    let next: EndpointRecord | null = null;
     if (waiting.length === 0 || signal?.aborted) {
       const dueAts = [outageDueAt(endpoint.health), isPaused ? paused_until : null, signal?.aborted ? now : null];
       if (await endpoints.release(endpoint, earliest(dueAts))) return;
-      // Something was queued, or the endpoint has started anew, since it was read. A claim that is lost is found by `extend`.
-      continue;
+      // Something was queued, or the endpoint has started anew, since it was read; or the claim is lost, which `extend` finds.
+    } else {
+      const results = await sendBatch(parts, endpoint, { waiting, places, now }, signal);
+      const tries = results.filter((one) => typeof one === 'object');
+      const health = tries.reduce(
+        (before, { of: tried, delivery }) => afterTry(before, tried, lastTryAt(delivery, tried.at)),
+        endpoint.health,
+      );
+      // Null: it has started anew meanwhile, with a health of its own; or the claim is lost.
+      if (tries.length > 0) next = await endpoints.setHealth(endpoint, health, claimUntil(clock()));
+      if (results.includes('stopped')) return endpoints.drop(claimed);
+      width = failing_since || health.failing_since ? WIDTH_MIN : Math.min(WIDTH_MAX, width * 2);
     }
-    const group = firstOfEachScan(waiting, places);
-    const results: Result[] = [];
-    await Promise.all(group.map(async (one) => results.push(await deliver(parts, endpoint, one, signal))));
-    const tries = results.filter((one) => typeof one === 'object');
-    const health = tries.reduce(
-      (before, { of: tried, delivery }) => afterTry(before, tried, lastTryAt(delivery, tried.at)),
-      endpoint.health,
-    );
-    // Null: it has started anew meanwhile, with a health of its own.
-    if (tries.length > 0) await endpoints.setHealth(endpoint, health);
-    if (results.includes('stopped')) return endpoints.drop(claimed);
-    width = failing_since || health.failing_since ? WIDTH_MIN : Math.min(WIDTH_MAX, width * 2);
+    next ??= await endpoints.extend(claimed, claimUntil(clock()));
+    if (!next) return endpoints.drop(claimed);
+    known = next;
   }
+}
+
+const claimUntil = (now: Date): Date => new Date(now.getTime() + CLAIM_MS);
+
+/** The oldest deliveries of an endpoint that wait; those whose window is over are ended first. */
+async function unexpired(
+  { deliveries, metrics }: DispatchParts,
+  of: OfEndpoint,
+  limit: number,
+  now: Date,
+): Promise<DeliveryRecord[]> {
+  const oldest = await deliveries.oldestWaiting(of, limit);
+  if (oldest.length === 0 || windowEndsAt(oldest[0]!) > now) return oldest;
+  const expired = await deliveries.expire(of, new Date(now.getTime() - WINDOW_MS));
+  metrics.webhookDeliveries.inc({ outcome: 'expired' }, expired);
+  return deliveries.oldestWaiting(of, limit);
+}
+
+/** Deliveries that are sent together, so many at a time. */
+type Batch = { waiting: DeliveryRecord[]; places: number; now: Date };
+
+/**
+ * Sends waiting deliveries, those of one scan one after the other. None begins after one has failed, or after BATCH_MS. Returns the results in the
+ * order in which they came.
+ */
+async function sendBatch(
+  parts: DispatchParts,
+  endpoint: EndpointRecord,
+  { waiting, places, now }: Batch,
+  signal?: AbortSignal,
+): Promise<Result[]> {
+  const { events, readTags, clock = () => new Date() } = parts;
+  const found = await events.findAll(
+    endpoint.organization_id,
+    waiting.map(({ event_id }) => event_id),
+  );
+  const slugs = [...new Set(found.flatMap(slugsOf))];
+  const tags: Tags = slugs.length > 0 ? await readTags(endpoint.organization_id, slugs) : new Map();
+  const eventOf = new Map(found.map((event) => [event._id, event]));
+  const sender = { parts, endpoint, secrets: secretsOf(parts, endpoint, now) };
+
+  const results: Result[] = [];
+  const [scans, until] = [byScan(waiting), now.getTime() + BATCH_MS];
+  let mayBegin = true;
+  const work = async (): Promise<void> => {
+    for (let scan = scans.shift(); scan; scan = scans.shift())
+      for (const delivery of scan) {
+        if (!mayBegin || clock().getTime() > until) return;
+        const event = eventOf.get(delivery.event_id);
+        const body = event && wantsEvent(endpoint, delivery) ? bodyOf(event, tags) : null;
+        const result = body ? await deliver(sender, delivery, body, signal) : await drop(parts, delivery);
+        results.push(result);
+        mayBegin &&= result === 'dropped' || (typeof result === 'object' && result.of.succeeded);
+      }
+  };
+  await Promise.all(Array.from({ length: places }, work));
+  return results;
 }
 
 /** A pause ends in time for a last try before the event expires and the endpoint is switched off. */
@@ -149,46 +205,56 @@ async function attendOutage(
   }
   if (due !== 'warn') return endpoint;
   const health = { ...endpoint.health, is_warned: true };
-  return (await endpoints.setHealth(endpoint, health, warningOf(endpoint, 'failing', now))) ?? endpoint;
+  return (
+    (await endpoints.setHealth(endpoint, health, claimUntil(now), warningOf(endpoint, 'failing', now))) ?? endpoint
+  );
+}
+
+/** The secrets that sign; null: they cannot be read. */
+function secretsOf({ secrets, logger }: DispatchParts, endpoint: EndpointRecord, now: Date): string[] | null {
+  try {
+    return openSigningSecrets(secrets, endpoint, now);
+  } catch (cause) {
+    if (!(cause instanceof SecretError)) throw cause;
+    logger.error({ endpoint: endpoint._id, cause }, 'the secret of a webhook endpoint cannot be read');
+    return null;
+  }
+}
+
+/** Ends a delivery that is not wanted any more, or of which nothing is left. */
+async function drop({ deliveries, metrics }: DispatchParts, delivery: DeliveryRecord): Promise<'dropped'> {
+  await deliveries.drop(delivery);
+  metrics.webhookDeliveries.inc({ outcome: 'dropped' });
+  return 'dropped';
 }
 
 /** Sends one delivery and writes what became of it. */
 async function deliver(
-  parts: DispatchParts,
-  endpoint: EndpointRecord,
+  { parts, endpoint, secrets }: { parts: DispatchParts; endpoint: EndpointRecord; secrets: string[] | null },
   delivery: DeliveryRecord,
+  body: EventBody,
   signal?: AbortSignal,
 ): Promise<Result> {
-  const { deliveries, events, readTags, metrics, clock = () => new Date() } = parts;
-  const event = await events.find(delivery.organization_id, delivery.event_id);
-  const isWanted = event !== null && wantsEvent(endpoint, delivery);
-  const body = isWanted ? bodyOf(event, await readTags(event.organization_id, slugsOf(event))) : null;
-  if (!body) {
-    await deliveries.drop(delivery);
-    metrics.webhookDeliveries.inc({ outcome: 'dropped' });
-    return 'dropped';
-  }
+  const { deliveries, metrics, clock = () => new Date() } = parts;
   const startedAt = clock();
-  let sent: Sent;
+  const unread = {
+    at: startedAt,
+    duration_ms: 0,
+    status: null,
+    error_code: 'secret',
+    body: 'The secret cannot be read.',
+  };
+  let sent: Sent = { succeeded: false, retryAfterMs: null, attempt: unread };
   try {
-    const secrets = openSigningSecrets(parts.secrets, endpoint, startedAt);
     const message = { id: delivery.event_id, body };
-    sent = await sendEvent(parts.post, { url: endpoint.url, secrets }, message, { now: startedAt, signal });
+    if (secrets)
+      sent = await sendEvent(parts.post, { url: endpoint.url, secrets }, message, { now: startedAt, signal });
   } catch (cause) {
     if (signal?.aborted) return 'stopped';
-    if (!(cause instanceof SecretError)) throw cause;
-    parts.logger.error({ endpoint: endpoint._id, cause }, 'the secret of a webhook endpoint cannot be read');
-    const attempt = {
-      at: startedAt,
-      duration_ms: 0,
-      status: null,
-      body: 'The secret cannot be read.',
-      error_code: 'secret',
-    };
-    sent = { succeeded: false, retryAfterMs: null, attempt };
+    throw cause;
   }
   const { succeeded, attempt, retryAfterMs } = sent;
-  await deliveries.tried(delivery, succeeded ? 'delivered' : 'waiting', attempt, succeeded);
+  await deliveries.tried(delivery, attempt, succeeded);
   metrics.webhookDeliveries.inc({ outcome: succeeded ? 'delivered' : 'failed' });
   if (succeeded) metrics.webhookLateness.observe((startedAt.getTime() - delivery.occurred_at.getTime()) / 1000);
   const of = { startedAt, at: clock(), status: attempt.status, succeeded, retryAfterMs };

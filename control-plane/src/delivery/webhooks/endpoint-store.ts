@@ -160,15 +160,16 @@ export function endpointStore(store: Store) {
     },
 
     /**
-     * Writes the health of a claimed endpoint, and a warning that is to be mailed, unless it has started anew since (`epoch`); null then, or if the
-     * claim is lost.
+     * Writes the health of a claimed endpoint, and a warning that is to be mailed, and extends the claim, unless it has started anew since (`epoch`);
+     * null then, or if the claim is lost.
      */
     async setHealth(
       claim: ClaimedEndpoint & Pick<EndpointRecord, 'epoch'>,
       health: Health,
+      until: Date,
       warning?: Warning,
     ): Promise<EndpointRecord | null> {
-      const update = { $set: { health, ...(warning && { warning }) } };
+      const update = { $set: { health, claimed_until: until, due_at: until, ...(warning && { warning }) } };
       return endpoints.findOneAndUpdate(active(claim), update, { returnDocument: 'after' });
     },
 

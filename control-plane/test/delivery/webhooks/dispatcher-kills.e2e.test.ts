@@ -7,20 +7,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { newId } from '@adsweep/shared/ids.ts';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { until } from '../../../../shared/test/support/until.ts';
-import { type EventRecord, eventStore } from '../../../src/delivery/events/event-store.ts';
-import { deliveriesOf } from '../../../src/delivery/webhooks/delivery.ts';
-import { deliveryStore } from '../../../src/delivery/webhooks/delivery-store.ts';
-import { newEndpoint, secretContext } from '../../../src/delivery/webhooks/endpoint.ts';
-import { endpointStore } from '../../../src/delivery/webhooks/endpoint-store.ts';
 import { EVENT_TYPES } from '../../../src/delivery/webhooks/event-types.ts';
 import { secretsUnder } from '../../../src/platform/secrets.ts';
 import { openStore, type Store, type StoreLocation } from '../../../src/platform/store.ts';
 import { startMongodbServer } from '../../support/mongodb-server.ts';
 import { planeSettings } from '../../support/plane-settings.ts';
 import { startRedis } from '../../support/private-redis.ts';
+import { queueEvents } from '../../support/queued-events.ts';
 import { Replica } from '../../support/replica.ts';
 
 /** `npm test` kills a dispatcher once, `npm run chaos` 50 times during 5,004 deliveries. */
@@ -33,7 +28,6 @@ const APART_MAX = Math.floor((1.5 * SCANS * EVENT_TYPES.length * ENDPOINTS) / KI
 const WIDTH_MAX = 32;
 /** A claim of a killed dispatcher has expired for the next one, whose clock is so much further. */
 const CLAIM_OVER_MS = 31_000;
-const ORGANIZATION = 'organization';
 const SECRETS_KEY = 'key-for-secrets-of-this-test';
 const SEED = Number(process.env.ADSWEEP_TEST_SEED ?? randomInt(2 ** 31));
 
@@ -57,7 +51,13 @@ async function startReceiver(random: () => number, arrived: () => void) {
   const arrivals: Arrival[] = [];
   const distinct = new Set<string>();
   const server = http.createServer(async (request, response) => {
-    const { data } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    const text = await request.toArray().then(
+      (parts) => Buffer.concat(parts).toString(),
+      () => '',
+    );
+    // A dispatcher that was killed while it sent.
+    if (text.length !== Number(request.headers['content-length'])) return;
+    const { data } = JSON.parse(text);
     const eventId = String(request.headers['webhook-id']);
     arrivals.push({ endpoint: request.url!, eventId, scanId: data.scan_id, sequence: data.sequence });
     distinct.add(`${request.url} ${eventId}`);
@@ -73,31 +73,6 @@ async function startReceiver(random: () => number, arrived: () => void) {
       server.close();
     },
   };
-}
-
-/** Stores endpoints, and events of scans that are queued for all of them. */
-async function queueEvents(store: Store, url: string): Promise<void> {
-  const [events, endpoints, deliveries] = [eventStore(store), endpointStore(store), deliveryStore(store)];
-  for (const { createIndexes } of [events, endpoints, deliveries]) await createIndexes();
-  const [secrets, now] = [secretsUnder([SECRETS_KEY]), new Date()];
-  const ids = Array.from({ length: ENDPOINTS }, newId);
-  for (const _id of ids) {
-    const secret = secrets.seal('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', secretContext(_id));
-    const settings = { url: `${url}/${_id}`, description: '', event_types: [], campaign_ids: null };
-    await endpoints.insertWithin(newEndpoint({ _id, organization_id: ORGANIZATION, secret }, settings, now), []);
-  }
-  const known = await endpoints.listOf(ORGANIZATION);
-  for (let at = 0; at < SCANS; at += 1) {
-    const scan_id = newId();
-    const of = EVENT_TYPES.map(({ kind, sample }): EventRecord => {
-      const { sequence, ...payload } = { ...sample.data, scan_id };
-      const origin = { organization_id: ORGANIZATION, scan_id, campaign_id: null };
-      return { _id: newId(), ...origin, sequence, kind, payload: payload as never, occurred_at: now };
-    });
-    for (const event of of) await events.add(event);
-    await deliveries.add(of.flatMap((event) => deliveriesOf(event, known)));
-  }
-  await endpoints.queued(ORGANIZATION, ids, now);
 }
 
 async function killAgainAndAgain(say: (text: string) => void, mongodbUrl: string | null): Promise<void> {
@@ -125,7 +100,9 @@ async function killAgainAndAgain(say: (text: string) => void, mongodbUrl: string
   };
   let replica = new Replica(env);
   try {
-    await onStore((store) => queueEvents(store, receiver.url));
+    const urls = Array.from({ length: ENDPOINTS }, (_, at) => `${receiver.url}/${at}`);
+    const secrets = secretsUnder([SECRETS_KEY]);
+    await onStore((store) => queueEvents(store, secrets, { organizationId: 'organization', urls, scans: SCANS }));
     let kills = 0;
     for (; kills < KILLS && receiver.distinct.size < expected; kills += 1) {
       replica = new Replica(env, kills * CLAIM_OVER_MS);

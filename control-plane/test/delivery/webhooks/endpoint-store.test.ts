@@ -51,11 +51,11 @@ describe('claims of webhook endpoints', () => {
     assert.equal(second!.fence, first!.fence + 1);
     const failing = { ...healthyFrom([]), failing_since: NOW };
     const disabled = { reason: 'failing' as const, detail: '', at: NOW };
-    assert.equal(await endpoints.setHealth(first!, failing), null);
+    assert.equal(await endpoints.setHealth(first!, failing, UNTIL), null);
     assert.equal(await endpoints.extend(first!, later(99)), null);
     assert.equal(await endpoints.switchOff(first!, disabled, warningOf(first!, 'switched_off', NOW)), false);
     assert.equal(await endpoints.release(first!, null), false);
-    assert.deepEqual((await endpoints.setHealth(second!, failing))?.health, failing);
+    assert.deepEqual((await endpoints.setHealth(second!, failing, UNTIL))?.health, failing);
     assert.equal(await endpoints.countFailing(10), 1);
   });
 
@@ -85,7 +85,7 @@ describe('claims of webhook endpoints', () => {
     await endpoints.queued('ours', ['one'], NOW);
     const [claimed] = await claim();
     await endpoints.change((await endpoints.find('ours', 'one'))!, { set: { epoch: 1 }, follows: [] });
-    assert.equal(await endpoints.setHealth(claimed!, { ...healthyFrom([]), failing_since: NOW }), null);
+    assert.equal(await endpoints.setHealth(claimed!, { ...healthyFrom([]), failing_since: NOW }, UNTIL), null);
     assert.equal((await endpoints.extend(claimed!, UNTIL))?.epoch, 1, 'the claim goes on');
   });
 
