@@ -25,7 +25,7 @@ export type OAuthSettings = {
 /** Requests in a minute that begin a sign-in or send one of its forms; a sign-in has three. */
 const SIGN_IN_LIMIT = {
   ...{ name: 'sign-in', perAddress: 60, inAll: 900 },
-  detail: 'Too many people sign in from your address, or at all. Try again in a minute.',
+  detail: 'Too many sign-ins from your address, or in all. Try again in a minute.',
 };
 
 /** Registrations in an hour. In all they are so few that those that nobody uses are removed before they reach the most that there may be. */

@@ -81,9 +81,10 @@ function consentForm(client: ShownClient, keyName: string, granted: Permission[]
   return html`<section class="card"><h1>Let ${client.name} act for you?</h1>
 ${about(client)}
 ${granted.length > 0 ? asked : nothing}
-${withheld.length > 0 && html`<p class="quiet">It also asks for ${inList(withheld)}, which your key lacks, and does not get it.</p>`}
+${withheld.length > 0 && html`<p class="quiet">It ${granted.length > 0 && 'also '}asks for ${inList(withheld)}, which your key lacks, and does not get it.</p>`}
 <form method="post"><div class="buttons">
 ${granted.length > 0 && html`<button name="action" value="allow">Allow</button>`}
+<button class="plain" name="action" value="another-key">Use another key</button>
 <button class="plain" name="action" value="refuse">Refuse</button>
 </div></form></section>`;
 }

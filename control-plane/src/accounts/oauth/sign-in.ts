@@ -39,10 +39,14 @@ export function signIn({ provider, pages, findClient, findKey, findCaller, used 
   };
   type Interaction = NonNullable<Awaited<ReturnType<typeof read>>>;
 
-  const show = ({ interaction, shown, key, granted, withheld }: Interaction, problem: string | null): SignInAnswer => {
-    const isConsent = interaction.prompt.name === 'consent' && key;
-    const page = isConsent ? pages.consent(shown, key.name, granted, withheld) : pages.signIn(shown, problem);
-    return { page, returnsTo: shown.returnsTo };
+  const askForKey = ({ shown }: Interaction, problem: string | null): SignInAnswer => ({
+    page: pages.signIn(shown, problem),
+    returnsTo: shown.returnsTo,
+  });
+  const show = (of: Interaction): SignInAnswer => {
+    const { interaction, shown, key, granted, withheld } = of;
+    if (interaction.prompt.name !== 'consent' || !key) return askForKey(of, null);
+    return { page: pages.consent(shown, key.name, granted, withheld), returnsTo: shown.returnsTo };
   };
 
   /** Signs in with the key of the form; a text says why not. */
@@ -76,7 +80,7 @@ export function signIn({ provider, pages, findClient, findKey, findCaller, used 
     /** The page of a request. */
     async show(request: IncomingMessage, response: ServerResponse): Promise<SignInAnswer | null> {
       const of = await read(request, response);
-      return of && show(of, null);
+      return of && show(of);
     },
 
     /** Takes the form of a page. */
@@ -94,9 +98,11 @@ export function signIn({ provider, pages, findClient, findKey, findCaller, used 
       if (action === 'refuse') return goOn({ error: 'access_denied', error_description: 'The person refused.' });
       if (action === 'allow' && of.interaction.prompt.name === 'consent' && of.key && of.granted.length > 0)
         return goOn({ consent: { grantId: await grantTo(of) } });
-      if (action === 'allow' || of.interaction.prompt.name !== 'login') return show(of, null);
-      const key = await keyOf(of.client, form.get('key') ?? '');
-      if (typeof key === 'string') return show(of, key);
+      if (action === 'another-key') return askForKey(of, null);
+      const sent = form.get('key');
+      if (sent === null) return show(of);
+      const key = await keyOf(of.client, sent);
+      if (typeof key === 'string') return askForKey(of, key);
       await endSessionOfAnother(of, key);
       return goOn({ login: { accountId: key._id, remember: false } });
     },

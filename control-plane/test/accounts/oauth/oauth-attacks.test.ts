@@ -56,7 +56,7 @@ describe('OAuth 2.0 under attack', () => {
         await stranger.visit(url),
       ]) {
         assert.equal(refused.status, 429);
-        assert.match(refused.html, /Too many people sign in/);
+        assert.match(refused.html, /Too many sign-ins/);
         assert.match(refused.headers.get('retry-after')!, /^\d+$/);
         assert.match(refused.headers.get('content-security-policy')!, /frame-ancestors 'none'/);
       }
@@ -195,6 +195,25 @@ describe('OAuth 2.0 under attack', () => {
       const theirs = await exchange((await browser.visit(consent.url, { action: 'allow' })).url);
       await api.call('DELETE', `/api/v1/account/api-keys/${one.id}`);
       assert.deepEqual([await statusOf(tokens.access_token), await statusOf(theirs.access_token)], [401, 200]);
+    });
+
+    test('§5.32 signs in from the consent page, where a wrong one changes nothing', async () => {
+      const [one, other] = [await api.keyThatMay('billing.read'), await newKey()];
+      const client = await clientOf();
+      const browser = openBrowser(api);
+      const { url, exchange } = await client.authorization();
+      const asked = await browser.visit(url);
+      const consent = await browser.visit(asked.url, { action: 'sign-in', key: one });
+      assert.match(consent.html, /may do nothing of what it asks for/);
+      assert.match((await browser.visit(consent.url, { action: 'allow' })).html, /may do nothing/);
+      assert.match((await browser.visit(consent.url, { action: 'another-key' })).html, /name="key"/);
+      assert.match((await browser.visit(consent.url, { action: 'sign-in', key: 'wrong' })).html, /role="alert"/);
+      assert.match((await browser.visit(consent.url)).html, /may do nothing/);
+      const again = await browser.visit(consent.url, { action: 'sign-in', key: other.full_key });
+      const tokens = await exchange((await browser.visit(again.url, { action: 'allow' })).url);
+      assert.deepEqual(tokens.scope?.split(' ').toSorted(), SCOPES);
+      await api.call('DELETE', `/api/v1/account/api-keys/${other.id}`);
+      assert.equal(await statusOf(tokens.access_token), 401);
     });
 
     test('§5.32 signs in after the key of the session was revoked', async () => {
