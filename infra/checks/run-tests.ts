@@ -1,5 +1,5 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
@@ -34,6 +34,8 @@ interface Pass {
 const root = join(import.meta.dirname, '../..');
 const cores = availableParallelism();
 const RUN_MS = 90 * 60_000;
+/** What a file with browsers takes, with the farm that some start. */
+const BROWSER_FILE_BYTES = 2 * 1024 ** 3;
 
 const text = { type: 'string' } as const;
 const { values: options, positionals: paths } = parseArgs({
@@ -54,8 +56,8 @@ const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 process.env.NODE_COMPILE_CACHE ??= join(root, '.tools/cache/compiled');
 
 /**
- * The passes of a run, one after another. Each core has a file to run while another one waits, for a deadline or for Redis. Of the files with
- * browsers at most four run at once, for the memory they need.
+ * The passes of a run, one after another. Each core has a file to run while another one waits, for a deadline or for Redis. A file with browsers
+ * waits most of its time, for what pages do; at most four of them run at once, and no more than fit into the memory.
  */
 function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>): Pass[] {
   const quick: Pass = {
@@ -68,7 +70,7 @@ function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>)
   const browsers: Pass = {
     files: options.quick ? [] : withBrowser,
     startsBrowser: true,
-    concurrency: Math.min(4, cores),
+    concurrency: Math.max(1, Math.min(4, 2 * cores, Math.floor(totalmem() / BROWSER_FILE_BYTES))),
     testMs: 8 * 60_000,
     fileMs: 10 * 60_000,
   };

@@ -25,6 +25,9 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
       `const code = 'const f = () => { for (let i = 0; i < 50; i++) fetch("/?" + Math.random()).catch(() => 0); setTimeout(f) }; f()';
      for (let i = 0; i < 150; i++) { const f = document.createElement('iframe'); f.srcdoc = '<script>' + code + '</' + 'script>'; document.body.append(f) }`,
     ),
+    'requests from stacks of 150 frames without end': script(
+      `const f = (n) => n ? f(n - 1) : fetch('/s?' + Math.random()).catch(() => 0); setInterval(() => { for (let n = 0; n < 100; n++) f(150) }, 10)`,
+    ),
     'requests without end': script(
       `const f = () => { for (let i = 0; i < 200; i++) fetch('/r?' + Math.random()).catch(() => 0); setTimeout(f, 20) }; f()`,
     ),
@@ -61,6 +64,9 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
   headers: {
     'request headers of 30 MB': script(
       `const headers = { 'x-large': 'x'.repeat(3e7) }; for (let i = 0; i < 40; i++) fetch('/?' + i, { headers }).catch(() => 0)`,
+    ),
+    'request headers of 30 MB by a worker': inWorker(
+      `const headers = { 'x-large': 'x'.repeat(3e7) }; for (let i = 0; i < 40; i++) fetch(self.origin + '/?' + i, { headers }).catch(() => 0)`,
     ),
     'cookies without end': script(
       `let i = 0; const f = () => { for (let n = 0; n < 200; n++) document.cookie = 'c' + (i++ % 300) + '=' + 'x'.repeat(3900); setTimeout(f) }; f()`,
