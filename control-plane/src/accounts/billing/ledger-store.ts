@@ -1,9 +1,12 @@
+import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
-import { serializeByKey } from '../../platform/serialize-by-key.ts';
-import type { Collection, Store } from '../../platform/store.ts';
+import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
 import { entryAfter, LEDGER_TYPES, type LedgerEntry, type LedgerPosting, type LedgerType } from './ledger-entry.ts';
 
 const ALL_BUT_CHARGES = LEDGER_TYPES.filter((type) => type !== 'usage_charge');
+
+/** Postings that are booked in one write, a few milliseconds in the embedded store. */
+const BOOKED_AT_ONCE = 32;
 
 /** Selects ledger entries by type and time; null: all. */
 export type LedgerFilter = { types: LedgerType[] | null; created: { $gte?: Date; $lt?: Date } | null };
@@ -16,14 +19,51 @@ export type LedgerStore = ReturnType<typeof ledgerStore>;
 
 export function ledgerStore(store: Store) {
   const entries: Collection<LedgerEntry> = store.collection<LedgerEntry>('ledger_entries');
-  const serialized = serializeByKey();
-
   const newest = (organization_id: string, before: Date | null): Promise<LedgerEntry | null> =>
     entries
       .find(before ? { organization_id, created_at: { $lt: before } } : { organization_id })
       .sort(before ? { created_at: -1, sequence: -1 } : { sequence: -1 })
       .limit(1)
       .next();
+
+  const bookOne = async (posting: LedgerPosting): Promise<LedgerEntry> => {
+    const { _id, organization_id } = posting;
+    for (;;) {
+      const known = await entries.findOne({ _id, organization_id });
+      if (known) return known;
+      const entry = entryAfter(await newest(organization_id, null), posting);
+      if (await insertOnce(entries, entry)) return entry;
+    }
+  };
+
+  /** Books postings in one write that ends before the first entry that cannot be written: what is booked has no gaps. */
+  const bookTogether = async (organization_id: string, postings: LedgerPosting[]): Promise<LedgerEntry[]> => {
+    let last = await newest(organization_id, null);
+    const following: LedgerEntry[] = [];
+    for (const posting of postings) {
+      last = entryAfter(last, posting);
+      following.push(last);
+    }
+    await entries.insertMany(following, { ordered: true });
+    return following;
+  };
+
+  /**
+   * Books a posting as the organization's next entry, once. Of concurrent writers the unique sequence lets one succeed; the others retry with
+   * the next number. Postings of an organization that arrive together share a write, unless one of them is known.
+   */
+  const gathered = gatherByKey<LedgerPosting, LedgerEntry>(async (organization_id, postings) => {
+    if (postings.length > 1)
+      try {
+        return await bookTogether(organization_id, postings);
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+      }
+    const booked: LedgerEntry[] = [];
+    for (const posting of postings) booked.push(await bookOne(posting));
+    return booked;
+  }, BOOKED_AT_ONCE);
+  const book = (posting: LedgerPosting): Promise<LedgerEntry> => gathered(posting.organization_id, posting);
 
   /** Sequence of the newest entry up to which `span` has at most `count` entries of `types`: a binary search over the running counts. */
   const entryAtCount = async (organization_id: string, types: LedgerType[] | null, span: Span, count: number) => {
@@ -68,21 +108,7 @@ export function ledgerStore(store: Store) {
       ]);
     },
 
-    /**
-     * Books a posting as the organization's next entry, once. Of concurrent writers the unique sequence lets one succeed; the others
-     * retry with the next number.
-     */
-    async book(posting: LedgerPosting): Promise<LedgerEntry> {
-      const { _id, organization_id } = posting;
-      return serialized(organization_id, async () => {
-        for (;;) {
-          const known = await entries.findOne({ _id, organization_id });
-          if (known) return known;
-          const entry = entryAfter(await newest(organization_id, null), posting);
-          if (await insertOnce(entries, entry)) return entry;
-        }
-      });
-    },
+    book,
 
     /** The next `limit` entries after sequence `after`, without charges, oldest first. */
     async creditsAfter(organizationId: string, after: number, limit: number): Promise<LedgerEntry[]> {

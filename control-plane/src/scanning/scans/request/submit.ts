@@ -80,7 +80,10 @@ async function submit(parts: SubmitParts, { scans, request }: Submission): Promi
 async function reserve(parts: SubmitParts, scans: ScanRecord[], request: Submission['request']) {
   const [{ organization_id, price_micros, created_at }] = scans as [ScanRecord];
   const ids = scans.map(({ _id }) => _id);
-  const known = request.isRepeatable ? await parts.scans.countOf(organization_id, ids) : 0;
+  // If none of the first ones exist, this is the first attempt: the others are written after them.
+  const first = ids.slice(0, OF_RUN_AT_ONCE);
+  const isRepeated = request.isRepeatable && (await parts.scans.countOf(organization_id, first)) > 0;
+  const known = isRepeated ? await parts.scans.countOf(organization_id, ids) : 0;
   if (known === scans.length) return null;
   const wanted = { ...request, checks: scans.length - known, priceMicros: price_micros, now: created_at };
   return parts.reserve(organization_id, wanted);
