@@ -60,6 +60,13 @@ export const ConfigSchema = Type.Object({
     mustBe: 'an http or https URL that does not end in /',
     description: "Base URL of the proxy-router's API.",
   }),
+  ADSWEEP_GATEWAY_HOSTS: Type.String({
+    default: '',
+    pattern: '^([A-Za-z0-9._:-]+(,[A-Za-z0-9._:-]+)*)?$',
+    mustBe: 'names or addresses without ports, separated by commas',
+    description:
+      'Hosts of the gateways that browsers may use, separated by commas; they resolve no other name. Empty: the host of `ADSWEEP_PROXY_URL`.',
+  }),
   ADSWEEP_SLOTS: Type.Integer({
     default: defaultSlots(
       usableMachine(cgroupLimits(readFile), { cores: availableParallelism(), memoryBytes: totalmem() }),
@@ -132,6 +139,13 @@ export const ConfigSchema = Type.Object({
 });
 
 export type Config = Static<typeof ConfigSchema>;
+
+/** The hosts of the gateways that browsers may use. An IPv6 address has no brackets. */
+export const gatewayHosts = (config: Pick<Config, 'ADSWEEP_GATEWAY_HOSTS' | 'ADSWEEP_PROXY_URL'>): string[] =>
+  config.ADSWEEP_GATEWAY_HOSTS === '' ? [hostOf(config.ADSWEEP_PROXY_URL)] : config.ADSWEEP_GATEWAY_HOSTS.split(',');
+
+/** The host of a URL; an IPv6 address without its brackets. */
+export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** The environment variables that Chromium gets: paths of programs, fonts and libraries, language and timezone. */
 const CHROMIUM_VARIABLES = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH', 'LD_LIBRARY_PATH'];

@@ -51,6 +51,14 @@ test('Chromium runs without its sandbox only if the operator switches it off', (
   assert.ok(chromiumFlags('/profile', 156, false).includes('--no-sandbox'));
 });
 
+test('Chromium resolves no names but those of the gateways', () => {
+  const rules = (hosts: string[]) =>
+    chromiumFlags('/profile', 156, true, hosts).filter((flag) => flag.startsWith('--host-resolver-rules='));
+  const none = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+  assert.deepEqual(rules([]), [none]);
+  assert.deepEqual(rules(['127.0.0.1', 'router-1']), [`${none}, EXCLUDE router-1`]);
+});
+
 test('profiles of ended processes are removed, and those of running processes stay', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'sweep-'));
   t.after(() => rm(directory, { recursive: true }));

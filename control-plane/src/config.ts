@@ -8,6 +8,7 @@ import {
   secretSetting,
   secretsSetting,
 } from '@adsweep/shared/service/settings.ts';
+import { certificateSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
 import { readAddressBlock, splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { type Static, Type } from 'typebox';
 
@@ -53,6 +54,8 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the API. 0: any free port.'),
   ADSWEEP_NODE_API_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the node API listens on.' }),
   ADSWEEP_NODE_API_PORT: portSetting(8081, 'Port of the node API. 0: any free port.'),
+  ADSWEEP_NODE_API_TLS_CERTIFICATE: certificateSetting('the node API'),
+  ADSWEEP_NODE_API_TLS_KEY: keySetting('the node API'),
   ADSWEEP_PUBLIC_URL: Type.String({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
@@ -113,6 +116,13 @@ export const ConfigSchema = Type.Object({
     pattern: '^[\\x21-\\x7e]*$',
     mustBe: 'letters, digits and punctuation, without spaces',
     description: 'API key of the first organization, created at start. Empty: none is created.',
+  }),
+  ADSWEEP_PRINT_FIRST_KEY: Type.String({
+    default: 'off',
+    pattern: '^(on|off)$',
+    mustBe: 'on or off',
+    description:
+      'on: the start that stores the first API key prints `adsweep ready <base url> key <key>`, for whoever can read the log.',
   }),
   ADSWEEP_OAUTH_REGISTRATION: Type.String({
     default: 'off',
@@ -255,8 +265,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { ADSWEEP_AI_BASE_URL: url, ADSWEEP_AI_MODEL: model } = config;
   if ((url === '') !== (model === ''))
     throw new ConfigError(['ADSWEEP_AI_BASE_URL and ADSWEEP_AI_MODEL are set together or not at all']);
+  nodeApiTls(config);
   return config;
 }
+
+/** The node API's certificate, null: it serves http. Throws ConfigError for a certificate without its key. */
+export const nodeApiTls = (config: Pick<Config, 'ADSWEEP_NODE_API_TLS_CERTIFICATE' | 'ADSWEEP_NODE_API_TLS_KEY'>) =>
+  tlsFilesOf(config, 'ADSWEEP_NODE_API_TLS_CERTIFICATE', 'ADSWEEP_NODE_API_TLS_KEY');
 
 /** How mails are sent; null: they are not. */
 export function mailSettings({

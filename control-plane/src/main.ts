@@ -11,6 +11,8 @@ try {
   const plane = await startControlPlane(config, logger);
   stopOnSignal(logger, () => plane.stops);
   announceReady(logger, plane.ports);
+  if (plane.storedFirstKey && config.ADSWEEP_PRINT_FIRST_KEY === 'on')
+    console.log(`adsweep ready ${plane.publicUrl} key ${config.ADSWEEP_API_KEY}`);
 } catch (error) {
   failStart(error);
 }

@@ -7,6 +7,7 @@ import {
   secretSetting,
   secretsSetting,
 } from '@adsweep/shared/service/settings.ts';
+import { certificateSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the proxy-router. A test compares them with the table in the README. */
@@ -21,6 +22,8 @@ export const ConfigSchema = Type.Object({
     'Port of the API; the gateway takes the next one. 0: any free port for each.',
     65_534,
   ),
+  ADSWEEP_PROXY_TLS_CERTIFICATE: certificateSetting('the API'),
+  ADSWEEP_PROXY_TLS_KEY: keySetting('the API'),
   ADSWEEP_GATEWAY_PORT: portSetting(0, 'Port of the gateway. 0: the one after the API’s.'),
   ADSWEEP_GATEWAY_URL: Type.String({
     default: '',
@@ -122,4 +125,12 @@ export const ConfigSchema = Type.Object({
 export type Config = Static<typeof ConfigSchema>;
 
 /** The settings of this process. Throws ConfigError with all problems. */
-export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => loadConfig(ConfigSchema, env);
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const config = loadConfig(ConfigSchema, env);
+  apiTls(config);
+  return config;
+}
+
+/** The API's certificate, null: it serves http. Throws ConfigError for a certificate without its key. */
+export const apiTls = (config: Pick<Config, 'ADSWEEP_PROXY_TLS_CERTIFICATE' | 'ADSWEEP_PROXY_TLS_KEY'>) =>
+  tlsFilesOf(config, 'ADSWEEP_PROXY_TLS_CERTIFICATE', 'ADSWEEP_PROXY_TLS_KEY');

@@ -9,7 +9,7 @@ import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { createApp } from './api/create-app.ts';
-import type { Config } from './config.ts';
+import { apiTls, type Config } from './config.ts';
 import { describeProviders } from './exits/describe-providers.ts';
 import { ExitCheck } from './exits/exit-check.ts';
 import { ExitHealth } from './exits/exit-health.ts';
@@ -80,7 +80,8 @@ export async function startRouter(
     gatewayUrl: (hostname) => config.ADSWEEP_GATEWAY_URL || `http://${hostname}:${gateway.port}`,
     isReady: () => !draining.signal.aborted,
   });
-  const api = await listen(host, port, 'ADSWEEP_PROXY_PORT').catch(async (error) => {
+  const tls = apiTls(config);
+  const api = await listen(host, port, 'ADSWEEP_PROXY_PORT', {}, tls && { files: tls, logger }).catch(async (error) => {
     await gateway.close(true);
     throw error;
   });

@@ -27,9 +27,8 @@ const FLAGS = [
   // The only connection is a pipe: no other process can connect, and Chromium ends when this process does.
   '--remote-debugging-pipe',
 
-  // Requests outside a context with an exit go to a proxy that does not exist; names are never resolved here.
+  // Requests outside a context with an exit go to a proxy that does not exist.
   '--proxy-server=http://127.0.0.1:1',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   // UDP does not go through the exits: no QUIC, and WebRTC only through the proxy (one flag is for the headless shell, the other for full Chromium).
   '--disable-quic',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -82,10 +81,23 @@ const FLAGS = [
 const fallbackUserAgent = (major: number): string =>
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
 
-/** Chromium's command line. `major` is its major version; `sandbox`: whether its processes are sandboxed. */
-export function chromiumFlags(profileDir: string, major: number, sandbox: boolean): string[] {
+/** No name is resolved here but those of the gateways; addresses count as names. */
+const resolverRules = (gatewayHosts: readonly string[]): string =>
+  ['MAP * ~NOTFOUND', ...new Set(['127.0.0.1', ...gatewayHosts].map((host) => `EXCLUDE ${host}`))].join(', ');
+
+/**
+ * Chromium's command line. `major` is its major version; `sandbox`: whether its processes are sandboxed; `gatewayHosts`: the hosts of the
+ * gateways that its contexts use.
+ */
+export function chromiumFlags(
+  profileDir: string,
+  major: number,
+  sandbox: boolean,
+  gatewayHosts: readonly string[] = [],
+): string[] {
   return [
     ...FLAGS,
+    `--host-resolver-rules=${resolverRules(gatewayHosts)}`,
     `--user-agent=${fallbackUserAgent(major)}`,
     `--user-data-dir=${profileDir}`,
     ...(sandbox ? [] : ['--no-sandbox']),

@@ -30,9 +30,9 @@ const HELLO_ID = 2_147_483_647;
  * come up in time.
  */
 export async function startChromium(chromium: Chromium, logger: Logger): Promise<ChromiumProcess> {
-  const { path, version, account, sandbox } = chromium;
+  const { path, version, account, sandbox, gatewayHosts } = chromium;
   const profileDir = await makeProfile(profilePrefix(process.pid), account);
-  const child = spawn(path, chromiumFlags(profileDir, majorOf(version), sandbox), {
+  const child = spawn(path, chromiumFlags(profileDir, majorOf(version), sandbox, gatewayHosts), {
     // When root switches to another user id, the system drops all supplementary groups and capabilities.
     ...account,
     env: chromiumEnvironment(profileDir),

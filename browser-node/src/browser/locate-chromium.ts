@@ -37,8 +37,17 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** A Chromium on this machine; `version` such as `156.0.8078.79`, `account` null: it runs under this process's account. */
-export type Chromium = { path: string; version: string; account: Account | null; sandbox: boolean };
+/**
+ * A Chromium on this machine; `version` such as `156.0.8078.79`, `account` null: it runs under this process's account. `gatewayHosts`: the
+ * hosts of the gateways that it may use beside `127.0.0.1`.
+ */
+export type Chromium = {
+  path: string;
+  version: string;
+  account: Account | null;
+  sandbox: boolean;
+  gatewayHosts: readonly string[];
+};
 
 /**
  * Finds Chromium and asks it for its version. `uid` is the user id that it runs under where this process is root. Throws OperatorError
@@ -46,13 +55,17 @@ export type Chromium = { path: string; version: string; account: Account | null;
  */
 export async function locateChromium(
   configured: string,
-  { uid = CHROMIUM_UID, sandbox = true }: { uid?: number; sandbox?: boolean } = {},
+  {
+    uid = CHROMIUM_UID,
+    sandbox = true,
+    gatewayHosts = [],
+  }: { uid?: number; sandbox?: boolean; gatewayHosts?: readonly string[] } = {},
 ): Promise<Chromium> {
   const path = findChromium(configured);
   const account = chromiumAccount(uid);
   const version = /\d+(\.\d+){3}/.exec(await versionOutput(path, account))?.[0];
   if (!version) throw new OperatorError(`${path} --version prints no version`);
-  return { path, version, account, sandbox };
+  return { path, version, account, sandbox, gatewayHosts };
 }
 
 async function versionOutput(path: string, account: Account | null): Promise<string> {

@@ -9,6 +9,7 @@ import {
   TicketTrafficSchema,
 } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Value } from 'typebox/value';
+import { hostOf } from '../config.ts';
 
 /** A ticket, a refusal, or that the proxy-router could not be reached; `cause` is for our log. */
 export type ExitAnswer =
@@ -23,17 +24,20 @@ const TRAFFIC_DEADLINE_MS = 5_000;
 export class ExitsClient {
   readonly #baseUrl: string;
   readonly #token: string;
+  readonly #gatewayHosts: readonly string[];
 
-  constructor(baseUrl: string, token: string) {
+  /** `gatewayHosts`: the hosts of the gateways that browsers may use. */
+  constructor(baseUrl: string, token: string, gatewayHosts: readonly string[]) {
     this.#baseUrl = baseUrl;
     this.#token = token;
+    this.#gatewayHosts = gatewayHosts;
   }
 
   /** Requests an exit. Throws only when `signal` is aborted. */
   async request(request: ExitRequest, signal: AbortSignal): Promise<ExitAnswer> {
     try {
       const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, signal, request);
-      if (status === 201) return { ticket: Value.Parse(ExitTicketSchema, body) };
+      if (status === 201) return this.#usable(Value.Parse(ExitTicketSchema, body));
       const { code, detail } = (body ?? {}) as { code?: unknown; detail?: unknown };
       const cause = `POST /exits was answered ${status}: ${String(detail).slice(0, 300)}`;
       const refusal = EXIT_REFUSALS.find((known) => known === code);
@@ -42,6 +46,12 @@ export class ExitsClient {
       signal.throwIfAborted();
       return { unreachable: true, cause: `POST /exits: ${(error as Error).message}` };
     }
+  }
+
+  #usable(ticket: ExitTicket): ExitAnswer {
+    const host = hostOf(ticket.server);
+    if (this.#gatewayHosts.includes(host)) return { ticket };
+    return { unreachable: true, cause: `the ticket names a gateway on ${host}: add it to ADSWEEP_GATEWAY_HOSTS` };
   }
 
   /** A ticket's traffic so far; null if the proxy-router does not know it or cannot be reached. Never throws. */

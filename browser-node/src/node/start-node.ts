@@ -9,7 +9,7 @@ import { locateChromium } from '../browser/locate-chromium.ts';
 import type { CapturePage } from '../capture/session/capture-outcome.ts';
 import { startSweep } from '../capture/sweep/sweep.ts';
 import type { Config } from '../config.ts';
-import { readLabels } from '../config.ts';
+import { gatewayHosts, readLabels } from '../config.ts';
 import { ExitsClient } from '../lease/exits-client.ts';
 import { LeaseLoop } from '../lease/lease-loop.ts';
 import { Renewals } from '../lease/renewals.ts';
@@ -39,13 +39,14 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const chromium = await locateChromium(config.CHROMIUM_PATH, {
     uid: config.ADSWEEP_CHROMIUM_UID,
     sandbox: config.ADSWEEP_CHROMIUM_SANDBOX === 'on',
+    gatewayHosts: gatewayHosts(config),
   });
   await sweepProfiles();
   await tryChromium(chromium, logger);
   const metrics = createMetrics();
   const joinToken = firstSecret(config.ADSWEEP_NODE_TOKEN);
   const api = new LeaseClient(config.ADSWEEP_NODE_API_URL, joinToken);
-  const exits = new ExitsClient(config.ADSWEEP_PROXY_URL, joinToken);
+  const exits = new ExitsClient(config.ADSWEEP_PROXY_URL, joinToken, chromium.gatewayHosts);
   const pool = new ChromiumPool(chromium, logger, (reason) => metrics.browserLaunches.inc({ reason }));
   const renewals = new Renewals(config.ADSWEEP_NODE_API_URL);
   const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;

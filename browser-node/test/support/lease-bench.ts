@@ -74,7 +74,7 @@ export async function leaseBench(
   const renewals = new Renewals(plane.url, 25);
   const parts = {
     api: new LeaseClient(plane.url, 'node-token'),
-    exits: new ExitsClient(router.url, 'node-token'),
+    exits: new ExitsClient(router.url, 'node-token', ['127.0.0.1']),
     pool,
     capturePage,
     startSweep: options.startSweep ?? startSweep,

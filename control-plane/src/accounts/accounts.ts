@@ -182,10 +182,12 @@ export function accountsDomain(
       },
       writeFinishedReservations: allowance.writeFinished,
 
-      /** Gives the first organization the API key from the settings; '' for none. */
-      async setFirstKey(apiKey: string): Promise<void> {
+      /** Gives the first organization the API key from the settings; '' for none. Returns whether no key existed before. */
+      async setFirstKey(apiKey: string): Promise<boolean> {
+        const isFirst = await keys.isEmpty();
         if (apiKey) await addFirstOrganization({ organizations, keys }, apiKey, new Date());
-        if (await keys.isEmpty()) logger.warn('no API key exists yet: set ADSWEEP_API_KEY');
+        else if (isFirst) logger.warn('no API key exists yet: set ADSWEEP_API_KEY');
+        return isFirst && apiKey !== '';
       },
     },
   } satisfies Domain;

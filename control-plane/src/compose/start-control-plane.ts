@@ -1,10 +1,10 @@
 import { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
-import { listen } from '@adsweep/shared/service/listen.ts';
+import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { type Config, formSettings, modelSettings, rolesOf } from '../config.ts';
+import { type Config, formSettings, modelSettings, nodeApiTls, rolesOf } from '../config.ts';
 import { createMetrics } from '../metrics.ts';
 import { clientApp, nodeApp, probesApp } from './create-app.ts';
 import { createDomains, createIndexes, type Settings } from './domains.ts';
@@ -12,8 +12,13 @@ import { openPlatform, waitForRedis } from './open-platform.ts';
 import { readyChecks } from './readiness.ts';
 import { needsOf, startLoops } from './roles.ts';
 
-/** A running control plane: where it listens, and what to stop, in order. */
-export type ControlPlane = { ports: { http: number; node_api?: number }; stops: Stop[] };
+/** A running control plane: where it listens, its clients' base URL, whether this start stored the first API key, and what to stop, in order. */
+export type ControlPlane = {
+  ports: { http: number; node_api?: number };
+  publicUrl: string;
+  storedFirstKey: boolean;
+  stops: Stop[];
+};
 
 /** How long a client's request may take to arrive: a megabyte at the most. Files of nodes have longer. */
 const API_REQUEST_MS = 30_000;
@@ -36,7 +41,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const { accounts, analysis, reference } = domains;
   await createIndexes(platform, domains);
   await analysis.verbs.addPlatformRules();
-  if (roles.has('api')) await accounts.verbs.setFirstKey(config.ADSWEEP_API_KEY);
+  const storedFirstKey = roles.has('api') && (await accounts.verbs.setFirstKey(config.ADSWEEP_API_KEY));
 
   const hasCatalogue = () => reference.verbs.readCatalogue() !== null;
   const ready = readyChecks(platform, needsOf(roles), hasCatalogue, draining.signal);
@@ -46,9 +51,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const { api = [], others = [] } = Object.groupBy(roles, (role) => (role === 'api' ? 'api' : 'others'));
   const apiLoops = await startLoops(domains, api);
   http.serve((roles.has('api') ? clientApp(surface, publicUrl) : probesApp(surface)).callback());
-  const forNodes = roles.has('node-api')
-    ? await listen(config.ADSWEEP_NODE_API_HOST, config.ADSWEEP_NODE_API_PORT, 'ADSWEEP_NODE_API_PORT')
-    : null;
+  const forNodes = roles.has('node-api') ? await listenForNodes(config, logger) : null;
   forNodes?.serve(nodeApp(surface).callback());
   await waitForRedis(platform);
   const loops = [...apiLoops, ...(await startLoops(domains, others))];
@@ -64,7 +67,14 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     ['redis', () => platform.redis.disconnect()],
     ['store', () => platform.store.close()],
   ];
-  return { ports: { http: http.port, ...(forNodes ? { node_api: forNodes.port } : {}) }, stops };
+  const ports = { http: http.port, ...(forNodes ? { node_api: forNodes.port } : {}) };
+  return { ports, publicUrl, storedFirstKey, stops };
+}
+
+function listenForNodes(config: Config, logger: Logger): Promise<Listening> {
+  const { ADSWEEP_NODE_API_HOST: host, ADSWEEP_NODE_API_PORT: port } = config;
+  const tls = nodeApiTls(config);
+  return listen(host, port, 'ADSWEEP_NODE_API_PORT', {}, tls && { files: tls, logger });
 }
 
 /** The settings of the domains. */

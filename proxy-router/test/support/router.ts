@@ -87,6 +87,8 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
   const config: Config = {
     ADSWEEP_PROXY_HOST: '127.0.0.1',
     ADSWEEP_PROXY_PORT: 0,
+    ADSWEEP_PROXY_TLS_CERTIFICATE: '',
+    ADSWEEP_PROXY_TLS_KEY: '',
     ADSWEEP_GATEWAY_PORT: 0,
     ADSWEEP_GATEWAY_URL: '',
     ADSWEEP_EXITS_FILE: file,

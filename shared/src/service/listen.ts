@@ -1,7 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Logger } from './logger.ts';
 import { OperatorError } from './operator-error.ts';
 import { HEADER_BYTES_MAX, refuseRequest, refuseTunnel, refuseUnreadable } from './refuse-request.ts';
+import { followTlsFiles, readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** A server that listens already; requests wait until `serve` sets their handler. */
 export type Listening = {
@@ -22,13 +25,14 @@ const LOOK_EVERY_MS = 2_000;
 /**
  * Listens on `host` and `port` (0: any free one). What does not arrive within `limits` is answered 408 and its connection closed, two
  * seconds later at most; a connection that sends nothing is such a request. Rejects with an {@link OperatorError} when the port cannot be had, which tells what to
- * do with the `setting` that chose it.
+ * do with the `setting` that chose it. With `tls` it serves https, with new certificates from their change on.
  */
 export async function listen(
   host: string,
   port: number,
   setting: string,
   limits: Partial<ArrivalLimits> = {},
+  tls: { files: TlsFiles; logger: Logger } | null = null,
 ): Promise<Listening> {
   const { headersMs, requestMs } = { ...ARRIVAL, ...limits };
   const timeouts = {
@@ -38,7 +42,10 @@ export async function listen(
     connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, headersMs),
   };
   // We refuse a request without a host ourselves, with a body that explains it.
-  const server = createServer({ ...timeouts, maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false })
+  const options = { ...timeouts, maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false };
+  const secure = tls && createTlsServer({ ...options, ...readTlsFiles(tls.files) });
+  const server = secure ?? createServer(options);
+  server
     .on('clientError', refuseUnreadable)
     .on('connect', refuseTunnel)
     .on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -47,6 +54,7 @@ export async function listen(
   server.once('error', refused).listen(port, host, resolve);
   await listening;
   server.off('error', refused);
+  const unfollow = tls && followTlsFiles(tls.files, (pair) => secure?.setSecureContext(pair), tls.logger);
   const early: Parameters<RequestListener>[] = [];
   const keep: RequestListener = (...exchange) => void early.push(exchange);
   server.on('request', keep);
@@ -59,7 +67,10 @@ export async function listen(
       server.off('request', keep).on('request', answer);
       for (const exchange of early.splice(0)) answer(...exchange);
     },
-    close: (graceMs) => close(server, graceMs),
+    close: (graceMs) => {
+      unfollow?.();
+      return close(server, graceMs);
+    },
   };
 }
 

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { Type } from 'typebox';
+import { ConfigError } from './load-config.ts';
+import type { Logger } from './logger.ts';
+import { OperatorError } from './operator-error.ts';
+
+/** Paths of PEM files: a certificate with those of its issuers, and its key. */
+export type TlsFiles = { certificate: string; key: string };
+
+/** What both files contain. */
+export type TlsPair = { cert: string; key: string };
+
+/** How often the files are read again, in ms: certificates are renewed weeks before they expire. */
+const READ_EVERY_MS = 10_000;
+
+/** The setting that names a listener's certificate; `of`: what it serves, such as `the node API`. */
+export const certificateSetting = (of: string) =>
+  Type.String({
+    default: '',
+    description: `Path of a PEM file with the certificate of ${of} and those of its issuers, read again when it changes. Empty: http.`,
+  });
+
+/** The setting that names the certificate's key. */
+export const keySetting = (of: string) =>
+  Type.String({ default: '', description: `Path of a PEM file with the key of the certificate of ${of}.` });
+
+/** A listener's files by its two settings, null: it serves http. Throws ConfigError when only one of them is set. */
+export function tlsFilesOf<Name extends string>(
+  config: Record<Name, string>,
+  certificate: Name,
+  key: Name,
+): TlsFiles | null {
+  if ((config[certificate] === '') !== (config[key] === ''))
+    throw new ConfigError([`${certificate} and ${key} are set together or not at all`]);
+  return config[certificate] === '' ? null : { certificate: config[certificate], key: config[key] };
+}
+
+/** Reads both files. Throws an OperatorError when one cannot be read, or they do not fit together. */
+export function readTlsFiles({ certificate, key }: TlsFiles): TlsPair {
+  try {
+    const pair = { cert: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') };
+    createSecureContext(pair);
+    return pair;
+  } catch (cause) {
+    throw new OperatorError(`the certificate ${certificate} with the key ${key}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+const versionOf = ({ cert, key }: TlsPair): string => createHash('sha256').update(cert).update(key).digest('hex');
+
+/**
+ * Hands the files' contents to `use`, now and each time they have changed. Files that cannot be used are logged once, and the last good ones stay in
+ * use. Returns the function that stops it.
+ */
+export function followTlsFiles(
+  files: TlsFiles,
+  use: (pair: TlsPair) => void,
+  logger: Logger,
+  everyMs = READ_EVERY_MS,
+): () => void {
+  let version = '';
+  let problem = '';
+  const read = () => {
+    try {
+      const pair = readTlsFiles(files);
+      problem = '';
+      if (versionOf(pair) === version) return;
+      use(pair);
+      if (version !== '') logger.info({ certificate: files.certificate }, 'a new certificate is in use');
+      version = versionOf(pair);
+    } catch (cause) {
+      const { message } = cause as Error;
+      if (message !== problem) logger.error({ cause }, 'the new certificate cannot be used, the last good one is');
+      problem = message;
+    }
+  };
+  read();
+  const timer = setInterval(read, everyMs);
+  return () => clearInterval(timer);
+}
