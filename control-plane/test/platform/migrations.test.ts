@@ -310,3 +310,18 @@ describe('a list of version 6', () => {
     await store.close();
   });
 });
+
+describe('webhook endpoints of version 10', () => {
+  it('have no index of slots any more', async () => {
+    const store = await openStore({ path: ':memory:' });
+    await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 10 });
+    const endpoints = store.collection('webhook_endpoints');
+    await endpoints.createIndex({ organization_id: 1, slot: 1 }, { unique: true });
+    await bringUpToDate(store, logger);
+    assert.deepEqual(
+      (await endpoints.indexes()).map(({ name }) => name),
+      ['_id_', 'due_at_1'],
+    );
+    await store.close();
+  });
+});

@@ -8,6 +8,7 @@ import { listsWithUrls } from './0007-lists-with-urls.ts';
 import { allowances } from './0008-allowances.ts';
 import { outboxesOfOrganizations } from './0009-outboxes-of-organizations.ts';
 import { sharedTargetTexts } from './0010-shared-target-texts.ts';
+import { endpointsWithoutSlots } from './0011-endpoints-without-slots.ts';
 import type { Migration } from './migration.ts';
 
 /** All migrations, oldest first. The version of the last one is the version of the store that this code reads and writes. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: Migration[] = [
   allowances,
   outboxesOfOrganizations,
   sharedTargetTexts,
+  endpointsWithoutSlots,
 ];
