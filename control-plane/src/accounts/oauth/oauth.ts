@@ -5,7 +5,7 @@ import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import type { Store } from '../../platform/store.ts';
 import { type ApiKeyRecord, isExpired } from '../keys/api-key.ts';
 import type { AddressLimit, LimitByAddress } from '../rate-limit/limit-by-address.ts';
-import { clientMetadata, hashSecret, type OAuthClientRecord } from './oauth-client.ts';
+import { clientMetadata, hashSecret, type OAuthClientRecord, redirectUriProblem } from './oauth-client.ts';
 import { oauthClientRoutes } from './oauth-client-routes.ts';
 import { type OAuthClientStore, oauthClientStore } from './oauth-client-store.ts';
 import { OAUTH_PATHS } from './oauth-paths.ts';
@@ -179,6 +179,8 @@ function clientAdapter(
 }
 
 const NAME_MAX = 200;
+/** The most characters of the metadata of a client that registers itself, as JSON. */
+const METADATA_MAX = 8_192;
 /** How long a client that registered itself is kept until somebody consents to it. */
 const UNUSED_MS = 24 * HOUR_MS;
 
@@ -187,12 +189,18 @@ function registeredClient(id: string, { client_secret, ...metadata }: AdapterPay
     throw new errors.InvalidClientMetadata(
       'clients that register themselves act only for people: no client_credentials',
     );
+  const redirectUris = (metadata.redirect_uris as string[] | undefined) ?? [];
+  const problem = redirectUris.map(redirectUriProblem).find((one) => one !== null);
+  // The provider reads from the first word which error it is.
+  if (problem) throw new errors.InvalidClientMetadata(`redirect_uris: ${problem}`);
+  if (JSON.stringify(metadata).length > METADATA_MAX)
+    throw new errors.InvalidClientMetadata(`the metadata may have at most ${METADATA_MAX} characters`);
   return {
     ...{ _id: id, organization_id: null, permissions: [] },
     ...{ created_at: new Date(), expires_at: new Date(Date.now() + UNUSED_MS) },
     name: String(metadata.client_name ?? 'A program without a name').slice(0, NAME_MAX),
     secret_hash: typeof client_secret === 'string' ? hashSecret(client_secret) : null,
-    redirect_uris: (metadata.redirect_uris as string[] | undefined) ?? [],
+    redirect_uris: redirectUris,
     registered: metadata,
   };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { None } from 'oauth4webapi';
 import {
@@ -64,10 +65,10 @@ describe('OAuth 2.0 under attack', () => {
       assert.equal((await stranger.visit(asked.url)).status, 200, 'a page can be looked at');
     });
 
-    const register = (address: string) =>
+    const register = (address: string, metadata: object = {}) =>
       api.post(
         '/oauth/register',
-        { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
+        { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none', ...metadata },
         { key: null, headers: { 'content-type': 'application/json', 'x-forwarded-for': address } },
       );
 
@@ -94,6 +95,34 @@ describe('OAuth 2.0 under attack', () => {
       await clients.insertRegistered({ ...(await clients.findById(made[0]!, later))!, _id: 'new', created_at: later });
       const kept = await api.store.collection('oauth_clients').find({ organization_id: null }).toArray();
       assert.deepEqual(kept.map(({ _id }) => String(_id)).toSorted(), [made[0], 'new'].toSorted());
+    });
+
+    test('§5.34 register no client that could leak a code, fill the store, or make us ask an address', async (t) => {
+      let asked = 0;
+      const inside = createServer((socket) => {
+        asked += 1;
+        socket.destroy();
+      });
+      await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
+      t.after(() => inside.close());
+      const { port } = inside.address() as AddressInfo;
+      const native = { application_type: 'native' };
+      const refused: [object, string][] = [
+        [{ redirect_uris: ['http://app.example/callback'] }, 'invalid_redirect_uri'],
+        [{ redirect_uris: ['javascript:alert(1)'], ...native }, 'invalid_redirect_uri'],
+        [{ redirect_uris: ['app:/callback'], ...native }, 'invalid_redirect_uri'],
+        [{ redirect_uris: ['https://a:b@app.example/'] }, 'invalid_redirect_uri'],
+        [{ redirect_uris: [`${CALLBACK}#x`] }, 'invalid_redirect_uri'],
+        [{ contacts: ['x'.repeat(9_000)] }, 'invalid_client_metadata'],
+        [{ sector_identifier_uri: `https://127.0.0.1:${port}/` }, 'invalid_client_metadata'],
+      ];
+      for (const [metadata, error] of refused) {
+        const { status, body } = await register('203.0.113.10', metadata);
+        assert.equal(`${status} ${body.error}`, `400 ${error}`, JSON.stringify(metadata).slice(0, 100));
+      }
+      assert.equal(asked, 0);
+      for (const redirect_uris of [['http://127.0.0.1:7777/callback'], ['com.example.app:/callback']])
+        assert.equal((await register('203.0.113.10', { redirect_uris, ...native })).status, 201);
     });
 
     test('§5.35 leave no record without an end', async () => {
