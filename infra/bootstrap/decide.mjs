@@ -2,7 +2,7 @@
  * Decides what this machine lacks and what to do about it, as pure functions: nothing here reads or changes the machine.
  * All of infra/bootstrap runs on Node.js >= 18 without dependencies, because it installs everything else.
  *
- * @typedef {'start' | 'test' | 'check' | 'bench' | 'corpus' | 'spec-coverage'} Verb
+ * @typedef {'start' | 'test' | 'check' | 'bench' | 'corpus' | 'spec-coverage' | 'adsweep'} Verb
  * @typedef {'chromium' | 'redis' | 'ffmpeg'} PartName
  * @typedef {'debian' | 'ubuntu' | 'fedora' | 'arch' | 'other'} Distribution
  * @typedef {{ platform: string, arch: string, nodeVersion: string, distribution: Distribution, release: string,
@@ -24,6 +24,7 @@ export const verbs = {
   'spec-coverage': { entry: 'infra/checks/spec-coverage.ts', parts: [] },
   bench: { entry: 'loadtest/bench/run.ts', parts: ['chromium', 'redis'] },
   corpus: { entry: 'loadtest/corpus/run.ts', parts: ['chromium'] },
+  adsweep: { entry: 'shared/client/bin/adsweep.js', parts: [] },
 };
 
 /** The parts, in the order in which they are printed. `setting`: an environment variable that replaces the part. @type {Record<PartName, Part>} */

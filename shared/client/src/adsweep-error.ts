@@ -16,13 +16,19 @@ export class AdsweepError extends Error {
   constructor(operation: string, response: Response, body: unknown) {
     const { detail = response.statusText, code = '' } = isObject(body) ? (body as Refusal) : {};
     const items = Array.isArray(detail) ? detail : [];
-    const text = Array.isArray(detail) ? items.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join(' ') : detail;
+    const text = Array.isArray(detail) ? items.map(wordsOf).join(' ') : detail;
     super([operation, response.status, code, text].filter((part) => part !== '').join(' '));
     this.status = response.status;
     this.code = code;
     this.items = items;
     this.response = response;
   }
+}
+
+/** An item with some of the accepted values, where the API names them. */
+function wordsOf({ loc, msg, ctx }: AdsweepError['items'][number]): string {
+  const sample = ctx.valid_sample?.length ? ` Accepted: ${ctx.valid_sample.join(', ')}, ...` : '';
+  return `${loc.join('.')}: ${msg}${sample}`;
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

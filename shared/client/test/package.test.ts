@@ -58,14 +58,21 @@ describe('the packed client in a folder of its own', () => {
   after(() => fresh.remove());
 
   for (const major of [20, 24])
-    test(`runs with Node.js ${major}`, async (t) => {
+    test(`runs with Node.js ${major}, and so does the command line`, async (t) => {
       const node = await nodeOfMajor(major);
       if (node === null) return t.skip(`there is no Node.js ${major} in PATH`);
       const page = { items: [{ country_code: 'US' }], total: 2, limit: 1, pages: 2 };
-      const turns = [answer(200, { ...page, page: 1 }), answer(200, { ...page, page: 2 }), answer(404, {})];
+      const turns = [
+        answer(200, { ...page, page: 1 }),
+        answer(200, { ...page, page: 2 }),
+        answer(404, { detail: '', code: 'not_found' }),
+      ];
       const { url } = await scriptedServer(t, turns);
       const printed = await outputOf(node, ['program.mjs', url], { cwd: fresh.folder });
       assert.deepEqual(JSON.parse(printed), [['US', 'US'], 404, true]);
+      const cli = ['node_modules/@adsweep/client/bin/adsweep.js', 'api', 'getScan', 'none', '--json'];
+      const env = { ADSWEEP_URL: url, ADSWEEP_API_KEY: 'key' };
+      await assert.rejects(outputOf(node, cli, { cwd: fresh.folder, env }), /"code": "not_found"/);
     });
 
   for (const [version, folder] of Object.entries({ 5: 'shared/node_modules', 7: 'node_modules' }))

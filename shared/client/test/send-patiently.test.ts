@@ -58,10 +58,13 @@ describe('a client of a server in trouble', { concurrency: true }, () => {
 
   test('stops at once, with the reason of the signal, when the caller aborts', async (t) => {
     const limited = answer(429, refusal('Too many requests.', 'rate_limited'), { 'retry-after': '60' });
-    const { api, requests } = await scriptedServer(t, [limited]);
     const caller = new AbortController();
+    const abortAfter: typeof limited = (response, request) => {
+      limited(response, request);
+      setImmediate(() => caller.abort(new Error('not needed any more')));
+    };
+    const { api, requests } = await scriptedServer(t, [abortAfter]);
     const call = api.getScan('one', undefined, { signal: caller.signal });
-    setTimeout(() => caller.abort(new Error('not needed any more')), 100);
     await assert.rejects(call, /not needed any more/);
     assert.equal(requests.length, 1);
   });

@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+
+// The package has compiled files. A checkout has TypeScript, which Node.js 24 runs as it is and the bootstrap provides.
+const compiled = new URL('../dist/cli/main.js', import.meta.url);
+if (existsSync(compiled) || process.features.typescript) {
+  const { main } = await import(
+    (existsSync(compiled) ? compiled : new URL('../src/cli/main.ts', import.meta.url)).href
+  );
+  process.exitCode = await main(process.argv.slice(2));
+} else {
+  process.argv.splice(2, 0, 'adsweep');
+  await import(new URL('../../../infra/bootstrap/run.mjs', import.meta.url).href);
+}

@@ -1,0 +1,72 @@
+import { AdsweepError, type Schemas } from '../../client.ts';
+import { command, expectWords, UsageError } from '../command.ts';
+import { followScans } from '../follow-scans.ts';
+import { readText } from '../read-text.ts';
+import { showOutcomes } from '../show-outcomes.ts';
+import { failOnOf, fieldsOf, SCAN_OPTIONS } from '../target.ts';
+import { EXIT_CODES, verdictOf } from '../verdict.ts';
+
+type Problem = { line: number; target: string; code: string; message: string };
+
+export const bulk = command({
+  name: 'bulk',
+  args: '<file | ->',
+  summary: 'scan a list of URLs, one on each line, in several countries',
+  options: {
+    country: { type: 'string', short: 'c', means: 'the countries, such as US,DE' },
+    ...SCAN_OPTIONS,
+  },
+  async run(words, values, { terminal, json, ...context }) {
+    const [file] = expectWords(words, '<file | ->');
+    const failOn = failOnOf(values['fail-on']);
+    const country_codes = (values.country ?? '').split(',').filter((code) => code !== '');
+    if (country_codes.length === 0) throw new UsageError('--country is missing; adsweep api listGeos lists them');
+    const target = ({ tag: 'ad_tag', vast: 'vast_tag', page: 'url' } as const)[values.as ?? 'page'];
+    if (!target) throw new UsageError('--as must be page, tag or vast');
+    const lines = readText(file!)
+      .split('\n')
+      .map((text, at) => ({ line: at + 1, text: text.trim() }))
+      .filter(({ text }) => text !== '' && !text.startsWith('#'));
+    const api = await context.api();
+
+    const scans: Schemas['Scan'][] = [];
+    const problems: Problem[] = [];
+    const query = values['dry-run'] ? { dry_run: true } : {};
+    for (const [at, { line, text }] of lines.entries()) {
+      terminal.bar(at, lines.length, 'lines sent');
+      try {
+        const made = await api.createScansInBulk({ ...fieldsOf(values), [target]: text, country_codes }, { query });
+        if (Array.isArray(made)) scans.push(...made);
+      } catch (error) {
+        // A refused line is a problem of that line; anything else would refuse all of them.
+        if (!(error instanceof AdsweepError) || error.status !== 422) throw error;
+        problems.push({ line, target: text, code: error.code, message: error.message });
+      }
+    }
+    const ids = scans.flatMap(({ id, repeat_scan_ids = [] }) => [id, ...repeat_scan_ids]);
+    const outcomes = values.wait && ids.length > 0 ? await followScans(api, ids, terminal) : [];
+    const judged = verdictOf(outcomes, failOn);
+    const verdict = judged === 'clean' && problems.length > 0 ? 'failed' : judged;
+    if (json)
+      terminal.json({
+        verdict: values.wait ? verdict : null,
+        scans: values.wait ? outcomes : scans.map((scan) => ({ scan, tags: [] })),
+        problems,
+      });
+    else {
+      if (outcomes.length > 0) showOutcomes({ ...context, terminal, json }, outcomes, failOn);
+      else if (scans.length > 0)
+        terminal.table(
+          ['status', 'country', 'scan', 'target'],
+          scans.map((one) => [one.status, one.country_code, one.id, one.url || target]),
+        );
+      if (problems.length > 0)
+        terminal.table(
+          ['line', 'problem', 'target'],
+          problems.map((one) => [String(one.line), one.message, one.target]),
+        );
+      terminal.note(`${lines.length - problems.length} of ${lines.length} lines accepted`);
+    }
+    return EXIT_CODES[verdict];
+  },
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readConfig, saveConfig } from '../../src/cli/config.ts';
+import { runCli } from '../support/run-cli.ts';
+import { hangUp, scriptedServer } from '../support/scripted-server.ts';
+import { simulatedApi } from '../support/simulated-api.ts';
+
+const SCAN = ['scan', 'https://shop.example/', '--country', 'US', '--device', 'iphone_16', '--wait'];
+const MEDIUM = [{ tag_slug: 'autosound', severity: 'medium' }];
+
+test('the exit code of a scan is its verdict', async (t) => {
+  const clean = await simulatedApi(t);
+  const found = await simulatedApi(t, { tags: MEDIUM });
+  const failed = await simulatedApi(t, { status: 'failed' });
+  const partial = await simulatedApi(t, { status: 'partial' });
+  const codeOf = async (url: string, ...options: string[]) => (await runCli(url, ...SCAN, ...options)).code;
+  assert.equal(await codeOf(clean.url), 0);
+  assert.equal(await codeOf(found.url), 3);
+  assert.equal(await codeOf(found.url, '--fail-on', 'medium'), 3);
+  assert.equal(await codeOf(found.url, '--fail-on', 'high'), 0);
+  assert.equal(await codeOf(found.url, '--fail-on', 'never'), 0);
+  assert.equal(await codeOf(failed.url), 4);
+  assert.equal(await codeOf(failed.url, '--fail-on', 'never'), 4);
+  assert.equal(await codeOf(partial.url), 4);
+});
+
+test('with --json, stdout is one JSON value of a fixed shape, and stderr is empty', async (t) => {
+  const { url } = await simulatedApi(t, { tags: MEDIUM });
+  const json = async (...args: string[]) => {
+    const { stdout, stderr } = await runCli(url, ...args, '--json');
+    assert.equal(stderr, '');
+    return JSON.parse(stdout);
+  };
+  const waited = await json(...SCAN);
+  assert.deepEqual(Object.keys(waited), ['verdict', 'scans']);
+  assert.equal(waited.verdict, 'findings');
+  assert.deepEqual([waited.scans[0].scan.id, waited.scans[0].tags[0].tag_slug], ['scan-1', 'autosound']);
+  const created = await json(...SCAN.slice(0, -1));
+  assert.deepEqual([created.verdict, created.scans[0].scan.status, created.scans[0].tags], [null, 'pending', []]);
+  assert.deepEqual((await json('alerts'))[0].id, 'alert-1');
+  assert.equal((await json('api', 'getAccount')).name, 'Acme');
+});
+
+test('with --json, an error is one JSON value on stderr, and stdout is empty', async (t) => {
+  const { url } = await simulatedApi(t);
+  const refused = await runCli(url, 'api', 'getScan', 'other', '--json');
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  assert.deepEqual(JSON.parse(refused.stderr).error, {
+    ...{ message: 'getScan 404 not_found Not found.', status: 404, code: 'not_found', items: [] },
+  });
+  const wrong = await runCli(url, 'scan', '--json');
+  assert.equal(wrong.code, 2);
+  assert.match(JSON.parse(wrong.stderr).error.message, /is missing$/);
+});
+
+test('a list is scanned line by line, and a refused line is reported by its number', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'list.txt'), '# pages\nhttps://shop.example/\n\nhttp://localhost/\n');
+  const { url } = await scriptedServer(t, [
+    (response, request) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        const isRefused = body.includes('localhost');
+        const item = { loc: ['body', 'url'], msg: 'Must be public.', type: 'x', ctx: {} };
+        response.writeHead(isRefused ? 422 : 201, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(isRefused ? { detail: [item], code: 'validation_error' } : [{ id: 'scan-1' }]));
+      });
+    },
+  ]);
+  const args = ['bulk', join(folder, 'list.txt'), '--country', 'US,DE', '--device', 'iphone_16', '--json'];
+  const { code, stdout } = await runCli(url, ...args);
+  const { verdict, scans, problems } = JSON.parse(stdout);
+  assert.deepEqual([code, verdict, scans.length], [4, null, 1]);
+  assert.deepEqual(
+    [problems[0].line, problems[0].target, problems[0].code],
+    [4, 'http://localhost/', 'validation_error'],
+  );
+});
+
+test('a wrong call sends nothing and gives exit code 2', async (t) => {
+  const { url, requests } = await simulatedApi(t);
+  const calls = [
+    ...[['nonsense'], ['scan'], ['scan', 'https://a.example/'], ['scan', 'https://a.example/', '-c', 'US']],
+    ...[
+      [...SCAN, '--fail-on', 'x'],
+      [...SCAN, '--label', 'x'],
+      [...SCAN, '--as', 'x'],
+      [...SCAN, 'x'],
+      [...SCAN, '--x'],
+    ],
+    ...[
+      ['scan', '/nonexistent', '-c', 'US', '-d', 'x'],
+      ['api', 'getScan'],
+      ['api', 'x'],
+      ['api', 'getScan', 'a', '--b', 'c'],
+    ],
+    ...[['alerts', 'set', 'x', 'y'], ['rules', 'test', '/nonexistent', '--scan', 'x'], ['runs'], ['runs', 'watch']],
+  ];
+  for (const args of calls) assert.equal((await runCli(url, ...args)).code, 2, args.join(' '));
+  assert.equal(requests.length, 0);
+});
+
+test('a server that cannot be reached gives exit code 1 and the reason', async (t) => {
+  const { url } = await scriptedServer(t, [hangUp]);
+  const { code, stderr } = await runCli(url, 'api', 'testWebhook', 'x', '--body', '{"event_type":"x"}');
+  assert.equal(code, 1);
+  assert.match(stderr, /^adsweep: fetch failed: .+/);
+});
+
+test('the key is kept in a file that only its owner can read, and is for the URL beside it alone', (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const env = { XDG_CONFIG_HOME: home };
+  const { file, url, key } = readConfig(env);
+  assert.deepEqual([url, key], ['http://127.0.0.1:8080', null]);
+  saveConfig(file, { url: 'https://adsweep.example', key: 'secret' });
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal(readConfig(env).key, 'secret');
+  assert.equal(readConfig({ ...env, ADSWEEP_URL: 'https://other.example' }).key, null);
+  assert.equal(readConfig({ ...env, ADSWEEP_API_KEY: 'first' }).key, 'first');
+  chmodSync(file, 0o640);
+  assert.throws(() => readConfig(env), /others can read .*chmod 600/);
+});
+
+test('the examples for CI call the command line as it is', async (t) => {
+  const { url, requests } = await simulatedApi(t);
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const files = { '"$tag"': join(folder, 'tag.html'), 'landings.txt': join(folder, 'landings.txt') };
+  writeFileSync(files['"$tag"'], '<a href="https://shop.example/">');
+  writeFileSync(files['landings.txt'], 'https://shop.example/');
+  for (const name of ['github-action.yml', 'gitlab-ci.yml']) {
+    const text = readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
+    const [, line] = text.match(/^[-\s]*adsweep (.+?)(?: \|\|.*| > .*)?$/m)!;
+    const args = line!.split(' ').map((word) => files[word as keyof typeof files] ?? word);
+    assert.equal((await runCli(url, ...args)).code, 0, line);
+  }
+  assert.deepEqual(
+    requests.filter(({ method }) => method === 'POST').map((request) => request.url),
+    ['/api/v1/scans', '/api/v1/scans/bulk'],
+  );
+});
