@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pause } from '../src/service/time-slice.ts';
+import { inTurns, pause } from '../src/service/time-slice.ts';
 
 const busy = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -36,5 +36,29 @@ it('short work does not wait', async () => {
   const counting = nextTurn().then(() => turns++);
   await pause();
   assert.equal(turns, 0);
+  await counting;
+});
+
+it('work that is begun in turns leaves room for other work, answers in order, and rejects once where one fails', async () => {
+  await nextTurn();
+  let [turn, isDone] = [0, false];
+  const counting = (async () => {
+    for (; !isDone; turn++) await nextTurn();
+  })();
+  const work = async (item: number) => {
+    busy(12);
+    const begun = turn;
+    await nextTurn();
+    if (item === 3) throw new Error('the third');
+    return { item, begun };
+  };
+  const done = await inTurns([0, 1, 2], work);
+  assert.deepEqual(
+    done.map(({ item }) => item),
+    [0, 1, 2],
+  );
+  assert.equal(new Set(done.map(({ begun }) => begun)).size, 3);
+  await assert.rejects(inTurns([3, 3, 4], work), /the third/);
+  isDone = true;
   await counting;
 });

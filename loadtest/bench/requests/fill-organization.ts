@@ -174,15 +174,28 @@ export async function fillByApi(
 const GROWN: Record<string, number> = {
   ...{ alerts: 20_000, runs: 2_000, webhook_attempts: 20_000, webhook_deliveries: 20_000, audit_log: 20_000 },
 };
+/** A record whose outbox was carried out long ago. */
+function withoutOutbox<T extends { outbox?: unknown[]; outbox_at?: Date; outbox_due_at?: Date }>(record: T): T {
+  const { outbox_at: _, outbox_due_at: __, ...rest } = record;
+  return (record.outbox ? { ...rest, outbox: [] } : rest) as T;
+}
+
 /** Records with other ids are copied so often that there are `count`. Each is a second older than the one before. */
 async function copyRecords(store: Store, name: string, organization_id: string, count: number): Promise<void> {
-  type Copied = { _id: string; organization_id: string; created_at?: Date; at?: Date; state?: string };
+  type Copied = {
+    _id: string;
+    organization_id: string;
+    created_at?: Date;
+    at?: Date;
+    state?: string;
+    outbox?: unknown[];
+  };
   const collection = store.collection<Copied>(name);
   const originals = await collection.find({ organization_id }).limit(100).toArray();
   if (originals.length === 0) throw new Error(`the organization has no ${name}`);
   const older = (date: Date | undefined, seconds: number) => date && new Date(date.getTime() - seconds * 1_000);
   const copyOf = (at: number): Copied => {
-    const one = originals[at % originals.length]!;
+    const one = withoutOutbox(originals[at % originals.length]!);
     const [created_at, moment] = [older(one.created_at, at), older(one.at, at)];
     // What waits would all be sent while requests are measured.
     const isOver = one.state === undefined ? {} : { state: 'delivered' };
@@ -224,7 +237,8 @@ export async function fillStore(
   const [example] = await scans.find({ _id: { $in: largest } }).toArray();
   if (!example) throw new Error('no large scan was stored');
   for (let at = 0; at < LARGE_SCANS; at += 1) {
-    const copy = { ...example, _id: newId(), created_at: new Date(example.created_at.getTime() - at - 1) };
+    const created_at = new Date(example.created_at.getTime() - at - 1);
+    const copy = { ...withoutOutbox(example), _id: newId(), created_at };
     await scans.insertOne({ ...copy, filter_keys: filterKeysOf(copy) });
   }
   await store.close();

@@ -14,6 +14,16 @@ export const pause = (): Promise<void> => waitIn(long);
 /** To be awaited before work of some milliseconds: begins in a later turn if this one's slice is used up, in turns with long work. */
 export const awaitTurn = (): Promise<void> => waitIn(short);
 
+/** Begins work for each item in this order, each in a later turn once this one's slice is used up; does not wait for it before it begins the next. */
+export function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  let turn = Promise.resolve();
+  const begin = (item: T): Promise<R> => {
+    turn = turn.then(awaitTurn);
+    return turn.then(() => work(item));
+  };
+  return Promise.all(items.map(begin));
+}
+
 async function waitIn(queue: (() => void)[]): Promise<void> {
   const now = performance.now();
   if (began === null) {

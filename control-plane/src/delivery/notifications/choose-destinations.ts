@@ -2,7 +2,8 @@ import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 import type { AlertRouting } from '../../scanning/campaigns/alert-routing.ts';
 import type { DestinationRecord } from './destination.ts';
 
-type Routed = Pick<
+/** What is chosen by. */
+export type Routed = Pick<
   DestinationRecord,
   '_id' | 'is_active' | 'is_default_target' | 'included_statuses' | 'route_label_key' | 'route_label_values'
 >;

@@ -2,6 +2,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store, UpdateFilter } from '../../platform/store.ts';
+import type { Routed } from './choose-destinations.ts';
 import type { DestinationRecord } from './destination.ts';
 import { type DestinationHealth, HEALTHY } from './destination-health.ts';
 
@@ -13,6 +14,10 @@ export type ClaimedDestination = Pick<DestinationRecord, '_id' | 'organization_i
 
 /** Destinations of one organization: all of them are read for each alert. */
 const DESTINATIONS_MAX = 50;
+
+const ROUTED = {
+  ...{ is_active: 1, is_default_target: 1, included_statuses: 1, route_label_key: 1, route_label_values: 1 },
+} as const satisfies Record<Exclude<keyof Routed, '_id'>, 1>;
 
 /** Candidates that are read for each one that is claimed, so that dispatchers do not all try the same ones. */
 const CANDIDATES_PER_CLAIM = 4;
@@ -81,10 +86,15 @@ export function destinationStore(store: Store) {
       return (await destinations.deleteOne({ _id, organization_id })).deletedCount === 1;
     },
 
-    /** Notes that a notice was queued that is due at this moment. */
-    async wake(organization_id: string, _id: string, dueAt: Date): Promise<void> {
-      const key = { _id, organization_id, is_active: true };
-      await destinations.updateOne(key, { $min: { due_at: dueAt }, $inc: { arrivals: 1 } });
+    /** What alerts are routed by, of all destinations of the organization. */
+    async routed(organization_id: string): Promise<Routed[]> {
+      return destinations.find({ organization_id }).project<Routed>(ROUTED).toArray();
+    },
+
+    /** Notes that a notice was queued for each of these destinations, which is due at this moment. */
+    async wake(organization_id: string, ids: string[], dueAt: Date): Promise<void> {
+      const those = { _id: { $in: ids }, organization_id, is_active: true };
+      await destinations.updateMany(those, { $min: { due_at: dueAt }, $inc: { arrivals: 1 } });
     },
 
     /** Claims a due destination until `until`; null: there is none, or others claimed all of them. */

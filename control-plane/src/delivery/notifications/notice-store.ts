@@ -1,6 +1,7 @@
-import { insertOnce } from '../../platform/insert-once.ts';
+import { pause } from '@adsweep/shared/service/time-slice.ts';
+import { insertAllOnce, insertOnce } from '../../platform/insert-once.ts';
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
-import type { Collection, Store } from '../../platform/store.ts';
+import type { Collection, Filter, Store } from '../../platform/store.ts';
 
 /** A change of an alert that is to be sent to a destination. `message_id`: the message that it is part of; '': none yet. */
 export type NoticeRecord = {
@@ -29,6 +30,9 @@ export type MessageRecord = Pick<
 /** What was never sent is tried for a day; what is left of a deleted destination goes after this. */
 const LIFETIME_SECONDS = 3 * 24 * 60 * 60;
 
+/** Notices that are written in one piece: a message may have ten thousand. */
+const WRITTEN_AT_ONCE = 100;
+
 type Of = { organization_id: string; destination_id: string };
 
 /** The only code that accesses notices and the messages that they are part of. */
@@ -37,6 +41,16 @@ export type NoticeStore = ReturnType<typeof noticeStore>;
 export function noticeStore(store: Store) {
   const notices: Collection<NoticeRecord> = store.collection<NoticeRecord>('alert_notices');
   const messages: Collection<MessageRecord> = store.collection<MessageRecord>('alert_messages');
+
+  /** Writes to all notices that match, some at a time. The write makes them match no more. */
+  const inParts = async (where: Filter<NoticeRecord>, write: (part: Filter<NoticeRecord>) => Promise<unknown>) => {
+    for (;;) {
+      await pause();
+      const part = await notices.find(where).limit(WRITTEN_AT_ONCE).project<{ _id: string }>({ _id: 1 }).toArray();
+      if (part.length > 0) await write({ ...where, _id: { $in: part.map(({ _id }) => _id) } });
+      if (part.length < WRITTEN_AT_ONCE) return;
+    }
+  };
 
   return {
     async createIndexes(): Promise<void> {
@@ -50,9 +64,9 @@ export function noticeStore(store: Store) {
       ]);
     },
 
-    /** Queues a notice, unless it was queued before. Returns whether it is new. */
-    async add(notice: NoticeRecord): Promise<boolean> {
-      return insertOnce(notices, notice);
+    /** Queues notices, except those that were queued before. */
+    async add(queued: NoticeRecord[]): Promise<void> {
+      await insertAllOnce(notices, queued);
     },
 
     /** The notice that has waited longest without a message; null: none waits. */
@@ -67,7 +81,9 @@ export function noticeStore(store: Store) {
       await insertOnce(messages, message);
       const { _id, organization_id, destination_id, campaign_id, status } = message;
       const waiting = { organization_id, destination_id, message_id: '', queued_at: { $lte: until } };
-      await notices.updateMany({ ...waiting, campaign_id, status }, { $set: { message_id: _id } });
+      await inParts({ ...waiting, campaign_id, status }, (part) =>
+        notices.updateMany(part, { $set: { message_id: _id } }),
+      );
     },
 
     /** The message of a destination that is due first; null: there is none. */
@@ -98,13 +114,13 @@ export function noticeStore(store: Store) {
 
     /** Removes a message that was sent or given up. If this is interrupted, what is left is a message without notices. */
     async remove({ _id, organization_id, destination_id }: MessageRecord): Promise<void> {
-      await notices.deleteMany({ organization_id, destination_id, message_id: _id });
+      await inParts({ organization_id, destination_id, message_id: _id }, (part) => notices.deleteMany(part));
       await messages.deleteOne({ _id, organization_id });
     },
 
     /** Removes what waits for a destination. */
     async removeAll({ organization_id, destination_id }: Of): Promise<void> {
-      await notices.deleteMany({ organization_id, destination_id });
+      await inParts({ organization_id, destination_id }, (part) => notices.deleteMany(part));
       await messages.deleteMany({ organization_id, destination_id });
     },
   };

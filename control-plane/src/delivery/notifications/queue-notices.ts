@@ -9,7 +9,7 @@ import type { NoticeStore } from './notice-store.ts';
 export const GROUPED_MS = 60_000;
 
 type Parts = {
-  destinations: Pick<DestinationStore, 'list' | 'wake'>;
+  destinations: Pick<DestinationStore, 'routed' | 'wake'>;
   notices: Pick<NoticeStore, 'add'>;
   readRouting: (organizationId: string, campaignId: string) => Promise<AlertRouting | null>;
   now?: () => Date;
@@ -20,22 +20,17 @@ export function queueNotices({ destinations, notices, readRouting, now = () => n
   return async ({ _id: alert_id, organization_id, campaign_id, labels }, { status, sequence }) => {
     const routing = await readRouting(organization_id, campaign_id);
     if (!routing || routing.mode === 'silence') return;
-    const all = await destinations.list(organization_id);
-    for (const { _id: destination_id } of chooseDestinations(routing, all, { status, labels })) {
-      const queued_at = now();
-      const _id = derivedId(`notice:${alert_id}/${destination_id}`, sequence);
-      await notices.add({
-        _id,
-        organization_id,
-        destination_id,
-        campaign_id,
-        status,
-        alert_id,
-        queued_at,
-        message_id: '',
-      });
-      // Also for a notice that was there: the process may have ended before this.
-      await destinations.wake(organization_id, destination_id, new Date(queued_at.getTime() + GROUPED_MS));
-    }
+    const all = await destinations.routed(organization_id);
+    const ids = chooseDestinations(routing, all, { status, labels }).map(({ _id }) => _id);
+    if (ids.length === 0) return;
+    const queued_at = now();
+    await notices.add(
+      ids.map((destination_id) => ({
+        _id: derivedId(`notice:${alert_id}/${destination_id}`, sequence),
+        ...{ organization_id, destination_id, campaign_id, status, alert_id, queued_at, message_id: '' },
+      })),
+    );
+    // Also for notices that were there: the process may have ended before this.
+    await destinations.wake(organization_id, ids, new Date(queued_at.getTime() + GROUPED_MS));
   };
 }

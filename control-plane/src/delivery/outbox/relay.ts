@@ -1,5 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
+import { awaitTurn, inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { Origin, OutboxEntry, OutboxHandlers } from '../../platform/outbox/outbox-entry.ts';
 import type { ClaimedOutbox, OutboxSource } from '../../platform/outbox/outbox-source.ts';
@@ -48,7 +49,7 @@ export async function relay(
   const until = new Date(now.getTime() + CLAIM_MS);
   const steps = dependencies.sources.map(async (source) => {
     const { claimed, hasMore } = await source.claimDue(now, until, RECORDS_AT_ONCE);
-    const done = await Promise.all(claimed.map((one) => relayRecord(dependencies, source, one, now, retryIn)));
+    const done = await inTurns(claimed, (one) => relayRecord(dependencies, source, one, now, retryIn));
     return { entries: done.reduce((total, count) => total + count, 0), hasMore };
   });
   const ofSources = await Promise.all(steps);
@@ -71,6 +72,7 @@ async function relayRecord(
   let retryAt: Date | null = null;
   for (const entry of claimed.entries) {
     try {
+      await awaitTurn();
       await carryOut(dependencies, entry, claimed.origin);
       done.push(entry.id);
     } catch (cause) {

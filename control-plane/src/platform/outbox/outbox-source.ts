@@ -1,3 +1,4 @@
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { pickAtRandom } from '../pick-at-random.ts';
 import type { Collection, Filter, UpdateFilter } from '../store.ts';
 import type { Origin, OutboxEntry, OutboxFields } from './outbox-entry.ts';
@@ -93,7 +94,8 @@ export function outboxSource<T extends OutboxRecord>(
         .limit(limit * CANDIDATES_PER_PICK)
         .project<OutboxRecord>({ organization_id: 1 })
         .toArray();
-      const claims = await Promise.all(pickAtRandom(due, limit).map((record) => claim(record, now, until)));
+      // A scan with many alerts takes milliseconds to read.
+      const claims = await inTurns(pickAtRandom(due, limit), (record) => claim(record, now, until));
       const claimed = claims.filter((one) => one !== null);
       return { claimed, hasMore: claimed.length < due.length };
     },
