@@ -1,20 +1,17 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Fields } from '../stored-document.ts';
+import { BlockCounts } from './block-counts.ts';
 import { type IndexKey, indexEntries } from './index-keys.ts';
 import type { IndexSpec } from './index-spec.ts';
+import type { KeyRange } from './key-range.ts';
 import { PartIndex } from './part-index.ts';
 import { PrefixCounts } from './prefix-counts.ts';
 
-/** Keys from `from` (inclusive) to `to` (exclusive). */
-export type KeyRange = { from: Uint8Array; to: Uint8Array };
 /** A stored document; `key`: the index key that found it. */
 export type StoredRow = { row: number; bytes: Uint8Array; key?: Uint8Array };
 export type EntryPosition = { key: Uint8Array; row: number };
 
 type RawRow = { k: Uint8Array; r: number; d: Uint8Array };
-
-/** Above every key: tags end at 0x7f, inverted ones at 0xfe. */
-export const EVERY_KEY: KeyRange = { from: new Uint8Array(), to: Uint8Array.of(0xff) };
 
 /** An index as a table of (key, row of the document), ordered by key. */
 export class IndexTable {
@@ -33,6 +30,8 @@ export class IndexTable {
   #recall: StatementSync;
   /** Null if the index has no counters. */
   readonly counts: PrefixCounts | null;
+  /** Null if the index has no counters, or none of its fields comes after those that it counts by. */
+  readonly blocks: BlockCounts | null;
   /** Null if the index finds no parts of texts. */
   readonly parts: PartIndex | null;
 
@@ -46,6 +45,8 @@ export class IndexTable {
       `CREATE TABLE IF NOT EXISTS ${table} (k BLOB NOT NULL, r INTEGER NOT NULL, PRIMARY KEY (k, r)) WITHOUT ROWID`,
     );
     this.counts = spec.countedPrefix === undefined ? null : new PrefixCounts(db, id);
+    const isOrdered = spec.countedPrefix !== undefined && spec.countedPrefix < spec.components.length;
+    this.blocks = isOrdered ? new BlockCounts(db, id, table) : null;
     this.parts = spec.partsOf === undefined ? null : new PartIndex(db, id, spec, spec.partsOf, documents);
     this.#insert = db.prepare(`INSERT INTO ${table} (k, r) VALUES (?, ?)`);
     this.#delete = db.prepare(`DELETE FROM ${table} WHERE k = ? AND r = ?`);
@@ -98,14 +99,21 @@ export class IndexTable {
     return keys;
   }
 
-  add({ bytes, counted }: IndexKey, row: number): void {
-    this.#insert.run(bytes, row);
-    this.counts?.add(bytes.subarray(0, counted), 1);
+  add(key: IndexKey, row: number): void {
+    this.#insert.run(key.bytes, row);
+    this.#changed(key, 1);
   }
 
-  remove({ bytes, counted }: IndexKey, row: number): void {
-    this.#delete.run(bytes, row);
-    this.counts?.add(bytes.subarray(0, counted), -1);
+  remove(key: IndexKey, row: number): void {
+    this.#delete.run(key.bytes, row);
+    this.#changed(key, -1);
+  }
+
+  #changed({ bytes, counted }: IndexKey, by: 1 | -1): void {
+    if (!this.counts) return;
+    const prefix = bytes.subarray(0, counted);
+    const total = this.counts.add(prefix, by);
+    this.blocks?.changed(bytes, prefix, by, total);
   }
 
   /** Whether a document other than `row` has this key. */
@@ -154,6 +162,7 @@ export class IndexTable {
   drop(db: DatabaseSync): void {
     db.exec(`DROP TABLE index_${this.id}`);
     this.counts?.drop(db);
+    this.blocks?.drop(db);
     this.parts?.drop(db);
   }
 }

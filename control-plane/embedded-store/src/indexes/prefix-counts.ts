@@ -11,15 +11,17 @@ export class PrefixCounts {
     this.#table = `counts_${indexId}`;
     db.exec(`CREATE TABLE IF NOT EXISTS ${this.#table} (k BLOB PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID`);
     this.#add = db.prepare(
-      `INSERT INTO ${this.#table} (k, n) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n`,
+      `INSERT INTO ${this.#table} (k, n) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n RETURNING n`,
     );
     this.#forget = db.prepare(`DELETE FROM ${this.#table} WHERE k = ? AND n = 0`);
     this.#read = db.prepare(`SELECT n FROM ${this.#table} WHERE k = ?`);
   }
 
-  add(prefix: Uint8Array, by: 1 | -1): void {
-    this.#add.run(prefix, by);
-    if (by < 0) this.#forget.run(prefix);
+  /** Returns the new number. */
+  add(prefix: Uint8Array, by: 1 | -1): number {
+    const total = Number(this.#add.get(prefix, by)?.n);
+    if (total === 0) this.#forget.run(prefix);
+    return total;
   }
 
   sum(prefixes: readonly Uint8Array[]): number {

@@ -1,6 +1,7 @@
 import { type Conditions, conditionsOf, filterOf, namesIn } from '../filters/filter-conditions.ts';
 import { type Matcher, matcherOf } from '../filters/matcher.ts';
-import type { EntryPosition, KeyRange, StoredRow } from '../indexes/index-table.ts';
+import type { EntryPosition, IndexTable, StoredRow } from '../indexes/index-table.ts';
+import type { KeyRange } from '../indexes/key-range.ts';
 import type { Records } from '../storage/records.ts';
 import { type Fields, fromBytes } from '../stored-document.ts';
 import { type FieldTree, pickFields } from '../values/picked-fields.ts';
@@ -97,9 +98,10 @@ export function* countRows(records: Records, filter: object): Generator<typeof P
   const counted = countedBy(records.indexes, conditions);
   if (counted !== null) return counted;
   const plan = planFor(records.indexes, { ...conditions, order: [], most: Number.POSITIVE_INFINITY });
+  if (plan?.rest === null && plan.isOnce && plan.lists?.length === 1) return yield* countParts(plan, plan.lists[0]!);
   const isListed = plan?.lists && plan.rest === null;
   if (isListed && (plan.lists!.length > 1 || plan.lists![0]!.length > 1)) return yield* countListed(plan, plan.lists!);
-  if (plan && plan.rest === null && plan.isOnce) return yield* countEntries(plan);
+  if (plan && plan.rest === null && plan.isOnce) return yield* countEntries(plan.index, plan.ranges);
   const few = plan && (yield* rowsWithPart(records, conditions, plan));
   if (!few && plan?.entryTest?.rest === null && plan.isOnce) return yield* countTested(records, plan, plan.entryTest);
   let total = 0;
@@ -119,7 +121,19 @@ function* countListed({ reverse }: Plan, lists: Part[][]): Generator<typeof PAUS
   return total;
 }
 
-function* countEntries({ index, ranges }: Plan): Generator<typeof PAUSE, number> {
+/** Counts what is in parts of an index, by its blocks where each part has the values by which the index counts. */
+function* countParts({ index, points }: Plan, parts: Part[]): Generator<typeof PAUSE, number> {
+  const { blocks } = index;
+  const isInBlocks = points.depth >= (index.spec.countedPrefix ?? Number.POSITIVE_INFINITY);
+  let total = 0;
+  for (const range of parts.flatMap(({ ranges }) => ranges)) {
+    const { count, rest } = blocks && isInBlocks ? blocks.within(range) : { count: 0, rest: [range] };
+    total += count + (yield* countEntries(index, rest));
+  }
+  return total;
+}
+
+function* countEntries(index: IndexTable, ranges: KeyRange[]): Generator<typeof PAUSE, number> {
   let total = 0;
   for (const range of ranges) {
     let from: EntryPosition = { key: range.from, row: 0 };

@@ -1,6 +1,6 @@
 import type { Condition } from '../filters/filter-conditions.ts';
 import { hasOperators } from '../filters/filter-conditions.ts';
-import { EVERY_KEY, type KeyRange } from '../indexes/index-table.ts';
+import { type KeyRange, successor } from '../indexes/key-range.ts';
 import { KeyWriter } from '../values/key-writer.ts';
 import { writeComponent } from '../values/sort-order.ts';
 import { TAG, tagOf } from '../values/value-key.ts';
@@ -95,18 +95,4 @@ function between(prefix: Uint8Array, from: End, to: End): KeyRange {
     from: from.inclusive ? start : successor(start),
     to: to.inclusive ? successor(stop) : stop,
   };
-}
-
-/** All keys that start like this one. */
-export function startingWith(prefix: Uint8Array): KeyRange {
-  return prefix.length === 0 ? EVERY_KEY : { from: prefix, to: successor(prefix) };
-}
-
-/** The smallest key above every key that starts like this one. No first byte is 0xff, so there is one. */
-function successor(prefix: Uint8Array): Buffer {
-  let length = prefix.length;
-  while (prefix[length - 1] === 0xff) length -= 1;
-  const above = Buffer.from(prefix.subarray(0, length));
-  above[length - 1]! += 1;
-  return above;
 }

@@ -1,10 +1,11 @@
 import { type Condition, type Conditions, filterOf, partsOf } from '../filters/filter-conditions.ts';
-import type { IndexTable, KeyRange } from '../indexes/index-table.ts';
+import type { IndexTable } from '../indexes/index-table.ts';
+import { type KeyRange, startingWith } from '../indexes/key-range.ts';
 import type { PartIndex } from '../indexes/part-index.ts';
 import type { Fields } from '../stored-document.ts';
 import type { Component } from '../values/sort-order.ts';
 import { type EntryTest, entryTestOf } from './entry-test.ts';
-import { boundsOf, pointsOf, startingWith } from './key-bounds.ts';
+import { boundsOf, pointsOf } from './key-bounds.ts';
 import type { Part } from './sorted-entries.ts';
 
 /** How a search runs: the index, the ranges and direction to read, and the filter that remains to be tested. */

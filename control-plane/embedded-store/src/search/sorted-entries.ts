@@ -1,4 +1,5 @@
-import type { EntryPosition, IndexTable, KeyRange } from '../indexes/index-table.ts';
+import type { EntryPosition, IndexTable } from '../indexes/index-table.ts';
+import type { KeyRange } from '../indexes/key-range.ts';
 
 /** The entries of an index with the same values in its first fields: after these `prefixLength` bytes, their keys are in the requested order. */
 export type Part = { index: IndexTable; prefix: Uint8Array; ranges: KeyRange[] };

@@ -6,8 +6,8 @@ import { IndexTable } from '../indexes/index-table.ts';
 import { type LogSync, openLogSync } from './log-sync.ts';
 import { Records } from './records.ts';
 
-/** `user_version` of the file: the version of its table layout. */
-const FORMAT = 1;
+/** `user_version` of the file: the version of its table layout. Version 1 had no blocks, and would not keep them up to date. */
+const FORMAT = 2;
 const MEMORY = ':memory:';
 /** A process that was just killed may still hold the lock for a moment. */
 const WAIT_FOR_LOCK_MS = 500;
@@ -186,8 +186,7 @@ function openLocked(path: string): DatabaseSync {
       PRAGMA cache_size = -65536;
     `);
     const format = Number(db.prepare('PRAGMA user_version').get()?.user_version);
-    if (format !== 0 && format !== FORMAT)
-      throw new Error(`${path} is of format ${format}, this version reads ${FORMAT}`);
+    if (format > FORMAT) throw new Error(`${path} is of format ${format}, this version reads ${FORMAT}`);
     db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${FORMAT}; COMMIT`); // Takes and keeps the exclusive lock.
     return db;
   } catch (error) {

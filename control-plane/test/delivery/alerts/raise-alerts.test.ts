@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
-import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { entryOf } from '../../../src/analysis/policies/policy-set.ts';
 import type { AlertRecord } from '../../../src/delivery/alerts/alert.ts';
 import { alertStore } from '../../../src/delivery/alerts/alert-store.ts';
-import { type AlertFollower, alertHandlers } from '../../../src/delivery/alerts/raise-alerts.ts';
 import { relay } from '../../../src/delivery/outbox/relay.ts';
-import type { OutboxSource } from '../../../src/platform/outbox/outbox-source.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { boundCampaign } from '../../support/bound-campaign.ts';
@@ -95,84 +92,5 @@ describe('alerts are raised', () => {
       assert.deepEqual(slugsOf(finished), ['autosound']);
       assert.ok(!followUpsOf(finished).includes('alerts'));
     }
-  });
-
-  test('§2.8.13 relays that die at any moment create no alert twice, miss none, and report each change at least once', async () => {
-    const [SCANS, random] = [300, seededRandom(24)];
-    const organization_id = `organization-${newId()}`;
-    const { set, campaignId } = await boundCampaign(farm.store, organization_id, [AUTOSOUND, BACK_BUTTON]);
-    const reported = new Map<string, number>();
-    const follow: AlertFollower = async ({ _id }, { status }) => {
-      assert.equal(status, 'open');
-      reported.set(_id, (reported.get(_id) ?? 0) + 1);
-    };
-    const alerts = alertStore(farm.store);
-    const die = (chance: number) => {
-      if (random() < chance) throw new Error('killed');
-    };
-    const real = alertHandlers(alerts, [follow], () => undefined);
-    const handlers = {
-      ...farm.farm.dependencies.handlers,
-      alerts: async (...entry: Parameters<typeof real.alerts>) => {
-        die(0.1);
-        await real.alerts(...entry);
-        die(0.1);
-      },
-      'alert.changed': async (...entry: Parameters<(typeof real)['alert.changed']>) => {
-        die(0.1);
-        await real['alert.changed'](...entry);
-        die(0.1);
-      },
-    };
-    /** A source whose relay is killed before or after it claims, or before it removes what it has carried out. */
-    const killable = (source: OutboxSource): OutboxSource => ({
-      ...source,
-      claimDue: async (...claim) => {
-        die(0.05);
-        const claimed = await source.claimDue(...claim);
-        die(0.05);
-        return claimed;
-      },
-      finish: async (...done) => {
-        die(0.02);
-        await source.finish(...done);
-      },
-    });
-    const sources = [farm.scans.outbox, alerts.outbox];
-    const dependencies = { ...farm.farm.dependencies, handlers, sources: sources.map(killable) };
-    let now = new Date();
-    const template = await crawled({ organization_id, campaign_id: campaignId });
-    await checkCrawled(farm);
-    const finished = await farm.read(template._id);
-    const entry = finished.outbox.find(({ kind }) => kind === 'alerts');
-    assert.equal(entry?.kind, 'alerts');
-    const both = [
-      ...entry.violations,
-      { ...entry.violations[0]!, entry_id: set.entries[1]!.id, tag_slug: 'back_button' },
-    ];
-    for (let n = 0; n < SCANS; n++) {
-      const _id = newId();
-      const checking = { ...finished, _id, report_token: _id, status: 'checking' as const, outbox: [], outbox_at: now };
-      const { outbox_at: _, outbox_due_at: __, ...scan } = checking;
-      await farm.store.collection<ScanRecord>('scans').insertOne(scan as ScanRecord);
-      const judged = { tags: finished.tags, classification: finished.classification!, extractedLabels: {} };
-      const event = { ...judged, network: '', networkHost: '', complete: true, error: '' };
-      const raised = { ...entry, id: `alerts:${_id}`, violations: both };
-      assert.ok(await changeScan(farm.scans, scan as ScanRecord, { type: 'finish', ...event, alerts: raised }, now));
-      if (n % 10 === 0) await relay(dependencies, now).catch(() => undefined);
-    }
-    for (let left = 1; left > 0; ) {
-      now = new Date(now.getTime() + 400_000);
-      await relay(dependencies, now).catch(() => undefined);
-      const backlogs = await Promise.all(sources.map((source) => source.backlog(10_000)));
-      left = backlogs.reduce((sum, { records }) => sum + records, 0);
-    }
-    const { total } = await alerts.list(organization_id, { statuses: ['open'] }, { skip: 0, limit: 1 });
-    assert.equal(total, 2 * SCANS + 1);
-    assert.equal(reported.size, 2 * SCANS + 1);
-    assert.ok(
-      [...reported.values()].some((times) => times > 1),
-      'no relay died between a report and its removal',
-    );
   });
 });

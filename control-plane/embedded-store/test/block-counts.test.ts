@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { BlockCounts } from '../src/indexes/block-counts.ts';
+import { openEmbedded } from '../src/open-embedded.ts';
+
+/** Numbers that look random and are the same in every run. */
+function dice(seed: number): (sides: number) => number {
+  let state = seed;
+  return (sides) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * sides);
+  };
+}
+
+type Entry = { key: Buffer; row: number };
+
+/** An index of entries under two prefixes with small blocks, beside a list of its entries. */
+function indexOf(blockMax: number, blocksMax: number) {
+  const db = new DatabaseSync(':memory:');
+  db.exec('CREATE TABLE entries (k BLOB NOT NULL, r INTEGER NOT NULL, PRIMARY KEY (k, r)) WITHOUT ROWID');
+  const blocks = new BlockCounts(db, 1, 'entries', blockMax, blocksMax);
+  const [insert, remove] = [
+    db.prepare('INSERT INTO entries (k, r) VALUES (?, ?)'),
+    db.prepare('DELETE FROM entries WHERE k = ? AND r = ?'),
+  ];
+  const all: Entry[] = [];
+  const totals = new Map<number, number>();
+  const changed = (key: Buffer, by: 1 | -1) => {
+    const total = (totals.get(key[0]!) ?? 0) + by;
+    totals.set(key[0]!, total);
+    blocks.changed(key, key.subarray(0, 1), by, total);
+  };
+  return {
+    all,
+    blocks: () => Number(db.prepare('SELECT count(*) AS n FROM blocks_1').get()?.n),
+    add(entry: Entry) {
+      insert.run(entry.key, entry.row);
+      all.push(entry);
+      changed(entry.key, 1);
+    },
+    remove(at: number) {
+      const [{ key, row }] = all.splice(at, 1) as [Entry];
+      remove.run(key, row);
+      changed(key, -1);
+    },
+    /** The number of entries that the blocks know, and of those that are left to be walked. */
+    count(from: Buffer, to: Buffer) {
+      const isIn = ({ key }: Entry, start: Uint8Array, end: Uint8Array) =>
+        Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) < 0;
+      const { count, rest } = blocks.within({ from, to });
+      const walked = rest.reduce((sum, range) => sum + all.filter((one) => isIn(one, range.from, range.to)).length, 0);
+      return { total: count + walked, walked, expected: all.filter((one) => isIn(one, from, to)).length };
+    },
+  };
+}
+
+describe('counts of blocks', () => {
+  it('are those of any range after any inserts and removals, with few entries left to be walked', () => {
+    const roll = dice(3);
+    const index = indexOf(8, 4);
+    let row = 0;
+    const keyOf = (prefix: number, value: number) => Buffer.of(prefix, value >> 8, value & 0xff);
+    for (let step = 0; step < 6_000; step++) {
+      // First it grows, then it shrinks to nothing, then it grows again.
+      const grows = step < 2_500 || step > 5_200 ? roll(10) < 8 : roll(10) < 1;
+      // Some values are frequent: many entries with the same key.
+      if (grows || index.all.length === 0)
+        index.add({ key: keyOf(1 + roll(2), roll(3) ? roll(60_000) : 7), row: row++ });
+      else index.remove(roll(index.all.length));
+      if (step % 7 > 0) continue;
+      const prefix = 1 + roll(2);
+      const ends = [roll(60_000), roll(60_000)].sort((one, other) => one - other) as [number, number];
+      const isWhole = roll(5) === 0;
+      const [from, to] = isWhole ? [Buffer.of(prefix), Buffer.of(prefix + 1)] : ends.map((end) => keyOf(prefix, end));
+      const { total, expected } = index.count(from!, to!);
+      assert.equal(total, expected, `step ${step}`);
+    }
+    while (index.all.length > 0) index.remove(0);
+    assert.equal(index.blocks(), 0);
+  });
+
+  it('leave few entries at each end to be walked, however many there are', () => {
+    const index = indexOf(8, 4);
+    for (let n = 0; n < 2_000; n++)
+      index.add({ key: Buffer.of(1, (n * 7_919) >> 8, (n * 7_919) & 0xff, n & 3), row: n });
+    const { total, walked, expected } = index.count(Buffer.of(1, 20), Buffer.of(1, 230));
+    assert.equal(total, expected);
+    assert.ok(walked <= 2 * 2 * 8, `${walked} of ${expected} were walked`);
+  });
+
+  it('answer a count of a range in a collection, also of an index whose blocks were not yet made', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'adsweep-blocks-'));
+    const path = join(folder, 'store.db');
+    const at = (n: number) => new Date(1.7e12 + n * 1_000);
+    const open = async () => {
+      const store = await openEmbedded(path);
+      const collection = store.collection<{ _id: number; keys: string[]; kind: string; at: Date }>('things');
+      await collection.createIndex({ keys: 1, kind: 1, at: -1, _id: -1 }, { countedPrefix: 2 });
+      return { store, collection };
+    };
+    const documents = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => ({
+        ...{ _id: from + n, keys: ['all', `half-${n % 2}`], kind: n % 3 ? 'a' : 'b', at: at(from + n) },
+      }));
+    try {
+      const first = await open();
+      await first.collection.insertMany(documents(0, 1_500));
+      await first.store.close();
+      // As an earlier version left it.
+      const db = new DatabaseSync(path);
+      for (const { name } of db.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'blocks_%'").all())
+        db.exec(`DROP TABLE ${name}`);
+      db.close();
+      const { store, collection } = await open();
+      const check = async () => {
+        const all = await collection.find({}).toArray();
+        for (const [from, to] of [
+          [100, 1_400],
+          [0, 5_000],
+          [1_000, 1_001],
+        ] as const) {
+          const inRange = { $gte: at(from), $lt: at(to) };
+          const count = (more: object) => collection.countDocuments({ keys: 'half-1', at: inRange, ...more });
+          const matches = all.filter((one) => one.keys.includes('half-1') && one.at >= at(from) && one.at < at(to));
+          assert.equal(await count({ kind: 'a' }), matches.filter(({ kind }) => kind === 'a').length);
+          assert.equal(await count({ kind: { $in: ['a', 'b'] } }), matches.length);
+        }
+      };
+      await check();
+      await collection.insertMany(documents(1_500, 2_500));
+      await collection.deleteMany({ _id: { $gte: 300, $lt: 700 } });
+      await collection.updateMany({ _id: { $gte: 900, $lt: 1_200 } }, { $set: { kind: 'a' } });
+      await check();
+      await store.close();
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
