@@ -134,7 +134,7 @@ export function analysisDomain(
         const id = await policySets.defaultOf(organizationId);
         return id !== null && (await mayBind({ sets: policySets }, organizationId, id)) ? id : null;
       },
-      rulesByTag: (organizationId: string) => rulesByTag(rules, organizationId),
+      rulesByTag: (organizationId: string, hidden: readonly string[]) => rulesByTag(rules, organizationId, hidden),
 
       /** Stores the rules that come with Adsweep where they are not there yet. */
       async addPlatformRules(): Promise<void> {

@@ -36,7 +36,7 @@ export function createDomains(platform: Platform, settings: Settings) {
     {
       countScans: scans.countWithTag,
       removeTagFromScans: scans.removeTag,
-      rulesByTag: (organizationId) => analysis.verbs.rulesByTag(organizationId),
+      rulesByTag: (...of) => analysis.verbs.rulesByTag(...of),
       policySetNaming: (...tag) => analysis.verbs.policySetNaming(...tag),
     },
     settings,

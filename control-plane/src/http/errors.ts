@@ -162,12 +162,18 @@ export const ERRORS = {
   'policies.not_published': {
     status: 409,
     detail: 'text',
-    means: 'The policy set is not published at the moment: no further campaign can be bound to it.',
+    means:
+      'The policy set is not published at the moment: no further campaign can be bound to it, and it cannot be taken down.',
   },
   'policies.not_awaiting': {
     status: 409,
     detail: 'text',
     means: 'The policy set does not await approval.',
+  },
+  'policies.changed': {
+    status: 409,
+    detail: 'text',
+    means: 'The policy set has another version than the one that was to be approved.',
   },
   'policies.in_use': {
     status: 409,

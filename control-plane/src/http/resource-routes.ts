@@ -56,6 +56,7 @@ type Operation<Q extends TProperties, B extends TSchema> = {
   permission?: RoutePermission;
   query?: Q;
   body?: B;
+  bodyIsOptional?: boolean;
   answersSecret?: boolean;
   errors?: readonly ErrorCode[];
   refine?(request: ValidPart<Caller, Partial<Static<B>>, Partial<Static<TObject<Q>>>>): Issue[] | Promise<Issue[]>;

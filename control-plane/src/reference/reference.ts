@@ -52,9 +52,13 @@ export function referenceDomain(
       registerTags: tags.register,
       changeTag: tags.change,
       removeTag: tags.remove,
-      /** Returns a function that finds the definition of a tag by its slug, one of `slugs` if there are any; null for an unknown, archived or hidden one of the platform. */
-      tagWordsFor: async (organizationId: string, slugs?: string[]) => {
-        const known = visibleTags(await readTags(organizationId, slugs));
+      /**
+       * Returns a function that finds the definition of a tag by its slug, one of `slugs` if there are any; null for an unknown or archived one,
+       * and unless `seesHidden` for a hidden one of the platform.
+       */
+      tagWordsFor: async (organizationId: string, slugs?: string[], seesHidden = false) => {
+        const tags = await readTags(organizationId, slugs);
+        const known = seesHidden ? tags : visibleTags(tags);
         return (slug: string) => inService(known, slug);
       },
     },

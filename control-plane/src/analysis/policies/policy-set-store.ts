@@ -24,6 +24,7 @@ export type PolicySetRow = Pick<
   | 'created_at'
   | 'name'
   | 'description'
+  | 'version'
 >;
 
 /** The only code that accesses policy sets. */

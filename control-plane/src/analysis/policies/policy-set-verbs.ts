@@ -100,23 +100,41 @@ export async function requestApproval(parts: PolicySetParts, organizationId: str
   );
 }
 
+/** `version`: the version of the set that the operator has read; null: whichever it has now. */
+export type Decision = { approvedAt: Date; version: number | null } | { reason: string };
+
+const rejected = (reason: string) => ({
+  ...{ visibility: 'private' as const, is_approved: false, moderation_note: reason },
+});
+
 /** The operator's decision about a set that awaits approval: approved, or rejected with a reason. */
-export async function moderate(
-  parts: PolicySetParts,
-  caller: Caller,
-  id: string,
-  decision: { approvedAt: Date } | { reason: string },
-): Promise<void> {
-  if (!isOperator(caller)) throw new ApiError('forbidden', "Only the operator's key can moderate policy sets.");
-  const find = async () => (await findVisibleSet(parts, caller, id)) ?? Promise.reject(missing());
-  await changeSet(parts, find, async (set) => {
+export async function moderate(parts: PolicySetParts, caller: Caller, id: string, decision: Decision): Promise<void> {
+  await changeSet(parts, findModerated(parts, caller, id), async (set) => {
     if (stateOf(set) !== 'awaiting')
       throw new ApiError('policies.not_awaiting', 'The policy set does not await approval.');
-    if ('reason' in decision) return { visibility: 'private', is_approved: false, moderation_note: decision.reason };
+    if ('reason' in decision) return rejected(decision.reason);
+    if (decision.version !== null && decision.version !== set.version) {
+      const text = `The policy set has version ${set.version}, not ${decision.version}: read it again.`;
+      throw new ApiError('policies.changed', text);
+    }
     await requireShareable(parts, set);
     const { name, description, entries } = set;
     return { is_approved: true, approved: { name, description, entries, approved_at: decision.approvedAt } };
   });
+}
+
+/** The operator ends the publication of a set, with a reason; campaigns of others that are bound keep the approved copy. */
+export async function takeDown(parts: PolicySetParts, caller: Caller, id: string, reason: string): Promise<void> {
+  await changeSet(parts, findModerated(parts, caller, id), (set) => {
+    if (stateOf(set) !== 'approved') throw new ApiError('policies.not_published', 'The policy set is not published.');
+    return rejected(reason);
+  });
+}
+
+/** Finds a set that the operator moderates. Throws 403 for any other caller, 404 for sets that are neither approved nor await approval. */
+function findModerated(parts: PolicySetParts, caller: Caller, id: string): () => Promise<PolicySetRecord> {
+  if (!isOperator(caller)) throw new ApiError('forbidden', "Only the operator's key can moderate policy sets.");
+  return async () => (await findVisibleSet(parts, caller, id)) ?? Promise.reject(missing());
 }
 
 /** Ends the publication; campaigns of others that are bound keep the approved copy. */

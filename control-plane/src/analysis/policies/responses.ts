@@ -38,7 +38,8 @@ const item = {
   visibility: Type.Enum(['private', 'public']),
   is_approved: Type.Boolean({ description: 'false and `public`: it awaits approval.' }),
   is_default: Type.Boolean({ description: 'Bound to new campaigns that name no set; false for those of others.' }),
-  moderation_note: orNull(Type.String({ description: 'Why the last request for approval was rejected.' })),
+  moderation_note: orNull(Type.String({ description: 'Why the operator rejected or took down the set.' })),
+  version: Type.Integer({ description: 'Grows with every change of the set.' }),
   created_at: Type.String({ format: 'date-time' }),
 };
 export const PolicySetItemSchema = Type.Object(item, { title: 'PolicySetItem' });
@@ -66,12 +67,13 @@ export const presentLinked = ({ _id, name, is_archived }: BoundCampaign) => ({ i
 
 /** A row of the list; `defaultId`: the viewer's default set. */
 export function presentItem(set: PolicySetRow, caller: Caller, defaultId: string | null) {
-  const { _id, name, description, organization_id, visibility, is_approved, moderation_note, created_at } = set;
+  const { _id, name, description, organization_id, visibility, is_approved, moderation_note, version, created_at } =
+    set;
   const isOwn = organization_id === caller.organizationId;
   return {
     ...{ id: _id, name, description, organization_id, visibility, is_approved },
     ...{ is_default: isOwn && defaultId === _id, moderation_note: isOwn ? moderation_note : null },
-    created_at: created_at.toISOString(),
+    ...{ version, created_at: created_at.toISOString() },
   };
 }
 

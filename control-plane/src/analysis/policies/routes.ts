@@ -22,6 +22,7 @@ import {
   requireBindable,
   requireCampaigns,
   requireShareable,
+  takeDown,
   unpublish,
 } from './policy-set-verbs.ts';
 import { previewPolicy } from './preview.ts';
@@ -176,9 +177,18 @@ function publicationRoutes(
   parts: PolicyRouteParts,
   all: ReturnType<typeof resource<PolicySetRecord>>,
 ): Route<Caller>[] {
-  const Reject = Type.Object(
-    { reason: Type.String({ minLength: 1, maxLength: 2_000 }) },
-    { additionalProperties: false, title: 'RejectIn' },
+  const reasonIn = (title: string) =>
+    Type.Object({ reason: Type.String({ minLength: 1, maxLength: 2_000 }) }, { additionalProperties: false, title });
+  const Approve = Type.Object(
+    {
+      version: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: 'The `version` that was read: a set that has another one stays as it is.',
+        }),
+      ),
+    },
+    { additionalProperties: false, title: 'ApproveIn' },
   );
   return [
     all.command({
@@ -202,11 +212,14 @@ function publicationRoutes(
       method: 'POST',
       below: 'approve',
       summary: 'Approve a policy set',
-      description: "Needs the operator's key. Every organization can bind campaigns to it.",
+      description:
+        "Needs the operator's key. Every organization can bind campaigns to it. With the `version` that was read, a set that its owner changed meanwhile is not approved.",
       permission: 'organizations.manage',
+      body: Approve,
+      bodyIsOptional: true,
       reply: 'It is approved.',
-      errors: ['policies.not_awaiting', 'policies.private_entries'],
-      run: ({ caller, id, now }) => moderate(parts, caller, id, { approvedAt: now }),
+      errors: ['policies.not_awaiting', 'policies.private_entries', 'policies.changed'],
+      run: ({ caller, id, body: { version = null }, now }) => moderate(parts, caller, id, { approvedAt: now, version }),
     }),
     all.command({
       method: 'POST',
@@ -214,10 +227,22 @@ function publicationRoutes(
       summary: 'Reject a policy set',
       description: "Needs the operator's key. The reason is the `moderation_note` of the set.",
       permission: 'organizations.manage',
-      body: Reject,
+      body: reasonIn('RejectIn'),
       reply: 'It is private.',
       errors: ['policies.not_awaiting'],
       run: ({ caller, id, body }) => moderate(parts, caller, id, { reason: body.reason }),
+    }),
+    all.command({
+      method: 'POST',
+      below: 'take-down',
+      summary: 'Take down a policy set',
+      description:
+        "Ends the publication of an approved set. Needs the operator's key. The reason is the `moderation_note` of the set; campaigns of others that are bound to it keep the copy that was approved.",
+      permission: 'organizations.manage',
+      body: reasonIn('TakeDownIn'),
+      reply: 'It is private.',
+      errors: ['policies.not_published'],
+      run: ({ caller, id, body }) => takeDown(parts, caller, id, body.reason),
     }),
   ];
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route, type ValidPart } from '../../http/route.ts';
-import { isOperatorsTag, type Tags } from '../../reference/tags/tag-definitions.ts';
+import { hiddenAmong, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
 import { type RuleRecord, slugsAssignedBy } from './rule.ts';
 import {
@@ -99,9 +99,6 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
     }),
   ];
 }
-
-/** The slugs that organizations do not see. */
-const hiddenAmong = (tags: Tags): string[] => [...tags.values()].filter(isOperatorsTag).map(({ slug }) => slug);
 
 async function createIssues(
   { caller, query, body, refused }: ValidPart<Caller, Partial<RuleIn>, { scope?: 'personal' | 'system' }>,

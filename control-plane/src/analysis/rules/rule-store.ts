@@ -111,13 +111,20 @@ export function ruleStore(store: Store) {
   };
 }
 
-/** Reads an organization's and the platform's rules once. The result returns those that assign a tag or, as combos, look at it. */
+/**
+ * Reads an organization's and the platform's rules once, without those that assign one of the `hidden` tags. The result returns those that
+ * assign a tag or, as combos, look at it.
+ */
 export async function rulesByTag(
   rules: Pick<RuleStore, 'linksVisibleTo'>,
   organizationId: string,
+  hidden: readonly string[] = [],
 ): Promise<(slug: string) => RuleLinks[]> {
   const bySlug = new Map<string, Set<RuleLinks>>();
-  for (const rule of await rules.linksVisibleTo(organizationId))
+  const seen = (await rules.linksVisibleTo(organizationId)).filter(
+    (rule) => !slugsAssignedBy(rule).some((slug) => hidden.includes(slug)),
+  );
+  for (const rule of seen)
     for (const slug of [...slugsAssignedBy(rule), ...slugsReadBy(rule)])
       bySlug.set(slug, (bySlug.get(slug) ?? new Set()).add(rule));
   return (slug) => [...(bySlug.get(slug) ?? [])];

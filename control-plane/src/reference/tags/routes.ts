@@ -5,7 +5,7 @@ import { resource } from '../../http/resource-routes.ts';
 import { orNull, type Route } from '../../http/route.ts';
 import { SEVERITIES } from './system-tag.ts';
 import type { TagDefinitionStore } from './tag-definition-store.ts';
-import { isOperatorsTag, type ReadTags, type TagDefinition } from './tag-definitions.ts';
+import { hiddenAmong, isOperatorsTag, type ReadTags, type TagDefinition } from './tag-definitions.ts';
 
 /** A rule that assigns a tag or has it as a condition. */
 export type RuleOfTag = { _id: string; name: string; rule_type: string; target: string; is_active: boolean };
@@ -20,7 +20,8 @@ export type TagParts = {
   removeTagFromScans: (organizationId: string, slug: string) => Promise<void>;
   /** The name of a policy set of the organization that names a tag; null: none does. */
   policySetNaming: (organizationId: string, slug: string) => Promise<string | null>;
-  rulesByTag: (organizationId: string) => Promise<(slug: string) => RuleOfTag[]>;
+  /** The rules of an organization and of the platform by tag, without those of the platform that assign a `hidden` tag. */
+  rulesByTag: (organizationId: string, hidden: readonly string[]) => Promise<(slug: string) => RuleOfTag[]>;
 };
 
 const TagDefSchema = Type.Object(
@@ -84,7 +85,7 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
     permission: { read: 'any', write: 'custom_rules.manage' },
     schema: TagDefSchema,
     presenter: async (caller) => {
-      const rulesOf = await parts.rulesByTag(caller.organizationId);
+      const rulesOf = await rulesShownTo(parts, caller);
       return (tag) => present(parts, caller, tag, rulesOf(tag.slug));
     },
   });
@@ -112,7 +113,7 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
       reply: 'The definition.',
       schema: TagDefDetailSchema,
       presenter: async (caller) => {
-        const rulesOf = await parts.rulesByTag(caller.organizationId);
+        const rulesOf = await rulesShownTo(parts, caller);
         return (tag: TagDefinition) => presentDetail(parts, caller, tag, rulesOf(tag.slug));
       },
       find: async ({ caller, organizationId, id }) => {
@@ -127,8 +128,8 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
       body: TagPatchSchema,
       reply: 'The tag is changed.',
       errors: ['checking.too_many_tags'],
-      run: async ({ organizationId, id, body }) => {
-        const tag = await findTagOfOrganization(parts, organizationId, id);
+      run: async ({ caller, id, body }) => {
+        const tag = await findTagOfOrganization(parts, caller, id);
         const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
         if (Object.keys(change).length > 0) await parts.changeTag(tag, change);
       },
@@ -140,9 +141,9 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
         'Deletes the tag and removes it from all scans. Refused while an active rule assigns it or has it as a condition, and while a policy set names it.',
       reply: 'The tag is deleted.',
       errors: ['checking.tag_in_use'],
-      run: async ({ organizationId, id }) => {
-        const tag = await findTagOfOrganization(parts, organizationId, id);
-        const rulesOf = await parts.rulesByTag(organizationId);
+      run: async ({ caller, organizationId, id }) => {
+        const tag = await findTagOfOrganization(parts, caller, id);
+        const rulesOf = await parts.rulesByTag(organizationId, []);
         const using = rulesOf(tag.slug).filter(({ is_active }) => is_active);
         if (using[0]) throw new ApiError('checking.tag_in_use', `The rule "${using[0].name}" uses this tag.`);
         const set = await parts.policySetNaming(organizationId, tag.slug);
@@ -181,22 +182,29 @@ const isShownTo = (caller: Caller, tag: TagDefinition): boolean => isOperator(ca
 
 const isArchivedOwn = (tag: TagDefinition): boolean => tag.organization_id !== null && tag.archived_at !== null;
 
-async function findTag({ readTags }: TagParts, organizationId: string, slug: string): Promise<TagDefinition> {
-  const tag = (await readTags(organizationId, [slug])).get(slug);
-  if (!tag) throw notFound('tag');
+/** The rules that a caller sees, by tag: for organizations without those that assign hidden tags of the platform. */
+async function rulesShownTo({ readTags, rulesByTag }: TagParts, caller: Caller) {
+  const hidden = isOperator(caller) ? [] : hiddenAmong(await readTags(null));
+  return rulesByTag(caller.organizationId, hidden);
+}
+
+/** A tag that the caller sees. Throws 404 for any other. */
+async function findTag({ readTags }: TagParts, caller: Caller, slug: string): Promise<TagDefinition> {
+  const tag = (await readTags(caller.organizationId, [slug])).get(slug);
+  if (!tag || !isShownTo(caller, tag)) throw notFound('tag');
   return tag;
 }
 
 /** A tag of the organization. Throws 403 for a tag of the system, which is part of the code. */
-async function findTagOfOrganization(parts: TagParts, organizationId: string, slug: string): Promise<TagDefinition> {
-  const tag = await findTag(parts, organizationId, slug);
+async function findTagOfOrganization(parts: TagParts, caller: Caller, slug: string): Promise<TagDefinition> {
+  const tag = await findTag(parts, caller, slug);
   if (tag.organization_id === null) throw new ApiError('forbidden', 'Tags of the system cannot be changed.');
   return tag;
 }
 
 /** A tag that the caller may archive: one of its organization; for the operator also one of the system. */
 async function findArchivableTag(parts: TagParts, caller: Caller, slug: string): Promise<TagDefinition> {
-  const tag = await findTag(parts, caller.organizationId, slug);
+  const tag = await findTag(parts, caller, slug);
   if (tag.organization_id === null && !isOperator(caller))
     throw new ApiError('forbidden', 'Only the operator’s key can change tags of the system.');
   return tag;

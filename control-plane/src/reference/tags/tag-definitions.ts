@@ -54,6 +54,9 @@ export const isOperatorsTag = ({ organization_id, visibility }: TagDefinition): 
 /** The definitions that organizations see: without those that only the operator sees. */
 export const visibleTags = (tags: Tags): Tags => new Map([...tags].filter(([, tag]) => !isOperatorsTag(tag)));
 
+/** The slugs of those that only the operator sees. */
+export const hiddenAmong = (tags: Tags): string[] => [...tags.values()].filter(isOperatorsTag).map(({ slug }) => slug);
+
 /** The definition of an active tag; null for an unknown or archived one. */
 export function inService(tags: Tags, slug: string): TagDefinition | null {
   const tag = tags.get(slug);

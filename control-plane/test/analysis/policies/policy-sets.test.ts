@@ -237,6 +237,42 @@ describe('policy sets', () => {
     assert.equal((await api.get(`${PATH}/${set.id}`, theirs)).status, 404);
   });
 
+  test('§3.13 a set that its owner changed since the operator read it is not approved under the version that was read', async () => {
+    const set = await create();
+    done(await act(set.id, 'request-approval'));
+    const { version } = done(await api.get(`${PATH}/${set.id}`, operator), 200);
+    done(await put(set.id, { name: 'Changed', entries: [{ tag_slug: 'back_button' }] }), 200);
+    const refused = await act(set.id, 'approve', { version }, operator);
+    assert.equal(done(refused, 409).code, 'policies.changed');
+    assert.equal((await api.get(`${PATH}/${set.id}`, theirs)).status, 404);
+    const now = done(await api.get(`${PATH}/${set.id}`, operator), 200);
+    assert.ok(now.version > version);
+    const listed = done(await api.get(`${PATH}?visibility=public`, operator), 200).items;
+    assert.equal(listed.find(({ id }: Json) => id === set.id).version, now.version);
+    done(await act(set.id, 'approve', { version: now.version }, operator));
+    assert.equal(done(await api.get(`${PATH}/${set.id}`, theirs), 200).name, 'Changed');
+    assert.equal((await act(set.id, 'approve', { version: 'x' }, operator)).status, 422);
+  });
+
+  test('§3.14 the operator alone takes down an approved set: it is private, with the reason, and bound campaigns keep the copy', async () => {
+    const set = await approved({ name: 'Shared' });
+    const { id: bound } = await campaign({}, theirs);
+    done(await act(set.id, 'campaigns/attach', { campaign_ids: [bound] }, theirs));
+    for (const sent of [{}, theirs]) assert.equal((await act(set.id, 'take-down', { reason: 'no' }, sent)).status, 403);
+    assert.equal((await act(set.id, 'take-down', {}, operator)).status, 422);
+    done(await act(set.id, 'take-down', { reason: 'It names a competitor.' }, operator));
+    const { visibility, is_approved, moderation_note } = (await api.get(`${PATH}/${set.id}`)).body;
+    assert.deepEqual([visibility, is_approved, moderation_note], ['private', false, 'It names a competitor.']);
+    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Shared', 'autosound']);
+    const later = await campaign({}, theirs);
+    const attach = await act(set.id, 'campaigns/attach', { campaign_ids: [later.id] }, theirs);
+    assert.equal(done(attach, 409).code, 'policies.not_published');
+    for (const sent of [theirs, operator]) assert.equal((await api.get(`${PATH}/${set.id}`, sent)).status, 404);
+    done(await act(set.id, 'request-approval'));
+    const again = await act(set.id, 'take-down', { reason: 'no' }, operator);
+    assert.equal(done(again, 409).code, 'policies.not_published', 'what awaits approval is rejected');
+  });
+
   test('§3.11 a set with own tags or taxonomies cannot be shared', async () => {
     await api.tags.register([ownTag(ORGANIZATIONS.ours, 'own_finding')], new Date());
     const set = await create({ entries: [AUTOSOUND, { tag_slug: 'own_finding' }] });
@@ -359,7 +395,7 @@ describe('policy sets', () => {
     }
     const listed = (await api.get(`${PATH}?limit=200`, theirs)).body.items;
     assert.ok(!listed.some(({ id }: Json) => id === set.id));
-    for (const action of ['approve', 'reject'])
+    for (const action of ['approve', 'reject', 'take-down'])
       for (const sent of [reader, writer, theirs, {}])
         assert.equal((await act(set.id, action, { reason: 'x' }, sent)).status, 403);
   });

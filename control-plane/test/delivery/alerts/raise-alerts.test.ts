@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { entryOf } from '../../../src/analysis/policies/policy-set.ts';
+import { ownerOf } from '../../../src/analysis/rules/rule-store.ts';
 import type { AlertRecord } from '../../../src/delivery/alerts/alert.ts';
 import { alertStore } from '../../../src/delivery/alerts/alert-store.ts';
 import { relay } from '../../../src/delivery/outbox/relay.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { boundCampaign } from '../../support/bound-campaign.ts';
-import { checkCrawled, followUpsOf, LOUD, slugsOf } from '../../support/checked-scans.ts';
+import { checkCrawled, followUpsOf, LOUD, ownTag, slugsOf } from '../../support/checked-scans.ts';
 import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
 const AUTOSOUND = { rule_type: 'tag', tag_slug: 'autosound' } as const;
@@ -92,5 +93,36 @@ describe('alerts are raised', () => {
       assert.deepEqual(slugsOf(finished), ['autosound']);
       assert.ok(!followUpsOf(finished).includes('alerts'));
     }
+  });
+
+  test('§2.5.19 a hidden tag of the platform raises alerts, and no event of the scan names it', async () => {
+    const organization_id = `organization-${newId()}`;
+    const hidden = { ...ownTag('', 'secret_list'), organization_id: null, visibility: 'hidden' as const };
+    await farm.tags.register([hidden], new Date());
+    await farm.rules.insert({
+      ...{ _id: newId(), owner: ownerOf(null), organization_id: null, name: 'Secret', tag_slug: hidden.slug },
+      ...{
+        rule_type: 'combo',
+        config: { any_of: ['autosound'] },
+        target: 'page',
+        is_active: true,
+        created_at: new Date(),
+      },
+    });
+    const { campaignId } = await boundCampaign(farm.store, organization_id, [
+      { rule_type: 'tag', tag_slug: hidden.slug },
+    ]);
+    const { _id } = await crawled({ organization_id, campaign_id: campaignId });
+    await checkCrawled(farm);
+    const finished = await farm.read(_id);
+    assert.deepEqual(slugsOf(finished), ['autosound', hidden.slug]);
+    const events = finished.outbox.filter(({ kind }) => kind === 'event');
+    assert.ok(events.some((entry) => entry.kind === 'event' && entry.event === 'scanning.tags.detected'));
+    assert.ok(!JSON.stringify(events).includes(hidden.slug));
+    await relayAll();
+    assert.deepEqual(
+      (await alertsOf(_id)).map(({ tag_slug }) => tag_slug),
+      [hidden.slug],
+    );
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
-import { addFirstOrganization } from '../../../src/accounts/add-organization.ts';
+import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../../../src/accounts/add-organization.ts';
 import { matchCombos } from '../../../src/analysis/rules/evaluation/evaluate-rules.ts';
 import type { Rule } from '../../../src/analysis/rules/rule.ts';
 import { ownTag } from '../../support/checked-scans.ts';
@@ -55,6 +55,45 @@ describe('hidden tags of the platform', () => {
     assert.equal(ours.body.total, theirs.body.total - 1);
     assert.equal((await api.get(`${RULES}/${body.id}`)).status, 404);
     assert.equal((await api.get(`${RULES}/${body.id}`, operator)).status, 200);
+  });
+
+  test('§2.5.19 a hidden tag of the platform can be neither changed, deleted, archived nor restored by organizations: for them there is none', async () => {
+    for (const [method, below, body] of [
+      ['PATCH', '', { severity: 'low' }],
+      ['DELETE', ''],
+      ['POST', '/archive'],
+      ['POST', '/restore'],
+    ] as const) {
+      const call = (slug: string) => api.call(method, `${TAGS}/${slug}${below}`, { ...(body && { body }) });
+      const [hidden, unknown] = [await call(SLUG), await call('there_is_none')];
+      assert.equal(hidden.status, 404, `${method} ${below}`);
+      assert.deepEqual(hidden.body, unknown.body);
+      assert.equal((await call('autosound')).status, 403);
+    }
+  });
+
+  test('§2.5.19 rules of the platform that assign a hidden tag are not linked to the tags that they look at', async () => {
+    const config = { any_of: ['back_button'] };
+    const rule = { name: 'Finds secrets', tag_slug: SLUG, rule_type: 'combo', config };
+    assert.equal((await api.post(`${RULES}?scope=system`, rule, operator)).status, 201);
+    const [ours, theirs] = [await api.get(`${TAGS}/back_button`), await api.get(`${TAGS}/back_button`, operator)];
+    assert.deepEqual([ours.text.includes('secrets'), theirs.text.includes('secrets')], [false, true]);
+    assert.equal(ours.body.rules_count, theirs.body.rules_count - 1);
+    const listed = (await api.get(TAGS)).body.find(({ slug }: Json) => slug === 'back_button');
+    assert.equal(listed.rules_count, ours.body.rules_count);
+  });
+
+  test('§2.5.19 the operator sees hidden tags on scans of its own organization, and finds scans by them', async () => {
+    const tags = [sampleTag(SLUG, '')];
+    const scan = sampleScan({ _id: newId(), organization_id: FIRST_ORGANIZATION_ID, outbox: [], tags });
+    await api.scans.insertUnlessExists(scan);
+    const seen = (await api.get(`/api/v1/scans/${scan._id}/tags`, operator)).body;
+    assert.deepEqual(
+      seen.map(({ tag_slug }: Json) => tag_slug),
+      [SLUG],
+    );
+    assert.equal((await api.get(`/api/v1/scans?tag=${SLUG}`, operator)).body.total, 1);
+    assert.ok(!(await api.get(`/r/${scan.report_token}`, { key: null })).text.includes(SLUG));
   });
 
   test('§2.5.18 a hidden tag counts in combos of the platform and not in those of organizations', async () => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../../http/api-error.ts';
-import type { Caller } from '../../../http/caller.ts';
+import { type Caller, isOperator } from '../../../http/caller.ts';
 import {
   CURSOR_DESCRIPTION,
   type CursorQuery,
@@ -37,7 +37,7 @@ export type ScanParts = CreateRouteParts &
     campaignsInGroup: (organizationId: string, groupId: string) => Promise<string[]>;
     readEvidence: (scan: ScanRecord) => Promise<ScanEvidence>;
     /** Finds the definitions of the tags that an organization can use. */
-    tagWordsFor: (organizationId: string, slugs: string[]) => Promise<FindTagWords>;
+    tagWordsFor: (organizationId: string, slugs: string[], seesHidden: boolean) => Promise<FindTagWords>;
   };
 
 const ScanPath = Type.Object({ id: Type.String({ description: 'The scan.' }) });
@@ -64,7 +64,8 @@ function listRoute(parts: ScanParts): Route<Caller> {
     refine: ({ query }) => listQueryIssues(query),
     handle: async ({ caller, query }) => {
       const { organizationId } = caller;
-      const tagWords = query.tag === undefined ? null : await parts.tagWordsFor(organizationId, listOf(query.tag));
+      const tagWords =
+        query.tag === undefined ? null : await parts.tagWordsFor(organizationId, listOf(query.tag), isOperator(caller));
       const isInService = (slug: string) => tagWords?.(slug) !== null;
       const { group_id: groupId } = query;
       const campaigns = groupId === undefined ? null : await parts.campaignsInGroup(organizationId, groupId);
@@ -184,7 +185,7 @@ function tagsRoute({ scans, tagWordsFor }: ScanParts): Route<Caller> {
     handle: async ({ caller, params }) => {
       const scan = await findScan(scans, caller, params.id);
       const slugs = [...new Set(scan.tags.map(({ tag_slug }) => tag_slug))];
-      const tagWords = await tagWordsFor(caller.organizationId, slugs);
+      const tagWords = await tagWordsFor(caller.organizationId, slugs, isOperator(caller));
       return ok(scan.tags.flatMap((tag) => presentTag(scan, tag, tagWords)));
     },
   });
