@@ -16,6 +16,7 @@ const BENCHMARKS = {
   webhooks: 'deliveries to webhook endpoints beside bare POSTs and beside BullMQ; slow, dead and idle endpoints',
   'node-api': 'the node API with 200 nodes of 4 slots',
   campaign: 'a campaign of 10,000 scans, and the scans of another organization meanwhile',
+  'campaign-lists': 'lists of campaigns and groups, and counters of a run, with 100 and with 10,000 campaigns',
   rules: '5,000 URLs against 1,000 expressions, at once and one by one',
   'event-loop':
     'the longest hold of an event loop by any operation, for an organization that keeps the most that it may',

@@ -67,6 +67,7 @@ export function campaignStore(store: Store, campaignsMax = CAMPAIGNS_MAX) {
         // Includes the name: a search for a part of it reads only campaigns that may have it.
         { key: { organization_id: 1, is_archived: 1, ...NEWEST, name: 1 }, countedPrefix: 2, partsOf: 'name' },
         { key: { organization_id: 1, group_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 3 },
+        { key: { organization_id: 1, is_archived: 1, last_run_at: -1 }, countedPrefix: 2 },
         { key: { organization_id: 1, group_id: 1, last_run_at: -1 }, countedPrefix: 1 },
         { key: { next_run_at: 1 }, sparse: true },
         { key: { firing_due_at: 1 }, sparse: true },
@@ -290,6 +291,6 @@ function filterOf(organization_id: string, { name, group_id, is_archived, create
   if (group_id !== undefined) filter.group_id = group_id;
   if (name !== undefined) filter.name = { $regex: name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), $options: 'i' };
   if (created) filter.created_at = created;
-  if (last_run) filter.last_run_at = { $ne: null, ...last_run };
+  if (last_run) filter.last_run_at = last_run;
   return filter;
 }
