@@ -30,7 +30,7 @@ const GROUPS = {
   Tags: 'What can be found of a scan.',
   Account: 'Your organization, its keys, roles and labels, and who changed them.',
   'Alert notifications': 'Where messages about alerts are sent, and which campaigns send them where.',
-  Webhooks: 'Where events are to be sent. They are not sent yet.',
+  Webhooks: 'Where events are sent, and what was sent.',
   'Custom rules': 'Conditions of your own that assign tags.',
   'Custom taxonomies': 'Categories of your own, by which a model classifies your scans.',
   Organizations: 'The organizations of this deployment, for its operator.',

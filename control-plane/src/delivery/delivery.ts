@@ -17,6 +17,7 @@ import { deliveryStore } from './webhooks/delivery-store.ts';
 import { type DispatchParts, startDispatchingEvents } from './webhooks/dispatch-events.ts';
 import { type EndpointParts, endpointRoutes } from './webhooks/endpoint-routes.ts';
 import { endpointStore } from './webhooks/endpoint-store.ts';
+import { eventRoutes } from './webhooks/event-routes.ts';
 import { startMeasuringWebhooks } from './webhooks/measure-webhooks.ts';
 import { queueDeliveries } from './webhooks/queue-deliveries.ts';
 import { startMailingWarnings, type WarningParts } from './webhooks/warn-users.ts';
@@ -83,6 +84,7 @@ export function deliveryDomain(
     routes: {
       api: [
         ...alertRoutes({ ...needs, alerts, outboxFilled }),
+        ...eventRoutes({ events, readTags: needs.readTags }),
         ...endpointRoutes(endpointParts),
         ...deliveryRoutes(deliveryParts),
         ...notified.routes,

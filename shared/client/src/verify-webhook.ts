@@ -56,14 +56,8 @@ export async function verifyWebhook(
   const [id, timestamp] = [read('webhook-id'), read('webhook-timestamp')];
   if (!(Math.abs(Date.now() / 1_000 - Number(timestamp || Number.NaN)) <= TOLERANCE_SECONDS))
     throw new Error('webhook: the timestamp is missing, or too far from the time of this machine');
-  const key = await crypto.subtle.importKey(
-    'raw',
-    bytesOf(secret.replace(/^whsec_/, '')),
-    { name: 'HMAC', hash: 'SHA-256' },
-    false,
-    ['verify'],
-  );
-  const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);
+  const key = await keyOf(secret);
+  const signed = signedBytes(id, timestamp, body);
   // There are two signatures while a secret is being replaced.
   const signatures = read('webhook-signature')
     .split(' ')
@@ -71,6 +65,27 @@ export async function verifyWebhook(
   for (const signature of signatures)
     if (await crypto.subtle.verify('HMAC', key, bytesOf(signature), signed)) return JSON.parse(body) as WebhookEvent;
   throw new Error('webhook: no signature fits the body and the secret');
+}
+
+/** The headers by which a receiver verifies a delivery. */
+export async function signWebhook(
+  secret: string,
+  id: string,
+  now: Date,
+  body: string,
+): Promise<Record<string, string>> {
+  const timestamp = String(Math.floor(now.getTime() / 1_000));
+  const signature = await crypto.subtle.sign('HMAC', await keyOf(secret), signedBytes(id, timestamp, body));
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(signature)));
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${base64}` };
+}
+
+const signedBytes = (id: string, timestamp: string, body: string): Uint8Array<ArrayBuffer> =>
+  new TextEncoder().encode(`${id}.${timestamp}.${body}`);
+
+function keyOf(secret: string): Promise<CryptoKey> {
+  const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 }
 
 /** The bytes of a base64 text; none if it is not one. */

@@ -62,6 +62,19 @@ export function eventStore(store: Store) {
       return found;
     },
 
+    /** A page of an organization's events between two moments (ISO 8601, the first inclusive; undefined: no bound), newest first, and how many there are. */
+    async page(
+      organization_id: string,
+      [from, to]: [from: string | undefined, to: string | undefined],
+      { skip, limit }: { skip: number; limit: number },
+    ): Promise<{ rows: EventRecord[]; total: number }> {
+      const occurred_at = { ...(from && { $gte: new Date(from) }), ...(to && { $lt: new Date(to) }) };
+      const filter = { organization_id, ...((from || to) && { occurred_at }) };
+      const page = events.find(filter).sort({ occurred_at: -1, _id: -1 }).skip(skip).limit(limit);
+      const [rows, total] = await Promise.all([page.toArray(), events.countDocuments(filter)]);
+      return { rows, total };
+    },
+
     /** A scan's events in the order in which they occurred. */
     async ofScan(organizationId: string, scanId: string): Promise<EventRecord[]> {
       return events.find({ organization_id: organizationId, scan_id: scanId }).sort({ sequence: 1 }).toArray();

@@ -30,7 +30,7 @@ export type DeliveryRouteParts = {
 };
 
 const noun = 'webhook endpoint';
-const Moment = (description: string) => Type.String({ format: 'date-time', description });
+export const Moment = (description: string) => Type.String({ format: 'date-time', description });
 
 const DeliverySchema = Type.Object(
   {
@@ -169,7 +169,8 @@ function testRoute({ endpoints, secrets, post }: DeliveryRouteParts): Route<Call
 
 const dateOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
 
-function rangeIssues(part: 'body' | 'query', from: string | undefined, to: string | undefined): Issue[] {
+/** A range that ends before it begins. */
+export function rangeIssues(part: 'body' | 'query', from: string | undefined, to: string | undefined): Issue[] {
   if (from === undefined || to === undefined || Date.parse(from) <= Date.parse(to)) return [];
   return [{ loc: [part, 'from_ts'], msg: 'Must not be after to_ts.', type: 'invalid_range', ctx: given(from) }];
 }

@@ -317,6 +317,26 @@ describe('deliveries to webhook endpoints', () => {
       bodies.map(({ scan_id, tag_slugs, tags: shown }) => [scan_id, tag_slugs, shown]),
       [['some-archived', ['autosound'], []]],
     );
+    const { items } = (await api.get(`${PATH}/events`)).body;
+    assert.deepEqual(
+      items.map(({ data }: Json) => data),
+      bodies,
+    );
+  });
+
+  test('§6.4.36 events are listed newest first with the bodies of their deliveries, without an endpoint and to their organization alone', async () => {
+    await emitOf('scan-1');
+    const { items, total } = (await api.get(`${PATH}/events`)).body;
+    assert.equal(total, KINDS.length);
+    const { id, ...body } = items[0];
+    assert.deepEqual(Object.keys(body), ['type', 'timestamp', 'data']);
+    assert.deepEqual([typeof id, body.data.scan_id], ['string', 'scan-1']);
+    const at = (field: string, moment: number) => `${PATH}/events?${field}=${new Date(moment).toISOString()}`;
+    assert.equal((await api.get(at('from_ts', now + 1))).body.total, 0);
+    assert.equal((await api.get(at('to_ts', now))).body.total, 0);
+    assert.equal((await api.get(at('from_ts', now))).body.total, KINDS.length);
+    assert.equal((await api.get(`${PATH}/events`, { key: KEYS.theirs })).body.total, 0);
+    assert.equal((await api.get(`${PATH}/events`, { key: await api.keyThatMay('scans.read') })).status, 403);
   });
 
   test('§6.4.27 of dispatchers that are told to stop at random none loses an event, and what is repeated was in flight', async () => {

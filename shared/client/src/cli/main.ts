@@ -11,6 +11,7 @@ import { login } from './commands/login.ts';
 import { rules, testRules } from './commands/rules.ts';
 import { runs, watch } from './commands/runs.ts';
 import { scan } from './commands/scan.ts';
+import { listen, webhooks } from './commands/webhooks.ts';
 import { COMPLETION_SCRIPTS, complete } from './complete.ts';
 import { readConfig } from './config.ts';
 import { safeJson, safeText } from './safe-text.ts';
@@ -31,7 +32,7 @@ const completion = command({
 });
 
 const COMMANDS: Command[] = [
-  ...[scan, bulk, campaigns, runCampaign, runs, watch, alerts, setAlerts, rules, testRules],
+  ...[scan, bulk, campaigns, runCampaign, runs, watch, alerts, setAlerts, rules, testRules, webhooks, listen],
   ...[fleet, ...changeNodes, api, login, completion],
 ];
 

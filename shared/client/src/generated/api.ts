@@ -1606,6 +1606,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Those of the last seven days with the bodies of their deliveries, newest first, whatever endpoints there are. Those of which archived tags leave nothing are missing.
+         *
+         *     Needs the permission `webhooks.manage`.
+         */
+        get: operations["listWebhooksEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/event-types": {
         parameters: {
             query?: never;
@@ -3775,6 +3797,21 @@ export interface components {
             mode: "inherit" | "override" | "silence";
             destination_ids: string[];
             routing_label_key: string | null;
+        };
+        Event: {
+            /** @description The `webhook-id` of its deliveries. */
+            id: string;
+            /** @enum {unknown} */
+            type: "scanning.scan.completed" | "scanning.tags.detected" | "scanning.screenshot.captured";
+            /**
+             * Format: date-time
+             * @description When it occurred.
+             */
+            timestamp: string;
+            /** @description As in a delivery; see the kinds of events. */
+            data: {
+                [key: string]: unknown;
+            };
         };
         EventType: {
             /** @enum {unknown} */
@@ -6737,6 +6774,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    listWebhooksEvents: {
+        parameters: {
+            query?: {
+                /** @description Events from then on. */
+                from_ts?: string;
+                /** @description Events before then. */
+                to_ts?: string;
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Event"][];
+                        total: number;
+                        page: number;
+                        limit: number;
+                        pages: number;
+                    };
+                };
             };
         };
     };

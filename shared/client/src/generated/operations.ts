@@ -95,6 +95,7 @@ export const OPERATIONS = {
   testAlertNotificationsDestination: {"method":"POST","path":"/api/v1/alert-notifications/destinations/{destination_id}/test","group":"Alert notifications","summary":"Try a destination","query":[],"body":false,"keyed":false,"answer":"json"},
   getAlertNotificationsCampaignOverrides: {"method":"GET","path":"/api/v1/alert-notifications/campaigns/{campaign_id}/overrides","group":"Alert notifications","summary":"Read the alert routing of a campaign","query":[],"body":false,"keyed":false,"answer":"json"},
   replaceAlertNotificationsCampaignOverrides: {"method":"PUT","path":"/api/v1/alert-notifications/campaigns/{campaign_id}/overrides","group":"Alert notifications","summary":"Replace the alert routing of a campaign","query":[],"body":true,"keyed":false,"answer":"nothing"},
+  listWebhooksEvents: {"method":"GET","path":"/api/v1/webhooks/events","group":"Webhooks","summary":"List events","query":["from_ts","to_ts","page","limit"],"body":false,"keyed":false,"answer":"json"},
   getWebhooksEventTypes: {"method":"GET","path":"/api/v1/webhooks/event-types","group":"Webhooks","summary":"Kinds of events","query":[],"body":false,"keyed":false,"answer":"json"},
   listWebhooks: {"method":"GET","path":"/api/v1/webhooks","group":"Webhooks","summary":"List webhook endpoints","query":[],"body":false,"keyed":false,"answer":"json"},
   createWebhook: {"method":"POST","path":"/api/v1/webhooks","group":"Webhooks","summary":"Create a webhook endpoint","query":[],"body":true,"keyed":true,"answer":"json"},

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig, saveConfig } from '../../src/cli/config.ts';
-import { runCli } from '../support/run-cli.ts';
-import { hangUp, scriptedServer } from '../support/scripted-server.ts';
+import { verifyWebhook } from '../../src/client.ts';
+import { runCli, SECRET } from '../support/run-cli.ts';
+import { answer, hangUp, scriptedServer } from '../support/scripted-server.ts';
 import { simulatedApi } from '../support/simulated-api.ts';
 
 const SCAN = ['scan', 'https://shop.example/', '--country', 'US', '--device', 'iphone_16', '--wait'];
@@ -84,6 +85,29 @@ test('a list is scanned line by line, and a refused line is reported by its numb
   );
 });
 
+test('new events are forwarded to a receiver, signed, and each once', async (t) => {
+  const [first, second] = ['1', '2'].map((id) => ({
+    ...{ id, type: 'scanning.scan.completed', timestamp: new Date(Date.now() + Number(id)).toISOString() },
+    data: { scan_id: `scan-${id}` },
+  }));
+  const page = (...items: unknown[]) => answer(200, { items, total: 0, page: 1, limit: 200, pages: 1 });
+  const api = await scriptedServer(t, [page(first), page(second, first)]);
+  const received: string[] = [];
+  const receiver = await scriptedServer(t, [
+    async (response, request) => {
+      const body = Buffer.concat(await request.toArray()).toString();
+      const event = await verifyWebhook(SECRET, request.headers, body);
+      received.push(event.data.scan_id);
+      response.writeHead(202).end();
+    },
+  ]);
+  const args = ['webhooks', 'listen', '--forward', receiver.url, '--events', '2'];
+  const { code, stdout } = await runCli(api.url, ...args);
+  assert.equal(code, 0);
+  assert.deepEqual(received, ['scan-1', 'scan-2']);
+  assert.match(stdout, /scan-1: 202\n.*scan-2: 202\n$/);
+});
+
 test('a wrong call sends nothing and gives exit code 2', async (t) => {
   const { url, requests } = await simulatedApi(t);
   const calls = [
@@ -102,6 +126,10 @@ test('a wrong call sends nothing and gives exit code 2', async (t) => {
       ['api', 'getScan', 'a', '--b', 'c'],
     ],
     ...[['alerts', 'set', 'x', 'y'], ['rules', 'test', '/nonexistent', '--scan', 'x'], ['runs'], ['runs', 'watch']],
+    ...[
+      ['webhooks', 'listen'],
+      ['webhooks', 'listen', '--forward', 'x'],
+    ],
   ];
   for (const args of calls) assert.equal((await runCli(url, ...args)).code, 2, args.join(' '));
   assert.equal(requests.length, 0);

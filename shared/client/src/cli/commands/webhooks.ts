@@ -1,0 +1,87 @@
+import type { Schemas } from '../../client.ts';
+import { pause } from '../../send-patiently.ts';
+import { signWebhook } from '../../verify-webhook.ts';
+import { command, expectWords, UsageError } from '../command.ts';
+import { listRows } from '../list-rows.ts';
+
+const POLL_MS = 1_000;
+/** An event is listed a moment after it has occurred: each look goes back so far. */
+const OVERLAP_MS = 60_000;
+const ANSWER_MS = 15_000;
+
+export const webhooks = command({
+  name: 'webhooks',
+  args: '',
+  summary: 'list webhook endpoints',
+  options: {},
+  async run(words, _, context) {
+    expectWords(words);
+    const api = await context.api();
+    return listRows(context, await api.listWebhooks(), {
+      state: (one) => (one.is_active ? (one.failing_since ? 'failing' : 'active') : 'off'),
+      url: (one) => one.url,
+      events: (one) => one.event_types.join(',') || 'all',
+      id: (one) => one.id,
+    });
+  },
+});
+
+/** Sends what endpoints would get to a receiver on this machine: it asks for new events, so that nothing has to reach this machine from outside. */
+export const listen = command({
+  name: 'webhooks listen',
+  args: '',
+  summary: 'send new events to a receiver that is being developed, until Ctrl-C',
+  options: {
+    forward: { type: 'string', short: 'f', means: 'the URL of the receiver, such as http://localhost:3000/events' },
+    events: { type: 'string', short: 'n', means: 'end after so many events' },
+  },
+  async run(words, { forward, events = '0' }, { api: client, config, json, terminal }) {
+    expectWords(words);
+    if (forward === undefined || !URL.canParse(forward)) throw new UsageError('--forward is missing, or is no URL');
+    if (!/^\d+$/.test(events)) throw new UsageError('--events must be a number');
+    const secret = config.webhookSecret ?? newSecret();
+    const api = await client();
+    const begin = Date.now();
+    terminal.note(`Forwarding to ${forward}, signed with ${config.webhookSecret ? 'ADSWEEP_WEBHOOK_SECRET' : secret}`);
+
+    const seen = new Set<string>();
+    for (let latest = begin; ; await pause(POLL_MS)) {
+      const from_ts = new Date(Math.max(begin, latest - OVERLAP_MS)).toISOString();
+      const found: Event[] = [];
+      for await (const event of api.listWebhooksEvents.each({ from_ts, limit: 200 })) found.push(event);
+      for (const { id, ...event } of found.sort(inOrder)) {
+        if (seen.has(id)) continue;
+        seen.add(id);
+        latest = Math.max(latest, Date.parse(event.timestamp));
+        const answer = await send(forward, secret, id, JSON.stringify(event));
+        if (json) terminal.line({ id, ...event, answer });
+        else terminal.print(`${event.timestamp} ${event.type} ${String(event.data.scan_id)}: ${answer}`);
+        if (seen.size === Number(events)) return 0;
+      }
+    }
+  },
+});
+
+type Event = Schemas['Event'];
+
+/** As they occurred; `sequence` orders the events of a scan that occurred together. */
+function inOrder(one: Event, other: Event): number {
+  return (
+    Date.parse(one.timestamp) - Date.parse(other.timestamp) || Number(one.data.sequence) - Number(other.data.sequence)
+  );
+}
+
+/** The status that a receiver answers, or why it does not. */
+async function send(url: string, secret: string, id: string, body: string): Promise<string> {
+  const headers = { 'content-type': 'application/json', ...(await signWebhook(secret, id, new Date(), body)) };
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const { status } = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    return String(status);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return cause instanceof Error ? `${message}: ${cause.message}` : message;
+  }
+}
+
+const newSecret = (): string => `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64')}`;
