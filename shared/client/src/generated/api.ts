@@ -835,7 +835,7 @@ export interface paths {
         put?: never;
         /**
          * Approve a policy set
-         * @description Needs the operator's key. Every organization can bind campaigns to it.
+         * @description Needs the operator's key. Every organization can bind campaigns to it. With the `version` that was read, a set that its owner changed meanwhile is not approved.
          *
          *     Needs the permission `organizations.manage`.
          */
@@ -862,6 +862,28 @@ export interface paths {
          *     Needs the permission `organizations.manage`.
          */
         post: operations["rejectPolicySet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/policy-sets/{policy_set_id}/take-down": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take down a policy set
+         * @description Ends the publication of an approved set. Needs the operator's key. The reason is the `moderation_note` of the set; campaigns of others that are bound to it keep the copy that was approved.
+         *
+         *     Needs the permission `organizations.manage`.
+         */
+        post: operations["takePolicySetDown"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3220,6 +3242,8 @@ export interface components {
             /** @description Bound to new campaigns that name no set; false for those of others. */
             is_default: boolean;
             moderation_note: string | null;
+            /** @description Grows with every change of the set. */
+            version: number;
             /** Format: date-time */
             created_at: string;
         };
@@ -3310,6 +3334,8 @@ export interface components {
             /** @description Bound to new campaigns that name no set; false for those of others. */
             is_default: boolean;
             moderation_note: string | null;
+            /** @description Grows with every change of the set. */
+            version: number;
             /** Format: date-time */
             created_at: string;
             entries: components["schemas"]["PolicyEntry"][];
@@ -3328,7 +3354,14 @@ export interface components {
         SetDefaultIn: {
             is_default: boolean;
         };
+        ApproveIn: {
+            /** @description The `version` that was read: a set that has another one stays as it is. */
+            version?: number;
+        };
         RejectIn: {
+            reason: string;
+        };
+        TakeDownIn: {
             reason: string;
         };
         PolicyPreviewIn: {
@@ -5691,7 +5724,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApproveIn"];
+            };
+        };
         responses: {
             /** @description It is approved. */
             204: {
@@ -5715,6 +5752,31 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RejectIn"];
+            };
+        };
+        responses: {
+            /** @description It is private. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    takePolicySetDown: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The policy set. */
+                policy_set_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TakeDownIn"];
             };
         };
         responses: {
