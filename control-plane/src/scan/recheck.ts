@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { CursorPosition } from '../http/page.ts';
 import { changeScan } from './change-scan.ts';
 import type { ScanRecord } from './scan.ts';
@@ -35,7 +36,7 @@ export async function recheckScans(
     const limit = Math.min(left, WRITTEN_AT_ONCE);
     const completedSince = 'newest' in scope ? null : scope.completedSince;
     const page = await scans.finishedBefore(organizationId, { completedSince, after, limit });
-    const isQueued = await Promise.all(page.rows.map((scan) => queue(scans, scan, id)));
+    const isQueued = await inTurns(page.rows, (scan) => queue(scans, scan, id));
     queued += isQueued.filter(Boolean).length;
     left -= page.rows.length;
     after = page.last;

@@ -1,4 +1,5 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { pickAtRandom } from '../platform/pick-at-random.ts';
 import type { Collection, Filter } from '../platform/store.ts';
 import type { ScanInQueue, ScanKey, ScanRecord } from './scan.ts';
@@ -44,7 +45,7 @@ export function waitingScans(scans: Collection<StoredScan>) {
       const left = limit - first.length;
       const rechecks = left > 0 ? pickAtRandom(await findWaiting({ status: 'rechecking' }, left), left) : [];
       const picked = [...first, ...rechecks];
-      const read = await Promise.all(picked.map(({ _id, organization_id }) => scans.findOne({ _id, organization_id })));
+      const read = await inTurns(picked, ({ _id, organization_id }) => scans.findOne({ _id, organization_id }));
       return read.filter((scan) => scan !== null);
     },
   };

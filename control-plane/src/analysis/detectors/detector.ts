@@ -46,8 +46,8 @@ export function oneTag(tag_slug: SystemTagSlug, signs: Sign[]): Finding[] {
 /** Limits against hostile evidence: tags per scan, and characters of a tag's details. */
 const FINDINGS_MAX = 200;
 /** Characters of all URLs, details and excerpts. Beyond it each slug keeps its first finding, with the beginning of its URL. */
-const CHARACTERS_MAX = 256 * 1024;
-const URL_LENGTH_MIN = 1_000;
+const CHARACTERS_MAX = 128 * 1024;
+const URL_LENGTH_MIN = 500;
 const DETAIL_LENGTH_MAX = 1_000;
 
 /**

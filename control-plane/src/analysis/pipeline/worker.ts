@@ -1,3 +1,4 @@
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
@@ -96,7 +97,7 @@ async function claimScans(
 ): Promise<{ claimed: ScanRecord[]; hasMore: boolean }> {
   const waiting = await scans.awaitingAnalysis(now, count);
   const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + claimMs) };
-  const changed = await Promise.all(waiting.map((scan) => changeScan(scans, scan, claim, now)));
+  const changed = await inTurns(waiting, (scan) => changeScan(scans, scan, claim, now));
   const claimed = changed.filter((scan) => scan !== null);
   return { claimed, hasMore: waiting.length === count || claimed.length < waiting.length };
 }

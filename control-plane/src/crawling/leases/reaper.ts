@@ -1,4 +1,5 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
@@ -49,7 +50,7 @@ export async function reap(dependencies: ReaperDependencies, now: Date): Promise
 }
 
 async function endAllLost(dependencies: ReaperDependencies, expired: LeaseRef[], now: Date): Promise<void> {
-  await Promise.all(expired.map((ref) => endLost(dependencies, ref, 'the lease ran out', now)));
+  await inTurns(expired, (ref) => endLost(dependencies, ref, 'the lease ran out', now));
 }
 
 /** What the end of a lost lease needs. */

@@ -1,4 +1,5 @@
 import { newId } from '@adsweep/shared/ids.ts';
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { type TSchema, Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
@@ -90,7 +91,7 @@ export function groupRoutes(parts: GroupParts): Route<Caller>[] {
       rows: async ({ organizationId, query }) => {
         const { last_run, name, ...filter } = readListFilters(query);
         const found = (await groups.list(organizationId, filter)).filter(named(name));
-        const rows = await Promise.all(found.map(async (one) => (await shown(one))!));
+        const rows = await inTurns(found, async (one) => (await shown(one))!);
         return rows.filter(({ last_run_at }) => isWithin(last_run_at, last_run));
       },
     }),

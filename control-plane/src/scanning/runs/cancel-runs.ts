@@ -1,3 +1,4 @@
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { CursorPosition } from '../../http/page.ts';
 import { type CancelParts, cancelScan } from '../../scan/cancel.ts';
 import { filterKey } from '../../scan/filter-keys.ts';
@@ -25,7 +26,7 @@ export function cancelRuns(parts: CancelRunParts) {
       const pending = await scans.pendingWith(organizationId, key, after, CANCELLED_AT_ONCE);
       const last: ScanRecord | undefined = pending.at(-1);
       if (!last) return cancelled;
-      const done = await Promise.all(pending.map((scan) => cancelScan(parts, scan, new Date())));
+      const done = await inTurns(pending, (scan) => cancelScan(parts, scan, new Date()));
       cancelled += done.filter(Boolean).length;
       after = { at: last.created_at, id: last._id };
     }

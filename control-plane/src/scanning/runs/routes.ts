@@ -1,4 +1,5 @@
 import { newId } from '@adsweep/shared/ids.ts';
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
@@ -86,7 +87,7 @@ export function runRoutes(parts: RunParts): Route<Caller>[] {
       rows: async ({ organizationId, params: { campaign_id = '' } }, window) => {
         if (!(await campaigns.find(organizationId, campaign_id))) return null;
         const { rows, total } = await runs.list(organizationId, campaign_id, window);
-        return { rows: await Promise.all(rows.map(shown)), total };
+        return { rows: await inTurns(rows, shown), total };
       },
     }),
     all.read({

@@ -290,11 +290,21 @@ describe('findings together', () => {
 
   it('are limited in number, and unique by slug, URL and surface', () => {
     const finding = { tag_slug: 'a', detail: 'x'.repeat(5_000), url: '', surface: 'page' as const };
-    const many = Array.from({ length: 1_000 }, (_, n) => ({ ...finding, url: `https://x.example/${n}` }));
+    const many = Array.from({ length: 1_000 }, (_, n) => ({ ...finding, detail: 'x', url: `https://x.example/${n}` }));
     const combined = combine([finding, { ...finding, detail: 'again' }, { ...finding, surface: 'creative' }, ...many]);
     assert.equal(combined.length, 200);
     assert.equal(combined[0]?.detail.length, 1_000);
     assert.equal(combined[1]?.surface, 'creative');
+  });
+
+  it('with the longest URLs are bounded together: each tag keeps its first, with the beginning of its URL', () => {
+    const url = `https://x.example/${'x'.repeat(8_000)}`;
+    const combined = combine(
+      Array.from({ length: 200 }, (_, n) => ({ tag_slug: `rule_${n}`, detail: '', url, surface: 'page' as const })),
+    );
+    assert.equal(combined.length, 200);
+    assert.ok(JSON.stringify(combined).length < 256 * 1024);
+    assert.ok(combined.every((one) => url.startsWith(one.url) && one.url.length >= 500));
   });
 
   it('of one tag never displace those of others, whichever come first', () => {
