@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { type IsActive, whereActive } from '../accounts/organizations/require-active.ts';
+import { WEBHOOKS } from '../delivery/webhooks/endpoint-routes.ts';
+import { EVENT_TYPES } from '../delivery/webhooks/event-types.ts';
 import type { Caller } from '../http/caller.ts';
 import type { IdempotencyStore } from '../http/idempotency-store.ts';
 import { runOnceForKeys } from '../http/idempotent.ts';
@@ -30,7 +32,7 @@ const GROUPS = {
   Tags: 'What can be found of a scan.',
   Account: 'Your organization, its keys, roles and labels, and who changed them.',
   'Alert notifications': 'Where messages about alerts are sent, and which campaigns send them where.',
-  Webhooks: 'Where events are sent, and what was sent.',
+  Webhooks: 'Where events are sent, what was sent, and what they say.',
   'Custom rules': 'Conditions of your own that assign tags.',
   'Custom taxonomies': 'Categories of your own, by which a model classifies your scans.',
   Organizations: 'The organizations of this deployment, for its operator.',
@@ -81,6 +83,7 @@ function documentRoute(routes: Route<Caller>[], publicUrl: string): Route<Caller
     description: DESCRIPTION,
     publicUrl,
     groups: GROUPS,
+    messages: EVENT_TYPES.map(({ kind, ...of }) => ({ name: kind, group: WEBHOOKS.group, ...of })),
   });
   return own;
 }

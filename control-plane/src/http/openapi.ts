@@ -32,6 +32,9 @@ const ValidationErrorSchema = Type.Object(
 
 const ErrorSchema = Type.Object({ detail: Type.String(), code: Type.String() }, { title: 'Error' });
 
+/** A message that the service sends to its clients' servers. `schema`, `sample`: of its body. */
+type Message = { name: string; group: string; description: string; schema: TSchema; sample: unknown };
+
 /** General information about the API; `groups` describes each group of operations. */
 type ApiInfo = {
   title: string;
@@ -39,6 +42,7 @@ type ApiInfo = {
   description: string;
   publicUrl: string;
   groups: Record<string, string>;
+  messages: Message[];
 };
 type Json = Record<string, unknown>;
 
@@ -57,7 +61,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
 
 /** The OpenAPI 3.1 document of these routes. Schemas with a `title` become components. */
 export function openapi(routes: Route<never>[], about: ApiInfo): Json {
-  const { title, version, description, publicUrl, groups } = about;
+  const { title, version, description, publicUrl, groups, messages } = about;
   const components: Components = { schemas: {}, responses: {} };
   const paths: Record<string, Json> = {};
   for (const route of routes) {
@@ -77,6 +81,7 @@ export function openapi(routes: Route<never>[], about: ApiInfo): Json {
     tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name, description: groups[name] ?? '' })),
     security: [{ apiKey: [] }, { oauth2: [] }],
     paths,
+    webhooks: Object.fromEntries(messages.map((one) => [one.name, { post: delivery(one, components) }])),
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your organization.' },
@@ -105,6 +110,33 @@ function operation(route: Route<never>, components: Components): Json {
     responses: { ...replies(route, schemas), ...refusals(route, components) },
   };
 }
+
+/** The headers of Standard Webhooks. */
+const DELIVERY_HEADERS = {
+  'webhook-id': 'The id of the event: an event that is sent again has the same.',
+  'webhook-timestamp': 'When it was sent, in seconds of Unix time.',
+  'webhook-signature':
+    'Signatures, separated by spaces: `v1,` and the base64 of an HMAC-SHA256 of id, timestamp and body.',
+};
+
+function delivery({ name, group, description, schema, sample }: Message, { schemas }: Components): Json {
+  const parameters = Object.entries(DELIVERY_HEADERS).map(([header, text]) => ({
+    ...{ name: header, in: 'header', required: true, description: text, schema: { type: 'string' } },
+  }));
+  const content = { 'application/json': { schema: lift(schema, schemas), example: sample } };
+  return {
+    ...{ tags: [group], summary: name, description, operationId: messageId(name), security: [], parameters },
+    requestBody: { required: true, content },
+    responses: { '2XX': { description: 'The event is taken. Any other answer lets it be sent again.' } },
+  };
+}
+
+/** `scanning.scan.completed` is `onScanningScanCompleted`. */
+const messageId = (name: string): string =>
+  `on${name
+    .split('.')
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('')}`;
 
 /** A key or a token; a token needs the scope that has the permission's name. */
 function securityOf({ permission }: Route<never>): Json[] {

@@ -128,6 +128,23 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  test('§6.4.9 describes what is sent to webhook endpoints, each kind with the schema of its body and a sample', () => {
+    const kinds = Object.entries<Json>(document.webhooks).map(([kind, { post }]) => {
+      const { schema, example } = post.requestBody.content['application/json'];
+      return [
+        kind,
+        example.type,
+        Object.keys(schema.properties.data.properties).sort(),
+        Object.keys(example.data).sort(),
+      ];
+    });
+    assert.deepEqual(
+      kinds.map(([kind, , , sample]) => [kind, kind, sample, sample]),
+      kinds,
+    );
+    assert.equal(kinds.length, 3);
+  });
+
   test('§9.2 passes a third-party linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });

@@ -2433,7 +2433,68 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "scanning.screenshot.captured": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * scanning.screenshot.captured
+         * @description The crawl stored a screenshot, minutes before the completion. The pictures need the API key.
+         */
+        post: operations["onScanningScreenshotCaptured"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "scanning.tags.detected": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * scanning.tags.detected
+         * @description Tags were detected on the scan. Tags that were archived before the delivery are left out; if none is left, nothing is sent.
+         */
+        post: operations["onScanningTagsDetected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "scanning.scan.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * scanning.scan.completed
+         * @description The classification of the scan is finished. `status` is `completed`, or `partial` if `error` names what is missing.
+         */
+        post: operations["onScanningScanCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         Tiers: {
@@ -7969,6 +8030,333 @@ export interface operations {
                         [key: string]: unknown;
                     };
                 };
+            };
+        };
+    };
+    onScanningScreenshotCaptured: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: an event that is sent again has the same. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds of Unix time. */
+                "webhook-timestamp": string;
+                /** @description Signatures, separated by spaces: `v1,` and the base64 of an HMAC-SHA256 of id, timestamp and body. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "scanning.screenshot.captured",
+                 *       "timestamp": "2026-03-01T09:30:00.000Z",
+                 *       "data": {
+                 *         "scan_id": "0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a",
+                 *         "url": "https://shop.example/landing",
+                 *         "country_code": "US",
+                 *         "emulator_id": "windows_chrome",
+                 *         "campaign_id": "c2a1f7de-52c9-4a39-8c7e-3f4f5b9f8a10",
+                 *         "run_id": "5a0f6c2e-7a44-4f0b-8d0e-9a7d2f1c6b55",
+                 *         "parent_scan_id": null,
+                 *         "labels": {
+                 *           "team": "emea"
+                 *         },
+                 *         "report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "public_report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "status": "crawled",
+                 *         "screenshot_url": "https://adsweep.example/api/v1/scans/0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a/screenshot",
+                 *         "creative_screenshot_url": "",
+                 *         "page_title": "Spring offer",
+                 *         "sequence": 1
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "scanning.screenshot.captured";
+                    /**
+                     * Format: date-time
+                     * @description When the event occurred.
+                     */
+                    timestamp: string;
+                    data: {
+                        scan_id: string;
+                        /**
+                         * @description Of the scan, when the event occurred.
+                         * @enum {unknown}
+                         */
+                        status: "pending" | "running" | "crawled" | "checking" | "rechecking" | "completed" | "partial" | "failed" | "cancelled";
+                        /** @description Empty for ad tags and VAST tags. */
+                        url: string;
+                        country_code: string;
+                        emulator_id: string;
+                        campaign_id: string | null;
+                        run_id: string | null;
+                        /** @description The sweep that found this ad. */
+                        parent_scan_id: string | null;
+                        labels: {
+                            [key: string]: string;
+                        };
+                        report_url: string;
+                        /** @description A read-only view that needs no login. */
+                        public_report_url: string;
+                        screenshot_url: string;
+                        creative_screenshot_url: string;
+                        page_title: string;
+                        /** @description Orders the events of one scan. */
+                        sequence: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The event is taken. Any other answer lets it be sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onScanningTagsDetected: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: an event that is sent again has the same. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds of Unix time. */
+                "webhook-timestamp": string;
+                /** @description Signatures, separated by spaces: `v1,` and the base64 of an HMAC-SHA256 of id, timestamp and body. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "scanning.tags.detected",
+                 *       "timestamp": "2026-03-01T09:30:00.000Z",
+                 *       "data": {
+                 *         "scan_id": "0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a",
+                 *         "url": "https://shop.example/landing",
+                 *         "country_code": "US",
+                 *         "emulator_id": "windows_chrome",
+                 *         "campaign_id": "c2a1f7de-52c9-4a39-8c7e-3f4f5b9f8a10",
+                 *         "run_id": "5a0f6c2e-7a44-4f0b-8d0e-9a7d2f1c6b55",
+                 *         "parent_scan_id": null,
+                 *         "labels": {
+                 *           "team": "emea"
+                 *         },
+                 *         "report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "public_report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "status": "completed",
+                 *         "tag_slugs": [
+                 *           "autosound"
+                 *         ],
+                 *         "tags": [
+                 *           {
+                 *             "slug": "autosound",
+                 *             "category": "behavior",
+                 *             "severity": "medium",
+                 *             "url": ""
+                 *           }
+                 *         ],
+                 *         "sequence": 2
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "scanning.tags.detected";
+                    /**
+                     * Format: date-time
+                     * @description When the event occurred.
+                     */
+                    timestamp: string;
+                    data: {
+                        scan_id: string;
+                        /**
+                         * @description Of the scan, when the event occurred.
+                         * @enum {unknown}
+                         */
+                        status: "pending" | "running" | "crawled" | "checking" | "rechecking" | "completed" | "partial" | "failed" | "cancelled";
+                        /** @description Empty for ad tags and VAST tags. */
+                        url: string;
+                        country_code: string;
+                        emulator_id: string;
+                        campaign_id: string | null;
+                        run_id: string | null;
+                        /** @description The sweep that found this ad. */
+                        parent_scan_id: string | null;
+                        labels: {
+                            [key: string]: string;
+                        };
+                        report_url: string;
+                        /** @description A read-only view that needs no login. */
+                        public_report_url: string;
+                        tag_slugs: string[];
+                        tags: {
+                            slug: string;
+                            category: string;
+                            /** @enum {unknown} */
+                            severity: "high" | "medium" | "low";
+                            /** @description The link that has the tag; empty: the whole scan. */
+                            url: string;
+                        }[];
+                        /** @description Orders the events of one scan. */
+                        sequence: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The event is taken. Any other answer lets it be sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onScanningScanCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event: an event that is sent again has the same. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds of Unix time. */
+                "webhook-timestamp": string;
+                /** @description Signatures, separated by spaces: `v1,` and the base64 of an HMAC-SHA256 of id, timestamp and body. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "scanning.scan.completed",
+                 *       "timestamp": "2026-03-01T09:30:00.000Z",
+                 *       "data": {
+                 *         "scan_id": "0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a",
+                 *         "url": "https://shop.example/landing",
+                 *         "country_code": "US",
+                 *         "emulator_id": "windows_chrome",
+                 *         "campaign_id": "c2a1f7de-52c9-4a39-8c7e-3f4f5b9f8a10",
+                 *         "run_id": "5a0f6c2e-7a44-4f0b-8d0e-9a7d2f1c6b55",
+                 *         "parent_scan_id": null,
+                 *         "labels": {
+                 *           "team": "emea"
+                 *         },
+                 *         "report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "public_report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "status": "completed",
+                 *         "classification": {
+                 *           "brand": "Example Shop",
+                 *           "ai_category": {
+                 *             "tier1": "Retail",
+                 *             "tier2": "Clothing",
+                 *             "tier3": null,
+                 *             "tier4": null
+                 *           },
+                 *           "iab_v3": {
+                 *             "id": "473",
+                 *             "tier1": "Shopping",
+                 *             "tier2": null,
+                 *             "tier3": null,
+                 *             "tier4": null
+                 *           },
+                 *           "custom_taxonomies": []
+                 *         },
+                 *         "network": "Example Ads",
+                 *         "network_host": "ads.example",
+                 *         "error": "",
+                 *         "sequence": 3
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "scanning.scan.completed";
+                    /**
+                     * Format: date-time
+                     * @description When the event occurred.
+                     */
+                    timestamp: string;
+                    data: {
+                        scan_id: string;
+                        /**
+                         * @description Of the scan, when the event occurred.
+                         * @enum {unknown}
+                         */
+                        status: "pending" | "running" | "crawled" | "checking" | "rechecking" | "completed" | "partial" | "failed" | "cancelled";
+                        /** @description Empty for ad tags and VAST tags. */
+                        url: string;
+                        country_code: string;
+                        emulator_id: string;
+                        campaign_id: string | null;
+                        run_id: string | null;
+                        /** @description The sweep that found this ad. */
+                        parent_scan_id: string | null;
+                        labels: {
+                            [key: string]: string;
+                        };
+                        report_url: string;
+                        /** @description A read-only view that needs no login. */
+                        public_report_url: string;
+                        classification: {
+                            brand: string | null;
+                            ai_category: {
+                                tier1: string;
+                                tier2: string | null;
+                                tier3: string | null;
+                                tier4: string | null;
+                            } | null;
+                            iab_v3: {
+                                tier1: string;
+                                tier2: string | null;
+                                tier3: string | null;
+                                tier4: string | null;
+                                id: string;
+                            } | null;
+                            custom_taxonomies: {
+                                taxonomy_id: string;
+                                taxonomy_name: string;
+                                taxonomy_slug: string;
+                                taxonomy_version: number;
+                                leaf_node_id: string | null;
+                                tier1: string | null;
+                                tier2: string | null;
+                                tier3: string | null;
+                                tier4: string | null;
+                                used_default: boolean;
+                            }[];
+                        };
+                        network: string;
+                        network_host: string;
+                        /** @description What is missing of a `partial` scan; empty: nothing. */
+                        error: string;
+                        /** @description Orders the events of one scan. */
+                        sequence: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The event is taken. Any other answer lets it be sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
