@@ -125,18 +125,6 @@ describe('campaigns', () => {
     ]);
   });
 
-  test('§2.8 a run of more than 10,000 scans is refused with a code of its own', async () => {
-    const tooMany = { repeat_count: 20, emulator_categories: [], emulator_mode: 'all' as const };
-    const ids = (await api.get('/api/v1/emulators')).body.map(({ id }: Json) => id);
-    const countries = (await api.get('/api/v1/geos')).body.map(({ country_code }: Json) => country_code);
-    const scans = ids.length * countries.length * 20;
-    const answer = await api.post(PATH, {
-      ...{ ...CAMPAIGN, ...tooMany, country_codes: countries, emulator_specific_ids: ids },
-    });
-    if (scans > 10_000) assert.deepEqual([answer.status, answer.body.code], [422, 'campaigns.run_too_large']);
-    else assert.equal(answer.status, 201);
-  });
-
   test('§4.2.12 null clears a field, an omitted one stays, and what cannot be null is refused', async () => {
     const { id } = await create({ referrer: 'https://Pub.example/a', labels: { team: 'red' }, repeat_count: 3 });
     const changed = (await patch(id, { referrer: null, name: ' Renamed ' })).body;
@@ -201,6 +189,100 @@ describe('campaigns', () => {
     }
   });
 
+  test('§4.5 days are whole days of the timezone, both ends included, and a bound of the last run excludes what never ran', async () => {
+    const [campaigns, groups] = [
+      api.store.collection<CampaignRecord>('campaigns'),
+      api.store.collection<GroupRecord>('campaign_groups'),
+    ];
+    // The 15th in Auckland is from 11:00 UTC of the 14th until 11:00 UTC of the 15th.
+    const moments = { before: '14T10:59:59.999', first: '14T11:00', last: '15T10:59:59.999', after: '15T11:00' };
+    for (const [name, time] of Object.entries({ ...moments, never: '15T00:00' })) {
+      const at = new Date(`2026-01-${time}Z`);
+      const [group_id, { id }] = [await newGroup(`Days ${name}`), await create({ name: `Days ${name}` })];
+      await groups.updateOne({ _id: group_id }, { $set: { created_at: at } });
+      const last_run_at = name === 'never' ? null : at;
+      await campaigns.updateOne({ _id: id }, { $set: { created_at: at, last_run_at, group_id } });
+    }
+    const found = async (query: string): Promise<string[]> => {
+      const [list, all] = [
+        (await api.get(`${PATH}?q=days&${query}`)).body,
+        (await api.get(`${GROUPS}?q=DAYS&${query}`)).body,
+      ];
+      const picked = (rows: Json[]) =>
+        rows.map(({ name }) => name.replace('Days ', '')).filter((one) => one !== 'never');
+      assert.deepEqual(picked(all), picked(list.items), 'groups are filtered as campaigns are');
+      if (query.startsWith('last_run')) assert.ok([...list.items, ...all].every(({ name }) => name !== 'Days never'));
+      return picked(list.items);
+    };
+    const IN_AUCKLAND = 'timezone=Pacific/Auckland';
+    for (const name of ['created', 'last_run']) {
+      const [from, to] = [`${name}_from=2026-01-15`, `${name}_to=2026-01-15`];
+      assert.deepEqual(await found(`${from}&${to}&${IN_AUCKLAND}`), ['last', 'first']);
+      assert.deepEqual(await found(`${from}&${IN_AUCKLAND}`), ['after', 'last', 'first']);
+      assert.deepEqual(await found(`${to}&${IN_AUCKLAND}`), ['last', 'first', 'before']);
+      assert.deepEqual(await found(`${name}_to=2026-01-14`), ['first', 'before'], 'in UTC by default');
+    }
+    assert.deepEqual(await found('created_from=2026-01-15&last_run_to=2026-01-15'), ['after', 'last']);
+    assert.equal((await api.get(`${PATH}?q=days&created_from=2026-01-14&created_to=2026-01-15`)).body.total, 5);
+    for (const path of [PATH, GROUPS]) {
+      const answer = await api.get(`${path}?last_run_from=2026-02-02&last_run_to=2026-02-01&created_to=2026-02-30`);
+      assert.deepEqual(
+        itemsOf(answer).map((item) => item.split(' ')[0]),
+        ['query.created_to', 'query.last_run_from'],
+      );
+    }
+  });
+
+  test('§4.5 `archived` lists archived ones and no others, in the picker too; names need not be unique', async () => {
+    const group_id = await newGroup('Of twins');
+    const [first, second] = [await create({ group_id, name: 'Twin' }), await create({ group_id, name: 'Twin' })];
+    const { id } = (await api.post('/api/v1/scans', { ...PAGE, campaign_id: first.id })).body;
+    for (let time = 0; time < 2; time += 1)
+      assert.equal((await api.post(`${PATH}/${first.id}/archive`)).body.is_archived, true);
+    assert.equal((await api.get(`/api/v1/scans/${id}`)).body.status, 'pending', 'what waits goes on');
+    const idsOf = async (query: string): Promise<string[]> => {
+      const [list, picker] = [
+        (await api.get(`${PATH}?group_id=${group_id}${query}`)).body.items,
+        (await api.get(`${PATH}/picker?group_id=${group_id}${query}`)).body,
+      ];
+      assert.deepEqual(
+        picker.map(({ id }: Json) => id),
+        list.map(({ id }: Json) => id),
+      );
+      return list.map(({ id }: Json) => id);
+    };
+    assert.deepEqual(await idsOf(''), [second.id]);
+    assert.deepEqual(await idsOf('&archived=false&q=twi'), [second.id]);
+    assert.deepEqual(await idsOf('&archived=true'), [first.id]);
+    assert.equal((await api.get(`${PATH}?group_id=${group_id}`, { key: KEYS.theirs })).body.total, 0);
+    for (let time = 0; time < 2; time += 1)
+      assert.equal((await api.post(`${PATH}/${first.id}/unarchive`)).body.is_archived, false);
+    assert.deepEqual(await idsOf(''), [second.id, first.id]);
+    for (const query of ['?limit=201', '?page=0', '/picker?limit=101'])
+      assert.equal((await api.get(`${PATH}${query}`)).status, 422, query);
+  });
+
+  test('§4.2.12 null restores the default of what limits a sweep, and an omitted key leaves it', async () => {
+    const sweep = { campaign_type: 'ad_discovery', max_discovered_ads: 3, ad_formats: ['pop', 'banner'] };
+    const { id, ...made } = await create(sweep);
+    const limitsOf = ({ max_discovered_ads, ad_formats }: Json) => ({ max_discovered_ads, ad_formats });
+    const set = { max_discovered_ads: 3, ad_formats: ['pop', 'banner'] };
+    assert.deepEqual(limitsOf(made), set);
+    assert.deepEqual(limitsOf((await patch(id, { name: 'Other' })).body), set);
+    assert.deepEqual(limitsOf((await patch(id, { max_discovered_ads: null })).body), {
+      ...set,
+      max_discovered_ads: null,
+    });
+    const none = { max_discovered_ads: null, ad_formats: null };
+    assert.deepEqual(limitsOf((await patch(id, { ad_formats: null })).body), none);
+    for (const [field, value] of [
+      ['max_discovered_ads', 26],
+      ['ad_formats', []],
+      ['ad_formats', ['pop', 'pop']],
+    ] as const)
+      assert.equal((await patch(id, { [field]: value })).status, 422, `${field} ${value}`);
+  });
+
   test('§5.4 reading needs campaigns.read, and everything else campaigns.write', async () => {
     const [reader, writer] = [await api.keyThatMay('campaigns.read'), await api.keyThatMay('campaigns.write')];
     const status = async (method: string, path: string, key: string) => (await api.call(method, path, { key })).status;
@@ -209,6 +291,16 @@ describe('campaigns', () => {
     assert.equal(await status('GET', GROUPS, writer), 403);
     assert.equal(await status('POST', `${PATH}/x/archive`, reader), 403);
     assert.equal(await status('POST', `${GROUPS}/x/archive`, writer), 404);
+    const reads = [
+      `${PATH}/x`,
+      `${PATH}/x/runs`,
+      `${PATH}/x/changes`,
+      `${GROUPS}/x`,
+      '/api/v1/runs/x',
+      '/api/v1/runs/x/scans',
+    ];
+    for (const path of reads)
+      assert.deepEqual([await status('GET', path, reader), await status('GET', path, writer)], [404, 403], path);
   });
 });
 
@@ -344,6 +436,23 @@ describe('runs of campaigns', () => {
       'body.run_id invalid_combination',
     ]);
     assert.equal((await api.get(`/api/v1/runs/${run_id}`, { key: KEYS.theirs })).status, 404);
+  });
+
+  test('§4.2.8 the scans of a bulk request join one run of their campaign, with the values of its own body', async () => {
+    const { id: campaign_id } = await create({ referrer: 'https://pub.example/', ignore_first_n_domains: 2 });
+    const { country_code: _, ...page } = PAGE;
+    const bulk = { ...page, country_codes: ['us', 'PT'], repeat_count: 2, campaign_id };
+    assert.equal((await api.post('/api/v1/scans/bulk', { ...bulk, repeat_count: 21 })).status, 422);
+    assert.equal((await runsOf(campaign_id)).total, 0, 'nothing of a refused request');
+    const answer = await api.post('/api/v1/scans/bulk', bulk);
+    assert.equal(answer.status, 201, answer.text);
+    const [{ id, total }] = (await runsOf(campaign_id)).items;
+    assert.equal(total, 4);
+    const scans = await api.store.collection<ScanRecord>('scans').find({ run_id: id }).toArray();
+    assert.deepEqual(
+      scans.map(({ referrer, ignore_first_n_domains }) => [referrer, ignore_first_n_domains]),
+      Array(4).fill([null, 0]),
+    );
   });
 
   test('§2.8 a run counts each scan once, by the state in which it last ended', async () => {

@@ -142,6 +142,39 @@ describe('runs by hand', () => {
     assert.ok(new Set(drawn.flat()).size > 1, 'each run draws for itself');
   });
 
+  test('§2.8 a campaign whose run would have more than 10,000 scans is refused with a code of its own', async () => {
+    const devices = EMULATORS.map(({ id }) => id);
+    const large = { country_codes: COUNTRIES, repeat_count: 20, emulator_categories: [], emulator_mode: 'all' };
+    const { id } = await campaign({ ...large, emulator_specific_ids: devices.slice(0, 25) });
+    const tooLarge = { ...large, emulator_specific_ids: devices.slice(0, 26) };
+    const answers = [
+      await api.post(PATH, { name: 'Too large', url: 'https://shop.example/', ...tooLarge }),
+      await api.call('PATCH', `${PATH}/${id}`, { body: { emulator_specific_ids: devices.slice(0, 26) } }),
+    ];
+    for (const { status, body } of answers) assert.deepEqual([status, body.code], [422, 'campaigns.run_too_large']);
+    const again = await campaign({
+      ...large,
+      country_codes: [...COUNTRIES, 'a1'],
+      emulator_specific_ids: devices.slice(0, 25),
+    });
+    assert.equal(again.country_codes.length, 20, 'a country that is named twice counts once');
+  });
+
+  test('§2.8.5 the ads that a sweep of a run discovers count in its total and counters', async () => {
+    const { id } = await campaign({ campaign_type: 'ad_discovery', country_codes: ['US'] });
+    const run = await post(`${PATH}/${id}/run`);
+    await create();
+    const [sweep] = await scansOf(run.id);
+    const child = {
+      ...sweep!,
+      _id: crypto.randomUUID(),
+      report_token: crypto.randomUUID(),
+      parent_scan_id: sweep!._id,
+    };
+    await api.scans.insertUnlessExists({ ...child, slot: 1, status: 'failed', final_status: 'failed' });
+    assert.equal(await countsOf(run.id), '2 0 1 0 0');
+  });
+
   test('§2.8 a run that the quota does not cover wholly is refused wholly, with a string', async () => {
     const { id } = await campaign({ repeat_count: 3 });
     await api.domains.accounts.verbs.writeFinishedReservations();
