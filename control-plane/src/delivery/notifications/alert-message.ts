@@ -28,11 +28,19 @@ export type AlertMessage = {
 /** Lines that a message has at most (decisions 12). */
 export const LINES_MAX = 20;
 
+/** Longer subjects are cut by most mail programs. */
+const SUBJECT_MAX = 200;
 const TEXT_MAX = { campaign: 120, tag: 100, url: 150, label: 60 };
 
 /** The first line of a message: `Spring offer: open · 3 alerts`. */
 export const titleOf = ({ campaign, status, count }: AlertMessage): string =>
   `${shown(campaign, TEXT_MAX.campaign)}: ${status} · ${count} ${count === 1 ? 'alert' : 'alerts'}`;
+
+/** The subject of a mail: the title, and what was found: `Spring offer: open · 3 alerts: Back button trap (high), Plays sound (medium)`. */
+export function subjectOf(message: AlertMessage): string {
+  const found = [...new Set(message.lines.map((line) => factsOf(line).heading))];
+  return shown([titleOf(message), found.join(', ')].filter((part) => part !== '').join(': '), SUBJECT_MAX);
+}
 
 /** What an alert says, in the order of reading; empty ones are left out. Values come from clients and from hostile pages. */
 export type LineFact = { name: string; value: string };

@@ -30,20 +30,29 @@ export async function composeMessage(
   const { alertIds, count } = await notices.contentOf(message, LINES_MAX);
   const found = new Map((await findAlerts(organization_id, alertIds)).map((alert) => [alert._id, alert]));
   const alerts = alertIds.flatMap((id) => found.get(id) ?? []);
-  const [first] = alerts;
+  const tags = await readTags(organization_id, [...new Set(alerts.map(({ tag_slug }) => tag_slug))]);
+  const shown = alerts
+    .map((alert) => ({ alert, line: lineOf(alert, destination, tags, publicUrl) }))
+    .sort((one, other) => rankOf(one.line) - rankOf(other.line));
+  const first = shown[0]?.alert;
   if (!first) return null;
-  const [name, tags, bytes] = await Promise.all([
+  const [name, bytes] = await Promise.all([
     campaignName(organization_id, campaign_id),
-    readTags(organization_id, [...new Set(alerts.map(({ tag_slug }) => tag_slug))]),
     pictureOf(organization_id, first.scan_id),
   ]);
   const { publicReport } = scanLinks(publicUrl, { _id: first.scan_id, report_token: first.report_token });
   const picture = bytes && { bytes, url: `${publicReport}/picture.jpg` };
   return {
     ...{ campaign: name ?? 'A deleted campaign', status, count, note: '', picture },
-    lines: alerts.map((alert) => lineOf(alert, destination, tags, publicUrl)),
+    lines: shown.map(({ line }) => line),
   };
 }
+
+const SEVERE_FIRST = ['high', 'medium', 'low'];
+
+/** The place of a line in its message: the most severe first, those without a severity last. */
+const rankOf = ({ severity }: AlertLine): number =>
+  SEVERE_FIRST.includes(severity) ? SEVERE_FIRST.indexOf(severity) : SEVERE_FIRST.length;
 
 function lineOf(
   alert: AlertRecord,

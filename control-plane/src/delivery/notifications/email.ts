@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/pages/html.ts';
 import type { Mail, Mailer } from '../../platform/mail.ts';
-import { type AlertLine, type AlertMessage, factsOf, moreOf, titleOf } from './alert-message.ts';
+import { type AlertLine, type AlertMessage, factsOf, moreOf, subjectOf, titleOf } from './alert-message.ts';
 import type { SendOutcome } from './destination-health.ts';
 
 const PICTURE = 'screenshot';
@@ -26,7 +26,7 @@ export function alertMail(address: string, message: AlertMessage): Mail {
   const more = moreOf(count - lines.length);
   const text = [inert(title), ...(note ? [note] : []), ...lines.map(lineText), ...(more ? [more] : [])].join('\n\n');
   return {
-    ...{ to: [address], subject: title, text: `${text}\n` },
+    ...{ to: [address], subject: subjectOf(message), text: `${text}\n` },
     html: page(message, title, more).toString(),
     ...(picture && {
       pictures: [{ cid: PICTURE, filename: 'screenshot.jpg', type: 'image/jpeg', bytes: picture.bytes }],

@@ -58,8 +58,9 @@ export function slackPayload(message: AlertMessage) {
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: title.slice(0, HEADER_MAX), emoji: false } },
       ...(note ? [section(plain(note))] : []),
-      ...sections.map(section),
+      ...sections.slice(0, 1).map(section),
       ...(picture ? [{ type: 'image', image_url: picture.url, alt_text: 'Screenshot of the first alert' }] : []),
+      ...sections.slice(1).map(section),
       ...(more ? [{ type: 'context', elements: [{ type: 'mrkdwn', text: more }] }] : []),
     ],
   };

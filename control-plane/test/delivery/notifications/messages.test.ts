@@ -126,6 +126,31 @@ describe('messages about alerts', () => {
     assert.ok(!/Secret name|autosound|medium/.test(text), text);
   });
 
+  test('§2.8.50 the most severe findings are first, and the subject of a mail names them', async () => {
+    const [chat, mailbox] = [
+      await newDestination(),
+      await newDestination({ channel: 'email', slack: undefined, email: { address: 'ops@client.example' } }),
+    ];
+    const campaign = await newCampaign([chat.id, mailbox.id], 'Severe');
+    const before = slack.received.length;
+    for (const severity of ['low', null, 'high', 'medium'] as const)
+      await raiseAlert(api, campaign, {}, { severity, tag_display_name: `Finding ${severity}` });
+    await relayAll(api);
+    await dispatchAfter(61 * SECOND_MS);
+    const { blocks } = slack.received[before]!.body;
+    const headings = blocks.slice(1).map(({ text }: Json) => text.text.replaceAll('\u200b', '').split('\n')[0]);
+    assert.deepEqual(headings, [
+      '*Finding high (high)*',
+      '*Finding medium (medium)*',
+      '*Finding low (low)*',
+      '*Finding null*',
+    ]);
+    const { headers } = partsOf(mail.received.at(-1)!.source);
+    const [, subject = ''] = /^Subject: (.*)/m.exec(headers)!;
+    const words = subject.replaceAll(/=\?UTF-8\?Q\?(.*?)\?=\s*/gi, (_, coded: string) => coded.replaceAll('_', ' '));
+    assert.match(words, /^Severe\S* open .* 4 alerts\S* Finding high .* Finding medium .* Finding low/);
+  });
+
   test('§2.8.52 a message is sent when an alert is raised or changes, for the statuses of the destination, each status by itself', async () => {
     const [opens, closes] = [await newDestination(), await newDestination({ included_statuses: ['resolved'] })];
     const campaign = await newCampaign([opens.id, closes.id], 'Statuses');

@@ -52,6 +52,15 @@ describe('hostile texts in messages', () => {
     }
   });
 
+  it('§2.8.63 have the picture beside the alert that it shows', () => {
+    const picture = { bytes: Buffer.alloc(1), url: 'https://adsweep.example/r/token/picture.jpg' };
+    const { blocks } = slackPayload(messageOf([lineOf('one'), lineOf('two')], { picture }));
+    assert.deepEqual(
+      blocks.map(({ type }) => type),
+      ['header', 'section', 'image', 'section'],
+    );
+  });
+
   it('§2.8.61 are text in the HTML of Telegram, which fits into its limits', () => {
     for (const attack of ATTACKS)
       for (const max of [1_024, 4_096]) {
