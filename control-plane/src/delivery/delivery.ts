@@ -44,11 +44,12 @@ export function deliveryDomain(
   const { store, secrets, wake, mailer, metrics, logger } = platform;
   const deliveries = deliveryStore(store);
   const [events, endpoints, alerts] = [eventStore(store), endpointStore(store), alertStore(store)];
-  const notified = notifications(platform, needs, alerts, settings);
+  /** What sends to clients' servers, of webhooks and notifications alike. */
+  const { post, close } = guardedPost(settings.egress);
+  const closing = { stop: async () => close() };
+  const notified = notifications({ ...platform, post }, needs, alerts, settings);
   const outboxFilled = () => wake.announce('outbox');
   const queued = () => wake.announce('deliveries');
-  const toEndpoints = guardedPost(settings.egress);
-  const closing = { stop: async () => toEndpoints.close() };
   /** What follows the changes of alerts. */
   const followers: AlertFollower[] = [notified.follower];
   const outboxHandlers = {
@@ -75,10 +76,10 @@ export function deliveryDomain(
     },
   };
   const sending: DispatchParts = {
-    ...{ endpoints, deliveries, events, secrets, readTags: needs.readTags, post: toEndpoints.post, metrics, logger },
+    ...{ endpoints, deliveries, events, secrets, readTags: needs.readTags, post, metrics, logger },
   };
   const warning: WarningParts = { endpoints, mailer, contactEmailsOf: needs.contactEmailsOf, logger };
-  const deliveryParts: DeliveryRouteParts = { endpoints, deliveries, events, secrets, post: toEndpoints.post, queued };
+  const deliveryParts: DeliveryRouteParts = { endpoints, deliveries, events, secrets, post, queued };
   return {
     stores: { events, endpoints, deliveries, alerts, ...notified.stores },
     routes: {
@@ -91,7 +92,7 @@ export function deliveryDomain(
       ],
     },
     loops: {
-      api: () => [...notified.loops.api(), closing],
+      api: () => [closing],
       relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)],
       dispatcher: () => [
         ...notified.loops.dispatcher(),

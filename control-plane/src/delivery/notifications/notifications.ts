@@ -1,5 +1,5 @@
 import type { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
-import { guardedPost } from '@adsweep/shared/egress/guarded-post.ts';
+import type { GuardedPost } from '@adsweep/shared/egress/guarded-post.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type { ReferenceDomain } from '../../reference/reference.ts';
 import type { CampaignsDomain } from '../../scanning/campaigns.ts';
@@ -26,21 +26,22 @@ export type NotificationsSettings = {
   publicUrl: string;
 };
 
+/** What notifications use of the platform, and what sends to clients' servers. */
+type Parts = Pick<Platform, 'store' | 'secrets' | 'mailer' | 'metrics' | 'logger'> & Pick<GuardedPost, 'post'>;
+
 /** Destinations of alerts, the routing of campaigns, and the messages. */
 export function notifications(
-  { store, secrets, mailer, metrics, logger }: Pick<Platform, 'store' | 'secrets' | 'mailer' | 'metrics' | 'logger'>,
+  { store, secrets, mailer, metrics, logger, post }: Parts,
   { readRouting, writeRouting, campaignWordsOf, readTags, pictureForMessage }: NotificationsNeeds,
   alerts: Pick<AlertStore, 'findAll'>,
   { egress, telegramApiUrl, publicUrl }: NotificationsSettings,
 ) {
   const [destinations, notices] = [destinationStore(store), noticeStore(store)];
-  const guarded = guardedPost(egress);
-  const send = messageSender({ secrets, mailer, post: guarded.post, telegramApiUrl });
+  const send = messageSender({ secrets, mailer, post, telegramApiUrl });
   const findUnknown = async (organizationId: string, ids: string[]): Promise<Set<string>> => {
     const known = await destinations.list(organizationId);
     return new Set(ids).difference(new Set(known.map(({ _id }) => _id)));
   };
-  const closing = { stop: async () => guarded.close() };
   const dispatching: DispatchParts = {
     ...{ destinations, notices, send, metrics, logger },
     compose: {
@@ -59,10 +60,7 @@ export function notifications(
       }),
       ...overrideRoutes({ findUnknown, readRouting, writeRouting }),
     ],
-    loops: {
-      api: () => [closing],
-      dispatcher: () => [startDispatching(dispatching), closing],
-    },
+    loops: { dispatcher: () => [startDispatching(dispatching)] },
     follower: queueNotices({ destinations, notices, readRouting }),
     dispatching,
     verbs: { findUnknownDestinations: findUnknown },
