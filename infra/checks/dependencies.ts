@@ -13,12 +13,17 @@ const REGISTRY_MS = 8_000;
 /** Tests of the checks contain source texts that import packages which do not exist. */
 const holdsSourceTexts = (path: string) => path.startsWith('infra/checks/test/');
 
-/** Every import of a package that the file's own workspace does not declare; `infra` is covered by the root's `package.json`. */
+/**
+ * Every import of a package that the file's own workspace does not declare; `infra` is covered by the root's `package.json`. What is below `src`
+ * is installed without the packages for development.
+ */
 export function undeclaredPackages(root: string): string[] {
   const declared = new Map<string, Set<string>>();
-  const declaredBy = (folder: string) => {
-    if (!declared.has(folder)) declared.set(folder, packagesOf(root, folder));
-    return declared.get(folder)!;
+  const declaredBy = (folder: string, path: string) => {
+    const shipped = isShipped(path, folder);
+    const key = `${folder} ${shipped}`;
+    if (!declared.has(key)) declared.set(key, packagesOf(root, folder, shipped));
+    return declared.get(key)!;
   };
   return readSources(root)
     .filter(({ path }) => !holdsSourceTexts(path))
@@ -28,17 +33,20 @@ export function undeclaredPackages(root: string): string[] {
       const missing = imports
         .map(({ written }) => packageOf(written))
         .filter((name) => !/^(\.|node:)/.test(name) && name !== `@adsweep/${folder.split('/').at(-1)}`)
-        .filter((name) => !declaredBy(folder).has(name));
-      return [...new Set(missing)].map((name) => `${path}: ${name} is not declared in ${join(folder, 'package.json')}`);
+        .filter((name) => !declaredBy(folder, path).has(name));
+      const where = `${join(folder, 'package.json')}${isShipped(path, folder) ? ', or only for development' : ''}`;
+      return [...new Set(missing)].map((name) => `${path}: ${name} is not declared in ${where}`);
     });
 }
 
-function packagesOf(root: string, folder: string): Set<string> {
+const isShipped = (path: string, folder: string): boolean => path.startsWith(`${folder}/src/`);
+
+function packagesOf(root: string, folder: string, shipped: boolean): Set<string> {
   const { dependencies = {}, devDependencies = {} } = JSON.parse(
     readFileSync(join(root, folder, 'package.json'), 'utf8'),
   );
   const linked = folder === '.' ? workspaces.map((one) => `@adsweep/${one.split('/').at(-1)}`) : [];
-  return new Set([...Object.keys(dependencies), ...Object.keys(devDependencies), ...linked]);
+  return new Set([...Object.keys(dependencies), ...(shipped ? [] : Object.keys(devDependencies)), ...linked]);
 }
 
 type Audit = { vulnerabilities?: Record<string, { severity: string; range: string; via: (string | Advisory)[] }> };

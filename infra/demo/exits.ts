@@ -116,12 +116,12 @@ const NETWORK_HOSTS = [
 ];
 
 /**
- * The demo's exits file: exits that leave from this machine, whatever place they name, and the names of the ad world mapped to
- * `127.0.0.1:<port>`. The operator's own exits and mappings take precedence.
+ * The demo's exits file: exits that leave from the router's machine, whatever place they name, and the names of the ad world mapped to
+ * `<address>:<port>`, an IPv4 address. The operator's own exits and mappings take precedence.
  */
-export function demoExits(port: number): ExitsFile {
+export function demoExits(port: number, address = '127.0.0.1'): ExitsFile {
   const names = [...DOMAINS.map((domain) => `*.${domain}`), ...NETWORK_HOSTS];
-  const hosts = Object.fromEntries(names.map((name) => [name, `127.0.0.1:${port}`]));
+  const hosts = Object.fromEntries(names.map((name) => [name, `${address}:${port}`]));
   return { exits: directExits(), hosts };
 }
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
+import { demoScan, sweepCommand } from '../demo/demo-scan.ts';
 import { readFarmConfig } from './config.ts';
 import { lockDataDir } from './data-dir.ts';
-import { demoScan, sweepCommand } from './demo-scan.ts';
 import { Farm } from './farm.ts';
 
 /** Time limit for stopping everything, which must take at most 10 s. */

@@ -24,20 +24,23 @@ function repository(test: TestContext, files: Record<string, string>): string {
 }
 
 describe('imported packages', () => {
-  it('an imported package must be declared by the workspace that imports it, even if another one declares it', (test) => {
+  it('an imported package must be declared by the workspace that imports it, even if another one declares it; below src, as one to run', (test) => {
     const root = repository(test, {
       'control-plane/package.json': manifest('control-plane', {
         dependencies: { koa: '1' },
         devDependencies: { x: '1' },
       }),
-      'control-plane/src/a.ts': "import 'koa';\nimport type { X } from 'x/y';\nimport './b.ts';\nimport 'node:fs';\n",
+      'control-plane/src/a.ts': "import 'koa';\nimport './b.ts';\nimport 'node:fs';\n",
+      'control-plane/src/b.ts': "import type { X } from 'x/y';\n",
+      'control-plane/test/a.ts': "import 'x';\n",
       'shared/src/a.ts': "import { Koa } from 'koa';\nawait import('@scope/name/part');\n",
       'infra/farm/a.ts': "import '@adsweep/shared/a.ts';\nimport 'x';\n",
     });
     assert.deepEqual(undeclaredPackages(root).sort(), [
+      'control-plane/src/b.ts: x is not declared in control-plane/package.json, or only for development',
       'infra/farm/a.ts: x is not declared in package.json',
-      'shared/src/a.ts: @scope/name is not declared in shared/package.json',
-      'shared/src/a.ts: koa is not declared in shared/package.json',
+      'shared/src/a.ts: @scope/name is not declared in shared/package.json, or only for development',
+      'shared/src/a.ts: koa is not declared in shared/package.json, or only for development',
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFinal, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import { DEMO_PAGE, DEMO_SWEEP } from '../demo/exits.ts';
+import { DEMO_PAGE, DEMO_SWEEP } from './exits.ts';
 
 type Scan = {
   id: string;

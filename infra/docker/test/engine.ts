@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const COMPOSE = join(import.meta.dirname, '../../compose/compose.yaml');
+const WITHOUT_REGISTRY = join(import.meta.dirname, 'without-registry.yaml');
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+const PULL_MS = 60_000;
+const COMMAND_MS = 10 * 60_000;
+
+/** The output of `docker <args>`, both streams. Rejects when it fails, with its output. */
+export async function docker(...args: string[]): Promise<string> {
+  const { stdout, stderr } = await run('docker', args, { maxBuffer: OUTPUT_BYTES_MAX, timeout: COMMAND_MS });
+  return (stdout + stderr).trim();
+}
+
+/** Like {@link docker}, with the exit code instead of a rejection. */
+export async function dockerOutcome(...args: string[]): Promise<{ code: number; output: string }> {
+  try {
+    return { code: 0, output: await docker(...args) };
+  } catch (error) {
+    const { code, stdout = '', stderr = '' } = error as { code?: number; stdout?: string; stderr?: string };
+    return { code: typeof code === 'number' ? code : -1, output: stdout + stderr };
+  }
+}
+
+/** Why containers cannot be tested here, null: they can. */
+export async function missingEngine(): Promise<string | null> {
+  const engine = await dockerOutcome('version', '--format', '{{.Server.Version}}');
+  if (engine.code !== 0) return 'no Docker engine answers: start one, or set DOCKER_HOST';
+  const compose = await dockerOutcome('compose', 'version', '--short');
+  return compose.code === 0 ? null : 'docker compose is missing: install its plugin, version 2.24 or newer';
+}
+
+/** Whether an image is here or can be had from a registry. */
+export async function hasImage(name: string): Promise<boolean> {
+  if ((await dockerOutcome('image', 'inspect', name)).code === 0) return true;
+  return run('docker', ['pull', '-q', name], { timeout: PULL_MS }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A deployment of our Compose file under a name and a port of its own. */
+export class Deployment {
+  readonly name = `adsweep-test-${process.pid}`;
+  readonly #files: string[];
+  readonly #port: number;
+
+  constructor(port: number, withRegistry: boolean) {
+    this.#port = port;
+    this.#files = withRegistry ? [COMPOSE] : [COMPOSE, WITHOUT_REGISTRY];
+    process.env.ADSWEEP_PORT = String(port);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  compose(...args: string[]): Promise<string> {
+    return docker(
+      'compose',
+      '-p',
+      this.name,
+      ...this.#files.flatMap((file) => ['-f', file]),
+      '--profile',
+      'demo',
+      ...args,
+    );
+  }
+
+  /** The ids of a service's running containers. */
+  async containers(service: string): Promise<string[]> {
+    const filters = [`label=com.docker.compose.project=${this.name}`, `label=com.docker.compose.service=${service}`];
+    const ids = await docker('ps', '-q', ...filters.flatMap((filter) => ['--filter', filter]));
+    return ids.split('\n').filter(Boolean);
+  }
+
+  async container(service: string): Promise<string> {
+    const [id] = await this.containers(service);
+    if (!id) throw new Error(`no container of ${service} is running`);
+    return id;
+  }
+}
+
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Waits until `check` returns a value; rejects with `what` after `ms` milliseconds. An error counts as no value. */
+export async function until<T>(what: string, ms: number, check: () => Promise<T | null | false>): Promise<T> {
+  const end = Date.now() + ms;
+  let last: unknown = null;
+  while (Date.now() < end) {
+    const value = await check().catch((error: unknown) => {
+      last = error;
+      return null;
+    });
+    if (value) return value;
+    await sleep(500);
+  }
+  throw new Error(`${what}: not within ${ms / 1000} s`, { cause: last });
+}

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from './engine.ts';
+
+export type Scan = { id: string; status: string; error: string };
+
+const FINAL = ['completed', 'partial', 'failed', 'cancelled'];
+/** A harmless landing of the ad world, quick to scan. */
+const PAGE = { url: 'http://quiet.shop.example/', country_code: 'DE', emulator_id: 'windows_chrome' };
+
+/** The API of a deployment, as a client uses it. */
+export class Client {
+  readonly #baseUrl: string;
+  readonly #key: string;
+
+  constructor(baseUrl: string, key: string) {
+    this.#baseUrl = baseUrl;
+    this.#key = key;
+  }
+
+  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' };
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(this.#baseUrl + path, { method, headers, ...json, signal: AbortSignal.timeout(20_000) });
+    if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as T;
+  }
+
+  /** Submits scans, each with an Idempotency-Key of its own, so that a request that got no answer can be sent again. Returns their ids. */
+  async submit(count: number): Promise<string[]> {
+    const one = async (): Promise<string> => {
+      const key = crypto.randomUUID();
+      const scan = await until('a scan is accepted', 60_000, () => this.#create(key));
+      return scan.id;
+    };
+    return Promise.all(Array.from({ length: count }, one));
+  }
+
+  async #create(key: string): Promise<Scan> {
+    const headers = {
+      ...{ authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', 'idempotency-key': key },
+    };
+    const body = JSON.stringify({ ...PAGE, retry_max_attempts: 3 });
+    const answer = await fetch(`${this.#baseUrl}/api/v1/scans`, { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(`a scan was answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Scan;
+  }
+
+  /** The scans, when all of them have ended. Rejects after `ms` milliseconds. */
+  async ended(ids: string[], ms: number): Promise<Scan[]> {
+    const done = new Map<string, Scan>();
+    const end = Date.now() + ms;
+    while (done.size < ids.length) {
+      if (Date.now() > end)
+        throw new Error(`${ids.length - done.size} of ${ids.length} scans have not ended within ${ms / 1000} s`);
+      for (const id of ids.filter((one) => !done.has(one))) {
+        const scan = await this.call<Scan>('GET', `/api/v1/scans/${id}`).catch(() => null);
+        if (scan && FINAL.includes(scan.status)) done.set(id, scan);
+      }
+      await sleep(500);
+    }
+    return ids.map((id) => done.get(id)!);
+  }
+}
+
+/** What went wrong with scans, as text; '' when all are completed. */
+export const faultsOf = (scans: Scan[]): string =>
+  scans
+    .filter(({ status }) => status !== 'completed')
+    .map(({ id, status, error }) => `${id} ${status} ${error}`)
+    .join('\n');
