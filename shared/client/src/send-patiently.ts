@@ -1,7 +1,7 @@
 /** How requests are sent. */
 export type Patience = {
   fetch: (request: Request) => Promise<Response>;
-  /** How often a request is sent again. */
+  /** How often a request is sent again, unless it asks for a stream. */
   retries: number;
   /** How long an answer may take; of a stream, its beginning. */
   timeoutMs: number;
@@ -18,10 +18,12 @@ const ASKED_PAUSE_MAX_MS = 120_000;
  * reason of the request's signal, a `TimeoutError`, or the error of `fetch`.
  */
 export async function sendPatiently(request: Request, patience: Patience): Promise<Response> {
+  // Whoever follows a stream goes on another way when it is refused.
+  const retries = isStream(request) ? 0 : patience.retries;
   for (let tries = 0; ; tries += 1) {
     const outcome = await sendOnce(request.clone(), patience).catch((error: unknown) => ({ error }));
     request.signal.throwIfAborted();
-    const pauseMs = tries < patience.retries ? pauseBeforeRetry(request, outcome, tries) : null;
+    const pauseMs = tries < retries ? pauseBeforeRetry(request, outcome, tries) : null;
     if (pauseMs !== null) await pause(pauseMs, request.signal);
     else if ('error' in outcome) throw outcome.error;
     else return outcome;
@@ -52,6 +54,8 @@ function retryAfterMs(headers: Headers, now: number): number {
   return ms > 0 ? ms : 0;
 }
 
+const isStream = ({ headers }: Request): boolean => headers.get('Accept') === 'text/event-stream';
+
 /** One try. The body is read here, so that the timeout and the next try cover it too; a stream's is left to its reader. */
 async function sendOnce(request: Request, { fetch, timeoutMs }: Patience): Promise<Response> {
   const giveUp = new AbortController();
@@ -59,15 +63,14 @@ async function sendOnce(request: Request, { fetch, timeoutMs }: Patience): Promi
   const timer = setTimeout(late, timeoutMs);
   const abort = () => giveUp.abort(request.signal.reason);
   request.signal.addEventListener('abort', abort);
-  const isStream = request.headers.get('Accept') === 'text/event-stream';
   try {
     const response = await fetch(new Request(request, { signal: giveUp.signal }));
-    if (response.body === null || (isStream && response.ok)) return response;
+    if (response.body === null || (isStream(request) && response.ok)) return response;
     const { status, statusText, headers } = response;
     return new Response(await response.arrayBuffer(), { status, statusText, headers });
   } finally {
     clearTimeout(timer);
-    if (!isStream) request.signal.removeEventListener('abort', abort);
+    if (!isStream(request)) request.signal.removeEventListener('abort', abort);
   }
 }
 

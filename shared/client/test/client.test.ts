@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { KEYS, PAGE, type RunningApi, runningApi } from '../../../control-plane/test/support/running-api.ts';
 import { AdsweepError, adsweep, type Client, type ScanState } from '../src/client.ts';
 import { OPERATIONS } from '../src/generated/operations.ts';
-import { type answer, scriptedServer } from './support/scripted-server.ts';
+import { answer, scriptedServer } from './support/scripted-server.ts';
 
 describe('a client of the real API', () => {
   let server: RunningApi;
@@ -115,6 +115,13 @@ describe('a client of the real API', () => {
     await assert.rejects(api.scans.wait(id, { signal: AbortSignal.timeout(50) }), { name: 'TimeoutError' });
     await api.cancelScan(id);
   });
+});
+
+test('waiting goes on without the stream of events if the server refuses it', async (t) => {
+  const full = answer(503, { detail: 'Too many streams are open.', code: 'unavailable' }, { 'retry-after': '60' });
+  const { api, requests } = await scriptedServer(t, [full, answer(200, { id: 'one', status: 'completed' })]);
+  assert.equal((await api.scans.wait('one')).status, 'completed');
+  assert.equal(requests.length, 2);
 });
 
 test('a picture is a Blob and a markup a text', async (t) => {

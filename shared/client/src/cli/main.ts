@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { AdsweepError, adsweep } from '../client.ts';
 import { ask } from './ask.ts';
@@ -50,6 +51,7 @@ export async function main(args: string[], { env, stdout, stderr }: Surroundings
   try {
     const config = readConfig(env);
     const terminal = terminalOn(stdout, stderr, config);
+    if (args[0] === '--version') return showVersion(terminal);
     const named = findCommand(args);
     if (!named) return help(terminal, args);
     const words = args.slice(named.name.split(' ').length);
@@ -78,6 +80,13 @@ function parse(args: string[], options: Options) {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+function showVersion(terminal: Terminal): number {
+  // Two folders above this file, in a checkout and in the package.
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  terminal.print(version);
+  return 0;
 }
 
 function help(terminal: Terminal, [word]: string[]): number {

@@ -75,9 +75,10 @@ export function terminalOn(
     /** A table that fits the terminal; elsewhere nothing of it is cut. */
     table(headers: string[], rows: string[][]): void {
       progress(null);
-      const lines = table(headers, rows, width, (cell, _, row) =>
-        row === null ? styled('dim', cell) : styled(STYLES[cell.trim()] ?? 'reset', cell),
-      );
+      const lines = table(headers, rows, width, (cell, _, row) => {
+        const style = row === null ? 'dim' : STYLES[cell.trim()];
+        return style ? styled(style, cell) : cell;
+      });
       stdout.write(`${lines.join('\n')}\n`);
     },
 

@@ -46,9 +46,8 @@ export function showEstimate({ json, terminal }: Context, estimate: Schemas['Est
   if (json) terminal.json(estimate);
   else {
     const [min, max] = [cost_micros.min / 1e6, cost_micros.max / 1e6];
-    terminal.print(
-      `${scans} scans, ${min === max ? min : `${min} to ${max}`}${routable === false ? ', no exit serves them' : ''}`,
-    );
+    terminal.print(`scans: ${scans}, price: ${min === max ? min : `${min} to ${max}`}`);
+    if (routable === false) terminal.print('No exit serves them.');
     for (const warning of warnings) terminal.print(warning);
   }
   return 0;
@@ -56,7 +55,7 @@ export function showEstimate({ json, terminal }: Context, estimate: Schemas['Est
 
 function showCreated({ json, terminal }: Context, created: Schemas['Scan']): number {
   if (json) terminal.json({ verdict: null, scans: [{ scan: created, tags: [] }] });
-  else terminal.headline(created.status, `${created.id}\n`.trim());
+  else terminal.headline(created.status, created.id);
   if (!json) terminal.print(created.public_report_url);
   return 0;
 }
