@@ -11,15 +11,21 @@ const slot = (name: string, url = adUrl(name)) => `<p>Text of the page about ${n
   <iframe id="google_ads_iframe_/1/${name}_0" src="${url}" width="300" height="250" style="border:0"></iframe></div></div>
   <div style="height:300px"></div>`;
 const banner = (name: string, script: string) =>
-  `<body style="margin:0"><a id="ad" style="display:block;width:300px;height:250px;background:#ace" href="#">Offer ${name}</a>
+  `<body style="margin:0"><a id="ad" style="display:block;height:100vh;background:#ace" href="#">Offer ${name}</a>
   <script>ad.onclick = (event) => { event.preventDefault(); ${script} }</script>`;
 
 /** What a click on each ad does, by name, in the order of the page. */
 const ADS: Record<string, string> = {
+  cover: "open('http://shop-cover.example/')",
   plain: "open('http://shop-plain.example/')",
   last: "open('http://shop-last.example/')",
   beyond: "open('http://shop-beyond.example/')",
 };
+
+/** An ad that lies over the page until it is closed. */
+const COVER = `<div id="cover" style="position:fixed;inset:0;background:#000a">
+  <button aria-label="Close" style="position:absolute;right:10px;top:10px" onclick="fetch('/closed'); document.getElementById('cover').remove()">Close</button>
+  <iframe src="${adUrl('cover')}" width="800" height="473" style="position:absolute;left:283px;top:80px;border:0"></iframe></div>`;
 
 /** Each ad in a process of its own: what one does holds up no other. */
 const hostileUrl = (name: string) => `http://ads-${name}.example/`;
@@ -27,19 +33,22 @@ const hostileUrl = (name: string) => `http://ads-${name}.example/`;
 const HOSTILE: Record<string, { atOnce?: string; onClick?: string }> = {
   vanishes: {},
   spins: { atOnce: 'setTimeout(() => { for (;;); }, 4000)' },
+  crashes: { atOnce: 'const all = []; for (;;) all.push({})' },
   navigates: { onClick: "setTimeout(() => { top.location.href = 'http://elsewhere.example/'; }, 300)" },
 };
 
 describe('sweeps', { concurrency: 1 }, () => {
   let world: CaptureWorld;
   before(async () => {
-    world = await CaptureWorld.start('--ignore-certificate-errors');
+    // A script that fills this memory makes its renderer crash.
+    world = await CaptureWorld.start('--ignore-certificate-errors', '--js-flags=--max-old-space-size=64');
     world.site.setPage(
       PAGE,
       `<title>News</title><h1>News</h1>${Object.keys(ADS)
-        .map((name) => slot(name))
+        .map((name) => (name === 'cover' ? COVER : slot(name)))
         .join('')}`,
     );
+    world.site.setPage(`${PAGE}closed`, '');
     for (const [name, script] of Object.entries(ADS)) {
       world.site.setPage(adUrl(name), banner(name, script));
       world.site.setPage(`http://shop-${name}.example/`, `<title>Shop ${name}</title><h1>Buy ${name}</h1>`);
@@ -47,8 +56,8 @@ describe('sweeps', { concurrency: 1 }, () => {
   });
   after(() => world.close());
 
-  it('§4.2.2 a sweep captures each ad of a page up to the cap, one after the other', async () => {
-    const { page, blocks, ads } = await world.sweep(PAGE, { ad_formats: ['banner', 'video', 'pop'], max_ads: 2 });
+  it('§4.2.2 a sweep captures each ad of a page up to the cap, one after the other; one that lies over the page is closed then', async () => {
+    const { page, blocks, ads } = await world.sweep(PAGE, { ad_formats: ['banner', 'video', 'pop'], max_ads: 3 });
     assert.equal(page.failure, null);
     assert.deepEqual(
       page.landings.map(({ page_title }) => page_title),
@@ -65,7 +74,7 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
     assert.deepEqual(
       ads.map(({ failure, landings }) => [failure, ...landings.map(({ final_url }) => final_url)]),
-      ['plain', 'last'].map((name) => [null, `http://shop-${name}.example/`]),
+      ['cover', 'plain', 'last'].map((name) => [null, `http://shop-${name}.example/`]),
     );
     for (const [at, ad] of ads.entries()) {
       const name = Object.keys(ADS)[at] as string;
@@ -79,6 +88,11 @@ describe('sweeps', { concurrency: 1 }, () => {
       assert.equal(ad.outcome.capture.creative?.page_url, PAGE);
     }
     assert.ok(!world.site.urls().includes('http://shop-beyond.example/'), 'an ad beyond the cap is not clicked');
+    const steps = ['http://shop-cover.example/', `${PAGE}closed`, 'http://shop-plain.example/'];
+    assert.deepEqual(
+      world.site.urls().filter((url) => steps.includes(url)),
+      steps,
+    );
   });
 
   it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {

@@ -6,6 +6,7 @@ import { ContextObservers, MESSAGE_FLOOD } from './context-observers.ts';
 import { DeviceScreens } from './device-screens.ts';
 import { DeviceSessions } from './device-sessions.ts';
 import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
+import { FrameCrashes } from './frame-crashes.ts';
 import type { Chromium } from './locate-chromium.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
 import { PipeTransport } from './pipe-transport.ts';
@@ -92,7 +93,12 @@ export class LiveBrowser {
         (sessionId) => sessions.hintsOf(sessionId),
       );
       const reports = new ScriptReports();
-      const transport = new PipeTransport(process.write, process.read, [guard, sessions, reports], logger);
+      const transport = new PipeTransport(
+        process.write,
+        process.read,
+        [new FrameCrashes(), guard, sessions, reports],
+        logger,
+      );
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
       const renderers = new RendererWatch(process.pid, rendererBytes);

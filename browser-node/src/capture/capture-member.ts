@@ -17,6 +17,7 @@ import { stopBusyScripts } from './session/busy-scripts.ts';
 import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './session/capture-outcome.ts';
 import { type CaptureSession, type MemberCapture, openTab } from './session/capture-session.ts';
 import { Landings } from './session/landings.ts';
+import { stopMessageFloods } from './session/message-floods.ts';
 import { Visit } from './session/visit.ts';
 import type { CaptureTarget, Visited } from './targets/target.ts';
 
@@ -54,6 +55,7 @@ export async function seeVisit(
 ): Promise<SeenMember> {
   const kind = scannedKind(request);
   const capture = { ...session, landings: new Landings(session.tabs) };
+  stopMessageFloods(capture);
   const collectors = collectorsOf(kind);
   const whileOpen = await startAll(capture, collectors.whileOpen);
   const afterwards = await startAll(capture, collectors.afterwards);

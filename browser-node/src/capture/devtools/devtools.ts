@@ -44,7 +44,9 @@ export interface TargetSession {
   readonly openerFrameId: string;
   /** The frame that the target is (of a tab, its main frame) or, of a worker, that started it; null: a shared or service worker. */
   readonly frameId: string | null;
-  /** Rejects when the target was closed, returns an error, or does not answer within `deadlineMs`. */
+  /** Its renderer has ended, and it did not load again. */
+  readonly hasCrashed: boolean;
+  /** Rejects when the target was closed or has crashed, returns an error, or does not answer within `deadlineMs`. */
   send<C extends Command>(command: C, params?: CommandParams<C>, deadlineMs?: number): Promise<CommandAnswer<C>>;
   /** Like `send`, for commands whose result does not matter: a target may close at any moment. */
   notify<C extends Command>(command: C, params?: CommandParams<C>): void;

@@ -152,6 +152,8 @@ export class SecondClient implements DevTools {
       const child = childOf(method, params);
       if (child) this.#countChild(child, session);
       if (method === 'Page.frameAttached') this.#addFrame(params as EventPayload<'Page.frameAttached'>);
+      if (method === 'Inspector.targetCrashed') session.hasCrashed = true;
+      if (method === 'Inspector.targetReloadedAfterCrash') session.hasCrashed = false;
       for (const listeners of this.#observers) listeners.emit(method, params, session);
     }
   }
@@ -213,6 +215,8 @@ class Session implements TargetSession {
   readonly openerFrameId: string;
   readonly frameId: string | null;
   readonly parent: TargetSession | null;
+  /** Until it loads again, Chromium answers none of its commands. */
+  hasCrashed = false;
   readonly #client: SecondClient;
   readonly #id: string;
 
@@ -229,6 +233,7 @@ class Session implements TargetSession {
   }
 
   send<C extends Command>(command: C, params?: CommandParams<C>, deadlineMs?: number): Promise<CommandAnswer<C>> {
+    if (this.hasCrashed) return Promise.reject(new Error(`${command}: the renderer crashed`));
     return this.#client.command(command, params, this.#id, deadlineMs);
   }
 

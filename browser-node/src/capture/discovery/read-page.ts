@@ -2,7 +2,7 @@ import type { TargetSession } from '../devtools/devtools.ts';
 import { takeSnapshot } from '../devtools/dom-snapshot.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { type FrameAt, framesOf } from '../session/frames.ts';
+import { type FrameAt, framesWithSilent } from '../session/frames.ts';
 import type { Entry } from '../session/journal-entry.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import type { Box, PageDocument, PageFacts, PageRequest } from './page-facts.ts';
@@ -25,7 +25,7 @@ type Read = { at: FrameAt; read: ReadDocument | null; indexInProcess: number };
  */
 export async function readPage(session: CaptureSession, { tab }: OpenTab): Promise<ReadPage> {
   const deadlineMs = underLoad(session, ANSWER_MS);
-  const all = await framesOf(session, tab.session);
+  const all = await framesWithSilent(session, tab.session);
   const frames = all.slice(0, FRAMES_READ_MAX);
   const ratio = await pixelRatio(tab.session, deadlineMs);
   const read = await readFrames(frames, ratio, deadlineMs);

@@ -35,7 +35,8 @@ export function frameUrls({ page, ref, tag, attribute }: Candidate): string[] {
 export function isWritten({ page, ref, tag }: Candidate): boolean {
   const inside = isFrame(tag) ? page.documentIn(ref) : null;
   if (inside === null) return false;
-  const { url } = page.documentAt(inside);
+  const { url, isRead } = page.documentAt(inside);
+  if (!isRead) return false;
   return !/^https?:/i.test(url) || url === page.documentAt(ref.document).url;
 }
 

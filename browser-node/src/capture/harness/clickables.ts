@@ -47,7 +47,7 @@ async function clickablesIn(
 }
 
 /** The innermost frame that is shown at a point: in `frames`, children come after their parents. Pure. */
-const frameUnder = <F extends { box: Box | null; parentId: string | null }>(
+export const frameUnder = <F extends { box: Box | null; parentId: string | null }>(
   frames: readonly F[],
   { x, y }: Point,
 ): F | undefined =>

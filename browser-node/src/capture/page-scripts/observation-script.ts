@@ -5,6 +5,7 @@ import { boundAttempts, watchMedia, watchWebAudio } from './sound.ts';
 import { watchDrawnText } from './watch-drawn-text.ts';
 import { watchFingerprints } from './watch-fingerprints.ts';
 import { watchHistory } from './watch-history.ts';
+import { watchMessages } from './watch-messages.ts';
 import { watchTimers } from './watch-timers.ts';
 import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
 
@@ -13,7 +14,7 @@ import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
  * through a function that Chromium defines under the name `reportBy`, which is removed before the page can see it, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
  * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`,
- * `<token>|drawn-text|<texts with their places>`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`. Strict, so that no function of it can be reached by its callers.
  */
 export const observationScript = (token: string, reportBy: string): string => `(() => {
 'use strict';
@@ -27,6 +28,7 @@ const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
 const noteDrawn = (${watchDrawnText})(natives, (texts) => report('${token}|drawn-text|' + texts));
 (${watchFingerprints})(natives, (trait, times) => report('${token}|fingerprint|' + trait + '|' + times), noteDrawn);
 (${watchTimers})(natives, (subject, ms) => report('${token}|timer|' + subject + '|' + ms));
+(${watchMessages})(natives, (origin) => report('${token}|message-flood|' + origin));
 (${cancelAppNavigations})(natives, (url) => report('${token}|app-navigation|' + url));
 (${watchHistory})(natives, (event, count, copy) => report('${token}|history|' + event + '|' + count + '|' + copy));
 })();`;

@@ -16,7 +16,7 @@ export async function stopBusyScripts(session: CaptureSession, answerMs = MAIN_T
   return isBusy;
 }
 
-/** The tabs that are shown, and their frames of other sites. */
+/** The tabs that are shown, and their frames of other sites; a crashed one has no scripts. */
 function shownDocuments({ tabs, devtools }: CaptureSession): TargetSession[] {
   const shown = new Set(
     tabs
@@ -25,7 +25,7 @@ function shownDocuments({ tabs, devtools }: CaptureSession): TargetSession[] {
       .map(({ tab }) => tab.session),
   );
   return [...devtools.sessions()].filter(
-    (one) => (one.type === 'page' || one.type === 'iframe') && shown.has(rootOf(one)),
+    (one) => (one.type === 'page' || one.type === 'iframe') && !one.hasCrashed && shown.has(rootOf(one)),
   );
 }
 
@@ -36,14 +36,20 @@ async function stopIfBusy(session: CaptureSession, document: TargetSession, answ
     return false;
   } catch {
     const own = tabs.withKept().find(({ tab }) => tab.session === document);
-    if (own) await own.tab.stopScript();
+    if (!own) await stopFrame(session, document);
     else {
-      document.notify('Emulation.setScriptExecutionDisabled', { value: true });
-      await document.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
+      await own.tab.stopScript();
+      busyDocuments.set(document, await readTimes(document, underLoad(session, ANSWER_MS)));
     }
-    busyDocuments.set(document, await readTimes(document, underLoad(session, ANSWER_MS)));
     return true;
   }
+}
+
+/** Stops the scripts of a frame of another site, as far as they run now and later. Never throws. */
+export async function stopFrame(session: CaptureSession, frame: TargetSession): Promise<void> {
+  frame.notify('Emulation.setScriptExecutionDisabled', { value: true });
+  await frame.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
+  session.busyDocuments.set(frame, await readTimes(frame, underLoad(session, ANSWER_MS)));
 }
 
 /** Remembers the times of all documents: one that does not answer from now on has been busy since. */

@@ -11,6 +11,18 @@ export type FrameAt = { session: TargetSession; frameId: string; parentId: strin
 export const framesOf = async (captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> =>
   (await listFrames(captureSession, root)).frames;
 
+/** The same, with frames of other sites that do not answer, such as crashed ones: without an address, and without the frames in them. */
+export async function framesWithSilent(captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> {
+  const { frames, silent } = await listFrames(captureSession, root);
+  const { frames: tree } = captureSession.devtools;
+  const known = silent.filter((one) => one.type === 'iframe');
+  const at = (session: TargetSession): FrameAt => {
+    const { targetId: frameId } = session;
+    return { session, frameId, parentId: tree.parentOf(frameId) ?? root.targetId, url: '' };
+  };
+  return [...frames, ...known.map(at)];
+}
+
 /** The frames of a tab, and the sessions of those that are there and are too busy to answer. */
 async function listFrames(
   captureSession: CaptureSession,

@@ -1,7 +1,15 @@
 import type { ConsoleMessage, Page } from 'playwright-core';
 import type { ContextListeners } from './context-listeners.ts';
 
-type Subject = 'sound' | 'history' | 'unprompted-call' | 'timer' | 'fingerprint' | 'drawn-text' | 'app-navigation';
+type Subject =
+  | 'sound'
+  | 'history'
+  | 'unprompted-call'
+  | 'timer'
+  | 'fingerprint'
+  | 'drawn-text'
+  | 'app-navigation'
+  | 'message-flood';
 /** `frameId`: CDP's id of the frame whose document reports, null = it was gone already. */
 type Listener = (page: Page, fields: string[], frameId: string | null) => void;
 

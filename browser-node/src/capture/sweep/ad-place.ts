@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
@@ -29,18 +30,18 @@ export async function bringIntoView(session: CaptureSession, ad: FoundAd): Promi
   }
 }
 
-/** Resolves when the frame that shows the ad has drawn what it shows now. */
-async function drawn(
-  { devtools }: CaptureSession,
-  { element, frameIds, tab }: FoundAd,
-  deadlineMs: number,
-): Promise<void> {
-  const around = (element ?? tab.tab).session;
+/** Resolves when the page, and then the frame that shows the ad, have drawn what they show now. */
+async function drawn(session: CaptureSession, { element, frameIds, tab }: FoundAd, deadlineMs: number): Promise<void> {
+  const page = tab.tab.session;
+  const around = element?.session ?? page;
   const frameId = frameIds[0] ?? around.targetId;
   // A frame of another process has a session of its own.
-  const session = [...devtools.sessions()].find(({ targetId }) => targetId === frameId) ?? around;
-  const drawing = evaluateInIsolatedWorld(session, frameId, awaitFrames, DRAWN_MS, deadlineMs);
-  await drawing.catch(() => setTimeout(DRAWN_MS));
+  const own = [...session.devtools.sessions()].find(({ targetId }) => targetId === frameId) ?? around;
+  const mostMs = underLoad(session, DRAWN_MS);
+  const draw = (target: TargetSession, frame: string) =>
+    evaluateInIsolatedWorld(target, frame, awaitFrames, mostMs, deadlineMs).catch(() => setTimeout(mostMs));
+  await draw(page, page.targetId);
+  if (frameId !== page.targetId) await draw(own, frameId);
 }
 
 /** Runs in a frame, in an isolated world. */

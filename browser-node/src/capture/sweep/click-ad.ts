@@ -11,6 +11,7 @@ import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
 import { boxInView, framesOfAd, showCovers, uncover } from './ad-place.ts';
+import { pointAt } from './point-at.ts';
 import { showAd } from './show-ad.ts';
 
 /** Points that are clicked, besides the centre, until a landing opens. */
@@ -29,6 +30,7 @@ export async function clickAd(capture: MemberCapture, page: CreativePage, found:
   const centre = box && view && centreOf(box, view);
   if (!box || !view || !centre) return { isThere: false, checkInteractive: null };
   await uncover(capture, ad, centre);
+  await pointAt(capture, page, frames, centre);
   const inside = frames.find(({ frameId }) => frameId === ad.frameIds.at(-1)) ?? frames[0];
   const path = inside ? pathOf(frames, inside.frameId) : [];
   const points = [centre, ...(await clickablesUnder(capture, frames, gridOver(box, view))).slice(0, CLICKS_MAX)];

@@ -17,6 +17,7 @@ import {
 } from '../session/capture-session.ts';
 import type { Entry } from '../session/journal-entry.ts';
 import { Landings } from '../session/landings.ts';
+import { stopMessageFloods } from '../session/message-floods.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { Visit } from '../session/visit.ts';
 import { hasTouch } from '../session/visitor-look.ts';
@@ -83,6 +84,7 @@ export async function loadAgain(
     landings: new Landings(session.tabs),
     publisherUrl: '',
   };
+  stopMessageFloods(capture);
   try {
     const load = async () => {
       const tab = await openTab(capture);
