@@ -3,26 +3,42 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Dialog, Page } from 'playwright-core';
 import type { TargetSession } from '../devtools/devtools.ts';
 import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../session/budgets.ts';
+import { stopFrame } from '../session/busy-scripts.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import type { OpenTab } from '../session/open-tabs.ts';
 import type { Collector } from './collector.ts';
 
-/** Counts dialogs and dismisses them; stops the scripts of a page that keeps showing them. */
+/** Counts dialogs and dismisses them; stops the scripts of a page, or of a frame of another site in it, that keeps showing them. */
 export const dialogs: Collector = {
   name: 'dialogs',
   start(capture) {
     const shown = new Map<Page, number>();
     const unprompted = new Map<TargetSession, Map<string, number>>();
+    /** The frame that showed the last dialog of each tab. */
+    const lastFrames = new Map<TargetSession, string>();
+    const stopped = new Set<TargetSession>();
     capture.devtools.on('Page.javascriptDialogOpening', ({ type, frameId }, session) => {
       // Chromium reports the dialogs of all frames to their tab.
-      if (session.type !== 'page' || type === 'beforeunload' || !capture.visit.isUnprompted(frameId)) return;
+      if (session.type !== 'page' || type === 'beforeunload') return;
+      lastFrames.set(session, frameId);
+      if (!capture.visit.isUnprompted(frameId)) return;
       const byFrame = unprompted.get(session) ?? new Map<string, number>();
       unprompted.set(session, byFrame.set(frameId, (byFrame.get(frameId) ?? 0) + 1));
     });
+    const stop = async ({ tab }: OpenTab): Promise<void> => {
+      const frame = ownProcessOf(capture, lastFrames.get(tab.session) ?? null);
+      if (!frame && !tab.isScriptDisabled) await tab.stopScript();
+      if (!frame || stopped.has(frame)) return;
+      stopped.add(frame);
+      await stopFrame(capture, frame);
+    };
     capture.listeners.on('dialog', (dialog) => {
       const page = dialog.page();
       // A dialog without a page belongs to a tab that is still opening.
-      if (page) shown.set(page, (shown.get(page) ?? 0) + 1);
-      void answer(capture, dialog, page ? (shown.get(page) ?? 0) : 0);
+      const count = page ? (shown.get(page) ?? 0) + 1 : 0;
+      if (page) shown.set(page, count);
+      const tab = page ? capture.tabs.known(page) : undefined;
+      void answer(dialog, count > DIALOGS_MAX ? () => tab && stop(tab) : null);
     });
     return (draft) => {
       for (const { ord, tab } of capture.landings.numbered())
@@ -34,14 +50,19 @@ export const dialogs: Collector = {
   },
 };
 
-/** Closes a dialog. `count`: how many its page has shown so far. */
-async function answer(capture: CaptureSession, dialog: Dialog, count: number): Promise<void> {
-  const page = dialog.page();
-  const shown = page ? capture.tabs.known(page) : undefined;
+/** The session of the frame of another site that a frame is, or is in; null: it is in the process of its tab. */
+function ownProcessOf({ devtools }: CaptureSession, frameId: string | null): TargetSession | null {
+  const frames = [...devtools.sessions()].filter(({ type }) => type === 'iframe');
+  const nearest = devtools.frames.nearest(frameId, new Set(frames.map(({ targetId }) => targetId)));
+  return frames.find(({ targetId }) => targetId === nearest) ?? null;
+}
+
+/** Closes a dialog. `stop`: stops what shows too many, null: it has not shown too many. */
+async function answer(dialog: Dialog, stop: (() => Promise<void> | undefined) | null): Promise<void> {
   // The stop is sent before the dialog is closed: otherwise the next dialog would open first.
-  const stopping = count > DIALOGS_MAX && shown && !shown.tab.isScriptDisabled ? shown.tab.stopScript() : null;
+  const stopping = stop?.();
   // The page waits for the answer, so the browser has time to stop it.
-  if (count > DIALOGS_MAX) await pause(DIALOG_PAUSE_MS);
+  if (stop) await pause(DIALOG_PAUSE_MS);
   const leaving = dialog.type() === 'beforeunload';
   // A dialog of a page that was closed needs no answer.
   await (leaving ? dialog.accept() : dialog.dismiss()).catch(() => undefined);

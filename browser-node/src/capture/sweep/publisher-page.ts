@@ -39,9 +39,15 @@ export type PublisherPage = {
 /** What a visit to a page found, once it settled. */
 export type VisitedPage = { tab: OpenTab; documentId: string; ads: readonly FoundAd[] };
 
+/** How long a page may take to handle what scripts that were stopped had sent it. */
+const HANDLES_REST_MS = 20_000;
+
 /** The ads on a page that has settled, once scripts that hold it up are stopped. Rejects when its tab is gone. */
 export async function findOnPage(capture: MemberCapture, tab: OpenTab): Promise<VisitedPage> {
-  await capture.ending.race(stopBusyScripts(capture));
+  if (await capture.ending.race(stopBusyScripts(capture))) {
+    const handling = tab.tab.session.send('Runtime.evaluate', { expression: '1' }, HANDLES_REST_MS);
+    await capture.ending.race(handling.catch(() => undefined));
+  }
   const { documentId } = tab.tab;
   return { tab, documentId, ads: await findAds(capture, tab) };
 }
