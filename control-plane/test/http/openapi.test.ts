@@ -105,6 +105,15 @@ describe('the OpenAPI document', () => {
     assert.deepEqual([contact.url, license.identifier], ['https://adsweep.example', 'Apache-2.0']);
   });
 
+  test('§9.4 has no schema with the name that generators give to a property of another one', () => {
+    const { schemas } = document.components;
+    for (const [title, { properties = {} }] of Object.entries(schemas) as [string, Json][])
+      for (const [name, { enum: values, type }] of Object.entries(properties) as [string, Json][]) {
+        const given = title + name.replaceAll(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+        if (values || type === 'object') assert.equal(schemas[given], undefined, `${title}.${name} is ${given}`);
+      }
+  });
+
   test('declares every path parameter as required', () => {
     for (const [path, methods] of Object.entries(document.paths as Json)) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

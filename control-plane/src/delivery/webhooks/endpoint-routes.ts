@@ -41,7 +41,7 @@ const EventTypeSchema = Type.Object(
     sample_payload: Type.Object({}, { additionalProperties: true, description: 'The body of a delivery.' }),
     schema: Type.Object({}, { additionalProperties: true, description: 'JSON schema of the body.' }),
   },
-  { title: 'EventType' },
+  { title: 'EventKind' },
 );
 
 const CATALOGUE = {

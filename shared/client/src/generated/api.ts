@@ -3907,7 +3907,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        EventType: {
+        EventKind: {
             /** @enum {unknown} */
             event_type: "scanning.scan.completed" | "scanning.tags.detected" | "scanning.screenshot.captured";
             description: string;
@@ -3921,7 +3921,7 @@ export interface components {
             };
         };
         EventCatalog: {
-            entries: components["schemas"]["EventType"][];
+            entries: components["schemas"]["EventKind"][];
         };
         WebhookHealth: {
             consecutive_failures: number;
