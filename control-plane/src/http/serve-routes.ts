@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.ts';
+import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
@@ -80,6 +81,8 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
         : await admit(context.get('authorization'), route.permission, params, setHeaders)
     ) as Caller;
     noteOrganization(context, caller);
+    // Requests that arrive together would otherwise be handled in one piece.
+    await awaitTurn();
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
     const body = validate.body ? await readOwnersBody(context, route, arriving) : undefined;
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];

@@ -147,8 +147,9 @@ function childrenRoute(parts: ScanParts): Route<Caller> {
     errors: ['not_found'],
     refine: ({ query }) => cursorIssues(query),
     handle: async ({ caller, params, query }) => {
-      const { _id } = await findScan(parts.scans, caller, params.id);
-      const children = await parts.scans.childrenOf(caller.organizationId, _id);
+      // The scan itself, which can be large, is not read.
+      if ((await parts.scans.countOf(caller.organizationId, [params.id])) === 0) throw notFound('scan');
+      const children = await parts.scans.childrenOf(caller.organizationId, params.id);
       return ok(await pageOfChildren(parts, caller.organizationId, children, query));
     },
   });
