@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+
+const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+const compose = read('compose/compose.yaml');
+const operations = read('OPERATIONS.md');
+
+it('OPERATIONS lists the variables of the Compose file with their defaults, and no others', () => {
+  const defaults = new Map(
+    [...compose.matchAll(/\$\{(ADSWEEP_\w+):-([^}$]*)/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+  const [, table = ''] = /## Settings of the Compose file\n(.*?)\n## /s.exec(operations) ?? [];
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+  const listed = rows.flatMap((row) => [...row.split(' | ')[0]!.matchAll(/`(ADSWEEP_\w+)`/g)].map(([, name]) => name));
+  assert.deepEqual(listed.toSorted(), [...defaults.keys()].sort());
+  // A row of several variables lists their defaults in the same order; some rows describe the default in words.
+  for (const row of rows) {
+    const [names = '', values = ''] = row.split(' | ');
+    const stated = [...values.matchAll(/`([^`]*)`/g)].map(([, value]) => value);
+    const ofRow = [...names.matchAll(/`(ADSWEEP_\w+)`/g)].map(([, name = '']) => defaults.get(name));
+    if (stated.length > 0 && !row.includes('ADSWEEP_PUBLIC_URL')) assert.deepEqual(stated, ofRow);
+  }
+});
+
+it('OPERATIONS lists the secrets that are made', () => {
+  const [, made = ''] = /const MADE.*?= \{(.*?)\n\};/s.exec(read('compose/secrets.ts')) ?? [];
+  const names = [...made.matchAll(/^ {2}'([a-z-]+)':/gm)].map(([, name = '']) => name);
+  assert.ok(names.length > 5);
+  for (const name of names) assert.ok(operations.includes(`\`${name}\``), name);
+});
