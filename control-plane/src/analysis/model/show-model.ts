@@ -5,6 +5,7 @@ import { QueueFull } from '../../platform/bounded-queue.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
 import type { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
+import type { WantedSize } from '../../scanning/artifacts/resize-screenshot.ts';
 import { type ModelEvidence, type ModelSubject, modelEvidence } from './model-evidence.ts';
 
 /** Prepares what a model is shown of a scan: `judged`, which lacks the domains that the scan skips, and a screenshot. */
@@ -35,7 +36,7 @@ export function screenshots(
   openPicture: CrawlingDomain['verbs']['openPicture'],
   pictures: Pick<PicturePool, 'resize'>,
   logger: Logger,
-  size = SIZE,
+  size: WantedSize = SIZE,
 ): ScreenshotFor {
   return async (scan, of) => {
     const picture = await openPicture(scan, of);
