@@ -49,11 +49,11 @@ export function adsweep({
   });
   const request: Send = async (name, parseAs, sent) => {
     const { method, path, keyed, answer } = OPERATIONS[name];
-    const { ids, query, body, signal, idempotencyKey = keyed ? newKey() : undefined } = readSent(name, sent);
+    const { ids, query, body, signal, idempotencyKey = newKey() } = readSent(name, sent);
     const headers = {
       Authorization: `Bearer ${typeof key === 'string' ? key : await key()}`,
       ...(answer === 'events' && { Accept: 'text/event-stream' }),
-      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      ...(keyed && { 'Idempotency-Key': idempotencyKey }),
     };
     const init = { params: { path: ids, query }, body, headers, parseAs, signal };
     const { data, error, response } = await http.request(method.toLowerCase() as 'get', path as never, init as never);

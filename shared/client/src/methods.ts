@@ -24,7 +24,7 @@ export type Stream<Id extends OperationId, Event> = (...sent: Sent<Id>) => Async
 
 export type Options<Id extends OperationId> = {
   signal?: AbortSignal;
-  /** Makes the call safe to repeat for 24 hours. By default each call of an operation that creates something has a new one. */
+  /** Makes a call that creates something safe to repeat for 24 hours; by default each call has a new one. Others ignore it. */
   idempotencyKey?: string;
   /** The query of an operation with a body, such as `{ dry_run: true }`. */
   query?: Query<Id>;

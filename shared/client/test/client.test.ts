@@ -60,7 +60,9 @@ describe('a client of the real API', () => {
         throw new TypeError('the connection broke');
       },
     });
-    const { id } = await careless.createScan(PAGE);
+    const idempotencyKey = crypto.randomUUID();
+    const { id } = await careless.createScan(PAGE, { idempotencyKey });
+    assert.equal((await api.createScan(PAGE, { idempotencyKey })).id, id);
     assert.equal(await total(), before + 1);
     await api.cancelScan(id);
   });
