@@ -3,24 +3,26 @@ import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts'
 import { STORED_SUB_REQUESTS_MAX } from '@adsweep/shared/limits.ts';
 
 /** Ranks of resource types (names of Playwright and of the DevTools protocol): lower ones tell more about a page. */
-const RANKS: Record<string, number> = {
-  document: 0,
-  script: 1,
-  fetch: 2,
-  xhr: 2,
-  eventsource: 2,
-  websocket: 2,
-  ping: 3,
-  beacon: 3,
-  other: 4,
-  preflight: 4,
-  manifest: 4,
-  image: 5,
-  font: 6,
-  stylesheet: 7,
-  media: 8,
-  texttrack: 8,
-};
+const RANKS = new Map<string, number>(
+  Object.entries({
+    document: 0,
+    script: 1,
+    fetch: 2,
+    xhr: 2,
+    eventsource: 2,
+    websocket: 2,
+    ping: 3,
+    beacon: 3,
+    other: 4,
+    preflight: 4,
+    manifest: 4,
+    image: 5,
+    font: 6,
+    stylesheet: 7,
+    media: 8,
+    texttrack: 8,
+  }),
+);
 const RANK_OF_OTHERS = 4;
 
 /** Chooses the requests that are stored with a capture, in order: the documents of its hops, and up to `max` others by rank (spec 8). */
@@ -31,7 +33,7 @@ export function chooseStored(capture: Capture, max = STORED_SUB_REQUESTS_MAX): N
   if (others.length <= max) return requests;
   const ranked = others.map((request) => ({
     request,
-    rank: RANKS[request.resource_type.toLowerCase()] ?? RANK_OF_OTHERS,
+    rank: RANKS.get(request.resource_type.toLowerCase()) ?? RANK_OF_OTHERS,
   }));
   const chosen = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, max);
   const stored = new Set([...ofHops, ...chosen.map(({ request }) => request)]);

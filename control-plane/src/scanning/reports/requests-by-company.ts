@@ -15,19 +15,21 @@ const DOMAINS_MAX = 4;
 const MARKS_MAX = 80;
 
 /** The purpose of each resource type of the DevTools protocol. */
-const GROUPS: Record<string, RequestGroup> = {
-  document: 'documents',
-  script: 'scripts',
-  fetch: 'calls',
-  xhr: 'calls',
-  eventsource: 'calls',
-  websocket: 'calls',
-  ping: 'calls',
-  image: 'pictures',
-  media: 'media',
-  stylesheet: 'styles',
-  font: 'styles',
-};
+const GROUPS = new Map<string, RequestGroup>(
+  Object.entries({
+    document: 'documents',
+    script: 'scripts',
+    fetch: 'calls',
+    xhr: 'calls',
+    eventsource: 'calls',
+    websocket: 'calls',
+    ping: 'calls',
+    image: 'pictures',
+    media: 'media',
+    stylesheet: 'styles',
+    font: 'styles',
+  }),
+);
 
 /**
  * The requests of these documents, grouped by the company behind their host, or by registrable domain if the company is unknown, in the order
@@ -57,7 +59,7 @@ function requestsOf({ type = 'document', sub_requests = [], ...document }: Loade
 type WithChildren = Pick<SubRequest, 'url' | 'resource_type' | 'body_size' | 'timestamp_ms' | 'children'>;
 
 function withChildren({ url, resource_type, body_size, timestamp_ms, children }: WithChildren): Loaded[] {
-  const group = GROUPS[resource_type.toLowerCase()] ?? 'others';
+  const group = GROUPS.get(resource_type.toLowerCase()) ?? 'others';
   return [{ host: hostOf(url), body_size, timestamp_ms, group }, ...children.flatMap(withChildren)];
 }
 

@@ -103,18 +103,20 @@ const completeWords = ({ limits }: Report): string =>
 /** What a partial scan lacks, from its error `checks: a, b` and its limits. */
 const missingWords = ({ error, limits }: Report): string => {
   const names = error.replace(/^checks: /, '').split(', ');
-  const missing = names.map((name) => MISSING[name] ?? name).join(', ');
+  const missing = names.map((name) => MISSING.get(name) ?? name).join(', ');
   const listed = limits.some(({ checks }) => checks !== null) ? ' What could not be captured is listed below.' : '';
   return `The analysis is incomplete.${missing === '' ? '' : ` Missing: ${missing}.`}${listed}`;
 };
 
 /** Descriptions of the missing parts whose names do not explain themselves. */
-const MISSING: Record<string, string> = {
-  ai_verdict: 'the verdict of the AI model',
-  evidence: 'all results, because the captured evidence was removed',
-  rules: 'the detection rules',
-  INTERRUPTED: 'all results, because the analysis was interrupted repeatedly',
-};
+const MISSING = new Map<string, string>(
+  Object.entries({
+    ai_verdict: 'the verdict of the AI model',
+    evidence: 'all results, because the captured evidence was removed',
+    rules: 'the detection rules',
+    INTERRUPTED: 'all results, because the analysis was interrupted repeatedly',
+  }),
+);
 
 const waitingWords = (retries: number): string =>
   retries === 0

@@ -132,6 +132,7 @@ describe('a public report', () => {
   it('describes what a partial scan lacks in words', () => {
     const page = render({ status: 'partial', error: 'checks: ai_verdict, AI rule "Casino words"' });
     assert.match(page, /Missing: the verdict of the AI model, AI rule &quot;Casino words&quot;\./);
+    assert.match(render({ status: 'partial', error: 'checks: constructor' }), /Missing: constructor\./);
   });
 
   it('names the error status that a page returned, and does not show such a scan as clean', () => {

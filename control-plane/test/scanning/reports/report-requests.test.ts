@@ -103,6 +103,15 @@ describe('the requests of a report by company', () => {
     );
   });
 
+  it('of a type that is no type count as others, whatever its name', () => {
+    const types = ['__proto__', 'constructor', 'no-type'];
+    const requests = types.map((type, at) => request(`https://shop.example/${at}`, type, at));
+    const page = render({}, [
+      sampleLanding(0, { redirect_chain: [document('https://shop.example/', 0, ...requests)] }),
+    ]);
+    assert.match(page, /<span>3 others<\/span>/);
+  });
+
   it('do not include those to the publisher page and those without a host', () => {
     const own = document('https://private.example/article', 0, request('data:image/gif;base64,AA', 'image', 1));
     assert.equal(requestsByCompany([own], 'private.example'), null);
