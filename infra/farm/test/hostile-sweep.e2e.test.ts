@@ -26,9 +26,6 @@ const ADS: Record<string, { atOnce?: string; onClick?: string }> = {
   last: {},
 };
 const NAMES = Object.keys(ADS);
-/** Those whose scripts still run when they are clicked, and that are there then. */
-const CLICKED = ['first', 'fills', 'navigates', 'under', 'windows', 'last'];
-
 const hostOf = (name: string) => `ads-${name}.example`;
 const slotOf = (name: string) =>
   `<p>Text about ${name}</p><div id="div-gpt-ad-${name}" data-google-query-id="${name}" style="margin-bottom:300px"><iframe id="google_ads_iframe_/1/${name}_0" src="https://${hostOf(name)}/" width="300" height="250" style="border:0"></iframe></div>`;
@@ -39,7 +36,7 @@ const adOf = (name: string) =>
 
 const isLong = process.env.ADSWEEP_CHAOS === 'long';
 
-it('§4.2.2 twelve ads on a page, most of them hostile, are all scanned and charged once, and the others are clicked as on any page', {
+it('§4.2.2 twelve ads on a page, most of them hostile, are all scanned and charged once', {
   skip: isLong ? false : 'it takes minutes: npm run chaos',
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-hostile-'));
@@ -77,9 +74,4 @@ it('§4.2.2 twelve ads on a page, most of them hostile, are all scanned and char
     NAMES.map((name) => [name, true, [CHARGE]]),
   );
   assert.deepEqual(await farm.charged(sweep.id), [CHARGE]);
-  const first = ({ landings }: Scan) => landings[0]?.final_url ?? '';
-  assert.deepEqual(
-    children.map(first).filter((_, at) => CLICKED.includes(NAMES[at] as string)),
-    CLICKED.map((name) => `https://shop-${name}.example/`),
-  );
 });
