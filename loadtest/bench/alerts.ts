@@ -17,11 +17,11 @@ import { storedAlert } from './requests/stored-alerts.ts';
  * With a folder the stores are kept there, and used again by the next run: filling the large one takes minutes.
  */
 const SIZES = [10_000, 1_000_000];
-const ROUNDS = 5;
+const ROUNDS = 3;
 const ROUND_MS = 300;
 const BATCH = 5_000;
 const LIMIT = 50;
-const CHANGED = 500;
+const CHANGED = 200;
 const RATIO_MAX = 1.5;
 const ORGANIZATION = 'organization';
 
@@ -94,9 +94,9 @@ const QUESTIONS: Record<string, (loaded: Loaded) => Promise<unknown>> = {
   'statistics: a year, 20 tags': stats({ ...YEAR, tag: MANY_TAGS }),
 };
 const CHANGES: Record<string, (loaded: Loaded) => Promise<unknown>> = {
-  'change: 500 that match, and back': (one) => changeBack(one, 'open', 'resolved', {}),
-  'change: 500 of a month, and back': (one) => changeBack(one, 'open', 'dismissed', MONTH),
-  'change: 500 by id, and back': changeIds,
+  'change: 200 that match, and back': (one) => changeBack(one, 'open', 'resolved', {}),
+  'change: 200 of a month, and back': (one) => changeBack(one, 'open', 'dismissed', MONTH),
+  'change: 200 by id, and back': changeIds,
 };
 
 /** Microseconds of processor time of one question, which is repeated for a while. */

@@ -15,6 +15,7 @@ import { secretsUnder } from '../../src/platform/secrets.ts';
 import { openStore, type Store } from '../../src/platform/store.ts';
 import { openWakeHub } from '../../src/platform/wake-hub.ts';
 import { interceptable } from './interceptable-store.ts';
+import { startMongodbServer } from './mongodb-server.ts';
 import { type PrivateRedis, startRedis } from './private-redis.ts';
 
 export const NODE_TOKEN = 'the-token-of-all-nodes';
@@ -23,7 +24,7 @@ export const PUBLIC_URL = 'https://adsweep.example';
 export const PRICE_MICROS = 10_000;
 
 export type PlaneOptions = {
-  /** Opens its store; by default in memory. */
+  /** Opens its store; by default one in memory, or with `ADSWEEP_TEST_STORE=mongodb` a database of its own on a server of MongoDB. */
   open?: () => Promise<Store>;
   /** How it reaches Redis; by default over the connection that the test has. */
   connect?: (redis: PrivateRedis) => Promise<RedisClient>;
@@ -34,12 +35,24 @@ export type PlaneOptions = {
 
 export type Plane = Awaited<ReturnType<typeof openPlane>>;
 
+async function openTestStore(): Promise<Store> {
+  if (process.env.ADSWEEP_TEST_STORE !== 'mongodb') return openStore({ path: ':memory:' });
+  const server = await startMongodbServer();
+  if (typeof server === 'string') throw new Error(server);
+  const store = await openStore({ mongodbUrl: server.url });
+  const close = async () => {
+    await store.close();
+    await server.stop();
+  };
+  return { ...store, close };
+}
+
 /**
  * All domains of a control plane, as every process creates them, over a store and a Redis of their own. Changes of keys and organizations
  * take effect at once. No loop runs and nothing is served yet.
  */
 export async function openPlane({
-  open = () => openStore({ path: ':memory:' }),
+  open = openTestStore,
   connect = async ({ client }) => client,
   settings: changes = {},
   mailer = null,

@@ -10,6 +10,8 @@ import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } 
 
 const PATH = '/api/v1/alerts';
 const ALERTS = 5_000;
+/** `ADSWEEP_TEST_RUNS`: fewer, where the store is a slow one. */
+const COMBINATIONS = Number(process.env.ADSWEEP_TEST_RUNS ?? 500);
 const CAMPAIGNS = ['campaign-1', 'campaign-2', 'campaign-3'];
 const TAGS = ['autosound', 'back_button', 'popup_bomb', 'brand:Acme'];
 const COUNTRIES = ['US', 'DE', 'PT', 'BR', 'JP'];
@@ -69,7 +71,7 @@ describe('alerts', () => {
         new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
       ]),
     );
-    for (let n = 0; n < 500; n++) {
+    for (let n = 0; n < COMBINATIONS; n++) {
       const lists = { policy_set_id: some(SETS), tag: some(TAGS), country_code: some(COUNTRIES) };
       const campaign = random() < 0.4 ? pick(CAMPAIGNS) : null;
       const [first, last] = [day(), day()].sort();
