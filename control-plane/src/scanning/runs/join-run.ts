@@ -18,8 +18,9 @@ export const joinApiRun =
       if (earlier?.cancelled_at) continue;
       if (!earlier) {
         await requireAllowed();
-        await runs.insert(run);
-        await campaigns.noteRun(organizationId, campaignId, now);
+        // Of requests at the same time, one makes the run: its time counts.
+        const made = (await runs.insert(run)) ? run : await runs.find(organizationId, run._id);
+        await campaigns.noteRun(organizationId, campaignId, made?.created_at ?? now);
       }
       return run._id;
     }
