@@ -54,25 +54,18 @@ const acrossWorkspaces = [
   { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
   {
     from: 'loadtest/bench/**',
-    to: 'control-plane/src/{platform,accounts/billing,analysis/{evidence,rules/search,threads},scanning/scans/api,scan}/**',
+    to: '{control-plane/src/**,control-plane/test/support/queued-events.ts,proxy-router/src/exits/**}',
   },
-  {
-    from: 'loadtest/bench/bare-create.ts',
-    to: 'control-plane/src/{http/validate.ts,reference/catalogue/mirror-catalogue.ts,scanning/scans/request/**}',
-  },
-  { from: 'loadtest/bench/requests/**', to: 'control-plane/src/{{compose,http}/**,metrics.ts}' },
-  { from: 'loadtest/bench/queue*.ts', to: 'control-plane/src/{crawling/{queue,leases}/**,metrics.ts}' },
   { from: 'loadtest/{bench/**,corpus/discovery/sweeper.ts}', to: 'infra/farm/test/support/**' },
   { from: 'loadtest/corpus/discovery/finder.ts', to: 'browser-node/src/browser/chromium-pool.ts' },
   {
-    from: '{loadtest/bench/sweep.ts,infra/farm/test/sweep-kills.e2e.test.ts}',
+    from: '{loadtest/bench/sweep.ts,infra/farm/test/{sweep-kills,hostile-sweep}.e2e.test.ts}',
     to: 'browser-node/test/support/site.ts',
   },
   {
     from: 'loadtest/corpus/**',
     to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,evidence,rules,threads},crawling/captures}}/**',
   },
-  { from: 'loadtest/bench/**', to: 'proxy-router/src/exits/**' },
   { from: 'infra/checks/import-directions.ts', to: '{*,shared/client}/src/modules.ts' },
   { from: 'shared/client/test/**', to: 'control-plane/test/support/running-api.ts' },
   { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
