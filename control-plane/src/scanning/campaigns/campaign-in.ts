@@ -47,10 +47,17 @@ const changeable = {
     }),
   ),
   emulator_categories: optional(
-    Type.Array(Type.Enum(EMULATOR_CATEGORIES), { maxItems: 50, description: 'Kinds of devices; see `emulator_mode`.' }),
+    Type.Array(Type.Enum(EMULATOR_CATEGORIES), {
+      maxItems: 50,
+      description:
+        'Kinds of devices; see `emulator_mode`. Default: `android_phone`. Empty: only those of `emulator_specific_ids`.',
+    }),
   ),
   emulator_specific_ids: optional(
-    Type.Array(word(), { maxItems: EMULATORS.length, description: 'Devices of every run.' }),
+    Type.Array(word(), {
+      maxItems: EMULATORS.length,
+      description: 'Devices of every run, besides those of the categories.',
+    }),
   ),
   emulator_mode: optional(
     Type.Enum([...EMULATOR_MODES], {

@@ -3099,9 +3099,9 @@ export interface components {
             ignore_first_n_domains?: number;
             max_discovered_ads?: number | null;
             ad_formats?: ("banner" | "video" | "pop")[] | null;
-            /** @description Kinds of devices; see `emulator_mode`. */
+            /** @description Kinds of devices; see `emulator_mode`. Default: `android_phone`. Empty: only those of `emulator_specific_ids`. */
             emulator_categories?: ("windows_desktop" | "macos_desktop" | "android_phone" | "android_tablet" | "iphone" | "ipad")[];
-            /** @description Devices of every run. */
+            /** @description Devices of every run, besides those of the categories. */
             emulator_specific_ids?: string[];
             /**
              * @description `random`: a run draws one device of each category. `all`: it takes all of them.
@@ -3159,9 +3159,9 @@ export interface components {
             ignore_first_n_domains?: number;
             max_discovered_ads?: number | null;
             ad_formats?: ("banner" | "video" | "pop")[] | null;
-            /** @description Kinds of devices; see `emulator_mode`. */
+            /** @description Kinds of devices; see `emulator_mode`. Default: `android_phone`. Empty: only those of `emulator_specific_ids`. */
             emulator_categories?: ("windows_desktop" | "macos_desktop" | "android_phone" | "android_tablet" | "iphone" | "ipad")[];
-            /** @description Devices of every run. */
+            /** @description Devices of every run, besides those of the categories. */
             emulator_specific_ids?: string[];
             /**
              * @description `random`: a run draws one device of each category. `all`: it takes all of them.
