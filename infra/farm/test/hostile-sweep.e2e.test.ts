@@ -36,7 +36,7 @@ const adOf = (name: string) =>
 
 const isLong = process.env.ADSWEEP_CHAOS === 'long';
 
-it('§4.2.2 twelve ads on a page, most of them hostile, are all scanned and charged once', {
+it('§4.2.2 twelve ads on a page, most of them hostile, are all scanned and charged once, with their own landings', {
   skip: isLong ? false : 'it takes minutes: npm run chaos',
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-hostile-'));
@@ -73,5 +73,8 @@ it('§4.2.2 twelve ads on a page, most of them hostile, are all scanned and char
     children.map(({ status, charges }, at) => [NAMES[at], status === 'completed' || status === 'partial', charges]),
     NAMES.map((name) => [name, true, [CHARGE]]),
   );
+  // What a click on these leads to, whatever the others do.
+  for (const name of ['first', 'console', 'fills', 'navigates', 'under', 'windows', 'last'])
+    assert.equal(children[NAMES.indexOf(name)]?.landings[0]?.final_url, `https://shop-${name}.example/`, name);
   assert.deepEqual(await farm.charged(sweep.id), [CHARGE]);
 });

@@ -52,6 +52,12 @@ export interface TargetSession {
   notify<C extends Command>(command: C, params?: CommandParams<C>): void;
 }
 
+/** Stops the scripts of a frame of another site, as far as they run now and later. */
+export function disableScripts(frame: TargetSession): void {
+  frame.notify('Emulation.setScriptExecutionDisabled', { value: true });
+  frame.notify('Runtime.terminateExecution');
+}
+
 type Listener<E extends EventName> = (payload: EventPayload<E>, session: TargetSession) => void;
 
 /** The CDP targets of one browser context. Observes only: it never intercepts. */
@@ -63,7 +69,7 @@ export interface DevTools {
   /** The sessions of all targets that are open, including tabs. */
   sessions(): Iterable<TargetSession>;
   /**
-   * Whether pages flood the browser with messages, or started more than {@link CHILDREN_MAX} frames and workers, or {@link WORKERS_MAX}
+   * Whether pages or workers flood the browser with messages, or started more than {@link CHILDREN_MAX} frames and workers, or {@link WORKERS_MAX}
    * workers: targets that start from then on stay paused, and have no session.
    */
   readonly isFlooded: boolean;
@@ -72,8 +78,11 @@ export interface DevTools {
    * that bound.
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
-  /** `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or requests. */
-  onMessageFlood(listener: () => void): void;
+  /**
+   * `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or requests, with that target
+   * (null: it is not known). A frame of another site leaves `isFlooded` as it is: it can be stopped alone.
+   */
+  onMessageFlood(listener: (by: TargetSession | null) => void): void;
   /** The session of a tab. Rejects when it does not show up in time. */
   sessionOf(page: Page): Promise<TargetSession>;
   /** Ends the listeners. */
@@ -83,7 +92,7 @@ export interface DevTools {
 /** The listeners of one observer. */
 export class Listeners {
   readonly flooded: Parameters<DevTools['onFlooded']>[0][] = [];
-  readonly messageFlood: (() => void)[] = [];
+  readonly messageFlood: Parameters<DevTools['onMessageFlood']>[0][] = [];
   readonly #byEvent = new Map<string, Listener<EventName>[]>();
   readonly #attached: ((session: TargetSession) => void)[] = [];
 

@@ -109,7 +109,7 @@ export class SecondClient implements DevTools {
     this.#listeners.flooded.push(listener);
   }
 
-  onMessageFlood(listener: () => void): void {
+  onMessageFlood(listener: Parameters<DevTools['onMessageFlood']>[0]): void {
     this.#listeners.messageFlood.push(listener);
   }
 
@@ -145,7 +145,7 @@ export class SecondClient implements DevTools {
   #receive(method: string, params: unknown, sessionId: string | undefined): void {
     if (method === 'Target.attachedToTarget') this.#attach(params as Attached, sessionId);
     else if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
-    else if (method === MESSAGE_FLOOD) this.#messagesFlooded();
+    else if (method === MESSAGE_FLOOD) this.#messagesFlooded((params as { targetId: string }).targetId);
     else {
       const session = this.#sessions.get(sessionId ?? '');
       if (!session) return;
@@ -162,9 +162,10 @@ export class SecondClient implements DevTools {
     this.frames.add(frameId, parentFrameId);
   }
 
-  #messagesFlooded(): void {
-    this.#hasMessageFlood = true;
-    for (const { messageFlood } of this.#observers) for (const listener of messageFlood) listener();
+  #messagesFlooded(targetId: string): void {
+    const by = [...this.#sessions.values()].find((session) => session.targetId === targetId) ?? null;
+    if (by?.type !== 'iframe') this.#hasMessageFlood = true;
+    for (const { messageFlood } of this.#observers) for (const listener of messageFlood) listener(by);
   }
 
   #countChild({ targetId, isWorker }: Child, parent: TargetSession | null): void {

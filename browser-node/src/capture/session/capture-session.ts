@@ -3,7 +3,7 @@ import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
-import { COMMAND_MS, type DevTools, type TargetSession } from '../devtools/devtools.ts';
+import { COMMAND_MS, type DevTools, disableScripts, type TargetSession } from '../devtools/devtools.ts';
 import { SecondClient } from '../devtools/second-client.ts';
 import type { ThreadTimes } from '../devtools/thread-times.ts';
 import { observationScript } from '../page-scripts/observation-script.ts';
@@ -103,15 +103,17 @@ export function openSession(
     tabs.known(page)?.tab.timer(subject as TimerSubject, Number(ms) || 0);
   });
   const notes: CaptureSession['notes'] = [];
+  const journal = new NetworkJournal(devtools, tabStates, scope.admitsRequest);
   devtools.onFlooded(() => {
     notes.push(note('stopped_flood'));
     stopFlood(devtools, [...kept, ...tabs.all]);
   });
-  devtools.onMessageFlood(() => {
+  devtools.onMessageFlood((by) => {
     notes.push(note('stopped_console'));
-    stopFlood(devtools, [...kept, ...tabs.all]);
+    // The page around a frame of another site did nothing wrong.
+    if (by?.type === 'iframe') disableScripts(by);
+    else stopFlood(devtools, [...kept, ...tabs.all]);
   });
-  const journal = new NetworkJournal(devtools, tabStates, scope.admitsRequest);
   return {
     open,
     listeners,
