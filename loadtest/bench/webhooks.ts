@@ -185,7 +185,7 @@ async function idleCost(endpoints: number): Promise<Idle> {
 
 const speed = await speeds();
 const beside: Record<'nothing' | 'slow' | 'dead', Others[]> = { nothing: [], slow: [], dead: [] };
-for (let round = 0; round < Math.min(3, ROUNDS); round += 1)
+for (let round = 0; round < ROUNDS; round += 1)
   for (const which of Object.keys(beside) as (keyof typeof beside)[]) beside[which].push(await othersBeside(which));
 const [none, idle] = [await idleCost(0), await idleCost(IDLE_ENDPOINTS)];
 receiver.disconnect();
