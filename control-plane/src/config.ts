@@ -122,7 +122,7 @@ export const ConfigSchema = Type.Object({
     pattern: '^(on|off)$',
     mustBe: 'on or off',
     description:
-      'on: the start that stores the first API key prints `adsweep ready <base url> key <key>`, for whoever can read the log.',
+      'on: the start that stores the first API key prints `adsweep ready <base url> key <key>`: everybody who can read its log has that key.',
   }),
   ADSWEEP_OAUTH_REGISTRATION: Type.String({
     default: 'off',

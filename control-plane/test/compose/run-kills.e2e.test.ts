@@ -200,7 +200,7 @@ function testRuns(mongodb: MongodbServer): void {
       balance += amount_micros;
       assert.deepEqual([sequence, balance_after_micros], [at + 1, balance]);
     }
-    // Whoever was killed has left reservations behind, which are released first.
+    // A killed control plane has left reservations behind, which are released first.
     const known = new Set(scans.map(({ _id }) => _id));
     const countScans = async (_: string, found: string[]) => found.filter((id) => known.has(id)).length;
     const logger = createLogger('test', 'silent');

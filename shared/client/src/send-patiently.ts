@@ -18,7 +18,7 @@ const ASKED_PAUSE_MAX_MS = 120_000;
  * reason of the request's signal, a `TimeoutError`, or the error of `fetch`.
  */
 export async function sendPatiently(request: Request, patience: Patience): Promise<Response> {
-  // Whoever follows a stream goes on another way when it is refused.
+  // The caller of a stream falls back to polling when it is refused.
   const retries = isStream(request) ? 0 : patience.retries;
   for (let tries = 0; ; tries += 1) {
     const outcome = await sendOnce(request.clone(), patience).catch((error: unknown) => ({ error }));

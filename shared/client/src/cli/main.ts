@@ -43,10 +43,10 @@ const GENERAL = {
 } as const satisfies Options;
 
 /** What the command line reads and writes besides files. */
-type Surroundings = { env: NodeJS.ProcessEnv; stdout: Stream; stderr: Stream };
+type Process = { env: NodeJS.ProcessEnv; stdout: Stream; stderr: Stream };
 
 /** Runs the command line with these arguments and resolves to its exit code. */
-export async function main(args: string[], { env, stdout, stderr }: Surroundings = process): Promise<number> {
+export async function main(args: string[], { env, stdout, stderr }: Process = process): Promise<number> {
   const json = args.includes('--json');
   try {
     const config = readConfig(env);
