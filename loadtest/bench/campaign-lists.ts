@@ -168,9 +168,9 @@ saveResult('campaign-lists', [
     'Ratio',
     steady.map(({ name, ratio }) => [name, ratio]),
   ),
-  'What finds all campaigns, or passes over half of them, costs more with more of them:',
+  grows.length === 0 ? 'None is above 1.5.' : `Above 1.5: ${grows.map(({ name }) => name).join(', ')}.`,
+  'What finds all campaigns, or passes over half of them, costs more with more of them, and has no bound here:',
   [...head, ...figures.filter(({ name }) => name in WIDE).map(row)].join('\n'),
-  grows.length === 0 ? 'Nothing grows.' : `Grows: ${grows.map(({ name }) => name).join(', ')}.`,
   `${machine()}.`,
 ]);
 process.exit(grows.length > 0 ? 1 : 0);
