@@ -1,13 +1,6 @@
 import { availableParallelism, hostname, totalmem } from 'node:os';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
-import {
-  DEFAULT_POOL,
-  NODE_ID,
-  NODE_LABEL_KEY,
-  NODE_LABEL_LENGTH_MAX,
-  NODE_LABELS_MAX,
-  NODE_POOL,
-} from '@adsweep/shared/lease/messages.ts';
+import { NODE_ID, NODE_LABEL_KEY, NODE_LABEL_LENGTH_MAX, NODE_LABELS_MAX } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
@@ -33,12 +26,6 @@ export const ConfigSchema = Type.Object({
     pattern: NODE_ID,
     mustBe: '1 to 100 letters, digits, dots, dashes and underscores, beginning with a letter or digit',
     description: 'Name of this node, unique in the fleet; the operator blocks a node by its name.',
-  }),
-  ADSWEEP_NODE_POOL: Type.String({
-    default: DEFAULT_POOL,
-    pattern: NODE_POOL,
-    mustBe: 'up to 63 lowercase letters, digits, dots, dashes and underscores, beginning with a letter or digit',
-    description: 'Pool in which this node is listed and counted.',
   }),
   ADSWEEP_NODE_LABELS: Type.Refine(
     Type.String({

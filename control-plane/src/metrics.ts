@@ -2,6 +2,8 @@ import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AnsweredRequest } from './http/request-lifecycle.ts';
+import { SEVERITIES } from './reference/tags/system-tag.ts';
+import { CLASS_NAMES } from './scan/class-names.ts';
 
 /** The process's registry, and what measures requests; labels come from closed sets. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -68,8 +70,23 @@ export function workMetrics(registry: Registry) {
     uploadedBytes: counter('adsweep_uploaded_artifact_bytes_total', 'Bytes of artifacts that nodes uploaded.', []),
     finishedScans: counter(
       'adsweep_finished_scans_total',
-      'Scans that were brought to an end by a capture or a failure.',
-      ['status'],
+      'Scans that were brought to an end by a capture or a failure, by their priority class.',
+      ['status', 'class'],
+    ),
+    stageSeconds: new Histogram({
+      name: 'adsweep_scan_stage_seconds',
+      help: 'Time that a stage of a scan took, by what is scanned: waiting until its last attempt began, crawl until its capture was taken, analysis until its end.',
+      labelNames: ['stage', 'kind'],
+      buckets: [0.1, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 900, 3_600],
+      registers,
+    }),
+    findings: counter('adsweep_findings_total', 'Tags that the analysis assigned to scans, by their severity.', [
+      'severity',
+    ]),
+    booked: counter(
+      'adsweep_booked_micros_total',
+      'Amounts of charges and of refunds that were booked, in millionths of the currency; what a crash has repeated is counted again.',
+      ['entry'],
     ),
     firings: counter(
       'adsweep_schedule_firings_total',
@@ -124,8 +141,13 @@ export function workMetrics(registry: Registry) {
     jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),
     oldestJob: gauge(
       'adsweep_crawl_jobs_oldest_seconds',
-      'For how long the oldest waiting crawl job of a band has waited; 0: none waits.',
-      ['band'],
+      'For how long the oldest waiting crawl job of a priority class has waited; 0: none waits.',
+      ['class'],
+    ),
+    jobSeconds: gauge(
+      'adsweep_crawl_job_mean_seconds',
+      'Mean of the time for which the last jobs of a priority class were leased; 0: none has ended.',
+      ['class'],
     ),
     refillRemaining: gauge(
       'adsweep_refill_remaining_jobs',
@@ -133,10 +155,14 @@ export function workMetrics(registry: Registry) {
       [],
     ),
     nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
-    slots: gauge('adsweep_fleet_slots', 'Slots of the browser nodes that take work.', ['state']),
+    slots: gauge(
+      'adsweep_fleet_slots',
+      'Slots of the browser nodes that are not blocked; those of overloaded and draining nodes are not free.',
+      ['state'],
+    ),
     desiredNodes: gauge(
       'adsweep_desired_nodes',
-      'Nodes that would give a slot to every job that is leased or can be: those beyond the cap of their organization cannot.',
+      'Nodes that have a slot for every leased job, and for every waiting one within the time that its priority class may wait.',
       [],
     ),
     modelCalls: counter(
@@ -174,6 +200,9 @@ export function workMetrics(registry: Registry) {
   for (const outcome of MODEL_CALLS) metrics.modelCalls.inc({ outcome }, 0);
   for (const kind of TOKENS) metrics.modelTokens.inc({ kind }, 0);
   for (const outcome of FIRINGS) metrics.firings.inc({ outcome }, 0);
-  for (const status of FINAL_STATES) metrics.finishedScans.inc({ status }, 0);
+  for (const status of FINAL_STATES)
+    for (const name of CLASS_NAMES) metrics.finishedScans.inc({ status, class: name }, 0);
+  for (const severity of SEVERITIES) metrics.findings.inc({ severity }, 0);
+  for (const entry of ['charge', 'refund']) metrics.booked.inc({ entry }, 0);
   return metrics;
 }

@@ -67,7 +67,6 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     draining: loop.draining,
     adsweep_version: ownPackage.version,
     browser_version: `Chromium ${chromium.version}`,
-    pool: config.ADSWEEP_NODE_POOL,
     labels: readLabels(config.ADSWEEP_NODE_LABELS) ?? {},
     overloaded: load.overloaded,
   });

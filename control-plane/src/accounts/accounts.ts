@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import type { Domain } from '../domain.ts';
 import type { Caller } from '../http/caller.ts';
-import type { OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
+import type { Origin, OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
 import { rememberBriefly } from '../platform/remember-briefly.ts';
 import { addFirstOrganization, addOrganization } from './add-organization.ts';
@@ -63,7 +63,7 @@ export type AccountsDomain = ReturnType<typeof accountsDomain>;
 
 /** Organizations, their keys and quotas, and the ledger. */
 export function accountsDomain(
-  { store, redis, wake, logger }: Pick<Platform, 'store' | 'redis' | 'wake' | 'logger'>,
+  { store, redis, wake, metrics, logger }: Pick<Platform, 'store' | 'redis' | 'wake' | 'metrics' | 'logger'>,
   { countScans, isCreatingRun }: AccountsNeeds,
   settings: AccountsSettings,
 ) {
@@ -80,10 +80,14 @@ export function accountsDomain(
     await allowance.follow(organizationId);
     return booked;
   };
+  const bookCheck = async (entry: OutboxEntry<'charge' | 'refund'>, origin: Origin) => {
+    await bookCharge(ledger, entry, origin);
+    metrics.booked.inc({ entry: entry.kind }, entry.amount_micros);
+  };
   const outboxHandlers = {
-    charge: (entry, origin) => bookCharge(ledger, entry, origin),
+    charge: bookCheck,
     refund: async (entry, origin) => {
-      await bookCharge(ledger, entry, origin);
+      await bookCheck(entry, origin);
       await allowance.follow(origin.organizationId);
     },
     credit: async (entry, origin) => void (await bookCredit(origin.organizationId, entry)),

@@ -22,11 +22,6 @@ export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 export const NODE_RESOURCES = ['memory', 'cpu'] as const;
 export type NodeResource = (typeof NODE_RESOURCES)[number];
 
-/** The name of a pool of nodes. */
-export const NODE_POOL = '^[a-z0-9][a-z0-9._-]{0,62}$';
-/** The pool of nodes that do not name one. */
-export const DEFAULT_POOL = 'default';
-
 /** An operator's labels of a node. */
 export const NODE_LABELS_MAX = 16;
 export const NODE_LABEL_KEY = '^[a-z][a-z0-9_.-]{0,62}$';
@@ -45,8 +40,8 @@ export const NodeReportSchema = Type.Object(
     draining: Type.Boolean(),
     adsweep_version: Type.String({ maxLength: 50 }),
     browser_version: Type.String({ maxLength: 100 }),
-    /** The pool of nodes that it belongs to; absent: {@link DEFAULT_POOL}. */
-    pool: Type.Optional(Type.String({ pattern: NODE_POOL })),
+    /** Nodes of earlier versions send it; it means nothing. */
+    pool: Type.Optional(Type.String({ maxLength: 63 })),
     labels: Type.Optional(NodeLabelsSchema),
     /** The overloaded resources for which it takes no more work; absent: none. */
     overloaded: Type.Optional(Type.Array(Type.Enum(NODE_RESOURCES), { maxItems: NODE_RESOURCES.length })),

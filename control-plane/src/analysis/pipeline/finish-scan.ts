@@ -7,6 +7,7 @@ import { type EmittedEvent, emit, type OutboxEntry } from '../../platform/outbox
 import { inService, isArchived, type ReadTags, type Tags, visibleTags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import { eventPayload } from '../../scan/event-payload.ts';
+import { measureEnd } from '../../scan/measure-end.ts';
 import type { Classification, ScanRecord, ScanTag } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { withExtractedLabels } from '../../scan/sent-labels.ts';
@@ -44,7 +45,7 @@ export type FinishDependencies = EvidenceSources & {
   findPolicy: FindPolicy;
   /** Compares a scan with the last run of its campaign. */
   compareRuns: CompareRuns;
-  metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
+  metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans' | 'stageSeconds' | 'findings'>;
   logger: Logger;
 };
 
@@ -249,7 +250,7 @@ function assignTags(_: FinishDependencies, { findings, definitions, now }: State
 
 async function finish(dependencies: FinishDependencies, state: State): Promise<Partial<State>> {
   const { scans, metrics, publicUrl } = dependencies;
-  const { scan, tags, names, missing, extractedLabels, compared } = state;
+  const { scan, tags, names, missing, extractedLabels, compared, definitions } = state;
   const complete = missing.length === 0;
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
   const ended = new Date(state.now.getTime() + performance.now() - state.began);
@@ -271,7 +272,8 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
   const events = finishEvents(publicUrl, { ...state, now: ended }, { classification, network, network_host, error });
   const finished = await changeScan(scans, scan, event, ended, events);
   if (!finished) return {};
-  metrics.finishedScans.inc({ status: finished.status });
+  measureEnd(metrics, finished);
+  for (const { tag_slug } of tags) metrics.findings.inc({ severity: inService(definitions, tag_slug)!.severity });
   return { scan: finished };
 }
 

@@ -1,15 +1,17 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import { CLASS_NAMES } from '../../scan/class-names.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
-import { NAME_OF_CLASS, PRIORITY_CLASSES } from '../queue/queue-shards.ts';
-import { countSlots, desiredNodes, NODE_STATES, nodeStateOf } from './fleet-state.ts';
+import { PRIORITY_CLASSES } from '../queue/queue-shards.ts';
+import { desiredNodes, slotsPerNode } from './desired-nodes.ts';
+import { NODE_STATES, nodeStateOf, SLOT_STATES, slotsByState } from './fleet-state.ts';
 import type { FleetView } from './nodes.ts';
 
 export type CountDependencies = {
   queue: Pick<CrawlQueue, 'load' | 'oldestWaiting'>;
   fleet: FleetView;
-  metrics: Pick<WorkMetrics, 'jobs' | 'oldestJob' | 'nodes' | 'slots' | 'desiredNodes'>;
+  metrics: Pick<WorkMetrics, 'jobs' | 'oldestJob' | 'jobSeconds' | 'nodes' | 'slots' | 'desiredNodes'>;
   logger: Logger;
 };
 
@@ -23,18 +25,19 @@ export function startCountingWork(dependencies: CountDependencies): Loop {
 
 /** Sets the gauges once. */
 export async function countWork({ queue, fleet, metrics }: CountDependencies): Promise<void> {
-  const [load, oldest, { nodes, marks }] = await Promise.all([queue.load(), queue.oldestWaiting(), fleet.read()]);
+  const [load, oldest, reading] = await Promise.all([queue.load(), queue.oldestWaiting(), fleet.read()]);
+  const { nodes, marks } = reading;
   for (const priority of PRIORITY_CLASSES) {
-    metrics.jobs.set({ state: `waiting_${NAME_OF_CLASS[priority]}` }, load.waiting[priority]);
-    metrics.oldestJob.set({ band: NAME_OF_CLASS[priority] }, oldest[priority]);
+    metrics.jobs.set({ state: `waiting_${CLASS_NAMES[priority]}` }, load.waiting[priority]);
+    metrics.oldestJob.set({ class: CLASS_NAMES[priority] }, oldest[priority]);
+    metrics.jobSeconds.set({ class: CLASS_NAMES[priority] }, load.seconds[priority] ?? 0);
   }
   metrics.jobs.set({ state: 'delayed' }, load.delayed);
   metrics.jobs.set({ state: 'leased' }, load.leased);
 
   for (const state of NODE_STATES)
     metrics.nodes.set({ state }, nodes.filter((node) => nodeStateOf(node, marks) === state).length);
-  const { slots, busy } = countSlots(nodes, marks);
-  metrics.slots.set({ state: 'busy' }, busy);
-  metrics.slots.set({ state: 'free' }, Math.max(0, slots - busy));
-  metrics.desiredNodes.set(desiredNodes(load, nodes, marks));
+  const slots = slotsByState(nodes, marks);
+  for (const state of SLOT_STATES) metrics.slots.set({ state }, slots[state]);
+  metrics.desiredNodes.set(desiredNodes(load, slotsPerNode(reading)));
 }

@@ -1,4 +1,4 @@
-import { NODE_ID, NODE_POOL } from '@adsweep/shared/lease/messages.ts';
+import { NODE_ID } from '@adsweep/shared/lease/messages.ts';
 import { Type } from 'typebox';
 import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
@@ -39,12 +39,11 @@ function fleetRoute({ readFleet, readLoad }: FleetVerbs): Route<Caller> {
     ...reading,
     path: '/api/v1/fleet',
     summary: 'State of the fleet',
-    description:
-      'The number of jobs by state, and of nodes and slots in total and by pool. Only slots of nodes that take work count.',
+    description: 'The number of jobs by state, and of nodes and slots. Only slots of nodes that take work count.',
     replies: { 200: { description: 'Queue, nodes and slots.', schema: FleetSchema } },
     handle: async () => {
-      const [{ nodes, marks }, load] = await Promise.all([readFleet(), readLoad()]).catch(away);
-      return ok(presentFleet(load, nodes, marks));
+      const [fleet, load] = await Promise.all([readFleet(), readLoad()]).catch(away);
+      return ok(presentFleet(load, fleet));
     },
   });
 }
@@ -52,7 +51,6 @@ function fleetRoute({ readFleet, readLoad }: FleetVerbs): Route<Caller> {
 function nodesRoute({ readFleet }: FleetVerbs): Route<Caller> {
   const query = {
     ...pageQuery,
-    pool: Type.Optional(Type.String({ pattern: NODE_POOL, description: 'Only nodes of this pool.' })),
     state: Type.Optional(Type.Enum(NODE_STATES, { description: 'Only nodes in this state.' })),
   };
   return route({
@@ -64,10 +62,8 @@ function nodesRoute({ readFleet }: FleetVerbs): Route<Caller> {
     replies: { 200: { description: 'A page of nodes, by their names.', schema: pageSchema(FleetNodeSchema) } },
     handle: async ({ query: asked }) => {
       const { nodes, marks } = await readFleet().catch(away);
-      const { pool, state } = asked;
-      const found = nodes.filter(
-        (node) => (!pool || node.pool === pool) && (!state || nodeStateOf(node, marks) === state),
-      );
+      const { state } = asked;
+      const found = nodes.filter((node) => !state || nodeStateOf(node, marks) === state);
       const { skip, limit } = rowsOf(asked);
       const items = found.slice(skip, skip + limit).map((node) => presentNode(node, marks));
       return ok(presentPage(items, found.length, asked));

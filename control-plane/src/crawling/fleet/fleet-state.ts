@@ -1,4 +1,3 @@
-import type { QueueLoad } from '../queue/read-depth.ts';
 import type { NodeMarks, ReportedNode } from './nodes.ts';
 
 /**
@@ -18,9 +17,6 @@ export function nodeStateOf({ id, draining, busy, overloaded }: ReportedNode, ma
 /** Slots of working nodes: all, and those in use. */
 export type SlotCount = { slots: number; busy: number };
 
-/** The assumed number of slots per node while none has registered. */
-const USUAL_SLOTS = 4;
-
 /** Counts the slots of working nodes. */
 export function countSlots(nodes: ReportedNode[], marks: NodeMarks): SlotCount {
   const working = nodes.filter((node) => nodeStateOf(node, marks) === 'working');
@@ -28,10 +24,25 @@ export function countSlots(nodes: ReportedNode[], marks: NodeMarks): SlotCount {
   return { slots: sum('slots'), busy: sum('busy') };
 }
 
-/** Number of nodes of the current size that would have a slot for every job that is leased or can be leased. */
-export function desiredNodes({ waiting, capped, leased }: QueueLoad, nodes: ReportedNode[], marks: NodeMarks): number {
-  const working = nodes.filter((node) => nodeStateOf(node, marks) === 'working').length;
-  const slotsPerNode = working > 0 ? countSlots(nodes, marks).slots / working : USUAL_SLOTS;
-  const jobs = Object.values(waiting).reduce((total, count) => total + count, leased - capped);
-  return Math.ceil(jobs / slotsPerNode);
+/** `busy`: in use, of all nodes; the others are `free`, or belong to a node that takes no work because it is `overloaded`, or drains. */
+export const SLOT_STATES = ['busy', 'free', 'overloaded', 'draining'] as const;
+type SlotState = (typeof SLOT_STATES)[number];
+
+const IDLE_SLOTS: Record<Exclude<NodeState, 'blocked'>, SlotState> = {
+  working: 'free',
+  overloaded: 'overloaded',
+  draining: 'draining',
+  drained: 'draining',
+};
+
+/** Counts the slots of all nodes that are not blocked, by state. */
+export function slotsByState(nodes: ReportedNode[], marks: NodeMarks): Record<SlotState, number> {
+  const counts = { busy: 0, free: 0, overloaded: 0, draining: 0 };
+  for (const node of nodes) {
+    const state = nodeStateOf(node, marks);
+    if (state === 'blocked') continue;
+    counts.busy += node.busy;
+    counts[IDLE_SLOTS[state]] += Math.max(0, node.slots - node.busy);
+  }
+  return counts;
 }

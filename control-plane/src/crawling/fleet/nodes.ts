@@ -1,4 +1,4 @@
-import { DEFAULT_POOL, type NodeReport } from '@adsweep/shared/lease/messages.ts';
+import type { NodeReport } from '@adsweep/shared/lease/messages.ts';
 import type { Broadcast } from '../../platform/broadcast.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { loadScript, type RedisClient, removeMalformed } from '../../platform/redis.ts';
@@ -13,15 +13,16 @@ export const NODES_MAX = 1_000;
 const FORGOTTEN_AFTER_MS = 30_000;
 
 /** The last report of a node's process. */
-export type ReportedNode = Required<NodeReport> & { id: string; instance: string; seen_at: Date };
+export type ReportedNode = Required<Omit<NodeReport, 'pool'>> & { id: string; instance: string; seen_at: Date };
 
-/** The reports of browser nodes, in Redis: the hash `{nodes}:reports`, by name and process. */
+/** The reports of browser nodes, in Redis: the hash `{nodes}:reports`, by name and process, and `{nodes}:slots`, how many the last one had. */
 export type Nodes = ReturnType<typeof nodes>;
 
 const REPORTS = '{nodes}:reports';
+const LAST_SLOTS = '{nodes}:slots';
 const storeReport = loadScript(new URL('store-report.lua', import.meta.url));
 /** Fields that nodes of earlier versions do not report. */
-const REPORT_DEFAULTS = { pool: DEFAULT_POOL, labels: {}, overloaded: [] };
+const REPORT_DEFAULTS = { labels: {}, overloaded: [] };
 
 /** `clock` is that of Redis: the clocks of control planes can differ by minutes, and one would drop nodes that just reported to another. */
 export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => timeOf(redis)) {
@@ -41,7 +42,8 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
     if (gone.length > 0) await redis.hdel(REPORTS, ...gone);
     return recent.sort(byKey).map(({ key, report, seen_at }) => {
       const [id = '', instance = ''] = key.split('/');
-      return { ...REPORT_DEFAULTS, ...report, id, instance, seen_at: new Date(seen_at) };
+      const { pool: _, ...rest } = report;
+      return { ...REPORT_DEFAULTS, ...rest, id, instance, seen_at: new Date(seen_at) };
     });
   };
 
@@ -49,13 +51,19 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
     /** Stores the report of a node; false: it is a new one, and {@link NODES_MAX} others have reported recently. */
     async report(node: Pick<NodeIdentity, 'nodeId' | 'instance'>, report: NodeReport): Promise<boolean> {
       const text = JSON.stringify({ report, seen_at: (await clock()).getTime() });
-      const store = () => storeReport(redis, [REPORTS], [nodeKeyOf(node), text, NODES_MAX]).catch(rejectMalformed);
+      const args = [nodeKeyOf(node), text, NODES_MAX, report.slots];
+      const store = () => storeReport(redis, [REPORTS, LAST_SLOTS], args).catch(rejectMalformed);
       if ((await store()) === 1) return true;
       await list();
       return (await store()) === 1;
     },
 
     list,
+
+    /** The number of slots of the node that reported last, also if it is long ago; null: Redis knows of none. */
+    async lastSlots(): Promise<number | null> {
+      return Number(await redis.get(LAST_SLOTS).catch(() => null)) || null;
+    },
   };
 }
 
@@ -125,23 +133,26 @@ export function markedNodes(store: Store, collection: 'blocked_nodes' | 'drainin
 /** The operator's instructions for nodes, by their names. */
 export type NodeMarks = { blocked: ReadonlySet<string>; draining: ReadonlySet<string> };
 
-/** The reports of nodes, with the operator's instructions. */
-export type FleetView = { read(): Promise<{ nodes: ReportedNode[]; marks: NodeMarks }> };
+/** The reports of nodes, with the operator's instructions. `lastSlots`: the slots of the node that reported last; null: none ever did. */
+export type FleetReading = { nodes: ReportedNode[]; marks: NodeMarks; lastSlots: number | null };
+export type FleetView = { read(): Promise<FleetReading> };
 
 /** Reads both. Rejects while Redis is unavailable. */
 export function fleetView(
-  nodes: Pick<Nodes, 'list'>,
+  nodes: Pick<Nodes, 'list' | 'lastSlots'>,
   blocked: Pick<MarkedNodes, 'names'>,
   draining: Pick<MarkedNodes, 'names'>,
 ): FleetView {
   return {
     async read() {
-      const [reported, blockedNames, drainingNames] = await Promise.all([
+      const [reported, lastSlots, blockedNames, drainingNames] = await Promise.all([
         nodes.list(),
+        nodes.lastSlots(),
         blocked.names(),
         draining.names(),
       ]);
-      return { nodes: reported, marks: { blocked: new Set(blockedNames), draining: new Set(drainingNames) } };
+      const marks = { blocked: new Set(blockedNames), draining: new Set(drainingNames) };
+      return { nodes: reported, marks, lastSlots };
     },
   };
 }

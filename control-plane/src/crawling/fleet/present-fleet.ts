@@ -1,8 +1,9 @@
 import { NODE_RESOURCES } from '@adsweep/shared/lease/messages.ts';
 import { type Static, Type } from 'typebox';
 import type { QueueLoad } from '../queue/read-depth.ts';
-import { countSlots, desiredNodes, NODE_STATES, nodeStateOf } from './fleet-state.ts';
-import type { NodeMarks, ReportedNode } from './nodes.ts';
+import { desiredNodes, slotsPerNode } from './desired-nodes.ts';
+import { countSlots, NODE_STATES, nodeStateOf } from './fleet-state.ts';
+import type { FleetReading, NodeMarks, ReportedNode } from './nodes.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Slots = Type.Object({ total: Count, busy: Count, free: Count });
@@ -11,7 +12,6 @@ export const FleetNodeSchema = Type.Object(
   {
     id: Type.String({ description: 'Its name.' }),
     instance: Type.String({ description: 'Which process of that name.' }),
-    pool: Type.String(),
     labels: Type.Record(Type.String(), Type.String()),
     state: Type.Enum(NODE_STATES, {
       description:
@@ -47,9 +47,9 @@ export const FleetSchema = Type.Object(
     slots: Slots,
     desired_nodes: Type.Integer({
       minimum: 0,
-      description: 'Number of nodes of the current size that would have a slot for every job that is or can be leased.',
+      description:
+        'Number of nodes of the current size that have a slot for every leased job, and for every waiting one early enough: interactive jobs within 15 s, bulk jobs within 60 s, those of campaigns within 300 s, by the time that such jobs took lately.',
     }),
-    pools: Type.Array(Type.Object({ pool: Type.String(), nodes: Count, slots: Slots })),
     blocked: Type.Array(Type.String(), { description: 'Names of blocked nodes, whether or not a node has them now.' }),
     draining: Type.Array(Type.String(), {
       description: 'Names of draining nodes, whether or not a node has them now.',
@@ -59,15 +59,15 @@ export const FleetSchema = Type.Object(
 );
 
 export function presentNode(node: ReportedNode, marks: NodeMarks): Static<typeof FleetNodeSchema> {
-  const { id, instance, pool, labels, slots, busy, overloaded, adsweep_version, browser_version, seen_at } = node;
+  const { id, instance, labels, slots, busy, overloaded, adsweep_version, browser_version, seen_at } = node;
   const state = nodeStateOf(node, marks);
-  const about = { id, instance, pool, labels, state, slots, busy, overloaded, adsweep_version, browser_version };
+  const about = { id, instance, labels, state, slots, busy, overloaded, adsweep_version, browser_version };
   return { ...about, seen_at: seen_at.toISOString() };
 }
 
-export function presentFleet(load: QueueLoad, nodes: ReportedNode[], marks: NodeMarks): Static<typeof FleetSchema> {
+export function presentFleet(load: QueueLoad, fleet: FleetReading): Static<typeof FleetSchema> {
+  const { nodes, marks } = fleet;
   const inState = (state: string) => nodes.filter((node) => nodeStateOf(node, marks) === state).length;
-  const pools = [...Map.groupBy(nodes, ({ pool }) => pool)].toSorted(([a], [b]) => a.localeCompare(b));
   return {
     queue: {
       waiting_interactive: load.waiting[0],
@@ -79,8 +79,7 @@ export function presentFleet(load: QueueLoad, nodes: ReportedNode[], marks: Node
     },
     nodes: Object.fromEntries(NODE_STATES.map((state) => [state, inState(state)])),
     slots: presentSlots(nodes, marks),
-    desired_nodes: desiredNodes(load, nodes, marks),
-    pools: pools.map(([pool, own]) => ({ pool, nodes: own.length, slots: presentSlots(own, marks) })),
+    desired_nodes: desiredNodes(load, slotsPerNode(fleet)),
     blocked: [...marks.blocked],
     draining: [...marks.draining],
   };

@@ -6,6 +6,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { advance, type ScanEvent } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
+import { measureEnd } from '../../scan/measure-end.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
@@ -15,7 +16,7 @@ import { RETRY_WAIT_MAX_MS } from '../queue/waiting-jobs.ts';
 export type EndDependencies = EvidenceDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;
   scans: Pick<ScanStore, 'find' | 'findMember' | 'membersOf' | 'apply'>;
-  metrics: Pick<WorkMetrics, 'failedAttempts' | 'finishedScans'>;
+  metrics: Pick<WorkMetrics, 'failedAttempts' | 'finishedScans' | 'stageSeconds'>;
   logger: Logger;
   /** Called when a scan's outbox was filled. */
   outboxFilled: () => void;
@@ -54,7 +55,7 @@ export async function endAttempt(
   logger.info(about, 'an attempt failed');
   metrics.failedAttempts.inc({ code });
   if (status === 'failed') {
-    metrics.finishedScans.inc({ status });
+    measureEnd(metrics, ended);
     dependencies.outboxFilled();
   }
   return 'ended';

@@ -1,4 +1,5 @@
 import { changeScan } from '../../scan/change-scan.ts';
+import { measureEnd } from '../../scan/measure-end.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { childScanId } from '../../scanning/scans/request/new-child-scan.ts';
 import { discardEvidence } from '../captures/store-evidence.ts';
@@ -7,7 +8,7 @@ import type { EndDependencies } from './end-attempt.ts';
 
 export type GoneDependencies = Pick<EndDependencies, 'captures' | 'bodies' | 'artifacts' | 'outboxFilled'> & {
   scans: Pick<ScanStore, 'find' | 'findMember' | 'membersOf' | 'apply'>;
-  metrics: Pick<EndDependencies['metrics'], 'failedAttempts' | 'finishedScans'>;
+  metrics: Pick<EndDependencies['metrics'], 'failedAttempts' | 'finishedScans' | 'stageSeconds'>;
 };
 
 /**
@@ -26,7 +27,7 @@ export async function endGone(dependencies: GoneDependencies, ref: LeaseRef, now
     if (!ended) continue;
     if (child.lease) await discardEvidence(dependencies, child, child.lease.fence);
     metrics.failedAttempts.inc({ code: 'ad_discovery: AD_GONE' });
-    metrics.finishedScans.inc({ status: 'failed' });
+    measureEnd(metrics, ended);
     outboxFilled();
   }
 }

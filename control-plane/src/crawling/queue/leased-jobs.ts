@@ -10,7 +10,7 @@ const CHARGED_MS = 5_000;
 
 const acquire = queueScript('acquire', 'has-waiting-jobs');
 const [renew, adopt] = [queueScript('renew'), queueScript('adopt')];
-const end = queueScript('end', 'has-waiting-jobs', 'charge-slot-time');
+const end = queueScript('end', 'has-waiting-jobs', 'charge-slot-time', 'measure-job');
 const reap = queueScript('reap', 'has-waiting-jobs', 'charge-slot-time');
 
 /** Operations on leased jobs: how a lease starts, is renewed and ends. */
@@ -44,8 +44,9 @@ export function leasedJobs(shards: QueueShards) {
 
     /** Removes a leased job; false if it is not leased under this fence. */
     async end({ jobId, fence, organizationId }: LeaseRef): Promise<boolean> {
-      const { job, leased, roundRobin, clock, caps, spent, prefix } = keysFor(organizationId);
-      const reply = await end(redis, [job(jobId), leased, roundRobin, clock, caps, spent], [jobId, fence, prefix]);
+      const { job, leased, roundRobin, clock, caps, spent, means, prefix } = keysFor(organizationId);
+      const keys = [job(jobId), leased, roundRobin, clock, caps, spent, means];
+      const reply = await end(redis, keys, [jobId, fence, prefix]);
       shards.announce(reply === 2 ? 1 : 0);
       return reply !== 0;
     },

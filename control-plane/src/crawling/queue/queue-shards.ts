@@ -58,6 +58,8 @@ export function shardKeys(shard: number, shards = 1) {
     clock: `${prefix}clock`,
     /** Slot time of organizations that are not in the round-robin set and are ahead of the clock. */
     spent: `${prefix}spent`,
+    /** Mean of the milliseconds that jobs were leased for, by priority class, and of `all`. */
+    means: `${prefix}means`,
     adopting: `${prefix}adopting`,
     adopted: `${prefix}adopted`,
   };
@@ -67,7 +69,7 @@ export type ShardKeys = ReturnType<typeof shardKeys>;
 
 /** The type in Redis of a key of a shard. `key` is without the shard's prefix. */
 export function typeOfKey(key: string): 'hash' | 'string' | 'zset' {
-  if (key === 'caps' || key.startsWith('job:')) return 'hash';
+  if (key === 'caps' || key === 'means' || key.startsWith('job:')) return 'hash';
   return ['fence', 'clock', 'adopting', 'adopted'].includes(key) || key.startsWith('turns:') ? 'string' : 'zset';
 }
 
@@ -75,9 +77,6 @@ export function typeOfKey(key: string): 'hash' | 'string' | 'zset' {
 export type PriorityClass = 0 | 1 | 2;
 /** All priority classes, highest first. */
 export const PRIORITY_CLASSES: readonly PriorityClass[] = [0, 1, 2];
-
-/** Names of the priority classes in metrics. */
-export const NAME_OF_CLASS: Record<PriorityClass, string> = { 0: 'interactive', 1: 'bulk', 2: 'campaign' };
 
 /** The shard of an organization. All its jobs are in one shard, which keeps its turn. */
 export function shardOf(organizationId: string, shards: number): number {

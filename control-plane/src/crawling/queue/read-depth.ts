@@ -3,8 +3,10 @@ import { PRIORITY_CLASSES, type PriorityClass, type ShardKeys } from './queue-sh
 
 /** Number of jobs in each state. */
 export type QueueDepth = { waiting: Record<PriorityClass, number>; delayed: number; leased: number };
-/** The same; `capped`: number of waiting jobs that cannot be leased before a lease of their organization ends. */
-export type QueueLoad = QueueDepth & { capped: number };
+/** Seconds that the last jobs of each priority class, and of all, were leased for in the mean; null: none has ended. */
+export type JobSeconds = Record<PriorityClass | 'all', number | null>;
+/** Depth and seconds; `capped`: number of waiting jobs that cannot be leased before a lease of their organization ends. */
+export type QueueLoad = QueueDepth & { capped: number; seconds: JobSeconds };
 
 /** Counts the jobs of all shards. The cost does not depend on their number. */
 export async function readDepth(redis: RedisClient, shards: ShardKeys[]): Promise<QueueDepth> {
@@ -30,8 +32,23 @@ export async function readLoad(redis: RedisClient, shards: ShardKeys[]): Promise
     const caps = Object.entries(await redis.hgetall(keys.caps));
     return sum(await Promise.all(caps.map(([organizationId, cap]) => beyondCap(keys, organizationId, Number(cap)))));
   };
-  const [depth, capped] = await Promise.all([readDepth(redis, shards), Promise.all(shards.map(beyondCaps)).then(sum)]);
-  return { ...depth, capped };
+  const [depth, capped, seconds] = await Promise.all([
+    readDepth(redis, shards),
+    Promise.all(shards.map(beyondCaps)).then(sum),
+    readSeconds(redis, shards),
+  ]);
+  return { ...depth, capped, seconds };
+}
+
+/** The means of the shards that have one; each counts alike. */
+async function readSeconds(redis: RedisClient, shards: ShardKeys[]): Promise<JobSeconds> {
+  const fields = ['0', '1', '2', 'all'];
+  const rows = await Promise.all(shards.map((keys) => redis.hmget(keys.means, ...fields)));
+  const [interactive, bulk, campaigns, all] = fields.map((_, at) => {
+    const known = rows.flatMap((row) => (Number(row[at]) > 0 ? [Number(row[at]) / 1000] : []));
+    return known.length === 0 ? null : sum(known) / known.length;
+  });
+  return { 0: interactive!, 1: bulk!, 2: campaigns!, all: all! };
 }
 
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NO_QUOTAS, newOrganization } from '../../../src/accounts/organizations/organization.ts';
-import { countSlots, desiredNodes, nodeStateOf } from '../../../src/crawling/fleet/fleet-state.ts';
+import { countSlots, nodeStateOf, slotsByState } from '../../../src/crawling/fleet/fleet-state.ts';
 import type { ReportedNode } from '../../../src/crawling/fleet/nodes.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import type { PriorityClass } from '../../../src/crawling/queue/queue-shards.ts';
@@ -11,7 +11,7 @@ import { REPORT } from '../../support/simulated-node.ts';
 const SEEN = new Date('2026-01-01T00:00:00.000Z');
 const node = (id: string, changes: Partial<ReportedNode> = {}): ReportedNode => ({
   ...REPORT,
-  ...{ id, instance: 'one', slots: 4, pool: 'default', labels: {}, overloaded: [], seen_at: SEEN },
+  ...{ id, instance: 'one', slots: 4, labels: {}, overloaded: [], seen_at: SEEN },
   ...changes,
 });
 const marks = (blocked: string[] = [], draining: string[] = []) => ({
@@ -42,12 +42,12 @@ describe('the state of a node', () => {
     assert.deepEqual(countSlots(nodes, marks(['two'])), { slots: 4, busy: 3 });
   });
 
-  it('determines with the jobs how many nodes are desired; jobs beyond a cap need none', () => {
-    const nodes = [node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, draining: true })];
-    const load = { waiting: { 0: 3, 1: 2, 2: 2 }, capped: 0, delayed: 100, leased: 2 };
-    assert.equal(desiredNodes(load, nodes, marks(['two'])), 3);
-    assert.equal(desiredNodes(load, [], marks()), 3, 'where none has said how many it has');
-    assert.equal(desiredNodes({ ...load, capped: 7 }, nodes, marks(['two'])), 1);
+  it('determines which of its slots are free', () => {
+    const nodes = [
+      ...[node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, busy: 1, draining: true })],
+      node('four', { busy: 1, overloaded: ['cpu'] }),
+    ];
+    assert.deepEqual(slotsByState(nodes, marks(['two'])), { busy: 5, free: 1, overloaded: 3, draining: 8 });
   });
 });
 
@@ -60,8 +60,8 @@ describe('the operations on the fleet', () => {
     const nodes = [
       node('a-1', { busy: 1, labels: { zone: 'eu-1' } }),
       node('a-1', { instance: 'two', draining: true, busy: 2 }),
-      node('b-1', { pool: 'bulk', slots: 8 }),
-      node('b-2', { pool: 'bulk', draining: true }),
+      node('b-1', { slots: 8 }),
+      node('b-2', { draining: true }),
     ];
     const { queue, nodes: reported, blocked, draining } = api.domains.crawling.dependencies;
     for (const { id, instance, seen_at: _, ...report } of nodes)
@@ -95,22 +95,18 @@ describe('the operations on the fleet', () => {
       queue: { waiting_interactive: 3, waiting_bulk: 8, waiting_campaign: 1, capped: 5, delayed: 2, leased: 3 },
       nodes: { working: 2, overloaded: 0, draining: 1, drained: 1, blocked: 0 },
       slots: { total: 12, busy: 1, free: 11 },
-      desired_nodes: 2,
-      pools: [
-        { pool: 'bulk', nodes: 2, slots: { total: 8, busy: 0, free: 8 } },
-        { pool: 'default', nodes: 2, slots: { total: 4, busy: 1, free: 3 } },
-      ],
+      desired_nodes: 1,
       blocked: ['gone'],
       draining: ['b-2'],
     });
   });
 
-  it('§4.6.2 list every process of every node, optionally of one pool or in one state', async () => {
+  it('§4.6.2 list every process of every node, optionally in one state', async () => {
     const list = async (query: string) => (await api.get(`/api/v1/fleet/nodes${query}`, { key: reader })).body;
     const all = await list('');
     assert.deepEqual([all.total, all.pages], [4, 1]);
     assert.deepEqual(all.items[0], {
-      ...{ id: 'a-1', instance: 'one', pool: 'default', labels: { zone: 'eu-1' }, state: 'working' },
+      ...{ id: 'a-1', instance: 'one', labels: { zone: 'eu-1' }, state: 'working' },
       ...{
         slots: 4,
         busy: 1,
@@ -123,9 +119,9 @@ describe('the operations on the fleet', () => {
     const ageMs = Date.now() - Date.parse(all.items[0].seen_at);
     assert.ok(ageMs < 60_000, `${ageMs} ms`);
     const ids = async (query: string) => (await list(query)).items.map(({ id, state }: typeof all) => [id, state]);
-    assert.deepEqual(await ids('?pool=bulk&limit=1&page=2'), [['b-2', 'drained']]);
+    assert.deepEqual(await ids('?limit=1&page=4'), [['b-2', 'drained']]);
     assert.deepEqual(await ids('?state=draining'), [['a-1', 'draining']]);
-    assert.deepEqual(await ids('?pool=nobodys'), []);
+    assert.deepEqual(await ids('?state=blocked'), []);
     assert.equal((await api.get('/api/v1/fleet/nodes?state=asleep', { key: reader })).status, 422);
   });
 

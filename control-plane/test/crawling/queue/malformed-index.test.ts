@@ -35,6 +35,7 @@ const KEYS: Record<keyof typeof scheme, (scan: ScanRecord) => string> = {
   fence: () => scheme.fence,
   clock: () => scheme.clock,
   spent: () => scheme.spent,
+  means: () => scheme.means,
   adopting: () => scheme.adopting,
   adopted: () => scheme.adopted,
 };
@@ -93,7 +94,8 @@ describe('the index of crawl jobs, where a key holds what no script expects', ()
         await until('an empty queue', async () => {
           const load = await farm.farm.queue.load().catch(() => null);
           if (!load) await stepLoops();
-          return isDeepStrictEqual(load, { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0, capped: 0 });
+          const { seconds: _, ...jobs } = load ?? { seconds: null };
+          return isDeepStrictEqual(jobs, { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0, capped: 0 });
         });
       });
 });

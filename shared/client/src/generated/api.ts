@@ -2289,7 +2289,7 @@ export interface paths {
         };
         /**
          * State of the fleet
-         * @description The number of jobs by state, and of nodes and slots in total and by pool. Only slots of nodes that take work count.
+         * @description The number of jobs by state, and of nodes and slots. Only slots of nodes that take work count.
          *
          *     Needs the permission `fleet.read`.
          */
@@ -4529,17 +4529,8 @@ export interface components {
                 busy: number;
                 free: number;
             };
-            /** @description Number of nodes of the current size that would have a slot for every job that is or can be leased. */
+            /** @description Number of nodes of the current size that have a slot for every leased job, and for every waiting one early enough: interactive jobs within 15 s, bulk jobs within 60 s, those of campaigns within 300 s, by the time that such jobs took lately. */
             desired_nodes: number;
-            pools: {
-                pool: string;
-                nodes: number;
-                slots: {
-                    total: number;
-                    busy: number;
-                    free: number;
-                };
-            }[];
             /** @description Names of blocked nodes, whether or not a node has them now. */
             blocked: string[];
             /** @description Names of draining nodes, whether or not a node has them now. */
@@ -4550,7 +4541,6 @@ export interface components {
             id: string;
             /** @description Which process of that name. */
             instance: string;
-            pool: string;
             labels: {
                 [key: string]: string;
             };
@@ -7903,8 +7893,6 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
-                /** @description Only nodes of this pool. */
-                pool?: string;
                 /** @description Only nodes in this state. */
                 state?: "working" | "overloaded" | "draining" | "drained" | "blocked";
             };

@@ -135,7 +135,7 @@ export const OPERATIONS = {
   getBillingUsageSummary: {"method":"GET","path":"/api/v1/billing/usage/summary","group":"Billing","summary":"Usage of this month","query":[],"body":false,"keyed":false,"answer":"json"},
   listBillingHistory: {"method":"GET","path":"/api/v1/billing/history","group":"Billing","summary":"Ledger","query":["date_from","date_to","type","page","limit"],"body":false,"keyed":false,"answer":"json"},
   getFleet: {"method":"GET","path":"/api/v1/fleet","group":"Fleet","summary":"State of the fleet","query":[],"body":false,"keyed":false,"answer":"json"},
-  listFleetNodes: {"method":"GET","path":"/api/v1/fleet/nodes","group":"Fleet","summary":"Browser nodes","query":["page","limit","pool","state"],"body":false,"keyed":false,"answer":"json"},
+  listFleetNodes: {"method":"GET","path":"/api/v1/fleet/nodes","group":"Fleet","summary":"Browser nodes","query":["page","limit","state"],"body":false,"keyed":false,"answer":"json"},
   blockFleetNode: {"method":"POST","path":"/api/v1/fleet/nodes/{id}/block","group":"Fleet","summary":"Block a node","query":[],"body":false,"keyed":false,"answer":"nothing"},
   unblockFleetNode: {"method":"POST","path":"/api/v1/fleet/nodes/{id}/unblock","group":"Fleet","summary":"Unblock a node","query":[],"body":false,"keyed":false,"answer":"nothing"},
   drainFleetNode: {"method":"POST","path":"/api/v1/fleet/nodes/{id}/drain","group":"Fleet","summary":"Drain a node","query":[],"body":false,"keyed":false,"answer":"nothing"},

@@ -1,10 +1,10 @@
 -- leased -> nothing: the attempt has ended, or the node released the job.
--- KEYS  1 job  2 leased  3 round-robin set (`ring`)  4 clock  5 caps  6 spent
+-- KEYS  1 job  2 leased  3 round-robin set (`ring`)  4 clock  5 caps  6 spent  7 means
 -- ARGV  1 job id  2 fence  3 prefix of the shard's keys
 -- Reply 1 ended, 2 ended and the organization is below its cap again, 0 the job is not leased under this fence
 local id, fence, prefix = ARGV[1], ARGV[2], ARGV[3]
-local state, holder, node, org, since, charged =
-  unpack(redis.call('HMGET', KEYS[1], 'state', 'fence', 'node', 'org', 'since', 'charged'))
+local state, holder, node, org, since, charged, class =
+  unpack(redis.call('HMGET', KEYS[1], 'state', 'fence', 'node', 'org', 'since', 'charged', 'band'))
 
 if state ~= 'leased' or holder ~= fence then return 0 end
 
@@ -12,6 +12,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 chargeSlotTime({ KEYS[3], KEYS[4], KEYS[6] }, org, since, charged, now)
+measureJob(KEYS[7], class, since, now)
 redis.call('ZREM', KEYS[2], id)
 redis.call('ZREM', prefix .. 'node:' .. node, id)
 redis.call('ZREM', prefix .. 'leases:' .. org, id)

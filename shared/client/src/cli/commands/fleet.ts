@@ -20,9 +20,9 @@ export const fleet = command({
       terminal.print(`${slots.busy} of ${slots.total} slots busy, ${nodes.length} nodes, ${desired_nodes} needed`);
       if (nodes.length > 0)
         terminal.table(
-          ['state', 'node', 'pool', 'busy', 'version', 'browser', 'seen'],
+          ['state', 'node', 'busy', 'version', 'browser', 'seen'],
           nodes.map((one) => [
-            ...[one.state, one.id, one.pool, `${one.busy}/${one.slots}`],
+            ...[one.state, one.id, `${one.busy}/${one.slots}`],
             ...[one.adsweep_version, one.browser_version, one.seen_at],
           ]),
         );

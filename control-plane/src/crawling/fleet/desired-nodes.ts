@@ -1,0 +1,48 @@
+import { PRIORITY_CLASSES, type PriorityClass } from '../queue/queue-shards.ts';
+import type { QueueLoad } from '../queue/read-depth.ts';
+import { nodeStateOf } from './fleet-state.ts';
+import type { FleetReading } from './nodes.ts';
+
+/** For how long, in seconds, jobs of each priority class may wait: a person waits for the interactive ones, nobody for those of a campaign. */
+export const WAIT_TARGET_SECONDS: Readonly<Record<PriorityClass, number>> = { 0: 15, 1: 60, 2: 300 };
+
+/** Seconds that a job is assumed to take before any has ended. */
+const USUAL_SECONDS = 10;
+/** Slots that a node is assumed to have before any has reported. */
+const USUAL_SLOTS = 4;
+
+/**
+ * Slots of an average node that can be counted on: those of every node that is not blocked, whether or not it takes work at the moment. An
+ * overloaded node counts with the slots in use, but at least half of them: one heavy page must not make all others look small. Without a
+ * node, the size of the last one that reported.
+ */
+export function slotsPerNode({ nodes, marks, lastSlots }: FleetReading): number {
+  const counted = nodes.filter((node) => nodeStateOf(node, marks) !== 'blocked');
+  if (counted.length === 0) return lastSlots ?? USUAL_SLOTS;
+  const usable = counted.map(({ slots, busy, overloaded }) =>
+    overloaded.length > 0 ? Math.min(slots, Math.max(busy, slots / 2)) : slots,
+  );
+  return usable.reduce((total, slots) => total + slots, 0) / counted.length;
+}
+
+/**
+ * Number of nodes that the work needs: a slot for every leased job, and so many more that each waiting job gets one within the time of its
+ * class ({@link WAIT_TARGET_SECONDS}), by the measured seconds of its class. Jobs beyond the cap of their organization need none, and no job needs
+ * more than one slot. Slots that leased jobs will have left by then are counted: while a backlog is worked off, the number does not rise.
+ */
+export function desiredNodes({ waiting, capped, leased, seconds }: QueueLoad, slotsOfNode: number): number {
+  const jobs = waiting[0] + waiting[1] + waiting[2];
+  const leasable = jobs === 0 ? 0 : Math.max(0, 1 - capped / jobs);
+  let slots = leased;
+  let forWaiting = 0;
+  for (const priority of PRIORITY_CLASSES) {
+    const target = WAIT_TARGET_SECONDS[priority];
+    forWaiting += waiting[priority] * leasable * slotShare(seconds[priority], target);
+    slots = Math.max(slots, forWaiting + leased * slotShare(seconds.all, target));
+  }
+  // The sum of many fractions may be a little more than the whole number that it stands for.
+  return Math.max(0, Math.ceil(slots / slotsOfNode - 1e-9));
+}
+
+/** Share of a slot that a job needs, of which a slot does several one after another within `target` seconds. */
+const slotShare = (seconds: number | null, target: number): number => Math.min(1, (seconds ?? USUAL_SECONDS) / target);
