@@ -10,7 +10,8 @@ import {
 } from '@adsweep/shared/service/settings.ts';
 import { certificateSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
 import { readAddressBlock, splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
+import { bucketProperties, bucketSettings } from './platform/objects/bucket-settings.ts';
 
 /** The roles of the control plane; each process has one, several or all of them. */
 export const ROLES = [
@@ -66,6 +67,7 @@ export const ConfigSchema = Type.Object({
     default: './.adsweep',
     description: 'Folder for artifacts (`objects/`) and, without MongoDB, the records (`store.db`).',
   }),
+  ...bucketProperties,
   MONGODB_URL: Type.String({
     default: '',
     secret: true,
@@ -266,8 +268,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if ((url === '') !== (model === ''))
     throw new ConfigError(['ADSWEEP_AI_BASE_URL and ADSWEEP_AI_MODEL are set together or not at all']);
   nodeApiTls(config);
+  bucketSettings(config);
   return config;
 }
+
+/** Some of the settings, for a command that needs no others. Throws ConfigError with all problems. */
+export const readSettings = <Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv = process.env) =>
+  loadConfig(schema, env);
 
 /** The node API's certificate, null: it serves http. Throws ConfigError for a certificate without its key. */
 export const nodeApiTls = (config: Pick<Config, 'ADSWEEP_NODE_API_TLS_CERTIFICATE' | 'ADSWEEP_NODE_API_TLS_KEY'>) =>

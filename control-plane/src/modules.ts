@@ -3,7 +3,7 @@
  * above. A path belongs to the first line that matches it. `infra/checks/import-directions.ts` reads this table.
  */
 export const modules: [name: string, ...paths: string[]][] = [
-  ['the process', 'main.ts', 'compose/**'],
+  ['the process', 'main.ts', '{compose,commands}/**'],
   ['delivery', 'delivery/**'],
   ['analysis', 'analysis/**'],
   ['node API', 'crawling/{node-api/**,*.ts}'],

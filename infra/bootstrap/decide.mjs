@@ -2,7 +2,8 @@
  * Decides what this machine lacks and what to do about it, as pure functions: nothing here reads or changes the machine.
  * All of infra/bootstrap runs on Node.js >= 18 without dependencies, because it installs everything else.
  *
- * @typedef {'start' | 'test' | 'check' | 'bench' | 'corpus' | 'spec-coverage' | 'adsweep' | 'test:containers'} Verb
+ * @typedef {'start' | 'test' | 'check' | 'bench' | 'corpus' | 'spec-coverage' | 'adsweep' | 'test:containers'
+ *   | 'move-files'} Verb
  * @typedef {'chromium' | 'redis' | 'ffmpeg'} PartName
  * @typedef {'debian' | 'ubuntu' | 'fedora' | 'arch' | 'other'} Distribution
  * @typedef {{ platform: string, arch: string, nodeVersion: string, distribution: Distribution, release: string,
@@ -20,6 +21,7 @@ export const wantedNodeMinor = 6;
 export const verbs = {
   start: { entry: 'infra/farm/start.ts', parts: ['chromium', 'redis'] },
   test: { entry: 'infra/checks/run-tests.ts', parts: ['chromium', 'redis', 'ffmpeg'] },
+  'move-files': { entry: 'control-plane/src/commands/move-files.ts', parts: [] },
   'test:containers': { entry: 'infra/docker/test/containers.ts', parts: [] },
   check: { entry: 'infra/checks/check.ts', parts: [] },
   'spec-coverage': { entry: 'infra/checks/spec-coverage.ts', parts: [] },

@@ -8,7 +8,8 @@ import { openBroadcast } from '../platform/broadcast.ts';
 import { diskSpace } from '../platform/disk-space.ts';
 import { openMailer } from '../platform/mail.ts';
 import { bringUpToDate } from '../platform/migrations/bring-up-to-date.ts';
-import { openDiskObjects } from '../platform/object-store.ts';
+import { bucketSettings } from '../platform/objects/bucket-settings.ts';
+import { openObjects } from '../platform/objects/open-objects.ts';
 import type { Platform } from '../platform/platform.ts';
 import { openRedis, redisReady } from '../platform/redis.ts';
 import { openSecrets } from '../platform/secrets.ts';
@@ -32,7 +33,7 @@ export async function openPlatform(
   const secrets = openSecrets(config.ADSWEEP_SECRETS_KEY, folder);
   if (config.MONGODB_URL !== '' && config.ADSWEEP_SECRETS_KEY === '')
     logger.warn('without ADSWEEP_SECRETS_KEY only processes with this data folder can read the secrets stored here');
-  const objects = await openDiskObjects(join(folder, 'objects'));
+  const objects = await openObjects(join(folder, 'objects'), bucketSettings(config), logger);
   const store = await openStore({ mongodbUrl: config.MONGODB_URL, path: join(folder, 'store.db') });
   await bringUpToDate(store, logger);
   const redis = openRedis(config.REDIS_URL, logger);

@@ -3,11 +3,11 @@ import type { ReadyCheck } from '../http/probes.ts';
 import type { Platform } from '../platform/platform.ts';
 
 /** What a role cannot work without. */
-export type Need = 'store' | 'disk' | 'redis' | 'catalogue';
+export type Need = 'store' | 'disk' | 'files' | 'redis' | 'catalogue';
 
 /** The checks of `/readyz` for what the roles of this process need together. */
 export function readyChecks(
-  { store, disk, redis }: Platform,
+  { store, disk, objects, redis }: Platform,
   needs: ReadonlySet<Need>,
   hasCatalogue: () => boolean,
   draining: AbortSignal,
@@ -18,6 +18,7 @@ export function readyChecks(
   const checks: Record<Need, ReadyCheck[]> = {
     store: [['store', () => store.ping()]],
     disk: [['disk', () => disk.requireFree()]],
+    files: [['files', () => objects.ping()]],
     redis: [
       // A Redis that is full answers a ping and takes no job.
       ['redis', async () => void (await redis.set('adsweep:ready', '1', 'PX', 60_000))],
@@ -25,7 +26,7 @@ export function readyChecks(
     ],
     catalogue: [['catalogue', () => unless(!hasCatalogue(), 'the catalogue was not read yet')]],
   };
-  const order: Need[] = ['store', 'disk', 'redis', 'catalogue'];
+  const order: Need[] = ['store', 'disk', 'files', 'redis', 'catalogue'];
   return [
     ['draining', () => unless(draining.aborted, 'the process is stopping')],
     ...order.filter((need) => needs.has(need)).flatMap((need) => checks[need]),

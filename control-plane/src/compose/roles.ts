@@ -9,9 +9,9 @@ const NEEDS: Record<RoleName, readonly Need[]> = {
   /** Serves clients and readers of public reports. */
   api: ['store', 'redis', 'catalogue'],
   /** Serves browser nodes, on a port of its own: leases, uploads, captures. */
-  'node-api': ['store', 'disk', 'redis'],
+  'node-api': ['store', 'disk', 'files', 'redis'],
   /** Analyses captures and finishes crawled scans. */
-  checks: ['store'],
+  checks: ['store', 'files'],
   /** Carries out outbox entries (charges, refunds, events), and releases unused reservations. */
   relay: ['store'],
   /** Sends events to webhook endpoints, and messages about alerts to destinations. */

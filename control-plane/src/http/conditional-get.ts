@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ByteRange } from '../platform/object-store.ts';
+import type { ByteRange } from '../platform/objects/object-store.ts';
 import type { Answer } from './route.ts';
 
 /** Adds `etag` (including its quotes) to `answer`; 304 if the client already has that version (RFC 9110 13.1.2). */

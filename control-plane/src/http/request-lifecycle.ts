@@ -3,6 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import type { Context, Middleware } from 'koa';
 import { isDiskFull } from '../platform/disk-space.ts';
+import { ObjectsUnavailable } from '../platform/objects/object-store.ts';
 import { ApiError } from './api-error.ts';
 import type { RequestState } from './serve-routes.ts';
 
@@ -82,11 +83,18 @@ function asApiError(error: unknown): ApiError {
   const status = error instanceof Error && 'status' in error ? error.status : 500;
   if (status === 400 || status === 404) return new ApiError('not_found', 'This path does not exist.');
   if (isDiskFull(error)) return storageFull(error);
+  if (error instanceof ObjectsUnavailable) return objectsUnavailable(error);
   return new ApiError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
 const storageFull = (cause: unknown) =>
   new ApiError('storage.full', 'There is no space left to store this.', { cause, headers: { 'Retry-After': '10' } });
+
+const objectsUnavailable = (cause: unknown) =>
+  new ApiError('unavailable', 'Stored files cannot be reached at the moment.', {
+    cause,
+    headers: { 'Retry-After': '10' },
+  });
 
 /** Error codes of a connection that the client closed. Errors of the store have others. */
 const CLOSED_BY_CLIENT = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE']);

@@ -3,7 +3,7 @@ import type { WorkMetrics } from '../metrics.ts';
 import type { Broadcast } from './broadcast.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { Mailer } from './mail.ts';
-import type { ObjectStore } from './object-store.ts';
+import type { ObjectStore } from './objects/object-store.ts';
 import type { RedisClient } from './redis.ts';
 import type { Secrets } from './secrets.ts';
 import type { Store } from './store.ts';

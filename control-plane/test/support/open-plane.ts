@@ -9,7 +9,8 @@ import { createMetrics, workMetrics } from '../../src/metrics.ts';
 import { openBroadcast } from '../../src/platform/broadcast.ts';
 import type { DiskSpace } from '../../src/platform/disk-space.ts';
 import type { Mailer } from '../../src/platform/mail.ts';
-import { openDiskObjects } from '../../src/platform/object-store.ts';
+import { openDiskObjects } from '../../src/platform/objects/disk-objects.ts';
+import type { ObjectStore } from '../../src/platform/objects/object-store.ts';
 import type { RedisClient } from '../../src/platform/redis.ts';
 import { secretsUnder } from '../../src/platform/secrets.ts';
 import { openStore, type Store } from '../../src/platform/store.ts';
@@ -26,6 +27,8 @@ export const PRICE_MICROS = 10_000;
 export type PlaneOptions = {
   /** Opens its store; by default one in memory, or with `ADSWEEP_TEST_STORE=mongodb` a database of its own on a server of MongoDB. */
   open?: () => Promise<Store>;
+  /** Opens its files; by default in a folder of its own. */
+  openFiles?: (folder: string) => Promise<ObjectStore>;
   /** How it reaches Redis; by default over the connection that the test has. */
   connect?: (redis: PrivateRedis) => Promise<RedisClient>;
   settings?: Partial<Settings>;
@@ -53,6 +56,7 @@ async function openTestStore(): Promise<Store> {
  */
 export async function openPlane({
   open = openTestStore,
+  openFiles = openDiskObjects,
   connect = async ({ client }) => client,
   settings: changes = {},
   mailer = null,
@@ -61,7 +65,7 @@ export async function openPlane({
   const metrics = createMetrics();
   const [redis, opened, folder] = await Promise.all([startRedis(), open(), mkdtemp(join(tmpdir(), 'adsweep-plane-'))]);
   const { store, intercept } = interceptable(opened);
-  const [objects, connection] = await Promise.all([openDiskObjects(folder), connect(redis)]);
+  const [objects, connection] = await Promise.all([openFiles(folder), connect(redis)]);
   /** A disk with room, until a test says otherwise. */
   const disk: DiskSpace = { requireFree: async () => {} };
   const [wake, broadcast] = [openWakeHub(connection), openBroadcast(connection)];

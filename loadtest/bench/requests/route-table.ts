@@ -6,7 +6,7 @@ import { createDomains } from '../../../control-plane/src/compose/domains.ts';
 import type { Route } from '../../../control-plane/src/http/route.ts';
 import { createMetrics, workMetrics } from '../../../control-plane/src/metrics.ts';
 import { openBroadcast } from '../../../control-plane/src/platform/broadcast.ts';
-import { openDiskObjects } from '../../../control-plane/src/platform/object-store.ts';
+import { openDiskObjects } from '../../../control-plane/src/platform/objects/disk-objects.ts';
 import { openRedis } from '../../../control-plane/src/platform/redis.ts';
 import { secretsUnder } from '../../../control-plane/src/platform/secrets.ts';
 import { openStore } from '../../../control-plane/src/platform/store.ts';

@@ -15,7 +15,8 @@ import { ApiError, refused } from '../../http/api-error.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
-import { type DiskSpace, isDiskFull } from '../../platform/disk-space.ts';
+import type { DiskSpace } from '../../platform/disk-space.ts';
+import { isStorageProblem } from '../../platform/objects/object-store.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
@@ -82,7 +83,7 @@ function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
     permission: 'lease',
     params: Type.Object({ ...memberParams.properties, name: Type.String({ pattern: ARTIFACT_NAME }) }),
     replies: { 200: { description: 'The stored file.', schema: UploadedSchema } },
-    errors: ['not_found', 'lease.lost', 'request_too_large', 'storage.full', 'validation_error'],
+    errors: ['not_found', 'lease.lost', 'request_too_large', 'storage.full', 'unavailable', 'validation_error'],
     handle: async ({
       caller,
       params,
@@ -200,7 +201,7 @@ async function receive(
     if (error instanceof ArtifactRefused && error.tooLarge) throw new ApiError('request_too_large', error.message);
     if (error instanceof ArtifactRefused) throw refusedArtifact(error.message);
     if (error instanceof ArtifactKept) throw leaseLost(metrics, 'upload');
-    throw stream.readableAborted && !isDiskFull(error) ? new ConnectionLost(error) : error;
+    throw stream.readableAborted && !isStorageProblem(error) ? new ConnectionLost(error) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../platform/object-store.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import type { Collection } from '../../platform/store.ts';
 import { type ArtifactRecord, type AttemptRef, folderOf } from './artifact.ts';
 
@@ -21,13 +21,13 @@ export function artifactRemovals(artifacts: Collection<ArtifactRecord>, objects:
 
     /** Removes everything that an attempt uploaded. */
     async discard(ref: AttemptRef): Promise<void> {
-      await objects.delete(folderOf(ref));
+      await objects.deleteBelow(folderOf(ref));
       await artifacts.deleteMany({ scan_id: ref.scanId, fence: ref.fence });
     },
 
     /** Removes everything that the attempts of a scan uploaded. */
     async removeOfScan(scanId: string): Promise<void> {
-      await objects.delete(`scans/${scanId}`);
+      await objects.deleteBelow(`scans/${scanId}`);
       await artifacts.deleteMany({ scan_id: scanId });
     },
 

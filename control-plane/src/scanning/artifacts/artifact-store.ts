@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import { artifactKindOf, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
 import { newId } from '@adsweep/shared/ids.ts';
-import { isDiskFull } from '../../platform/disk-space.ts';
-import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';
+import { isStorageProblem, type ObjectStore, type StoredObject } from '../../platform/objects/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
 import {
   ArtifactKept,
@@ -80,12 +79,13 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       now: Date,
     ): Promise<ArtifactRecord> {
       const draft = newRecord(ref, name);
-      const measured = new Measure(bytesMax);
+      const inspected = new PassThrough();
+      const measured = new Measure(bytesMax, inspected);
       try {
-        await allEnded([pipeline(source, measured), objects.put(draft.object, measured)]);
-        const stored = await objects.get(draft.object);
-        if (!stored) throw new Error('the object store does not have an object that it has just stored');
-        const kind = await inspect(name, stored.stream);
+        const kind = await storedAs(
+          [pipeline(source, measured), objects.put(draft.object, measured)],
+          inspect(name, inspected),
+        );
         const expires_at = new Date(now.getTime() + UNACCEPTED_LIFETIME_MS);
         const { sha256, bytes } = measured;
         const record = { ...draft, sha256, bytes, ...kind, expires_at };
@@ -146,11 +146,15 @@ export function artifactStore(store: Store, objects: ObjectStore) {
   };
 }
 
-/** Waits until all have ended. If several fail, throws the error about a full disk, which has caused the others. */
-async function allEnded(work: Promise<unknown>[]): Promise<void> {
-  const outcomes = await Promise.allSettled(work);
+/**
+ * What the inspection returns, once the upload has ended too. If several fail, throws the error about the storage, which has caused the others,
+ * and that of the inspection last: it saw no more than what arrived.
+ */
+async function storedAs<Kind>(upload: Promise<unknown>[], inspection: Promise<Kind>): Promise<Kind> {
+  const outcomes = await Promise.allSettled([...upload, inspection]);
   const reasons: unknown[] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  if (reasons.length > 0) throw reasons.find(isDiskFull) ?? reasons[0];
+  if (reasons.length > 0) throw reasons.find(isStorageProblem) ?? reasons[0];
+  return inspection;
 }
 
 const idOf = (ref: AttemptRef, name: string): string => `${folderOf(ref)}/${name}`;

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ByteRange } from '../../platform/object-store.ts';
+import type { ByteRange } from '../../platform/objects/object-store.ts';
 
 /** An attempt of a scan, identified by the fence of its lease. */
 export type AttemptRef = { scanId: string; fence: number };

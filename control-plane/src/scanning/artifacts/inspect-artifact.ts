@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Readable, Transform, type TransformCallback } from 'node:stream';
+import { type PassThrough, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import {
@@ -25,28 +25,49 @@ const HEADERS = {
   jpeg: { bytes: 256 * 1024, sizeIn: jpegSize },
 };
 
-/** Counts and hashes the bytes that pass through; fails with {@link ArtifactRefused} above `bytesMax`. */
+/**
+ * Counts and hashes the bytes that pass through, and copies them to `inspected` until that is closed; fails with {@link ArtifactRefused} above
+ * `bytesMax`.
+ */
 export class Measure extends Transform {
   bytes = 0;
   sha256 = '';
   readonly #bytesMax: number;
+  readonly #inspected: PassThrough;
   readonly #hash = createHash('sha256');
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, inspected: PassThrough) {
     super();
     this.#bytesMax = bytesMax;
+    this.#inspected = inspected;
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.bytes += chunk.length;
     this.#hash.update(chunk);
-    if (this.bytes <= this.#bytesMax) done(null, chunk);
-    else done(new ArtifactRefused(`an artifact has at most ${this.#bytesMax} bytes`, true));
+    if (this.bytes > this.#bytesMax) done(new ArtifactRefused(`an artifact has at most ${this.#bytesMax} bytes`, true));
+    else this.#copy(chunk, () => done(null, chunk));
+  }
+
+  /** Calls `done` when `inspected` has room for more, or was closed. */
+  #copy(chunk: Buffer, done: () => void): void {
+    const proceed = () => {
+      this.#inspected.off('drain', proceed).off('close', proceed);
+      done();
+    };
+    if (this.#inspected.destroyed || this.#inspected.write(chunk)) proceed();
+    else this.#inspected.on('drain', proceed).on('close', proceed);
   }
 
   override _flush(done: TransformCallback): void {
     this.sha256 = this.#hash.digest('hex');
+    this.#inspected.end();
     done();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.writableFinished) this.#inspected.destroy(error ?? undefined);
+    done(error);
   }
 }
 

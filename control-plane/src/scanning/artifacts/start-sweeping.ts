@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { ObjectStore, StoredFolder } from '../../platform/object-store.ts';
+import type { ListedObject, ObjectStore } from '../../platform/objects/object-store.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { startCleaning } from '../../platform/start-cleaning.ts';
 import type { Loop } from '../../platform/start-loop.ts';
@@ -27,41 +27,46 @@ export function startSweeping({ store, objects, redis, artifacts, logger }: Swee
   });
 }
 
-/** A younger file or folder may belong to an upload whose record is not stored yet; no upload takes this long. */
+/** A younger file may belong to an upload whose record is not stored yet; no upload takes this long. */
 const MIN_AGE_MS = 24 * 60 * 60 * 1000;
-const FOLDERS_AT_ONCE = 200;
-const ATTEMPT_FOLDER = /^scans\/([^/]+)\/(\d+)$/;
+/** Attempts that one call looks up, except for the last list of files. */
+const ATTEMPTS_AT_ONCE = 200;
+/** The key of a file of an attempt. */
+const OF_ATTEMPT = /^scans\/([^/]+)\/(\d+)\/[^/]+$/;
 
 /** Returns the recorded artifacts of an attempt. */
 type ListOf = (ref: AttemptRef) => Promise<Pick<ArtifactRecord, 'object'>[]>;
 
 /**
- * Removes files without a record, which a crash between the two writes left, and empty folders. Each call continues where the last one
- * stopped, processes a bounded number of folders and returns whether there are more; after the last folder, the walk starts over.
+ * Removes files without a record, which a crash between the two writes left, and what interrupted uploads left. Each call continues where the
+ * last one stopped, looks up a bounded number of attempts and returns whether there are more; after the last one, the walk starts over.
  */
 export function unrecordedSweep(objects: ObjectStore, listOf: ListOf): (now: Date) => Promise<boolean> {
-  let walk: AsyncGenerator<StoredFolder> | null = null;
+  let walk: AsyncGenerator<ListedObject[]> | null = null;
 
   return async (now) => {
     const before = new Date(now.getTime() - MIN_AGE_MS);
-    if (!walk) await objects.removeTemporary(before);
-    const current = walk ?? objects.walk('scans');
+    if (!walk) await objects.removeIncomplete(before);
+    const current = walk ?? objects.list('scans');
     walk = null; // After an error, the walk starts over.
-    for (let count = 0; count < FOLDERS_AT_ONCE; count++) {
-      const { done, value: folder } = await current.next();
+    for (let attempts = 0; attempts < ATTEMPTS_AT_ONCE; ) {
+      const { done, value: files } = await current.next();
       if (done) return false;
-      await removeUnrecorded(objects, listOf, folder, before);
+      attempts += await removeUnrecorded(objects, listOf, files, before);
     }
     walk = current;
     return true;
   };
 }
 
-async function removeUnrecorded(objects: ObjectStore, listOf: ListOf, folder: StoredFolder, before: Date) {
-  if (folder.objects.length === 0 && folder.modified < before) await objects.removeEmptyFolder(folder.key);
-  const old = folder.objects.filter(({ modified }) => modified < before);
-  const [, scanId, fence] = ATTEMPT_FOLDER.exec(folder.key) ?? [];
-  if (old.length === 0 || scanId === undefined) return;
-  const recorded = new Set((await listOf({ scanId, fence: Number(fence) })).map(({ object }) => object));
-  for (const { key } of old) if (!recorded.has(key)) await objects.delete(key);
+/** Removes those of `files` that are older and not recorded; returns how many attempts they belong to, at least 1. */
+async function removeUnrecorded(objects: ObjectStore, listOf: ListOf, files: ListedObject[], before: Date) {
+  const old = files.filter(({ key, modified }) => modified < before && OF_ATTEMPT.test(key));
+  const attempts = Map.groupBy(old, ({ key }) => key.slice(0, key.lastIndexOf('/')));
+  for (const ofAttempt of attempts.values()) {
+    const [, scanId = '', fence] = OF_ATTEMPT.exec(ofAttempt[0]!.key)!;
+    const recorded = new Set((await listOf({ scanId, fence: Number(fence) })).map(({ object }) => object));
+    for (const { key } of ofAttempt) if (!recorded.has(key)) await objects.delete(key);
+  }
+  return Math.max(1, attempts.size);
 }

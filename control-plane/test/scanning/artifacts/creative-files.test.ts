@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { byteRange } from '../../../src/http/conditional-get.ts';
-import { openDiskObjects } from '../../../src/platform/object-store.ts';
+import { openDiskObjects } from '../../../src/platform/objects/disk-objects.ts';
 import { KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { captureOf } from '../../support/running-farm.ts';
 import { sampleScan } from '../../support/sample-scan.ts';

@@ -5,40 +5,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newId } from '@adsweep/shared/ids.ts';
 import { coalesce } from '@adsweep/shared/service/coalesce.ts';
+import { type ListedObject, type ObjectStore, requireSafeKey } from './object-store.ts';
 
-/** Bytes by key. A key is a path of safe segments, such as `scans/<id>/<fence>/landing-0.webp`. */
-export type ObjectStore = {
-  /**
-   * Stores `source` under `key` and atomically replaces an earlier object; stores nothing if it fails. After it has resolved, the object
-   * survives a power cut.
-   */
-  put(key: string, source: Readable | Uint8Array): Promise<void>;
-  /** The object or a range of it, and its total size; null if there is none. */
-  get(key: string, range?: ByteRange): Promise<StoredObject | null>;
-  /** Removes the object `key`, or all objects below it. Does nothing if there is none. */
-  delete(key: string): Promise<void>;
-  /** All objects below `key`, folder by folder, in no particular order. May miss objects that are stored or removed during the walk. */
-  walk(key: string): AsyncGenerator<StoredFolder>;
-  /** Removes the folder `key` if it is empty. */
-  removeEmptyFolder(key: string): Promise<void>;
-  /** Removes the temporary files of interrupted uploads, last written before `before`; returns how many. */
-  removeTemporary(before: Date): Promise<number>;
-};
-
-/** The first and the last byte of a range, counted from 0. */
-export type ByteRange = { start: number; end: number };
-
-/** A stored object. The caller must read or destroy the stream. */
-export type StoredObject = { stream: Readable; bytes: number };
-
-const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
 const TEMPORARY = '.incoming';
 /** Attempts to create a folder that is removed concurrently just before a file is moved into it. */
 const MOVES_MAX = 20;
 /** Further attempts to remove a folder in which objects are stored concurrently. */
 const DELETES_MAX = 20;
 
-/** Opens an object store with files below `root`. A file gets its name only when it is complete. */
+/** Opens an object store with files below `root`. A file gets its name only when it is complete; a folder without files is removed. */
 export async function openDiskObjects(root: string): Promise<ObjectStore> {
   await mkdir(join(root, TEMPORARY), { recursive: true });
   const syncFolders = syncFoldersBelow(root);
@@ -82,29 +57,32 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
     },
 
     async delete(key) {
+      const path = pathOf(root, key);
+      await rm(path, { force: true });
+      await removeEmptyFolders(root, dirname(path));
+    },
+
+    async deleteBelow(key) {
+      const path = pathOf(root, key);
       // Again where another request stores an object in a folder while this removes it.
-      const again = { maxRetries: DELETES_MAX, retryDelay: 5 };
-      await rm(pathOf(root, key), { recursive: true, force: true, ...again });
+      await rm(path, { recursive: true, force: true, maxRetries: DELETES_MAX, retryDelay: 5 });
+      await removeEmptyFolders(root, dirname(path));
     },
 
-    walk: (key) => walkFolders(pathOf(root, key), key),
+    list: (key) => listFolder(pathOf(root, key), key),
 
-    async removeEmptyFolder(key) {
-      try {
-        await rmdir(pathOf(root, key));
-      } catch (error) {
-        if (!isMissing(error) && (error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
-      }
-    },
-
-    async removeTemporary(before) {
+    async removeIncomplete(before) {
       let removed = 0;
-      for await (const { objects } of walkFolders(join(root, TEMPORARY), TEMPORARY)) {
-        const abandoned = objects.filter(({ modified }) => modified < before);
+      for await (const files of listFolder(join(root, TEMPORARY), TEMPORARY)) {
+        const abandoned = files.filter(({ modified }) => modified < before);
         for (const { key } of abandoned) await rm(join(root, key), { force: true });
         removed += abandoned.length;
       }
       return removed;
+    },
+
+    async ping() {
+      await lstat(join(root, TEMPORARY));
     },
   };
 }
@@ -112,9 +90,22 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 function pathOf(root: string, key: string): string {
-  const segments = key.split('/');
-  if (!segments.every((segment) => SEGMENT.test(segment))) throw new Error('an object key has an unsafe segment');
-  return join(root, ...segments);
+  requireSafeKey(key);
+  return join(root, ...key.split('/'));
+}
+
+/** Removes `folder` and its parents below `root`, up to the first one that has something in it. */
+async function removeEmptyFolders(root: string, folder: string): Promise<void> {
+  if (folder === root) return;
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return;
+    // A missing folder may have been the last one in its parent.
+    if (code !== 'ENOENT') throw error;
+  }
+  await removeEmptyFolders(root, dirname(folder));
 }
 
 /** Syncs a folder and its parents, up to and including `root`, to the disk. */
@@ -151,41 +142,37 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** A folder of stored objects: when its entries last changed, and the objects directly in it. */
-export type StoredFolder = { key: string; modified: Date; objects: { key: string; modified: Date }[] };
-
 /** Maximum number of objects per yielded part of a folder. */
 const OBJECTS_AT_ONCE = 200;
 
 /**
- * Walks the folder `path`, named `key`, and all below it, children first. Reads lazily, so that large folders are never in memory as a
- * whole. Skips what is removed during the walk.
+ * Lists the files below the folder `path`, named `key`, folder by folder. Reads lazily, so that large folders are never in memory as a whole.
+ * Skips what is removed meanwhile.
  */
-async function* walkFolders(path: string, key: string): AsyncGenerator<StoredFolder> {
-  const [folder, modified] = [await openFolder(path), await modifiedAt(path)];
-  if (!folder || !modified) return;
-  let objects: StoredFolder['objects'] = [];
+async function* listFolder(path: string, key: string): AsyncGenerator<ListedObject[]> {
+  const folder = await openFolder(path);
+  if (!folder) return;
+  let objects: ListedObject[] = [];
   for await (const entry of folder) {
     const [below, name] = [join(path, entry.name), `${key}/${entry.name}`];
-    if (entry.isDirectory()) yield* walkFolders(below, name);
+    if (entry.isDirectory()) yield* listFolder(below, name);
     else objects.push(...(await objectAt(entry, below, name)));
     if (objects.length === OBJECTS_AT_ONCE) {
-      yield { key, modified, objects };
+      yield objects;
       objects = [];
     }
   }
-  yield { key, modified, objects };
+  if (objects.length > 0) yield objects;
 }
 
-async function objectAt(entry: Dirent, path: string, key: string): Promise<StoredFolder['objects']> {
-  const modified = entry.isFile() ? await modifiedAt(path) : null;
-  return modified ? [{ key, modified }] : [];
+async function objectAt(entry: Dirent, path: string, key: string): Promise<ListedObject[]> {
+  const file = entry.isFile() ? await lstat(path).catch(nullIfMissing) : null;
+  return file ? [{ key, bytes: file.size, modified: file.mtime }] : [];
 }
 
 const openFolder = (path: string): Promise<Dir | null> => opendir(path, { bufferSize: 64 }).catch(nullIfMissing);
-const modifiedAt = (path: string): Promise<Date | null> => lstat(path).then(({ mtime }) => mtime, nullIfMissing);
 
 function nullIfMissing(error: unknown): null {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  if (isMissing(error)) return null;
   throw error;
 }
