@@ -69,7 +69,8 @@ export function* search(
     const found = matching(rows, matcherOf(filterOf(conditions) ?? {}));
     return yield* windowOf(inOrder(records, found, order, read), skip, limit);
   }
-  if (plan?.lists && !plan.entryTest) {
+  // One statement reads the documents of one part with their entries, but would read those that are skipped too.
+  if (plan?.lists && !plan.entryTest && (isJoined(plan.lists) || skip > 0)) {
     const skipped = plan.rest === null ? skip : 0;
     const rows = examined(listedRows(records, plan, plan.lists, skipped, read), plan, examine);
     // Other work may have changed a document since its entry was read.
@@ -87,6 +88,9 @@ export function* search(
   yield* windowOf(found, skip, limit);
 }
 
+/** Whether a search reads more than one part of an index. */
+const isJoined = (lists: Part[][]): boolean => lists.length > 1 || lists.some((parts) => parts.length > 1);
+
 /** The fields of a tree, and these as a whole. */
 const withWhole = (tree: FieldTree, names: string[]): FieldTree =>
   new Map<string, FieldTree>([...tree, ...names.map((name): [string, FieldTree] => [name, new Map()])]);
@@ -99,8 +103,7 @@ export function* countRows(records: Records, filter: object): Generator<typeof P
   if (counted !== null) return counted;
   const plan = planFor(records.indexes, { ...conditions, order: [], most: Number.POSITIVE_INFINITY });
   if (plan?.rest === null && plan.isOnce && plan.lists?.length === 1) return yield* countParts(plan, plan.lists[0]!);
-  const isListed = plan?.lists && plan.rest === null;
-  if (isListed && (plan.lists!.length > 1 || plan.lists![0]!.length > 1)) return yield* countListed(plan, plan.lists!);
+  if (plan?.lists && plan.rest === null && isJoined(plan.lists)) return yield* countListed(plan, plan.lists);
   if (plan && plan.rest === null && plan.isOnce) return yield* countEntries(plan.index, plan.ranges);
   const few = plan && (yield* rowsWithPart(records, conditions, plan));
   if (!few && plan?.entryTest?.rest === null && plan.isOnce) return yield* countTested(records, plan, plan.entryTest);

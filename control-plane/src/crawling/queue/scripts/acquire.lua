@@ -11,14 +11,15 @@ local own = prefix .. 'node:' .. node
 -- Expired leases do not count, whether or not they have been reaped.
 local held = redis.call('ZCOUNT', own, string.format('(%.0f', now), '+inf')
 local most = math.min(tonumber(ARGV[4]), tonumber(ARGV[5]) - held)
+local kept = redis.call('MGET', KEYS[3], KEYS[6])
 -- The time makes it grow even after Redis has lost its data. '%.0f', because Lua formats large numbers with an exponent.
-local fence = math.max(tonumber(redis.call('GET', KEYS[3]) or '0'), time[1] * 1000000 + time[2] - 1)
+local fence = math.max(tonumber(kept[1] or '0'), time[1] * 1000000 + time[2] - 1)
 local given, unsure, isAdopted = {}, {}, nil
 local charged = tonumber(ARGV[6])
 -- Slot time of an organization, in microseconds, begins at that of the organization served last. No lost key may put one further behind
 -- or ahead than this.
 local BEHIND, AHEAD = 600000000, 3600000000
-local clock = tonumber(redis.call('GET', KEYS[6]) or redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or '0')
+local clock = tonumber(kept[2] or redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or '0')
 local hasSpent = redis.call('EXISTS', KEYS[7]) == 1
 -- A lease counts against the cap until it is ended or reaped. One whose other keys were lost can be neither: it counts for this long.
 local FORGOTTEN_MS = 600000
@@ -59,11 +60,11 @@ local function mayLease(org)
   return isAdopted and redis.call('ZCOUNT', prefix .. 'leases:' .. org, now - FORGOTTEN_MS, '+inf') < tonumber(cap)
 end
 
--- Remembers the slot time of an organization that leaves the round-robin set, for as long as others compete with it.
+-- Slot times of organizations that leave the round-robin set: { slot time, organization, ... }
+local remembered = {}
 local function remember(org, at)
-  redis.call('ZADD', KEYS[7], string.format('%.0f', at), org)
-  redis.call('PEXPIRE', KEYS[7], 3600000)
-  hasSpent = true
+  remembered[#remembered + 1] = string.format('%.0f', at)
+  remembered[#remembered + 1] = org
 end
 
 -- Its slot time: its score, which is the clock if it has just joined the set, or what it had when it left.
@@ -100,11 +101,17 @@ end
 
 for _, org in ipairs(unsure) do redis.call('ZADD', KEYS[1], '0', org) end
 if #given > 0 then
-  redis.call('SET', KEYS[3], string.format('%.0f', fence))
-  redis.call('SET', KEYS[6], string.format('%.0f', clock))
+  redis.call('MSET', KEYS[3], string.format('%.0f', fence), KEYS[6], string.format('%.0f', clock))
   redis.call('PEXPIRE', own, 2 * lease)
-  -- While nobody waits, nobody competes; and who is not ahead of the clock would begin at it anyway.
-  local forgotten = hasSpent and redis.call('EXISTS', KEYS[1]) == 0 and '+inf' or string.format('%.0f', clock)
-  if hasSpent then redis.call('ZREMRANGEBYSCORE', KEYS[7], '-inf', forgotten) end
+end
+-- Slot times are kept for as long as others compete: while nobody waits, nobody does. Who is not ahead of the clock would begin at it anyway.
+if hasSpent or #remembered > 0 then
+  if redis.call('EXISTS', KEYS[1]) == 0 then
+    redis.call('DEL', KEYS[7])
+  else
+    if #remembered > 0 then redis.call('ZADD', KEYS[7], unpack(remembered)) end
+    redis.call('ZREMRANGEBYSCORE', KEYS[7], '-inf', string.format('%.0f', clock))
+    redis.call('PEXPIRE', KEYS[7], 3600000)
+  end
 end
 return given
