@@ -133,6 +133,12 @@ export const ConfigSchema = Type.Object({
     description:
       'on: everybody may register an OAuth client at `/oauth/register`; such a client gets no permission but those that a person consents to, and is removed if nobody does within a day.',
   }),
+  ADSWEEP_MCP: Type.String({
+    default: 'on',
+    pattern: '^(on|off)$',
+    mustBe: 'on or off',
+    description: 'on: assistants can call the API as tools at `/mcp` (Model Context Protocol).',
+  }),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
     default: 10_000,
     minimum: 0,

@@ -42,11 +42,14 @@ export function undeclaredPackages(root: string): string[] {
 const isShipped = (path: string, folder: string): boolean => path.startsWith(`${folder}/src/`);
 
 function packagesOf(root: string, folder: string, shipped: boolean): Set<string> {
-  const { dependencies = {}, devDependencies = {} } = JSON.parse(
-    readFileSync(join(root, folder, 'package.json'), 'utf8'),
-  );
+  const {
+    dependencies = {},
+    peerDependencies = {},
+    devDependencies = {},
+  } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
   const linked = folder === '.' ? workspaces.map((one) => `@adsweep/${one.split('/').at(-1)}`) : [];
-  return new Set([...Object.keys(dependencies), ...(shipped ? [] : Object.keys(devDependencies)), ...linked]);
+  const own = { ...dependencies, ...peerDependencies };
+  return new Set([...Object.keys(own), ...(shipped ? [] : Object.keys(devDependencies)), ...linked]);
 }
 
 type Audit = { vulnerabilities?: Record<string, { severity: string; range: string; via: (string | Advisory)[] }> };

@@ -12,6 +12,7 @@ import { idempotencyStore } from '../http/idempotency-store.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
 import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
+import { type McpParts, serveMcp } from '../http/serve-mcp.ts';
 import { type OAuthSurface, serveOAuth } from '../http/serve-oauth.ts';
 import { type Admit, serveRoutes } from '../http/serve-routes.ts';
 import { boundUnsent } from '../http/unsent-answers.ts';
@@ -70,9 +71,12 @@ export function clientRoutes({ platform, domains }: Pick<SurfaceParts, 'platform
   );
 }
 
+/** `mcpUrl`: where this process serves the API, for the tools of assistants; null: there are none. */
+export type ClientSurface = { publicUrl: string; mcpUrl: string | null };
+
 /** The surface for clients and for readers of public reports. */
-export const clientApp = (surface: SurfaceParts, publicUrl: string): Koa =>
-  forClients(surface, clientRoutes(surface, publicUrl), true);
+export const clientApp = (surface: SurfaceParts, { publicUrl, mcpUrl }: ClientSurface): Koa =>
+  forClients(surface, clientRoutes(surface, publicUrl), true, mcpUrl === null ? null : { publicUrl, apiUrl: mcpUrl });
 
 /** What a process without the role `api` serves in its place: the probes. */
 export const probesApp = (surface: SurfaceParts): Koa => forClients(surface, [], false);
@@ -82,20 +86,20 @@ export function forClients(
   { domains, metrics, platform, ...probes }: SurfaceParts,
   routes: Route<Caller>[],
   docs: boolean,
+  mcp: Omit<McpParts, 'admit'> | null = null,
 ) {
   const { findCaller, oauthSurface } = domains.accounts.verbs;
+  const admit: Admit<Caller> = (authorization, permission, _params, setHeaders) =>
+    authenticate(findCaller, authorization, permission, { metadataUrl: oauthSurface.resourceMetadataUrl, setHeaders });
   return createApp<Caller>({
     before: [
+      ...(mcp ? [serveMcp({ ...mcp, admit })] : []),
       allowOrigins(domains.forms.verbs.openTo.paths, domains.forms.verbs.openTo.origins),
       deprecatePaths(LEGACY_PATHS.successors, LEGACY_PATHS.since),
     ],
     ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },
     oauth: docs ? oauthSurface : undefined,
-    admit: (authorization, permission, _params, setHeaders) =>
-      authenticate(findCaller, authorization, permission, {
-        metadataUrl: oauthSurface.resourceMetadataUrl,
-        setHeaders,
-      }),
+    admit,
   });
 }
 

@@ -50,7 +50,8 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   // What the API reads is there when it is served; the other loops wait for Redis.
   const { api = [], others = [] } = Object.groupBy(roles, (role) => (role === 'api' ? 'api' : 'others'));
   const apiLoops = await startLoops(domains, api);
-  http.serve((roles.has('api') ? clientApp(surface, publicUrl) : probesApp(surface)).callback());
+  const mcpUrl = config.ADSWEEP_MCP === 'on' ? ownUrl(host, http.port) : null;
+  http.serve((roles.has('api') ? clientApp(surface, { publicUrl, mcpUrl }) : probesApp(surface)).callback());
   const forNodes = roles.has('node-api') ? await listenForNodes(config, logger) : null;
   forNodes?.serve(nodeApp(surface).callback());
   await waitForRedis(platform);
@@ -69,6 +70,12 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   ];
   const ports = { http: http.port, ...(forNodes ? { node_api: forNodes.port } : {}) };
   return { ports, publicUrl, storedFirstKey, stops };
+}
+
+/** Where a process reaches what it listens on itself. */
+function ownUrl(host: string, port: number): string {
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
 function listenForNodes(config: Config, logger: Logger): Promise<Listening> {

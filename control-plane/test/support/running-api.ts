@@ -48,7 +48,8 @@ export async function runningApi({ catalogue = CATALOGUE, ...options }: ApiOptio
   const ready = readyChecks(platform, needsOf(['api']), () => readCatalogue() !== null, platform.closing);
   const surface = { ...plane, readyChecks: ready, metricsToken: 'metrics-token' };
   const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
-  server.serve(clientApp(surface, PUBLIC_URL).callback());
+  const mcpUrl = `http://127.0.0.1:${server.port}`;
+  server.serve(clientApp(surface, { publicUrl: PUBLIC_URL, mcpUrl }).callback());
   const call = callsTo(server.port);
 
   return {

@@ -4,5 +4,6 @@
  */
 export const modules: [name: string, ...paths: string[]][] = [
   ['command line', 'cli/**'],
+  ['MCP server', 'mcp/**'],
   ['client', '*.ts', 'generated/**'],
 ];

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { AdsweepError, adsweep } from '../client.ts';
 import { ask } from './ask.ts';
@@ -9,12 +8,14 @@ import { bulk } from './commands/bulk.ts';
 import { campaigns, runCampaign } from './commands/campaigns.ts';
 import { changeNodes, fleet } from './commands/fleet.ts';
 import { login } from './commands/login.ts';
+import { mcp } from './commands/mcp.ts';
 import { rules, testRules } from './commands/rules.ts';
 import { runs, watch } from './commands/runs.ts';
 import { scan } from './commands/scan.ts';
 import { listen, webhooks } from './commands/webhooks.ts';
 import { COMPLETION_SCRIPTS, complete } from './complete.ts';
 import { readConfig } from './config.ts';
+import { readVersion } from './read-version.ts';
 import { safeJson, safeText } from './safe-text.ts';
 import { type Stream, type Terminal, terminalOn } from './terminal.ts';
 
@@ -34,7 +35,7 @@ const completion = command({
 
 const COMMANDS: Command[] = [
   ...[scan, bulk, campaigns, runCampaign, runs, watch, alerts, setAlerts, rules, testRules, webhooks, listen],
-  ...[fleet, ...changeNodes, api, login, completion],
+  ...[fleet, ...changeNodes, api, mcp, login, completion],
 ];
 
 const GENERAL = {
@@ -51,7 +52,10 @@ export async function main(args: string[], { env, stdout, stderr }: Process = pr
   try {
     const config = readConfig(env);
     const terminal = terminalOn(stdout, stderr, config);
-    if (args[0] === '--version') return showVersion(terminal);
+    if (args[0] === '--version') {
+      terminal.print(readVersion());
+      return 0;
+    }
     const named = findCommand(args);
     if (!named) return help(terminal, args);
     const words = args.slice(named.name.split(' ').length);
@@ -80,13 +84,6 @@ function parse(args: string[], options: Options) {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-}
-
-function showVersion(terminal: Terminal): number {
-  // Two folders above this file, in a checkout and in the package.
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  terminal.print(version);
-  return 0;
 }
 
 function help(terminal: Terminal, [word]: string[]): number {

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { runningApi } from '../../../../control-plane/test/support/running-api.ts';
+import { type Tool, toolsOf } from '../../src/mcp/tools.ts';
+
+let tools: Map<string, Tool['listed']>;
+before(async () => {
+  const api = await runningApi();
+  const { body } = await api.get('/api/v1/openapi.json');
+  await api.stop();
+  tools = new Map(toolsOf(body).map(({ listed }) => [listed.name, listed]));
+});
+
+test('hints follow from method and permission: what reads, what only adds, and what changes or removes', () => {
+  const hints = (name: string) => {
+    const { readOnlyHint, destructiveHint } = tools.get(name)!.annotations;
+    return readOnlyHint ? 'reads' : destructiveHint ? 'changes' : 'adds';
+  };
+  assert.deepEqual(
+    ['listScans', 'previewPolicySet', 'createScan', 'cancelScan', 'updateCampaign', 'deleteWebhook'].map(hints),
+    ['reads', 'reads', 'adds', 'changes', 'changes', 'changes'],
+  );
+});
+
+test('a schema takes path, query and body side by side, and is whole without the document', () => {
+  const { properties, required } = tools.get('createScan')!.inputSchema;
+  assert.ok('url' in properties && 'dry_run' in properties);
+  assert.deepEqual(required, ['country_code', 'emulator_id']);
+  assert.deepEqual(Object.keys(tools.get('getRun')!.inputSchema.properties), ['run_id', 'wait_seconds']);
+  for (const { name, inputSchema } of tools.values()) {
+    const text = JSON.stringify(inputSchema);
+    const [, ...references] = text.split('"$ref":"').map((part) => part.slice(0, part.indexOf('"')));
+    const definitions = Object.keys((inputSchema as { $defs?: object }).$defs ?? {});
+    for (const one of references) assert.ok(definitions.includes(one.replace('#/$defs/', '')), `${name}: ${one}`);
+  }
+});
+
+test('names are those that every assistant takes, and all tools together are read in one go', () => {
+  for (const name of tools.keys()) assert.match(name, /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/);
+  assert.ok(JSON.stringify([...tools.values()]).length < 150_000);
+});
