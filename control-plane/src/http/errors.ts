@@ -102,7 +102,7 @@ export const ERRORS = {
   'campaigns.too_many': {
     status: 409,
     detail: 'text',
-    means: 'There can be at most 20,000 campaigns.',
+    means: 'There can be at most 20,000 campaigns, whose settings and targets have at most 256 MiB together.',
   },
   'runs.cancelled': {
     status: 409,
@@ -183,7 +183,7 @@ export const ERRORS = {
   'policies.too_many': {
     status: 409,
     detail: 'text',
-    means: 'There can be at most 500 policy sets.',
+    means: 'There can be at most 500 policy sets, whose texts and entries have at most 32 MiB together.',
   },
   'billing.suspended': {
     status: 403,

@@ -1,4 +1,5 @@
-import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { type Amount, boundedSums } from '../../platform/bounded-sums.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import { type PolicySetRecord, withDerived } from './policy-set.ts';
@@ -30,15 +31,27 @@ export type PolicySetRow = Pick<
 /** The only code that accesses policy sets. */
 export type PolicySetStore = ReturnType<typeof policySetStore>;
 
-export function policySetStore(store: Store) {
+/** Of one organization. `bytes`: of names, descriptions and entries as JSON. */
+const MOST: Amount = { records: 500, bytes: 32 * 1024 * 1024 };
+
+export function policySetStore(store: Store, most = MOST) {
   const sets: Collection<PolicySetRecord> = store.collection<PolicySetRecord>('policy_sets');
   const defaults: Collection<DefaultRecord> = store.collection<DefaultRecord>('policy_set_defaults');
-  const writeWithin = boundedWrites<{ id: string }>(store, 'policy_sets');
 
-  const idsOf = async (organization_id: string) => {
-    const rows = sets.find({ organization_id, deleted_at: null }).project<{ _id: string }>({ _id: 1 });
-    return (await rows.toArray()).map(({ _id }) => ({ id: _id }));
+  const sumOf = async (organization_id: string): Promise<Amount> => {
+    const sum = { records: 0, bytes: 0 };
+    for await (const set of sets.find({ organization_id, deleted_at: null })) {
+      sum.records += 1;
+      sum.bytes += bytesOf(set);
+    }
+    return sum;
   };
+  const refuse = () =>
+    new ApiError(
+      'policies.too_many',
+      `There can be at most ${most.records} policy sets, whose texts and entries have at most ${most.bytes} bytes together.`,
+    );
+  const writeWithin = boundedSums(store, 'policy_sets', { most, sumOf, refuse });
 
   return {
     async createIndexes(): Promise<void> {
@@ -49,16 +62,11 @@ export function policySetStore(store: Store) {
       ]);
     },
 
-    /** Stores a set, unless one with this id exists. `requireRoom` gets the number of the organization's other sets and throws. */
-    async insert(set: PolicySetRecord, requireRoom: (others: number) => void): Promise<void> {
-      const take = (others: { id: string }[]) => {
-        requireRoom(others.length);
-        return { id: set._id };
-      };
-      const { organization_id, _id: id } = set;
-      await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, async () => {
-        await insertOnce(sets, withDerived(set));
-      });
+    /** Stores a set, unless one with this id exists. Throws 409 if its organization keeps too much. */
+    async insert(set: PolicySetRecord): Promise<void> {
+      await writeWithin(set.organization_id, { records: 1, bytes: bytesOf(set) }, () =>
+        insertOnce(sets, withDerived(set)),
+      );
     },
 
     /** A set of any organization, deleted ones too: what of it a caller may see is the caller's to decide. */
@@ -81,15 +89,31 @@ export function policySetStore(store: Store) {
       return { rows, total };
     },
 
-    /** Replaces a set if nobody changed it since it was read; null: somebody did. */
+    /** Replaces a set if nobody changed it since it was read; null: somebody did. Throws 409 if its organization keeps too much. */
     async change(set: PolicySetRecord, change: Partial<PolicySetRecord>): Promise<PolicySetRecord | null> {
       const { _id, organization_id, version } = set;
-      const { _id: _, ...next } = withDerived({ ...set, ...change, version: version + 1 });
-      return sets.findOneAndUpdate({ _id, organization_id, version }, { $set: next }, { returnDocument: 'after' });
+      const changed = { ...set, ...change };
+      const { _id: _, ...next } = withDerived({ ...changed, version: version + 1 });
+      const isDeleted = changed.deleted_at !== null;
+      const growth = isDeleted ? less(set) : { records: 0, bytes: bytesOf(changed) - bytesOf(set) };
+      let written: PolicySetRecord | null = null;
+      const write = async () => {
+        const key = { _id, organization_id, version };
+        written = await sets.findOneAndUpdate(key, { $set: next }, { returnDocument: 'after' });
+        return written !== null;
+      };
+      await (growth.bytes === 0 && growth.records === 0 ? write() : writeWithin(organization_id, growth, write));
+      return written;
     },
 
-    async remove({ _id, organization_id, version }: PolicySetRecord): Promise<boolean> {
-      return (await sets.deleteOne({ _id, organization_id, version })).deletedCount === 1;
+    async remove(set: PolicySetRecord): Promise<boolean> {
+      const { _id, organization_id, version } = set;
+      let isRemoved = false;
+      await writeWithin(organization_id, less(set), async () => {
+        isRemoved = (await sets.deleteOne({ _id, organization_id, version })).deletedCount === 1;
+        return isRemoved;
+      });
+      return isRemoved;
     },
 
     /** The names of sets by id, for the alerts of an organization: own ones, and the approved copies of others; deleted ones are missing. */
@@ -135,3 +159,9 @@ export function policySetStore(store: Store) {
     },
   };
 }
+
+/** The size of what a client sets. The approved copy is not counted: only the operator can make one. */
+const bytesOf = ({ name, description, entries }: PolicySetRecord): number =>
+  Buffer.byteLength(JSON.stringify([name, description, entries]));
+
+const less = (set: PolicySetRecord): Amount => ({ records: -1, bytes: -bytesOf(set) });

@@ -1,6 +1,6 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import { ApiError, notFound } from '../../http/api-error.ts';
+import { notFound } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
 import { type ResourceRequest, resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
@@ -42,7 +42,6 @@ export type PolicyRouteParts = PolicySetParts & {
 };
 
 /** Policy sets of one organization. */
-const SETS_MAX = 500;
 const LINKED_MAX = 20;
 const PREVIEW_CAMPAIGNS_MAX = 50;
 const DAY_MS = 86_400_000;
@@ -91,14 +90,11 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
         if (!earlier) {
           const { entries } = readEntries(id, body.entries, await wordsFor(parts, caller));
           const words = { name: body.name.trim(), description: body.description ?? '', entries };
-          await sets.insert(
-            {
-              ...{ _id: id, organization_id, ...words, visibility: 'private', is_approved: false },
-              ...{ moderation_note: null, approved: null, deleted_at: null, audiences: [], tag_slugs: [] },
-              ...{ version: 0, created_at: now },
-            },
-            requireRoom,
-          );
+          await sets.insert({
+            ...{ _id: id, organization_id, ...words, visibility: 'private', is_approved: false },
+            ...{ moderation_note: null, approved: null, deleted_at: null, audiences: [], tag_slugs: [] },
+            ...{ version: 0, created_at: now },
+          });
         }
         if (body.campaign_ids) await parts.bindCampaigns(organization_id, id, body.campaign_ids);
         return findOwnSet(parts, organization_id, id);
@@ -116,7 +112,7 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
         'Replaces name, description and entries, and if `campaign_ids` is sent, which of your campaigns are bound. A public set awaits approval again; campaigns of others keep the copy that was approved.',
       body: PolicyInSchema,
       reply: 'The policy set.',
-      errors: ['policies.private_entries'],
+      errors: ['policies.private_entries', 'policies.too_many'],
       refine: ({ caller, body, refused }) => (refused ? bodyIssues(parts, caller, body, refused) : []),
       change: (request) => replaceSet(parts, request),
     }),
@@ -295,10 +291,6 @@ function previewRoute(parts: PolicyRouteParts): Route<Caller> {
       );
     },
   });
-}
-
-function requireRoom(others: number): void {
-  if (others >= SETS_MAX) throw new ApiError('policies.too_many', `There can be at most ${SETS_MAX} policy sets.`);
 }
 
 async function wordsFor({ readTags, taxonomies }: PolicyRouteParts, caller: Caller): Promise<PolicyWords> {

@@ -1,6 +1,6 @@
-import { derivedId } from '@adsweep/shared/ids.ts';
+import { newId } from '@adsweep/shared/ids.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { type Amount, boundedSums } from '../../platform/bounded-sums.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import { nextRunOf, type Replanned, type ScheduleProblem } from '../schedules/schedule.ts';
@@ -23,7 +23,8 @@ export type CampaignFilter = {
 /** A firing of a campaign's schedule that one process carries out. */
 export type Firing = { campaign: CampaignRecord; moment: Date };
 
-const CAMPAIGNS_MAX = 20_000;
+/** Of one organization, archived campaigns included. `bytes`: of their settings and targets as JSON. */
+const MOST: Amount = { records: 20_000, bytes: 256 * 1024 * 1024 };
 
 type TargetText = { _id: string; organization_id: string; text: string };
 
@@ -31,35 +32,59 @@ type TargetText = { _id: string; organization_id: string; text: string };
 const OWN_TEXT_MAX = 4_096;
 const NEWEST = { created_at: -1, _id: -1 } as const;
 
-/** `campaignsMax`: of one organization, archived ones included. */
-export function campaignStore(store: Store, campaignsMax = CAMPAIGNS_MAX) {
+export function campaignStore(store: Store, most = MOST) {
   const campaigns: Collection<CampaignRecord> = store.collection<CampaignRecord>('campaigns');
   const texts: Collection<TargetText> = store.collection<TargetText>('campaign_targets');
 
-  /** Stores a long target; the campaign without it. Its id follows from its text, so that a change never alters a text in use. */
-  const storeText = async (campaign: CampaignRecord): Promise<CampaignRecord> => {
-    const { target_text_id: _, ...rest } = campaign;
+  /**
+   * Writes a campaign whose target, if it is long, is stored before it under an id of its own: a change never alters a text in use. `write`
+   * gets the campaign as it is stored and resolves to whether it wrote it; if not, its text is removed again.
+   */
+  const writeCampaign = async (
+    campaign: CampaignRecord,
+    write: (stored: CampaignRecord) => Promise<boolean>,
+  ): Promise<boolean> => {
+    const { target_text_id: _, ...whole } = { ...campaign, bytes: bytesOf(campaign) };
     const field = TARGET_FIELD[campaign.campaign_type];
     const text = campaign[field] ?? '';
-    if (text.length <= OWN_TEXT_MAX) return rest;
-    const textId = derivedId(`${campaign._id}/${text}`, 0);
-    await insertOnce(texts, { _id: textId, organization_id: campaign.organization_id, text });
-    return { ...rest, [field]: '', target_text_id: textId };
+    if (text.length <= OWN_TEXT_MAX) return write(whole);
+    const { organization_id } = campaign;
+    const target_text_id = newId();
+    await texts.insertOne({ _id: target_text_id, organization_id, text });
+    const isWritten = await write({ ...whole, [field]: '', target_text_id });
+    if (!isWritten) await texts.deleteOne({ _id: target_text_id, organization_id });
+    return isWritten;
   };
 
   const find = (organization_id: string, _id: string): Promise<CampaignRecord | null> =>
     campaigns.findOne({ _id, organization_id });
 
-  const writeWithin = boundedWrites<{ id: string; campaigns: number }>(store, 'campaigns');
-
-  /** How many campaigns an organization has, archived ones included, except these. None is ever deleted: an equal number is the same ones. */
-  const countWithout = async (organization_id: string, ids: string[]): Promise<number> => {
-    for (;;) {
-      const all = await campaigns.countDocuments({ organization_id });
-      const excepted = await campaigns.countDocuments({ organization_id, _id: { $in: ids } });
-      if ((await campaigns.countDocuments({ organization_id })) === all) return all - excepted;
-    }
+  const withTarget = async (campaign: CampaignRecord): Promise<CampaignRecord> => {
+    const { target_text_id, organization_id, campaign_type } = campaign;
+    if (target_text_id === undefined) return campaign;
+    const found = await texts.findOne({ _id: target_text_id, organization_id });
+    if (!found) throw new Error(`the target of the campaign ${campaign._id} is missing`);
+    return { ...campaign, [TARGET_FIELD[campaign_type]]: found.text };
   };
+
+  /** The stored size of a campaign; one of an earlier version has none. */
+  const sizeOf = async (campaign: CampaignRecord): Promise<number> =>
+    campaign.bytes ?? bytesOf(await withTarget(campaign));
+
+  const sumOf = async (organization_id: string): Promise<Amount> => {
+    const sum = { records: 0, bytes: 0 };
+    for await (const campaign of campaigns.find({ organization_id })) {
+      sum.records += 1;
+      sum.bytes += await sizeOf(campaign);
+    }
+    return sum;
+  };
+  const refuse = () =>
+    new ApiError(
+      'campaigns.too_many',
+      `There can be at most ${most.records} campaigns, whose settings and targets have at most ${most.bytes} bytes together.`,
+    );
+  const writeWithin = boundedSums(store, 'campaigns', { most, sumOf, refuse });
 
   return {
     async createIndexes(): Promise<void> {
@@ -77,36 +102,24 @@ export function campaignStore(store: Store, campaignsMax = CAMPAIGNS_MAX) {
 
     ...boundCampaigns(campaigns),
 
-    /** Stores a campaign, unless one with this id exists. Throws 409 if its organization has too many. */
+    /** Stores a campaign, unless one with this id exists. Throws 409 if its organization keeps too much. */
     async insertWithin(campaign: CampaignRecord): Promise<void> {
-      const { _id: id, organization_id } = campaign;
-      const kept = async (claimed: string[]) => [
-        { id: 'stored', campaigns: await countWithout(organization_id, claimed) },
-      ];
-      const take = (others: { campaigns: number }[]) => {
-        if (others.reduce((sum, { campaigns: number }) => sum + number, 0) < campaignsMax) return { id, campaigns: 1 };
-        throw new ApiError('campaigns.too_many', `There can be at most ${campaignsMax} campaigns.`);
-      };
-      await writeWithin(organization_id, { id, kept, take }, async () => {
-        await insertOnce(campaigns, await storeText(campaign));
-      });
+      const change = { records: 1, bytes: bytesOf(campaign) };
+      if (await find(campaign.organization_id, campaign._id)) return;
+      await writeWithin(campaign.organization_id, change, () =>
+        writeCampaign(campaign, (stored) => insertOnce(campaigns, stored)),
+      );
     },
 
     /** A campaign of this organization; null: missing, or another organization's. A long target is not read. */
     find,
 
     /** The campaign with its complete target. */
-    async withTarget(campaign: CampaignRecord): Promise<CampaignRecord> {
-      const { target_text_id, organization_id, campaign_type } = campaign;
-      if (target_text_id === undefined) return campaign;
-      const found = await texts.findOne({ _id: target_text_id, organization_id });
-      if (!found) throw new Error(`the target of the campaign ${campaign._id} is missing`);
-      return { ...campaign, [TARGET_FIELD[campaign_type]]: found.text };
-    },
+    withTarget,
 
     /**
      * Replaces the settings of a campaign, its schedule unless `plan` is null, and its alert routing if there is one, if it was not changed
-     * since it was read; null: it was.
+     * since it was read; null: it was. Throws 409 if its organization keeps too much.
      */
     async change(
       campaign: CampaignRecord,
@@ -115,24 +128,29 @@ export function campaignStore(store: Store, campaignsMax = CAMPAIGNS_MAX) {
       notifications?: AlertRouting,
     ): Promise<CampaignRecord | null> {
       const { _id, organization_id, version, target_text_id: before } = campaign;
-      const { target_text_id: after } = await storeText({ ...campaign, ...settings });
-      const field = TARGET_FIELD[campaign.campaign_type];
-      const set = {
-        ...settings,
-        version: version + 1,
-        ...(notifications && { notifications }),
-        ...(after !== undefined && { [field]: '', target_text_id: after }),
-        ...(plan && { schedule_anchor: plan.schedule_anchor, last_schedule_problem: null }),
-        ...(plan?.next_run_at && { next_run_at: plan.next_run_at }),
+      const next = { ...campaign, ...settings };
+      const growth = { records: 0, bytes: bytesOf(next) - (await sizeOf(campaign)) };
+      let changed: CampaignRecord | null = null;
+      const replace = async ({ target_text_id: after, bytes, ...stored }: CampaignRecord): Promise<boolean> => {
+        const field = TARGET_FIELD[campaign.campaign_type];
+        const set = {
+          ...{ ...settings, [field]: stored[field], bytes, version: version + 1 },
+          ...(notifications && { notifications }),
+          ...(after !== undefined && { target_text_id: after }),
+          ...(plan && { schedule_anchor: plan.schedule_anchor, last_schedule_problem: null }),
+          ...(plan?.next_run_at && { next_run_at: plan.next_run_at }),
+        };
+        const unset = {
+          ...(after === undefined && { target_text_id: '' as const }),
+          ...(plan && !plan.next_run_at && { next_run_at: '' as const }),
+        };
+        const update = { $set: set, ...(Object.keys(unset).length > 0 && { $unset: unset }) } as object;
+        const key = { _id, organization_id, version };
+        changed = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
+        return changed !== null;
       };
-      const unset = {
-        ...(after === undefined && { target_text_id: '' as const }),
-        ...(plan && !plan.next_run_at && { next_run_at: '' as const }),
-      };
-      const update = { $set: set, ...(Object.keys(unset).length > 0 && { $unset: unset }) };
-      const key = { _id, organization_id, version };
-      const changed = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
-      if (changed && before !== undefined && before !== after) await texts.deleteOne({ _id: before, organization_id });
+      await writeWithin(organization_id, growth, () => writeCampaign(next, replace));
+      if (changed && before !== undefined) await texts.deleteOne({ _id: before, organization_id });
       return changed;
     },
 
@@ -268,6 +286,13 @@ export function campaignStore(store: Store, campaignsMax = CAMPAIGNS_MAX) {
       return { campaign_count, last_run_at: latest?.last_run_at ?? null };
     },
   };
+}
+
+/** The size of what a client sets, as JSON. */
+function bytesOf(campaign: CampaignRecord): number {
+  const texts = [campaign.name, campaign.url, campaign.ad_tag, campaign.vast_tag, campaign.referrer];
+  const lists = [campaign.country_codes, campaign.emulator_specific_ids, campaign.schedule_weekly, campaign.labels];
+  return Buffer.byteLength(JSON.stringify([texts, lists]));
 }
 
 const NO_NEXT_RUN = { next_run_at: '' } as const;

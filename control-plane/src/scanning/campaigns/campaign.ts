@@ -68,6 +68,8 @@ export type CampaignRecord = CampaignSettings &
     created_at: Date;
     /** The id of its target's text, if that is long and stored separately: the field of the target is then ''. */
     target_text_id?: string;
+    /** The size of what a client sets; missing in campaigns of earlier versions. */
+    bytes?: number;
   };
 
 type RequiredField = 'name' | 'campaign_type' | 'country_codes' | 'group_id';

@@ -98,7 +98,7 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
         'Later runs use the new values. Omitted fields keep their values; null removes a referrer or a policy set, and restores the default of `max_discovered_ads` and `ad_formats`.',
       reply: 'The campaign.',
       body: CampaignPatchSchema,
-      errors: [...CHECK_ERRORS, 'campaigns.archived'],
+      errors: [...CHECK_ERRORS, 'campaigns.archived', 'campaigns.too_many'],
       refine: async ({ caller: { organizationId }, params, body, refused }) => {
         const found = refused && (await campaigns.find(organizationId, params.campaign_id!));
         if (!found) return [];

@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { addFirstOrganization } from '../../../src/accounts/add-organization.ts';
+import type { PolicySetRecord } from '../../../src/analysis/policies/policy-set.ts';
+import { policySetStore } from '../../../src/analysis/policies/policy-set-store.ts';
+import { openStore } from '../../../src/platform/store.ts';
+import { policySetOf } from '../../support/bound-campaign.ts';
 import { ownTag } from '../../support/checked-scans.ts';
 import {
   type Answered,
@@ -133,6 +137,26 @@ describe('policy sets', () => {
     );
     done(await api.post('/api/v1/tag-definitions/old_tag/archive'));
     assert.deepEqual((await create({ entries: [{ tag_slug: 'old_tag' }] })).entries, []);
+  });
+
+  test('§2.8.80 the texts and entries of all sets are bounded together, also when 40 are changed at once', async () => {
+    const store = await openStore({ path: ':memory:' });
+    const most = { records: 500, bytes: 50_000 };
+    const processes = [policySetStore(store, most), policySetStore(store, most)];
+    const sets = processes[0]!;
+    const set = (name: string) => ({ ...policySetOf(ORGANIZATIONS.ours, []), _id: newId(), name });
+    const small = Array.from({ length: 40 }, () => set('small'));
+    for (const one of small) await sets.insert(one);
+    const outcomes = await Promise.allSettled(
+      small.map((one, at) => processes[at % 2]!.change(one, { description: 'x'.repeat(10_000) })),
+    );
+    const refusals = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    assert.deepEqual(refusals, Array(36).fill('policies.too_many'));
+    const [large] = await store.collection<PolicySetRecord>('policy_sets').find({ description: /x/ }).toArray();
+    await sets.remove(large!);
+    await sets.insert(set('y'.repeat(15_000)));
+    await assert.rejects(sets.insert(set('z'.repeat(15_000))), { code: 'policies.too_many' });
+    await store.close();
   });
 
   test('§2.8.22 a tag that an entry names cannot be deleted', async () => {

@@ -248,7 +248,7 @@ describe('alerts', () => {
 
   test('§2.8.14 an alert names its policy set as long as that exists', async () => {
     const set = policySetOf(ORGANIZATIONS.ours, [{ rule_type: 'tag', tag_slug: 'autosound' }]);
-    await api.domains.analysis.stores.policySets.insert(set, () => undefined);
+    await api.domains.analysis.stores.policySets.insert(set);
     const { _id } = await add({ policy_set_id: set._id });
     const named = await read(_id);
     assert.deepEqual([named.policy_set_id, named.policy_set_name], [set._id, 'Brand safety']);

@@ -71,7 +71,8 @@ describe('campaigns', () => {
   test('§2.8.80 an organization has no more campaigns than it may, archived ones included, however many are created at once', async () => {
     const newest = (await api.store.collection<CampaignRecord>('campaigns').findOne({ _id: (await create()).id }))!;
     const store = await openStore({ path: ':memory:' });
-    const processes = [campaignStore(store, 5), campaignStore(store, 5)];
+    const most = { records: 5, bytes: 1_000_000 };
+    const processes = [campaignStore(store, most), campaignStore(store, most)];
     const add = (_id: string, organization_id: string) =>
       processes[Number(_id) % 2]!.insertWithin({ ...newest, _id, organization_id, is_archived: _id > '4' });
     const outcomes = await Promise.allSettled([...'123456789'].flatMap((id) => [add(id, 'a'), add(`1${id}`, 'b')]));
@@ -80,6 +81,35 @@ describe('campaigns', () => {
     const [first] = await store.collection<CampaignRecord>('campaigns').find({ organization_id: 'a' }).toArray();
     await add(first!._id, 'a');
     assert.equal(await store.collection('campaigns').countDocuments({}), 10, 'storing one again needs no room');
+    await store.close();
+  });
+
+  test('§2.8.80 the settings and targets of an organization are bounded together, however many are written at once', async () => {
+    const stored = (await api.store.collection<CampaignRecord>('campaigns').findOne({ _id: (await create()).id }))!;
+    const store = await openStore({ path: ':memory:' });
+    const most = { records: 1_000, bytes: 100_000 };
+    const processes = [campaignStore(store, most), campaignStore(store, most)];
+    const large = { ...stored, campaign_type: 'ad_tag' as const, url: null, ad_tag: 'é'.repeat(10_000) };
+    const add = (_id: string, at = 0) => processes[at % 2]!.insertWithin({ ...large, _id });
+    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, (_, at) => add(`${at}`, at)));
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 4);
+    const campaigns = store.collection<CampaignRecord>('campaigns');
+    const texts = store.collection<{ _id: string }>('campaign_targets');
+    const [first, second] = await campaigns.find({}).toArray();
+    const [ofProcess] = processes;
+    const { _id: _, organization_id: __, version: ___, ...settings } = large;
+    const changeTo = async (campaign: CampaignRecord, ad_tag: string) =>
+      ofProcess!.change(
+        (await ofProcess!.find(campaign.organization_id, campaign._id))!,
+        { ...settings, ad_tag },
+        null,
+      );
+    await assert.rejects(changeTo(first!, 'é'.repeat(20_000)), { code: 'campaigns.too_many' });
+    await changeTo(second!, 'short');
+    const changed = await changeTo(first!, 'é'.repeat(20_000));
+    assert.equal((await ofProcess!.withTarget(changed!)).ad_tag, 'é'.repeat(20_000));
+    assert.equal(await ofProcess!.change(first!, settings, null), null, 'a change of what was changed since');
+    assert.equal(await texts.countDocuments({}), 3, 'no text is left that no campaign has');
     await store.close();
   });
 
