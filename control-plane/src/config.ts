@@ -161,6 +161,13 @@ export const ConfigSchema = Type.Object({
     description:
       'Minimum free space in megabytes on the disk of `ADSWEEP_DATA_DIR`. Below it, no jobs are leased and uploads are refused. 0: no minimum.',
   }),
+  ADSWEEP_STORED_MB_PER_DAY: Type.Integer({
+    default: 1_024,
+    minimum: 0,
+    maximum: 1_000_000,
+    description:
+      'Megabytes of ad tags and VAST documents, and as many of answers for an `Idempotency-Key`, that an organization may store in a day (UTC). Beyond them, requests that would store more get 429. 0: no bound.',
+  }),
   ADSWEEP_KEEP_SCANS_DAYS: daysSetting(
     'Days after its end at which a scan is deleted, with its report, capture and screenshots. Its ledger entries remain. 0: never.',
   ),

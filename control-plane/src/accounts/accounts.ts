@@ -2,6 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import type { Domain } from '../domain.ts';
 import type { Caller } from '../http/caller.ts';
+import { dayShares } from '../platform/day-shares.ts';
 import type { Origin, OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
 import { rememberBriefly } from '../platform/remember-briefly.ts';
@@ -35,6 +36,7 @@ import { organizationRoutes } from './organizations/organization-routes.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { limitByAddress } from './rate-limit/limit-by-address.ts';
 import { countRequestOf, limitRequests, requestCounter } from './rate-limit/limit-requests.ts';
+import { storedPerDay } from './stored-per-day.ts';
 
 const REMEMBERED_MS = 1_000;
 /** How long the result of `isStillValid` is cached; open streams call it repeatedly. */
@@ -48,6 +50,8 @@ export type AccountsSettings = {
   checkPriceMicros: number;
   /** The starting balance of an organization, in micros; null: no balance is enforced. */
   startBalanceMicros: number | null;
+  /** Megabytes of targets, and of answers for an `Idempotency-Key`, that an organization may store in a day; 0: no bound. */
+  storedMbPerDay: number;
   publicUrl: string;
   /** Secret that signs lease tokens; the key of OAuth's cookies is derived from it. The same on all replicas. */
   leaseSecret: string;
@@ -69,6 +73,7 @@ export function accountsDomain(
 ) {
   const { checkPriceMicros, startBalanceMicros, rememberedMs = REMEMBERED_MS } = settings;
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
+  const shares = dayShares(store);
   const [rechecks, audits] = [recheckStore(store), auditStore(store)];
   const find = rememberBriefly((id) => organizations.find(id), rememberedMs);
   const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
@@ -134,7 +139,16 @@ export function accountsDomain(
     readBilling({ find, readAllowance: allowance.read }, organizationId, checkPriceMicros, now);
 
   return {
-    stores: { ...oauth2.stores, keys, ledger, organizations, rechecks, audits, allowances: allowance.allowances },
+    stores: {
+      ...oauth2.stores,
+      keys,
+      ledger,
+      organizations,
+      rechecks,
+      audits,
+      shares,
+      allowances: allowance.allowances,
+    },
     routes: {
       api: [
         ...accountRoutes({ organizations, outboxFilled }),
@@ -185,6 +199,8 @@ export function accountsDomain(
         await allowance.requireFunds(organizationId, price, new Date());
       },
       writeFinishedReservations: allowance.writeFinished,
+      /** What the organization may store in a day. */
+      storedPerDay: storedPerDay(shares, settings.storedMbPerDay),
 
       /** Gives the first organization the API key from the settings; '' for none. Returns whether no key existed before. */
       async setFirstKey(apiKey: string): Promise<boolean> {

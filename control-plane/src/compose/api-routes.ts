@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { type IsActive, whereActive } from '../accounts/organizations/require-active.ts';
+import { countChanges, type StoredPerDay } from '../accounts/stored-per-day.ts';
 import { WEBHOOKS } from '../delivery/webhooks/endpoint-routes.ts';
 import { EVENT_TYPES } from '../delivery/webhooks/event-types.ts';
 import type { Caller } from '../http/caller.ts';
@@ -43,15 +44,25 @@ const GROUPS = {
 /** Pages for people, and forms of a website: the document does not list them. */
 const UNLISTED = new Set(['Reports', 'Forms']);
 
-export type ApiRouteParts = { idempotency: IdempotencyStore; isActive: IsActive; publicUrl: string };
+export type ApiRouteParts = {
+  idempotency: IdempotencyStore;
+  isActive: IsActive;
+  storedPerDay: StoredPerDay;
+  publicUrl: string;
+};
 
 /** The operations of all domains with what holds for all of them, the document that describes them, and what it does not list. */
 export function apiRoutes(
   routes: Route<Caller>[],
-  { idempotency, isActive, publicUrl }: ApiRouteParts,
+  { idempotency, isActive, storedPerDay, publicUrl }: ApiRouteParts,
 ): Route<Caller>[] {
   const operations = inOrderOfGroups(routes.filter(({ group }) => !UNLISTED.has(group)));
-  const whole = whereActive(runOnceForKeys(operations, idempotency), isActive);
+  const answers = {
+    take: (organizationId: string, bytes: number) => storedPerDay.take(organizationId, 'answers', bytes),
+    giveBack: (organizationId: string, bytes: number) => storedPerDay.giveBack(organizationId, 'answers', bytes),
+  };
+  const once = runOnceForKeys(countChanges(operations, storedPerDay), { store: idempotency, answers });
+  const whole = whereActive(once, isActive);
   return [...whole, documentRoute(whole, publicUrl), ...routes.filter(({ group }) => UNLISTED.has(group))];
 }
 

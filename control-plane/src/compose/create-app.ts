@@ -64,10 +64,10 @@ export type SurfaceParts = {
 export function clientRoutes({ platform, domains }: Pick<SurfaceParts, 'platform' | 'domains'>, publicUrl: string) {
   const all: Pick<Domain, 'routes'>[] = Object.values(domains);
   const idempotency = idempotencyStore(platform.store);
-  const { isActive } = domains.accounts.verbs;
+  const { isActive, storedPerDay } = domains.accounts.verbs;
   return apiRoutes(
     all.flatMap(({ routes }) => routes.api ?? []),
-    { idempotency, isActive, publicUrl },
+    { idempotency, isActive, storedPerDay, publicUrl },
   );
 }
 

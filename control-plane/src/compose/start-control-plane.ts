@@ -106,6 +106,7 @@ function settingsOf(config: Config, publicUrl: string): Settings {
     model: modelSettings(config),
     checkPriceMicros: config.ADSWEEP_CHECK_PRICE_MICROS,
     startBalanceMicros: config.ADSWEEP_START_BALANCE_MICROS ?? null,
+    storedMbPerDay: config.ADSWEEP_STORED_MB_PER_DAY,
     ...formSettings(config),
   };
 }

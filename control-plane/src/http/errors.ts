@@ -275,6 +275,12 @@ export const ERRORS = {
     detail: 'text',
     means: 'The storage is full; nothing was stored. Try again later.',
   },
+  'storage.quota_exhausted': {
+    status: 429,
+    detail: 'text',
+    means:
+      'The organization has stored as many ad tags and VAST documents, answers for an Idempotency-Key, or changes of its account and webhooks today (UTC) as it may in a day.',
+  },
   unavailable: {
     status: 503,
     detail: 'text',

@@ -5,7 +5,7 @@ import type { Collection, Store } from '../platform/store.ts';
 
 /**
  * A request with an `Idempotency-Key`. `record_id` is the id of the record that it creates, so that a request that is run again after a
- * crash creates only one. `answer`: its response; null: it has been running since `started_at`.
+ * crash creates only one. `answer`: its response, as `packAnswer` stores it; null: it has been running since `started_at`.
  */
 type Remembered = {
   _id: string;

@@ -4,11 +4,13 @@ import { seal, unseal } from '../platform/seal.ts';
 import { ApiError, refused } from './api-error.ts';
 import { type Caller, credentialOf } from './caller.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
+import { packAnswer, unpackAnswer } from './packed-answer.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 
 const KEY_LENGTH_MAX = 255;
 const LENGTH_RULE = `Must have 1 to ${KEY_LENGTH_MAX} characters.`;
 const HEADER = 'Idempotency-Key';
+const ERRORS = ['idempotency.key_reused', 'idempotency.in_progress', 'storage.quota_exhausted'] as const;
 
 const HeaderSchema = Type.Object({
   [HEADER]: Type.Optional(
@@ -21,11 +23,22 @@ const HeaderSchema = Type.Object({
   ),
 });
 
+/** Takes room for an answer of an organization's request; throws if there is none today. What is not used is given back. */
+export type AnswerRoom = {
+  take: (organizationId: string, bytes: number) => Promise<void>;
+  giveBack: (organizationId: string, bytes: number) => void;
+};
+
+export type IdempotencyParts = { store: IdempotencyStore; answers: AnswerRoom };
+
+/** The room that is taken before a request is run. Nearly all answers are shorter. */
+const ROOM_BYTES = 64 * 1024;
+
 /** Wraps the routes that create something, or define `runsOnce`, so that they run once per `Idempotency-Key`. Returns all routes. */
-export function runOnceForKeys(routes: Route<Caller>[], store: IdempotencyStore): Route<Caller>[] {
+export function runOnceForKeys(routes: Route<Caller>[], parts: IdempotencyParts): Route<Caller>[] {
   return routes.map((one) => {
     const creates = one.method === 'POST' && 201 in one.replies;
-    return creates || one.runsOnce ? idempotent(store, one) : one;
+    return creates || one.runsOnce ? idempotent(parts, one) : one;
   });
 }
 
@@ -35,18 +48,18 @@ export function runOnceForKeys(routes: Route<Caller>[], store: IdempotencyStore)
  * stored. A response with a secret is encrypted with the `Idempotency-Key`. `recordId` is the id that the handler must give to the
  * record it creates.
  */
-function idempotent(store: IdempotencyStore, route: Route<Caller>): Route<Caller> {
+function idempotent(parts: IdempotencyParts, route: Route<Caller>): Route<Caller> {
   return {
     ...route,
     headers: HeaderSchema,
-    errors: [...route.errors, 'idempotency.key_reused', 'idempotency.in_progress'],
+    errors: [...new Set([...route.errors, ...ERRORS])],
     handle: async (request) => {
       const key = request.headers['idempotency-key'];
       if (key === undefined) return route.handle(request);
       if (typeof key !== 'string' || key.length < 1 || key.length > KEY_LENGTH_MAX)
         throw refusedKey('string_length', LENGTH_RULE);
       if (route.runsOnce && !route.runsOnce(request)) return route.handle(request);
-      return once(store, idempotencyScope(route, request), key, route, request);
+      return once(parts, key, route, request);
     },
   };
 }
@@ -64,23 +77,25 @@ export function idempotencyScope(
 }
 
 async function once(
-  store: IdempotencyStore,
-  scope: string,
+  { store, answers }: IdempotencyParts,
   key: string,
   route: Route<Caller>,
   request: Incoming<Caller>,
 ): Promise<Answer> {
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([request.query, request.params, request.body], sortKeys))
-    .digest('hex');
+  const scope = idempotencyScope(route, request);
+  const sent = Buffer.from(JSON.stringify([request.query, request.params, request.body], sortKeys));
+  const fingerprint = createHash('sha256').update(sent).digest('hex');
   const begun = await store.begin(scope, key, fingerprint, new Date());
   if (begun.run) {
-    const protect = (text: string) => (route.answersSecret ? seal(keyFrom(key), text) : text);
-    return run(store, scope, key, protect, () => route.handle({ ...request, recordId: begun.recordId }));
+    const protect = async (answer: string) => {
+      const text = await packAnswer(answer, sent);
+      return route.answersSecret ? seal(keyFrom(key), text) : text;
+    };
+    return run({ store, answers }, { scope, key, protect }, { ...request, recordId: begun.recordId }, route);
   }
   if ('answer' in begun) {
     const { status, body } = begun.answer;
-    const text = route.answersSecret ? unseal(keyFrom(key), body) : body;
+    const text = await unpackAnswer(route.answersSecret ? unseal(keyFrom(key), body) : body, sent);
     return { status, body: JSON.parse(text), headers: { 'Idempotency-Replayed': 'true' } };
   }
   if (begun.refusal === 'key_reused') throw refusedKey('key_reused', 'This key was sent before with another body.');
@@ -88,21 +103,31 @@ async function once(
   throw new ApiError('idempotency.in_progress', 'The first request with this key is still running.', { headers });
 }
 
+type Once = { scope: string; key: string; protect: (answer: string) => Promise<string> };
+
 async function run(
-  store: IdempotencyStore,
-  scope: string,
-  key: string,
-  protect: (text: string) => string,
-  handle: () => Promise<Answer> | Answer,
+  { store, answers }: IdempotencyParts,
+  { scope, key, protect }: Once,
+  request: Incoming<Caller>,
+  route: Route<Caller>,
 ): Promise<Answer> {
+  const { organizationId } = request.caller;
+  let unused = 0;
   try {
-    const answer = await handle();
-    await store.finish(scope, key, { status: answer.status, body: protect(JSON.stringify(answer.body)) });
+    await answers.take(organizationId, ROOM_BYTES);
+    unused = ROOM_BYTES;
+    const answer = await route.handle(request);
+    const body = await protect(JSON.stringify(answer.body));
+    await store.finish(scope, key, { status: answer.status, body });
+    unused -= body.length;
     return answer;
   } catch (error) {
     const isRefusal = error instanceof ApiError && error.status < 500;
     await (isRefusal ? store.forget(scope, key) : store.interrupt(scope, key));
     throw error;
+  } finally {
+    // A longer answer makes it negative: what it took beyond its room is missing to the next one.
+    if (unused !== 0) answers.giveBack(organizationId, unused);
   }
 }
 

@@ -26,7 +26,7 @@ export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations 
   ScanCreation,
   'findIssues' | 'createChecked'
 > &
-  Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserveRun' | 'releaseRun'> &
+  Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserveRun' | 'releaseRun' | 'storedPerDay'> &
   Pick<ScanDomain['stores'], 'scans'> &
   Pick<CancelParts, 'unqueue'> &
   Pick<CampaignParts, 'hasPolicySet' | 'defaultPolicySet'>;

@@ -22,7 +22,7 @@ import type { Enqueue } from './scans/request/submit.ts';
 /** What scanning needs from accounts, the catalogue and crawling. */
 export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ScanDomain['verbs'], 'watchScan'> &
-  Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserve' | 'requireAllowed' | 'isStillValid'> &
+  Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserve' | 'requireAllowed' | 'isStillValid' | 'storedPerDay'> &
   Pick<ReferenceDomain['verbs'], 'readCatalogue' | 'tagWordsFor'> & {
     enqueue: Enqueue;
     unqueue: (scan: ScanRecord) => Promise<void>;

@@ -90,6 +90,7 @@ export async function openPlane({
     model: null,
     checkPriceMicros: PRICE_MICROS,
     startBalanceMicros: null,
+    storedMbPerDay: 1_024,
     rememberedMs: 0,
     ...changes,
   };

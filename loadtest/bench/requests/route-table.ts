@@ -31,7 +31,7 @@ export async function readRouteTable(redisUrl: string, folder: string): Promise<
     ...{ publicUrl: 'http://127.0.0.1', dataDir: folder, addresses: new AddressPolicy([]) },
     ...{ egress: new EgressPolicy([], []), telegramApiUrl: 'http://127.0.0.1:9' },
     ...{ proxyUrl: 'http://127.0.0.1:9', catalogueEveryMs: 60_000, joinTokens: 'none', leaseSecret: 'none' },
-    ...{ ruleBudgetMs: 2_000, model: null, checkPriceMicros: 0, startBalanceMicros: null },
+    ...{ ruleBudgetMs: 2_000, model: null, checkPriceMicros: 0, startBalanceMicros: null, storedMbPerDay: 0 },
     oauthRegistration: false,
   });
   const table = {

@@ -133,7 +133,7 @@ function runCampaignRoute({ campaigns, scans, startRun }: RunParts): Route<Calle
     description:
       'All scans of the run are accepted together, or none if the quota or the balance does not cover them. They appear within seconds.',
     replies: { 201: { description: 'The run.', schema: RunSchema } },
-    errors: ['not_found', 'campaigns.archived', ...BILLING_ERRORS],
+    errors: ['not_found', 'campaigns.archived', 'storage.quota_exhausted', ...BILLING_ERRORS],
     handle: async ({ caller: { organizationId }, params: { campaign_id }, recordId = newId() }) => {
       const campaign = await campaigns.find(organizationId, campaign_id);
       if (!campaign) throw notFound('campaign');

@@ -1,5 +1,6 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { WantedForRun } from '../../accounts/billing/reserve-checks.ts';
+import type { StoredPerDay } from '../../accounts/stored-per-day.ts';
 import type { CampaignRecord } from '../campaigns/campaign.ts';
 import type { CampaignStore } from '../campaigns/campaign-store.ts';
 import { planRun, settingsOfRun } from './plan-run.ts';
@@ -15,6 +16,8 @@ export type StartRunParts = {
   reserveRun: (organizationId: string, wanted: WantedForRun) => Promise<void>;
   /** Returns the checks that are left of a run's reservation. */
   releaseRun: (organizationId: string, reservationId: string) => Promise<number>;
+  /** Takes of what the organization may store in a day; throws 429 if it is used up. */
+  storedPerDay: Pick<StoredPerDay, 'take'>;
   /** Called when scans of a run are to be created. */
   runAccepted: () => void;
 };
@@ -26,7 +29,7 @@ export type StartRun = (campaign: CampaignRecord, start: RunStart) => Promise<Ru
 
 /**
  * Accepts a run of a campaign that is not archived: reserves the checks of all its scans and stores it. Its scans are created later, by
- * `create-scans-of-runs.ts`. Throws 403 `billing.*`; then there is no run.
+ * `create-scans-of-runs.ts`. Throws 403 `billing.*` or 429 `storage.quota_exhausted`; then there is no run.
  */
 export const startRun =
   (parts: StartRunParts): StartRun =>
@@ -39,6 +42,7 @@ export const startRun =
     const price_micros = await parts.priceOfCheck(organization_id);
     const reservation_id = derivedId(`${id}/plan/${plan.scans}/${price_micros}`, 0);
     const settings = settingsOfRun(await campaigns.withTarget(campaign), id, plan);
+    await parts.storedPerDay.take(organization_id, 'targets', targetBytes(settings));
     await parts.reserveRun(organization_id, {
       ...{ runId: id, id: reservation_id, checks: plan.scans, priceMicros: price_micros, now },
     });
@@ -51,6 +55,10 @@ export const startRun =
     parts.runAccepted();
     return run;
   };
+
+/** The size of a target whose text is stored once for all scans of a run. */
+const targetBytes = ({ ad_tag, vast_tag }: RunInCreation['creation']['settings']): number =>
+  Buffer.byteLength(ad_tag ?? vast_tag ?? '');
 
 /** The run that was stored first; the reservation of the other is released if it is another one. */
 async function keepEarlier({ runs, releaseRun }: StartRunParts, run: RunInCreation): Promise<RunRecord> {

@@ -1,6 +1,7 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, Type } from 'typebox';
+import type { StoredPerDay } from '../../../accounts/stored-per-day.ts';
 import type { Caller } from '../../../http/caller.ts';
 import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
@@ -18,6 +19,7 @@ export type CreateRouteParts = {
   scans: Pick<ScanStore, 'withTarget'>;
   campaignWordsOf: CampaignWordsOf;
   publicUrl: string;
+  storedPerDay: Pick<StoredPerDay, 'take'>;
 };
 
 const shared = { method: 'POST', group: 'Scans', permission: 'scans.write' } as const;
@@ -47,7 +49,15 @@ const ERRORS = [
   'billing.insufficient_funds',
   'catalogue.not_ready',
   'storage.full',
+  'storage.quota_exhausted',
 ] as const;
+
+/** Takes of what the organization may store in a day. An address of a tag is short, and a page's URL is a part of its scan. */
+const takeForTarget = (
+  { storedPerDay }: Pick<CreateRouteParts, 'storedPerDay'>,
+  { organizationId }: Caller,
+  { ad_tag, vast_tag }: Pick<ScanIn, 'ad_tag' | 'vast_tag'>,
+) => storedPerDay.take(organizationId, 'targets', Buffer.byteLength(ad_tag ?? vast_tag ?? ''));
 
 const ESTIMATED = { description: 'The estimate (`dry_run=true`).', schema: EstimateSchema };
 
@@ -72,6 +82,7 @@ function createRoute(parts: CreateRouteParts): Route<Caller> {
       const requested = { settings, countries: [country_code.toUpperCase()] };
       const order = orderOf(caller, requested, recordId);
       if (query.dry_run) return ok(await parts.creation.estimateScans(order));
+      await takeForTarget(parts, caller, body);
       const [answered] = await createGroups(parts, order);
       return created(answered);
     },
@@ -99,6 +110,7 @@ function bulkRoute(parts: CreateRouteParts): Route<Caller> {
       const requested = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
       const order = orderOf(caller, requested, recordId);
       if (query.dry_run) return ok(await parts.creation.estimateScans(order));
+      await takeForTarget(parts, caller, body);
       return created(await createGroups(parts, order));
     },
   });

@@ -1,0 +1,61 @@
+import { ApiError } from '../http/api-error.ts';
+import { type Caller, isOperator } from '../http/caller.ts';
+import type { Route } from '../http/route.ts';
+import { type DayShare, type DayShares, endOfDay } from '../platform/day-shares.ts';
+
+/** What an organization stores with every request, and never removes by itself. */
+export type StoredKind = 'answers' | 'targets' | 'changes';
+
+/** Changes of keys, roles, clients, labels, endpoints and the like, which the audit log keeps for ever, and test and repeated deliveries. */
+const CHANGES_PER_DAY = 5_000;
+const MEGABYTE = 1024 * 1024;
+
+const WORDS: Record<StoredKind, string> = {
+  answers: 'answers to requests with an Idempotency-Key',
+  targets: 'ad tags and VAST documents',
+  changes: 'changes of its account and webhooks',
+};
+
+/** Takes of what an organization may store in a day; throws 429 if so much is not left. What is not used is given back. */
+export type StoredPerDay = ReturnType<typeof storedPerDay>;
+
+/** `megabytes`: of answers, and of targets, a day; 0: no bound. */
+export function storedPerDay(shares: DayShares, megabytes: number) {
+  const bytes = megabytes === 0 ? Number.POSITIVE_INFINITY : megabytes * MEGABYTE;
+  const kinds: Record<StoredKind, DayShare> = {
+    answers: { name: 'answers', perDay: bytes, block: Math.min(MEGABYTE, bytes) },
+    targets: { name: 'targets', perDay: bytes, block: Math.min(MEGABYTE, bytes) },
+    changes: { name: 'changes', perDay: CHANGES_PER_DAY, block: 1 },
+  };
+
+  return {
+    async take(organizationId: string, kind: StoredKind, amount: number): Promise<void> {
+      const now = new Date();
+      if (await shares.take(kinds[kind], organizationId, amount, now)) return;
+      const seconds = Math.ceil((endOfDay(now).getTime() - now.getTime()) / 1_000);
+      const detail = `The organization has stored as many ${WORDS[kind]} today as it may in a day (UTC).`;
+      throw new ApiError('storage.quota_exhausted', detail, { headers: { 'Retry-After': String(seconds) } });
+    },
+
+    giveBack(organizationId: string, kind: StoredKind, amount: number): void {
+      shares.giveBack(kinds[kind], organizationId, amount, new Date());
+    },
+  };
+}
+
+const COUNTED: readonly string[] = ['account.manage', 'webhooks.manage'];
+
+/** Counts each change of an account or its webhooks, unless the operator makes it. Returns all routes. */
+export function countChanges(routes: Route<Caller>[], { take }: Pick<StoredPerDay, 'take'>): Route<Caller>[] {
+  return routes.map((route) => {
+    if (route.method === 'GET' || !COUNTED.includes(route.permission)) return route;
+    return {
+      ...route,
+      errors: [...route.errors, 'storage.quota_exhausted'],
+      handle: async (request) => {
+        if (!isOperator(request.caller)) await take(request.caller.organizationId, 'changes', 1);
+        return route.handle(request);
+      },
+    };
+  });
+}

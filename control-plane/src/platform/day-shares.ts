@@ -1,0 +1,73 @@
+import { insertOnce } from './insert-once.ts';
+import { serializeByKey } from './serialize-by-key.ts';
+import type { Collection, Store } from './store.ts';
+
+/**
+ * How much of something each owner may use in a day (UTC). `block`: how much of it a process takes at once and spends without a write; what is
+ * left of a block when the process ends counts as used.
+ */
+export type DayShare = { name: string; perDay: number; block: number };
+
+type UsedShare = { _id: string; used: number; expires_at: Date };
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The next midnight, UTC. */
+export const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
+
+/** Shares that owners use, counted together by all processes: the sum never exceeds `perDay`, however many use it at once. */
+export type DayShares = ReturnType<typeof dayShares>;
+
+export function dayShares(store: Store) {
+  const shares: Collection<UsedShare> = store.collection<UsedShare>('day_shares');
+  const oneByOne = serializeByKey();
+  /** What this process holds of blocks that it took today. */
+  const held = { until: new Date(0), left: new Map<string, number>() };
+
+  const leftOf = (key: string, now: Date): number => {
+    if (now >= held.until) {
+      held.until = endOfDay(now);
+      held.left.clear();
+    }
+    return held.left.get(key) ?? 0;
+  };
+
+  const use = async (_id: string, amount: number, perDay: number, expires_at: Date): Promise<boolean> => {
+    const room = { _id, used: { $lte: perDay - amount } };
+    const add = async () => (await shares.updateOne(room, { $inc: { used: amount } })).matchedCount === 1;
+    if (await add()) return true;
+    return (await insertOnce(shares, { _id, used: 0, expires_at })) && add();
+  };
+
+  return {
+    async createIndexes(): Promise<void> {
+      await shares.createIndex({ expires_at: 1 }, { expireAfterSeconds: 0 });
+    },
+
+    /** Uses some of an owner's share; false: so much is not left today. */
+    async take({ name, perDay, block }: DayShare, owner: string, amount: number, now: Date): Promise<boolean> {
+      if (perDay === Number.POSITIVE_INFINITY) return true;
+      const key = `${name}/${owner}`;
+      return oneByOne(key, async () => {
+        const left = leftOf(key, now);
+        const missing = amount - left;
+        const until = endOfDay(now);
+        const _id = `${key}/${until.toISOString().slice(0, 10)}`;
+        const wanted = [Math.max(missing, block), missing];
+        for (const taken of missing > 0 ? wanted : [0]) {
+          if (taken > 0 && !(await use(_id, taken, perDay, until))) continue;
+          held.left.set(key, left + taken - amount);
+          return true;
+        }
+        return false;
+      });
+    },
+
+    /** Gives back what was taken today and not used. */
+    giveBack({ name, perDay }: DayShare, owner: string, amount: number, now: Date): void {
+      if (perDay === Number.POSITIVE_INFINITY) return;
+      const key = `${name}/${owner}`;
+      held.left.set(key, leftOf(key, now) + amount);
+    },
+  };
+}
