@@ -111,6 +111,7 @@ export function accountsDomain(
   const findByHash = rememberBriefly(readKey, rememberedMs);
   const findById = rememberBriefly((id) => keys.findById(id), Math.min(KEY_WATCH_MS, rememberedMs));
   const isTrusted = addressBlocks(settings.trustedProxies ?? []);
+  const stored = storedPerDay(shares, settings.storedMbPerDay);
   const limits = { quotasOf, countRequest: requestCounter(redis) };
   const findByKey = (key: string) => findCaller({ findByHash }, key, new Date());
   const oauth2 = oauth(
@@ -119,7 +120,10 @@ export function accountsDomain(
       cookieKeys: [
         Buffer.from(hkdfSync('sha256', settings.leaseSecret, '', 'adsweep oauth cookies', 32)).toString('hex'),
       ],
-      countRequest: async (organizationId) => void (await countRequestOf(limits, organizationId)),
+      countToken: async (organizationId) => {
+        await countRequestOf(limits, organizationId);
+        await stored.take(organizationId, 'tokens', 1);
+      },
       limitByAddress: (limit, windowMs) =>
         limitByAddress({ count: requestCounter(redis, { windowMs }), isTrusted }, limit),
       failed: (cause) => logger.error({ cause }, 'an OAuth request failed'),
@@ -200,7 +204,7 @@ export function accountsDomain(
       },
       writeFinishedReservations: allowance.writeFinished,
       /** What the organization may store in a day. */
-      storedPerDay: storedPerDay(shares, settings.storedMbPerDay),
+      storedPerDay: stored,
 
       /** Gives the first organization the API key from the settings; '' for none. Returns whether no key existed before. */
       async setFirstKey(apiKey: string): Promise<boolean> {

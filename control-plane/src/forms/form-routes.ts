@@ -1,6 +1,7 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { Type } from 'typebox';
 import type { LimitByAddress } from '../accounts/rate-limit/limit-by-address.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { resource } from '../http/resource-routes.ts';
 import { created, type Route, route } from '../http/route.ts';
@@ -12,6 +13,8 @@ import { FORMS, type FormName, type FormSubmission } from './form-submission.ts'
 export type FormParts = {
   forms: Pick<FormStore, 'insert' | 'list'>;
   limit: LimitByAddress;
+  /** Takes of what may be stored of forms in a day; false if it is used up. */
+  takeOfDay: (bytes: number) => Promise<boolean>;
   /** Whether submissions are mailed. */
   isMailed: boolean;
 };
@@ -52,6 +55,8 @@ function formRoute(parts: FormParts, path: string, form: FormName): Route<Caller
       const [id, now, fields] = [newId(), new Date(), filledFields(form, sent)];
       // A program is answered as everybody else, so that it learns nothing.
       if (!isTrapped(sent)) {
+        if (!(await parts.takeOfDay(Buffer.byteLength(JSON.stringify(fields)))))
+          throw new ApiError('rate_limited', 'Too much was sent today: try again tomorrow.');
         const mail = parts.isMailed ? { mail_due_at: now, mail_tries: 0 } : {};
         await parts.forms.insert({ _id: id, form, fields, received_at: now, ...mail });
       }

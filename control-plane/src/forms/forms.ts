@@ -2,6 +2,7 @@ import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { limitByAddress } from '../accounts/rate-limit/limit-by-address.ts';
 import { requestCounter } from '../accounts/rate-limit/limit-requests.ts';
 import type { Domain } from '../domain.ts';
+import { type DayShare, dayShares } from '../platform/day-shares.ts';
 import type { Platform } from '../platform/platform.ts';
 import { startLoop } from '../platform/start-loop.ts';
 import { mailNext } from './form-mail.ts';
@@ -22,6 +23,9 @@ const LIMIT = {
   detail: 'Too many submissions: try again later.',
 };
 
+/** Of everybody together: 180 days of it are kept. */
+const SHARE: DayShare = { name: 'forms', perDay: 16 * 1024 * 1024, block: 1 };
+
 const MAIL_EVERY_MS = 5_000;
 const REMOVE_EVERY_MS = 60 * 60 * 1_000;
 
@@ -32,6 +36,8 @@ export function formsDomain(
 ) {
   const forms = formStore(store);
   const counted = { count: requestCounter(redis), isTrusted: addressBlocks(trustedProxies) };
+  const shares = dayShares(store);
+  const takeOfDay = (bytes: number) => shares.take(SHARE, 'all', bytes, new Date());
   const limit = limitByAddress(counted, LIMIT);
   const removeOld = () =>
     startLoop(logger, {
@@ -46,7 +52,7 @@ export function formsDomain(
   return {
     stores: { forms },
     routes: {
-      api: formRoutes({ forms, limit, isMailed: sendMails !== null }),
+      api: formRoutes({ forms, limit, takeOfDay, isMailed: sendMails !== null }),
     },
     loops: { sweeper: () => [removeOld()], relay: () => (sendMails ? [sendMails()] : []) },
     outboxHandlers: {},

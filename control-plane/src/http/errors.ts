@@ -279,7 +279,7 @@ export const ERRORS = {
     status: 429,
     detail: 'text',
     means:
-      'The organization has stored as many ad tags and VAST documents, answers for an Idempotency-Key, or changes of its account and webhooks today (UTC) as it may in a day.',
+      'The organization has stored as many ad tags and VAST documents, answers for an Idempotency-Key, OAuth tokens, or changes of its account and webhooks today (UTC) as it may in a day.',
   },
   unavailable: {
     status: 503,

@@ -211,6 +211,17 @@ describe('forms of a website', () => {
     assert.doesNotMatch(partsOf(mail!.source).headers, /^Bcc/im);
   });
 
+  it('take 16 MiB of texts a day in all, also when 40 are sent at once', async () => {
+    const shares = api.store.collection<{ _id: string; used: number }>('day_shares');
+    const [used] = await shares.find({ _id: /^forms/ }).toArray();
+    const room = 3 * (JSON.stringify(CONTACT).length + 10);
+    await shares.updateOne({ _id: used!._id }, { $set: { used: 16 * 1024 * 1024 - room } });
+    const answers = await Promise.all(Array.from({ length: 40 }, () => send('/api/forms/contact', CONTACT)));
+    assert.deepEqual(answers.filter(({ status }) => status === 201).length, 3);
+    assert.equal(answers.find(({ status }) => status !== 201)!.body.code, 'rate_limited');
+    await shares.deleteMany({});
+  });
+
   it('§4.5.23 are removed after 180 days', async () => {
     const { forms } = api.domains.forms.stores;
     const received_at = new Date(Date.now() - 181 * DAY_MS);

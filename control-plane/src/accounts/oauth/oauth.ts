@@ -43,8 +43,8 @@ export type OAuthNeeds = {
   findKeyById: (id: string) => Promise<ApiKeyRecord | null>;
   /** The caller with an API key; null if it is not valid. */
   findCallerByKey: (key: string) => Promise<Pick<Caller, 'keyId'> | null>;
-  /** Counts a request of an organization; throws 429 beyond its limit. */
-  countRequest: (organizationId: string) => Promise<void>;
+  /** Counts a token that is issued to an organization; throws 429 beyond its limits. */
+  countToken: (organizationId: string) => Promise<void>;
   /** What strangers do is limited by their addresses; `windowMs` is the length of a window. */
   limitByAddress: (limit: AddressLimit, windowMs?: number) => LimitByAddress;
   outboxFilled: () => void;
@@ -56,7 +56,7 @@ export type OAuthNeeds = {
 
 /** OAuth 2.0: clients, the authorization server that gives them tokens, and the callers with these tokens (spec 5.6). */
 export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAuthSettings) {
-  const { store, cookieKeys, findKeyById, findCallerByKey, countRequest, limitByAddress } = needs;
+  const { store, cookieKeys, findKeyById, findCallerByKey, countToken, limitByAddress } = needs;
   const { outboxFilled, failed, rememberedMs } = needs;
   const [clients, records] = [oauthClientStore(store), oauthRecordStore(store)];
   const findClient = rememberBriefly((id) => clients.findById(id, new Date()), rememberedMs);
@@ -84,7 +84,7 @@ export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAut
     },
     countIssued: async ({ clientId, accountId }) => {
       const owner = await ownerOf(owners, { clientId, keyId: accountId ?? null });
-      if (owner) await countRequest(owner.organizationId);
+      if (owner) await countToken(owner.organizationId);
     },
   });
 

@@ -127,6 +127,17 @@ describe('OAuth 2.0', () => {
       await organizations.updateOne({ _id: ORGANIZATIONS.theirs } as object, { $set: { quotas: NO_QUOTAS } });
     });
 
+    test('§2.8.81 an organization is issued as many tokens in a day as it may, also when 40 are asked for at once', async () => {
+      const client = await oauthClient(api, {}, KEYS.theirs);
+      await client.clientCredentials();
+      await api.domains.accounts.verbs.storedPerDay.take(ORGANIZATIONS.theirs, 'tokens', 100_000 - 6);
+      const asked = await Promise.allSettled(Array.from({ length: 40 }, () => client.clientCredentials()));
+      const issued = asked.filter(({ status }) => status === 'fulfilled').length;
+      assert.ok(issued <= 5, `${issued} issued`);
+      await assert.rejects(client.clientCredentials(), refusal('temporarily_unavailable'));
+      await api.store.collection('day_shares').deleteMany({});
+    });
+
     test('§5.31 the audit log names the client', async () => {
       const client = await oauthClient(api, { permissions: ['account.manage'] });
       const { access_token: key } = await client.clientCredentials();
