@@ -4,7 +4,13 @@ import { Type } from 'typebox';
 const BenchConfigSchema = Type.Object({
   CHROMIUM_PATH: Type.String({
     default: '/usr/lib/chromium/chromium-headless-shell',
-    description: 'The browser that the bare loop drives',
+    description: 'The browser that other programs drive',
+  }),
+  ADSWEEP_BENCH_LOAD_MAX_PERCENT: Type.Integer({
+    default: 30,
+    minimum: 0,
+    description:
+      'Load average of the last minute, in per cent of a process, above which no benchmark starts. A result that began above 30 says so.',
   }),
 });
 

@@ -1,23 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpuSecondsOfTree } from './cpu-of-tree.ts';
-import type { Measurement } from './measured-farm.ts';
+import { type CpuByKind, cpuBetween, cpuByKind, sumOf } from './process-kinds.ts';
+
+/** The duration of a round in seconds, and the CPU seconds of all processes that took part. */
+export type Measurement = { seconds: number; cpu: number; byKind: CpuByKind };
 
 /**
- * Runs a script that loads pages: it sends a message when it has started, begins when it gets one back, and reports how long it took in
- * `seconds`. The start is not measured.
+ * Runs a script that works off something: it sends a message when it begins what is measured, and reports how long it took in `seconds`.
+ * A script that waits for the reply to its first message begins when it has it. Rejects when the script fails.
  */
 export async function measureProcess(script: string, args: string[]): Promise<Measurement> {
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const ended = new Promise((done) => child.once('exit', done));
-  const cpu = () => cpuSecondsOfTree(child.pid ?? 0);
+  const ended = new Promise<number | null>((done) => child.once('exit', done));
   await word(child);
-  const before = cpu();
+  const before = cpuByKind(child.pid ?? 0);
   child.send('go');
   const { seconds = 0 } = await word(child);
-  const after = cpu();
+  const byKind = cpuBetween(before, cpuByKind(child.pid ?? 0));
   child.send('end');
-  await ended;
-  return { seconds, cpu: after - before };
+  const code = await ended;
+  if (code !== 0) throw new Error(`${script} ended with ${code}`);
+  return { seconds, cpu: sumOf(byKind), byKind };
 }
 
 /** The next message of a child process; rejects if the process exits first. */

@@ -2,24 +2,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RunningFarm } from '../../infra/farm/test/support/running-farm.ts';
-import { cpuSecondsOfTree } from './cpu-of-tree.ts';
-
-/** The duration of a round in seconds, and the CPU seconds of all processes that took part. */
-export type Measurement = { seconds: number; cpu: number };
-/** `node`: of the browser node with its browser alone. */
-export type FarmMeasurement = Measurement & { node: number };
+import type { Measurement } from './measure-process.ts';
+import { type CpuByKind, cpuBetween, cpuByKind, sumOf } from './process-kinds.ts';
 
 const ASK_EVERY_MS = 500;
 /** Pages take this long on average at the most. */
 const SECONDS_A_PAGE_MAX = 20;
 
 /** How many scans had ended at a moment (`performance.now()`), and the CPU seconds used until then. */
-type Moment = { ended: number; at: number; cpu: { all: number; node: number } };
+type Moment = { ended: number; at: number; cpu: CpuByKind };
 
-/** A farm with its ad world, and what its processes use. */
+/** A farm with its ad world, and what its processes use. `slots` null: its default. */
 export class MeasuredFarm extends RunningFarm {
-  constructor(slots: number) {
-    super({ ADSWEEP_SLOTS: String(slots), ADSWEEP_DEMO: '1' });
+  constructor(slots: number | null = null) {
+    super({ ADSWEEP_DEMO: '1', ...(slots !== null && { ADSWEEP_SLOTS: String(slots) }) });
   }
 
   /** Where the ad world listens. */
@@ -30,28 +26,24 @@ export class MeasuredFarm extends RunningFarm {
     return Object.values(hosts)[0] ?? '';
   }
 
-  /** Scans all of these pages; throws when one does not complete. */
-  async scanAll(urls: string[]): Promise<FarmMeasurement> {
-    const before = { ended: await this.#completed(), at: performance.now(), cpu: this.#cpu() };
-    await this.#submitAll(urls);
-    return measurementBetween(before, await this.#untilCompleted(before.ended + urls.length, urls.length), urls.length);
-  }
-
   /**
    * Scans all of these pages at once, and measures from the end of number `before` until `pages` more have ended: every slot has work all
    * the while. Throws when one does not complete.
    */
-  async scanSteadily(urls: string[], before: number, pages: number): Promise<FarmMeasurement> {
+  async scanSteadily(urls: string[], before: number, pages: number): Promise<Measurement> {
     const known = await this.#completed();
-    await this.#submitAll(urls);
+    await Promise.all(urls.map((url) => this.submit({ url })));
     const first = await this.#untilCompleted(known + before, urls.length);
     const last = await this.#untilCompleted(first.ended + pages, urls.length);
     await this.#untilCompleted(known + urls.length, urls.length);
     return measurementBetween(first, last, pages);
   }
 
-  async #submitAll(urls: string[]): Promise<void> {
-    await Promise.all(urls.map((url) => this.submit({ url })));
+  /** CPU cores that the farm uses while it has nothing to do. */
+  async idleCores(seconds: number): Promise<number> {
+    const before = sumOf(cpuByKind(this.pid));
+    await pause(seconds * 1000);
+    return (sumOf(cpuByKind(this.pid)) - before) / seconds;
   }
 
   /** Waits until `count` scans have completed. Polls as seldom as a client would, because each response costs CPU. `pages`: scans under way. */
@@ -62,25 +54,25 @@ export class MeasuredFarm extends RunningFarm {
       if (performance.now() > lateAt) throw new Error(`${ended} scans have completed and not ${count}`);
       await pause(ASK_EVERY_MS);
     }
-    return { ended, at: performance.now(), cpu: this.#cpu() };
+    return { ended, at: performance.now(), cpu: cpuByKind(this.pid) };
   }
 
-  /** How many scans have completed since the farm began. */
+  /** How many scans have completed since the farm began; throws when one ended otherwise. */
   async #completed(): Promise<number> {
-    const answer = await this.call('GET', '/api/v1/scans?status=completed&limit=1');
-    return ((await answer.json()) as { total: number }).total;
+    const failed = await this.#total('failed,partial,cancelled');
+    if (failed > 0) throw new Error(`${failed} scans did not complete`);
+    return this.#total('completed');
   }
 
-  /** CPU of everything but the ad world, and of the browser node alone. */
-  #cpu(): { all: number; node: number } {
-    const node = cpuSecondsOfTree(this.pidOf('browser-node 1'));
-    return { all: cpuSecondsOfTree(this.pid) - cpuSecondsOfTree(this.pidOf('ad world')), node };
+  async #total(statuses: string): Promise<number> {
+    const answer = await this.call('GET', `/api/v1/scans?status=${statuses}&limit=1`);
+    return ((await answer.json()) as { total: number }).total;
   }
 }
 
 /** Several scans may end between two polls, so the figures are scaled to `pages` of them. */
-function measurementBetween(first: Moment, last: Moment, pages: number): FarmMeasurement {
+function measurementBetween(first: Moment, last: Moment, pages: number): Measurement {
   const share = pages / (last.ended - first.ended);
-  const [cpu, node] = [last.cpu.all - first.cpu.all, last.cpu.node - first.cpu.node];
-  return { seconds: ((last.at - first.at) / 1000) * share, cpu: cpu * share, node: node * share };
+  const byKind = cpuBetween(first.cpu, last.cpu, share);
+  return { seconds: ((last.at - first.at) / 1000) * share, cpu: sumOf(byKind), byKind };
 }

@@ -47,6 +47,7 @@ const pendingScans = (count: number) => ({
       slot: 0,
       priority: 1,
       campaign_id: null,
+      run_id: null,
       status: 'pending',
       due_at: new Date(0),
       lease: null,

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { conditions } from './conditions.ts';
 
 /** The machine a figure was taken on, in one line. */
 export function machine(): string {
@@ -21,9 +22,18 @@ export function median(values: number[]): number {
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Prints a benchmark's result and saves it as `loadtest/results/<date>-<name>.md`; returns the path. */
-export function saveResult(name: string, paragraphs: string[]): string {
-  const text = `${paragraphs.join('\n\n')}\n`;
+/** The median of some values, with their range. */
+export function medianAndRange(values: number[], digits = 2): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return `${median(values).toFixed(digits)} (${least.toFixed(digits)} to ${most.toFixed(digits)})`;
+}
+
+/**
+ * Prints a benchmark's result and saves it with the conditions of the run as `loadtest/results/<date>-<name>.md`; returns the path. `peers`:
+ * versions of further programs.
+ */
+export function saveResult(name: string, paragraphs: string[], peers: Record<string, string> = {}): string {
+  const text = `${[...paragraphs, conditions(peers)].join('\n\n')}\n`;
   const dir = join(import.meta.dirname, '../results');
   mkdirSync(dir, { recursive: true });
   const file = join(dir, `${new Date().toISOString().slice(0, 10)}-${name}.md`);

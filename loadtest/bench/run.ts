@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { requireQuiet } from './conditions.ts';
 
-/** `npm run bench [benchmark] [arguments]`: runs the benchmarks one after another; their results are saved in `loadtest/results`. */
+/**
+ * `npm run bench [benchmark] [arguments]`: runs the benchmarks one after another, each once the machine is quiet; their results are saved in
+ * `loadtest/results`.
+ */
 const BENCHMARKS = {
   store: 'operations a second of the embedded store',
   ledger: 'a page of the ledger with 10 and with 1,000,000 entries',
@@ -22,9 +26,8 @@ const BENCHMARKS = {
     'the longest hold of an event loop by any operation, for an organization that keeps the most that it may',
   hostile: 'hostile pages on one node, and innocent ones between them',
   growth: 'what a farm holds after each tenth of 800 scans of all kinds',
-  capture: 'a page scan beside a bare Playwright loop',
+  capture: "a page scan beside a bare Playwright loop and Crawlee's PlaywrightCrawler",
   sweep: 'a sweep of a page with 25 ads beside single scans of the same creatives',
-  crawlee: "pages a minute beside Crawlee's PlaywrightCrawler",
 };
 
 const [chosen, ...args] = process.argv.slice(2);
@@ -36,6 +39,7 @@ for (const name of names) {
     process.exit(1);
   }
   console.log(`${name}: ${BENCHMARKS[name as keyof typeof BENCHMARKS]}`);
+  await requireQuiet();
   const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GuardedPost } from '@adsweep/shared/egress/guarded-post.ts';
@@ -27,7 +27,6 @@ const [SENT_ENDPOINTS, SENT_SCANS] = [10, 200];
 const SENT = SENT_ENDPOINTS * SENT_SCANS * EVENT_TYPES.length;
 const SUBJECTS = { adsweep: 'Adsweep', bare: 'a bare loop of signed POSTs', bullmq: 'a sender on BullMQ' };
 
-const loadBefore = loadavg()[0]!;
 const receiver = fork(join(import.meta.dirname, 'webhook-receiver.ts'));
 const [port] = (await once(receiver, 'message')) as [number];
 const url = `http://127.0.0.1:${port}`;
@@ -208,7 +207,7 @@ const besideRows = (Object.keys(NAMES) as (keyof typeof NAMES)[]).map(
 );
 saveResult('webhooks', [
   '# Webhooks',
-  `${machine()}, BullMQ ${bullVersion()}. Medians (and ranges). The load of the machine was ${loadBefore.toFixed(1)} before and ${loadavg()[0]!.toFixed(1)} after.`,
+  `${machine()}, BullMQ ${bullVersion()}. Medians (and ranges).`,
   '## What a delivery costs',
   `${SENT.toLocaleString('en')} deliveries that wait, to ${SENT_ENDPOINTS} endpoints of one receiver, ${ROUNDS} rounds in turn. A sender is a process, with the programs that it starts; the receiver is not counted. Ours sends from the embedded store on a file, each write synced. The sender on BullMQ has the same guarantees: Redis syncs each write, each endpoint has a queue and a worker with 32 at a time, the events of a scan are a chain of jobs, failures are tried again, and what has ended is kept for a week with its answer. The bare loop writes nothing down.`,
   ['| sender | a second | a second of a core | beside ours |', '|---|--:|--:|--:|', ...speedRows].join('\n'),

@@ -44,6 +44,8 @@ export type Route<Caller = unknown> = {
   bodyBounds?: BodyBounds;
   /** A request without a body is one with `{}`. */
   bodyIsOptional?: boolean;
+  /** It is short, and late answers do harm: it does not wait for its turn among other work of the event loop. */
+  isUrgent?: boolean;
   /** A list in the body: messages about its items start with their index, `rules[2]: ...`. */
   numberedItems?: string;
   /** The response contains a secret that is stored nowhere else. */
@@ -81,6 +83,7 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   body?: B;
   bodyBounds?: BodyBounds;
   bodyIsOptional?: boolean;
+  isUrgent?: boolean;
   numberedItems?: string;
   answersSecret?: boolean;
   replies: Record<number, Reply>;

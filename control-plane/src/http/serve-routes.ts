@@ -82,7 +82,7 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
     ) as Caller;
     noteOrganization(context, caller);
     // Requests that arrive together would otherwise be handled in one piece.
-    await awaitTurn();
+    if (!route.isUrgent) await awaitTurn();
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
     const body = validate.body ? await readOwnersBody(context, route, arriving) : undefined;
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];

@@ -16,7 +16,6 @@ export type ScanEvent =
   | { type: 'lease'; lease: ScanLease }
   | { type: 'alone'; fence: number }
   | { type: 'leave_session'; fence: number }
-  | { type: 'loaded'; fence: number }
   | { type: 'release'; fence: number }
   | { type: 'capture'; fence: number; capture: CaptureSummary; exit: Exit | null }
   | {
@@ -60,6 +59,7 @@ export type ScanChange = {
     fence?: number;
     checks_claimed_until?: Date | null;
     checks_attempts?: number;
+    status_sequence?: number | { $exists: false };
     event_sequence?: number;
     'found_ads.sequence'?: number | null;
   };
@@ -92,9 +92,6 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
     case 'leave_session':
       if (!holdsLease(scan, event.fence) || !scan.repeat) return null;
       return change({ status: 'running', fence: event.fence }, { repeat: { ...scan.repeat, session_id: null } });
-    case 'loaded':
-      if (!holdsLease(scan, event.fence)) return null;
-      return change({ status: 'running', fence: event.fence }, { loaded: true });
     case 'release':
       if (!holdsLease(scan, event.fence)) return null;
       return change(
@@ -199,7 +196,11 @@ function endGoneAd(scan: ScanRecord, now: Date): ScanChange | null {
 }
 
 /** A later lease of a job takes over a scan that is still running under an earlier one; the earlier attempt counts as lost. */
-function takeLease(scan: ScanRecord, lease: ScanLease, now: Date): ScanChange | null {
+export function takeLease(
+  scan: Pick<ScanRecord, 'status' | 'lease' | 'lost_requeues'>,
+  lease: ScanLease,
+  now: Date,
+): ScanChange | null {
   const leased = { status: 'running' as const, lease, started_at: now };
   if (scan.status === 'pending') return change({ status: 'pending' }, leased);
   if (scan.status !== 'running' || !scan.lease || scan.lease.fence >= lease.fence) return null;

@@ -1,7 +1,7 @@
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import { type EmittedEvent, inSequence } from '../platform/outbox/outbox-entry.ts';
-import { advance, type ScanChange, type ScanEvent } from './advance.ts';
-import type { ScanRecord } from './scan.ts';
+import { advance, type ScanChange, type ScanEvent, takeLease } from './advance.ts';
+import type { ScanInQueue, ScanLease, ScanRecord } from './scan.ts';
 import type { ScanStore } from './scan-store.ts';
 
 /**
@@ -20,9 +20,31 @@ export async function changeScan(
 }
 
 /**
+ * Applies the event `lease` to a scan of which only the fields of the queue were read. Returns the leased scan, or null if the event does not
+ * apply or another process changed the scan since.
+ */
+export async function leaseScan(
+  scans: Pick<ScanStore, 'applyLease'>,
+  scan: ScanInQueue,
+  lease: ScanLease,
+): Promise<ScanRecord | null> {
+  const change = takeLease(scan, lease, lease.leased_at);
+  if (!change) return null;
+  const { when, ...others } = withStatusTime(change, scan, lease.leased_at);
+  return scans.applyLease(scan, {
+    ...others,
+    when: { ...when, status_sequence: scan.status_sequence ?? { $exists: false } },
+  });
+}
+
+/**
  * Adds the time and the number of a status change, so that receivers of several changes know their order, and the outcome of a run's scan.
  */
-function withStatusTime(change: ScanChange, scan: ScanRecord, now: Date): ScanChange {
+function withStatusTime(
+  change: ScanChange,
+  scan: Pick<ScanRecord, 'status' | 'status_sequence' | 'run_id'>,
+  now: Date,
+): ScanChange {
   const { status, status_sequence = 0, run_id } = scan;
   if (change.set.status === undefined || change.set.status === status) return change;
   const ended = run_id !== null && isFinal(change.set.status) ? { final_status: change.set.status } : {};

@@ -37,6 +37,21 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     INSERTED_AT_ONCE,
   );
 
+  /** One compare-and-set. Returns the changed scan, or null if the document no longer matches `change.when`. */
+  const write = async (
+    { _id, organization_id }: ScanKey,
+    { when, set, follows }: ScanChange,
+    keys: Pick<StoredScan, 'filter_keys'> | undefined,
+  ): Promise<ScanRecord | null> => {
+    const { fence, ...fields } = when;
+    const filter: Filter<StoredScan> = { _id, organization_id, ...fields };
+    if (fence !== undefined) filter['lease.fence'] = fence;
+    const update = { $set: { ...set, ...keys }, ...pushToOutbox(follows) };
+    const after = await scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+    if (after && set.status !== undefined) changed(after);
+    return after;
+  };
+
   return {
     async createIndexes(): Promise<void> {
       await counts.createIndexes();
@@ -105,18 +120,18 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
      * (another process changed it first).
      */
     async apply(scan: ScanKey & FilterSource, change: ScanChange): Promise<ScanRecord | null> {
-      const { _id, organization_id } = scan;
-      const { fence, ...when } = change.when;
-      const filter: Filter<StoredScan> = { _id, organization_id, ...when };
-      if (fence !== undefined) filter['lease.fence'] = fence;
-      const keys =
-        'classification' in change.set || 'final_status' in change.set
-          ? { filter_keys: filterKeysOf({ ...scan, ...change.set }) }
-          : {};
-      const update = { $set: { ...change.set, ...keys }, ...pushToOutbox(change.follows) };
-      const after = await scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
-      if (after && change.set.status !== undefined) changed(after);
-      return after;
+      const isFiltered = 'classification' in change.set || 'final_status' in change.set;
+      return write(scan, change, isFiltered ? { filter_keys: filterKeysOf({ ...scan, ...change.set }) } : undefined);
+    },
+
+    /** The same for a lease, which changes no key that lists are filtered by. */
+    applyLease: (scan: ScanKey, change: ScanChange): Promise<ScanRecord | null> => write(scan, change, undefined),
+
+    /** Records that the target of a member was requested; false if it does not run under this fence. */
+    async setLoaded({ organizationId, jobId }: JobRef, id: string, fence: number): Promise<boolean> {
+      const member = { _id: id, organization_id: organizationId, job_id: jobId };
+      const running: Filter<StoredScan> = { ...member, status: 'running', 'lease.fence': fence };
+      return (await scans.updateOne(running, { $set: { loaded: true } })).matchedCount === 1;
     },
 
     /**

@@ -21,7 +21,7 @@ export async function storeCapture(
   const received = [];
   for (const { name, bytes } of files)
     received.push(await artifacts.receive(ref, name, Readable.from([bytes]), LIMITS, now));
-  await artifacts.keep(ref, received, now);
+  await artifacts.keep(ref, received, received, now);
   const measured = received.map(({ name, sha256, bytes, content_type, width, height }) => ({
     ...{ name, sha256, bytes, content_type, width, height },
   }));

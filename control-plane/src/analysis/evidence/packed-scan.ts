@@ -11,6 +11,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { validNotes } from '@adsweep/shared/capture/notes.ts';
 import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
 import { showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
+import type { StoredPart } from '../../crawling/captures/body-store.ts';
 import { attemptOf, type ReadContents, type ReadPackedCapture } from '../../crawling/captures/capture-record.ts';
 import { JsonListReader } from '../../platform/json-list.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
@@ -33,6 +34,15 @@ export type PackedScan = {
 /** Where the evidence of a scan is read. */
 export type EvidenceSources = { readPackedCapture: ReadPackedCapture; bodies: ReadContents };
 
+/** Where each part is stored. */
+const PARTS: [need: Need, part: StoredPart][] = [
+  ['requests', 'requests'],
+  ['documents', 'documents'],
+  ['bodies', 'bodies'],
+  ['vastDocuments', 'vast_documents'],
+  ['creativeHtml', 'creative_html'],
+];
+
 /** Reads a scan's capture and those of its parts that are needed; null: the capture is gone. */
 export async function packScan(
   { readPackedCapture, bodies }: EvidenceSources,
@@ -42,20 +52,16 @@ export async function packScan(
   const capture = await readPackedCapture(scan);
   if (!capture || !scan.capture) return null;
   const attempt = attemptOf(scan.capture.id);
-  const read = (need: Need, name: Parameters<ReadContents['packed']>[1]) =>
-    needs.has(need) ? bodies.packed(attempt, name) : null;
-  const [requests, documents, contents, vastDocuments, creativeHtml] = await Promise.all([
-    read('requests', 'requests'),
-    read('documents', 'documents'),
-    read('bodies', 'bodies'),
-    read('vastDocuments', 'vast_documents'),
-    showsCreative(scan) ? read('creativeHtml', 'creative_html') : null,
-  ]);
+  const wanted = PARTS.filter(([need]) => needs.has(need) && (need !== 'creativeHtml' || showsCreative(scan)));
+  const read: Partial<Record<StoredPart, Buffer | null>> = await bodies.packed(
+    attempt,
+    wanted.map(([, part]) => part),
+  );
   const { organization_id, ignore_first_n_domains, referrer, ad_block } = scan;
   return {
     scan: { organization_id, ignore_first_n_domains, referrer, ...(ad_block && { ad_block }) },
     capture,
-    parts: { requests, documents, bodies: contents, vastDocuments, creativeHtml },
+    parts: Object.fromEntries(PARTS.map(([need, part]) => [need, read[part] ?? null])) as PackedScan['parts'],
     unpackedBytesMax: bodies.unpackedBytesMax,
   };
 }

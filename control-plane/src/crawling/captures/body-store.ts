@@ -21,6 +21,9 @@ const NAMES = {
   vast_documents: VAST_DOCUMENTS,
 };
 
+/** A large part of a capture. */
+export type StoredPart = keyof typeof NAMES;
+
 /** The large parts of a capture, stored outside its record: documents, and for a day all requests and response bodies (spec 8). */
 export type BodyStore = ReturnType<typeof bodyStore>;
 
@@ -31,10 +34,14 @@ export function bodyStore(artifacts: ScanningDomain['stores']['artifacts']) {
       await artifacts.write(ref, REQUESTS, await zip(JSON.stringify(requests)), BODY_LIFETIME_MS, now);
     },
 
-    /** Reads a part in its stored form (gzipped JSON; HTML: UTF-8), to be unpacked in another thread. */
-    async packed(ref: AttemptRef, part: keyof typeof NAMES): Promise<Buffer | null> {
-      const stored = await artifacts.open(ref, NAMES[part]);
-      return stored && buffer(stored.stream);
+    /** Reads parts in their stored form (gzipped JSON; HTML: UTF-8), to be unpacked in another thread; null: it does not exist. */
+    async packed<P extends StoredPart>(ref: AttemptRef, parts: readonly P[]): Promise<Record<P, Buffer | null>> {
+      const files = await artifacts.findAll(ref);
+      const read = async (part: P): Promise<[P, Buffer | null]> => {
+        const stream = await files.get(NAMES[part])?.read();
+        return [part, stream ? await buffer(stream) : null];
+      };
+      return Object.fromEntries(await Promise.all(parts.map(read))) as Record<P, Buffer | null>;
     },
     unpackedBytesMax: UNZIPPED_BYTES_MAX,
   };

@@ -45,7 +45,7 @@ export async function storeEvidence(
   if (issues.length > 0) throw refused(issues);
 
   const names = capture.artifacts.map(({ name }) => name);
-  const areKept = await artifacts.keep(ref, capture.artifacts, now);
+  const areKept = await artifacts.keep(ref, uploads, capture.artifacts, now);
   if (!areKept) throw refused([replacedMeanwhile()]);
   await bodies.writeRequests(ref, capture.requests, now);
   const measured = uploads.filter(({ name }) => names.includes(name)).map(asArtifact);

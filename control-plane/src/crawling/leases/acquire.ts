@@ -1,7 +1,7 @@
 import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import { changeScan } from '../../scan/change-scan.ts';
-import type { JobRef, ScanLease, ScanRecord } from '../../scan/scan.ts';
+import { changeScan, leaseScan } from '../../scan/change-scan.ts';
+import type { ScanInQueue, ScanLease, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { leaseIdOf, leaseToken, type NodeIdentity, nodeKeyOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
@@ -11,7 +11,7 @@ import { chooseMembers, crawlJobOf, isWholeGroup } from './job-members.ts';
 
 export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
-  scans: Pick<ScanStore, 'membersOf' | 'findMember' | 'withTarget' | 'apply'>;
+  scans: Pick<ScanStore, 'membersOf' | 'withTarget' | 'applyLease' | 'apply'>;
   leaseSecret: string;
   logger: Logger;
 };
@@ -65,7 +65,7 @@ async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: Nod
   const lease = { fence: ref.fence, node_id: node.nodeId, instance: node.instance, leased_at: now };
   const all = await scans.membersOf(ref);
   const { isolation, chosen } = chooseMembers(all, ref.fence);
-  const taken = await Promise.all(chosen.map(({ _id }) => leaseMember(scans, ref, _id, lease)));
+  const taken = await Promise.all(chosen.map((member) => leaseMember(scans, member, lease)));
   const leased = taken.filter((member) => member !== null);
   const isShared = isWholeGroup(all, new Set(leased.map(({ _id }) => _id)));
   const members = isShared ? leased : await Promise.all(leased.map((member) => leaveSession(scans, member, lease)));
@@ -97,11 +97,9 @@ async function leaveSession(
 /** Leases a member and returns it with its whole target; null if it was cancelled or changed in the meantime. */
 async function leaseMember(
   scans: AcquireDependencies['scans'],
-  job: JobRef,
-  id: string,
+  member: ScanInQueue,
   lease: ScanLease,
 ): Promise<ScanRecord | null> {
-  const scan = await scans.findMember(job, id);
-  const leased = scan && (await changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at));
+  const leased = await leaseScan(scans, member, lease);
   return leased && scans.withTarget(leased);
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { ScanRecord } from '../../scan/scan.ts';
+import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
@@ -14,10 +14,16 @@ export type CloseDependencies = {
 
 /**
  * Removes a leased job from the queue once no member runs under the lease, and queues it again if members are pending, due when the first
- * of them is. Does nothing while a member still runs. If Redis is unavailable, the reaper and the refill do this later.
+ * of them is. Does nothing while a member still runs. `open`: the members that are known to be open; null: they are read. If Redis is
+ * unavailable, the reaper and the refill do this later.
  */
-export async function closeLease({ queue, scans, logger }: CloseDependencies, ref: LeaseRef, now: Date): Promise<void> {
-  const members = await scans.membersOf(ref);
+export async function closeLease(
+  { queue, scans, logger }: CloseDependencies,
+  ref: LeaseRef,
+  now: Date,
+  open: ScanInQueue[] | null = null,
+): Promise<void> {
+  const members = open ?? (await scans.membersOf(ref));
   if (members.some((member) => runsUnder(member, ref.fence))) return;
   const pending = members.filter(({ status }) => status === 'pending');
   const [next] = pending.toSorted((a, b) => a.due_at.getTime() - b.due_at.getTime());

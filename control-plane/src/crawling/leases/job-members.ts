@@ -26,6 +26,12 @@ export const isWholeGroup = (all: Candidate[], leased: ReadonlySet<string>): boo
 const mayLease = ({ status, lease }: Candidate, fence: number): boolean =>
   status === 'pending' || (status === 'running' && (lease?.fence ?? 0) < fence);
 
+/** The kinds of jobs that may have several members. */
+const SHARED_JOBS: ReadonlySet<JobKind> = new Set(['repeat_group', 'sweep']);
+
+/** Whether a scan is, and stays, the only member of its job. */
+export const isOnlyMember = ({ job_kind }: Pick<ScanRecord, 'job_kind'>): boolean => !SHARED_JOBS.has(job_kind);
+
 /** Whether a member runs under the lease with this fence. */
 export const runsUnder = ({ status, lease }: Pick<ScanInQueue, 'status' | 'lease'>, fence: number): boolean =>
   status === 'running' && lease?.fence === fence;

@@ -53,6 +53,7 @@ function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
     group: 'Nodes',
     summary: 'Register a node and report its load, every five seconds',
     permission: 'join',
+    isUrgent: true,
     params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
     body: NodeReportSchema,
     replies: {
@@ -98,6 +99,7 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
       group: 'Leases',
       summary: 'Renew a lease, every three seconds',
       permission: 'lease',
+      isUrgent: true,
       params: leaseParams,
       replies: { 200: { description: 'The lease was renewed, or why not.', schema: RenewedSchema } },
       handle: async ({ caller }: { caller: NodeCaller }) => ok(await renew(dependencies, leaseOf(caller))),

@@ -17,13 +17,13 @@ import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { isStorageProblem } from '../../platform/objects/object-store.ts';
-import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
 import { type AcceptDependencies, acceptCapture } from '../captures/accept-capture.ts';
 import { closeLease } from '../leases/close-lease.ts';
 import { type EndDependencies, endAttempt } from '../leases/end-attempt.ts';
-import { runsUnder } from '../leases/job-members.ts';
+import { isOnlyMember, runsUnder } from '../leases/job-members.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import {
   CAPTURE_BODY,
@@ -38,6 +38,7 @@ import {
 
 export type UploadDependencies = AcceptDependencies &
   EndDependencies & {
+    scans: Pick<ScanStore, 'setLoaded'>;
     disk: DiskSpace;
     metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
   };
@@ -64,11 +65,11 @@ function reportLoaded(dependencies: UploadDependencies): Route<NodeCaller> {
     replies: { 204: { description: 'Done, now or before.' } },
     errors: ['not_found', 'lease.lost'],
     handle: async ({ caller, params }: { caller: NodeCaller; params: { scan: string } }) => {
-      const { fence } = leaseOf(caller);
-      const scan = await memberOf(dependencies, leaseOf(caller), params.scan);
-      const isKnown = scan.loaded && runsUnder(scan, fence);
-      const known = isKnown || (await changeScan(dependencies.scans, scan, { type: 'loaded', fence }, new Date()));
-      if (!known) throw leaseLost(dependencies.metrics, 'loaded');
+      const lease = leaseOf(caller);
+      if (!(await dependencies.scans.setLoaded(lease, params.scan, lease.fence))) {
+        await memberOf(dependencies, lease, params.scan);
+        throw leaseLost(dependencies.metrics, 'loaded');
+      }
       return noContent();
     },
   });
@@ -160,7 +161,8 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
       const scan = await memberOf(dependencies, lease, params.scan);
       refuseLarger(stream, JOB_LIMITS[scan.job_kind].capture_bytes + ENVELOPE_BYTES, 'A capture');
       const outcome = await end(scan, lease.fence, body as Body, new Date());
-      await closeLease(dependencies, lease, new Date());
+      const isOver = outcome === 'completed' && isOnlyMember(scan);
+      await closeLease(dependencies, lease, new Date(), isOver ? [] : null);
       if (outcome === 'lost') throw leaseLost(metrics, verb);
       if (outcome !== 'repeated') metrics.leases.inc({ outcome });
       return noContent();

@@ -58,6 +58,11 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     if (deletedCount > 0) throw new ArtifactRefused(`An attempt has at most ${filesMax} artifacts.`);
   };
 
+  const foundFile = (artifact: ArtifactRecord): FoundFile => ({
+    ...artifact,
+    read: async (range) => (await objects.get(artifact.object, range))?.stream ?? null,
+  });
+
   const listOf = async ({ scanId, fence }: AttemptRef): Promise<ArtifactRecord[]> =>
     artifacts.find({ scan_id: scanId, fence }).toArray();
 
@@ -121,25 +126,34 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     /** The record of an artifact, with a function that reads all or a part of it; null if the attempt has none with this name. */
     async find(ref: AttemptRef, name: string): Promise<FoundFile | null> {
       const artifact = await artifacts.findOne({ _id: idOf(ref, name) });
-      if (!artifact) return null;
-      return { ...artifact, read: async (range) => (await objects.get(artifact.object, range))?.stream ?? null };
+      return artifact && foundFile(artifact);
+    },
+
+    /** The same of all artifacts of an attempt, by name. */
+    async findAll(ref: AttemptRef): Promise<Map<string, FoundFile>> {
+      return new Map((await listOf(ref)).map((artifact) => [artifact.name, foundFile(artifact)]));
     },
 
     /**
-     * Marks uploads as kept, for the lifetime of their kind, and removes the attempt's other uploads. Returns false if one of them no longer
-     * has the hash in `wanted`.
+     * Marks uploads as kept, for the lifetime of their kind, and removes the others of `uploads`, those of the attempt. Returns false if one of
+     * them no longer has the hash in `wanted`.
      */
-    async keep(ref: AttemptRef, wanted: Pick<Artifact, 'name' | 'sha256'>[], now: Date): Promise<boolean> {
+    async keep(
+      ref: AttemptRef,
+      uploads: ArtifactRecord[],
+      wanted: Pick<Artifact, 'name' | 'sha256'>[],
+      now: Date,
+    ): Promise<boolean> {
       const names = wanted.map(({ name }) => name);
-      await remove((await listOf(ref)).filter(({ name }) => !names.includes(name)));
-      for (const { name, sha256 } of wanted) {
+      await remove(uploads.filter(({ name }) => !names.includes(name)));
+      const marks = wanted.map(({ name, sha256 }) => {
         const lifetimeMs = artifactKindOf(name)?.lifetimeMs ?? null;
         const expires_at = lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs);
-        const $set = { kept: true, expires_at };
-        const { matchedCount } = await artifacts.updateOne({ _id: idOf(ref, name), sha256 }, { $set });
-        if (matchedCount === 0) return false;
-      }
-      return true;
+        return {
+          updateOne: { filter: { _id: idOf(ref, name), sha256 }, update: { $set: { kept: true, expires_at } } },
+        };
+      });
+      return marks.length === 0 || (await artifacts.bulkWrite(marks)).matchedCount === marks.length;
     },
 
     ...removals,

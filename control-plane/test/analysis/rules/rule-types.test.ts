@@ -5,6 +5,7 @@ import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
 import { ruleIssues } from '../../../src/analysis/rules/check-rule.ts';
 import { type ConfigOf, RULE_TYPE_NAMES, type RuleRecord, type RuleType } from '../../../src/analysis/rules/rule.ts';
 import { expressionProblem } from '../../../src/analysis/rules/search/expression.ts';
+import type { StoredPart } from '../../../src/crawling/captures/body-store.ts';
 import type { ReadContents } from '../../../src/crawling/captures/capture-record.ts';
 import { addRule, LOUD, slugsOf } from '../../support/checked-scans.ts';
 import { type ModelServer, modelServer, USUAL } from '../../support/model-server.ts';
@@ -92,11 +93,11 @@ async function judged(type: RuleType, seen: Seen): Promise<[status: string, tags
 /** The stored contents of what was seen. */
 function contentsOf({ text = '', body = '' }: Seen, { packed, unpackedBytesMax }: ReadContents): ReadContents {
   const url = 'https://shop.example/';
-  const parts: Partial<Record<Parameters<typeof packed>[1], Buffer>> = {
+  const own: Partial<Record<StoredPart, Buffer>> = {
     documents: gzJson([{ landing: 0, frame: '', url, title: 'A page', text, html: '' }]),
     bodies: gzJson([{ url: `${url}a.js`, resource_type: 'script', content_type: '', bytes: body.length, text: body }]),
   };
-  return { unpackedBytesMax, packed: async (ref, part) => parts[part] ?? packed(ref, part) };
+  return { unpackedBytesMax, packed: async (ref, parts) => ({ ...(await packed(ref, parts)), ...own }) };
 }
 
 describe('§2.6 each type of rule', () => {

@@ -286,10 +286,10 @@ describe('an upload of a node', () => {
     assert.equal(record?.capture.requests.length, 200);
     const { artifacts } = farm.farm.dependencies;
     const ref = attemptOf(record._id);
-    const stored = await bodyStore(artifacts).packed(ref, 'requests');
+    const { requests: stored } = await bodyStore(artifacts).packed(ref, ['requests']);
     assert.equal(JSON.parse(gunzipSync(stored!).toString()).length, 1_000);
     await sweepAll(new Date(Date.now() + BODY_LIFETIME_MS + 60_000));
-    assert.equal(await bodyStore(artifacts).packed(ref, 'requests'), null);
+    assert.deepEqual(await bodyStore(artifacts).packed(ref, ['requests']), { requests: null });
     assert.equal(await artifacts.open(ref, 'bodies.json.gz'), null);
   });
 });

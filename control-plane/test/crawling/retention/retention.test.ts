@@ -148,7 +148,7 @@ describe('captures and files that no scan names', () => {
     for (const ref of lost) {
       await artifacts.write(ref, LANDING, picture, DAY_MS, new Date());
       const { sha256 } = named(LANDING, picture);
-      assert.ok(await artifacts.keep(ref, [{ name: LANDING, sha256 }], new Date()));
+      assert.ok(await artifacts.keep(ref, [], [{ name: LANDING, sha256 }], new Date()));
       const record = (await captures.find(scan.capture!.id))!;
       await captures.insert({ ...record, _id: `${ref.scanId}:${ref.fence}`, scan_id: ref.scanId, fence: ref.fence });
     }
