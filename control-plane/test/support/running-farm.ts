@@ -25,7 +25,8 @@ import { type LeaseOfFirst, SimulatedNode } from './simulated-node.ts';
 
 export type RunningFarm = Awaited<ReturnType<typeof runningFarm>>;
 
-export type FarmOptions = Pick<PlaneOptions, 'connect' | 'open' | 'openFiles'> & Partial<Pick<AnalysisSettings, 'model'>>;
+export type FarmOptions = Pick<PlaneOptions, 'connect' | 'open' | 'openFiles'> &
+  Partial<Pick<AnalysisSettings, 'model'>>;
 
 /** The farm's side of the control plane with its node API on a free port, over a store in memory and a Redis of its own. */
 export async function runningFarm({ model = null, ...options }: FarmOptions = {}) {
