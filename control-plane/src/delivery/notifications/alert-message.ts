@@ -32,9 +32,14 @@ export const LINES_MAX = 20;
 const SUBJECT_MAX = 200;
 const TEXT_MAX = { campaign: 120, tag: 100, url: 150, label: 60 };
 
-/** The first line of a message: `Spring offer: open · 3 alerts`. */
-export const titleOf = ({ campaign, status, count }: AlertMessage): string =>
-  `${shown(campaign, TEXT_MAX.campaign)}: ${status} · ${count} ${count === 1 ? 'alert' : 'alerts'}`;
+/** The first line of a message: `Spring offer: open · 3 alerts`. If it is longer than `max` UTF-16 units, the name of the campaign is cut. */
+export function titleOf({ campaign, status, count }: AlertMessage, max = Number.POSITIVE_INFINITY): string {
+  const about = `: ${status} · ${count} ${count === 1 ? 'alert' : 'alerts'}`;
+  let characters = TEXT_MAX.campaign;
+  let title = shown(campaign, characters) + about;
+  while (title.length > max) title = shown(campaign, --characters) + about;
+  return title;
+}
 
 /** The subject of a mail: the title, and what was found: `Spring offer: open · 3 alerts: Back button trap (high), Plays sound (medium)`. */
 export function subjectOf(message: AlertMessage): string {

@@ -56,7 +56,7 @@ export function slackPayload(message: AlertMessage) {
   return {
     text: moreInText ? `${text.text}\n\n${moreInText}` : text.text,
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: title.slice(0, HEADER_MAX), emoji: false } },
+      { type: 'header', text: { type: 'plain_text', text: titleOf(message, HEADER_MAX), emoji: false } },
       ...(note ? [section(plain(note))] : []),
       ...sections.slice(0, 1).map(section),
       ...(picture ? [{ type: 'image', image_url: picture.url, alt_text: 'Screenshot of the first alert' }] : []),

@@ -5,6 +5,8 @@ import type { SendOutcome } from './destination-health.ts';
 /** Telegram's limits, in characters after its formatting was read; ours count the formatting too. */
 const TEXT_MAX = 4_096;
 const CAPTION_MAX = 1_024;
+/** Telegram ignores the formatting of a message after so many entities: an address that is to be code would become a link. */
+const ENTITIES_MAX = 100;
 /** For the number of alerts that are left out. */
 const MORE_MAX = 40;
 const TIMEOUT_MS = 20_000;
@@ -90,10 +92,20 @@ function readReply(text: string): { ok: boolean; description: string; parameters
 export function telegramText(message: AlertMessage, max: number): { text: string; shown: number } {
   const { note, lines, count } = message;
   const head = [`<b>${inert(titleOf(message))}</b>`, ...(note ? [inert(note)] : [])];
-  const fit = fitting([...head, ...lines.map(lineText)], max - MORE_MAX, '\n\n');
-  const shown = Math.max(0, lines.length - fit.left);
+  const formatted = withinEntities(lines.map(lineText), ENTITIES_MAX - 1);
+  const fit = fitting([...head, ...formatted], max - MORE_MAX, '\n\n');
+  const shown = Math.max(0, formatted.length - fit.left);
   const more = moreOf(count - shown);
   return { text: more ? `${fit.text}\n\n${more}` : fit.text, shown };
+}
+
+/** The first lines whose tags are together at most `most` entities. */
+function withinEntities(texts: string[], most: number): string[] {
+  let left = most;
+  return texts.filter((text) => {
+    left -= text.match(/<(?:b|code|a)\b/g)?.length ?? 0;
+    return left >= 0;
+  });
 }
 
 function lineText(line: AlertLine): string {
