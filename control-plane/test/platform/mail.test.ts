@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { mailSettings } from '../../src/config.ts';
 import { type Mail, type MailSettings, openMailer } from '../../src/platform/mail.ts';
 import { MAIL_CERTIFICATE, partsOf, startMailServer } from '../support/mail-server.ts';
 
@@ -116,4 +117,14 @@ describe('a mail', () => {
       JSON.stringify(received.map(({ to }) => to)),
     );
   });
+});
+
+it('mails are sent by adsweep@ and the host of the public URL, unless the operator names a sender', () => {
+  const from = (ADSWEEP_PUBLIC_URL: string, ADSWEEP_MAIL_FROM = '') =>
+    mailSettings({ ADSWEEP_SMTP_URL: 'smtp://localhost', ADSWEEP_MAIL_FROM, ADSWEEP_PUBLIC_URL })?.from;
+  assert.equal(from('https://scans.example:8443/base'), 'adsweep@scans.example');
+  assert.equal(from('http://192.0.2.7'), 'adsweep@[192.0.2.7]');
+  assert.equal(from('http://[2001:db8::7]/'), 'adsweep@[IPv6:2001:db8::7]');
+  assert.equal(from('https://scans.example', 'ops@mail.example'), 'ops@mail.example');
+  assert.equal(mailSettings({ ADSWEEP_SMTP_URL: '', ADSWEEP_MAIL_FROM: '', ADSWEEP_PUBLIC_URL: '' }), null);
 });

@@ -16,7 +16,10 @@ export type Received = { path: string; type: string; text: string; body: Json };
 export async function startDouble(reply: (received: Received) => Reply | Promise<Reply>) {
   const received: Received[] = [];
   const server = http.createServer(async (request, response) => {
-    const text = Buffer.concat(await request.toArray()).toString('latin1');
+    const parts = await request.toArray().catch(() => null);
+    // The process that sent it was killed meanwhile.
+    if (!parts) return;
+    const text = Buffer.concat(parts).toString('latin1');
     const type = request.headers['content-type'] ?? '';
     const body = type.startsWith('application/json') ? JSON.parse(Buffer.from(text, 'latin1').toString()) : null;
     const one = { path: request.url ?? '', type, text, body };

@@ -67,7 +67,7 @@ describe('policy sets', () => {
       201,
     );
     const entries = [
-      { ...AUTOSOUND, country_codes: ['us', 'DEU', 'US'] },
+      { ...AUTOSOUND, country_codes: ['us', 'DEU', 'US', 'AQ'] },
       { rule_type: 'iab_v3', iab_v3: { tier1: 'Automotive', tier2: 'Auto Body Styles' } },
       { rule_type: 'brand', brand: ' Acme ' },
       { rule_type: 'ai_category', ai_category: { tier1: 'Games' } },
@@ -79,7 +79,7 @@ describe('policy sets', () => {
     assert.deepEqual(
       set.entries.map(({ id: _, ...entry }: Json) => entry),
       [
-        { rule_type: 'tag', ...none, tag_slug: 'autosound', country_codes: ['DE', 'US'] },
+        { rule_type: 'tag', ...none, tag_slug: 'autosound', country_codes: ['AQ', 'DE', 'US'] },
         {
           ...{ rule_type: 'iab_v3', ...none, country_codes: [] },
           iab_v3: { ...path, tier1: 'Automotive', tier2: 'Auto Body Styles' },
@@ -199,6 +199,7 @@ describe('policy sets', () => {
 
   test('§2.8.24 an organization has one default set, bound to campaigns that are created without naming one', async () => {
     const [first, second] = [await create(), await create()];
+    const earlier = await campaign();
     done(await act(first.id, 'set-default', { is_default: true }));
     done(await act(second.id, 'set-default', { is_default: true }));
     const defaults = (await api.get(`${PATH}?limit=200`)).body.items.filter(({ is_default }: Json) => is_default);
@@ -206,6 +207,7 @@ describe('policy sets', () => {
       defaults.map(({ id }: Json) => id),
       [second.id],
     );
+    assert.equal(await boundSet(earlier.id), null, 'a campaign that was there is not bound');
     const bound = await campaign();
     assert.equal(bound.policy_set_id, second.id);
     assert.equal((await campaign({ policy_set_id: null })).policy_set_id, null);
@@ -242,6 +244,11 @@ describe('policy sets', () => {
     for (const sent of [{}, theirs]) {
       assert.equal((await act(set.id, 'approve', undefined, sent)).status, 403);
       assert.equal((await act(set.id, 'reject', { reason: 'no' }, sent)).status, 403);
+    }
+    const operators = await create({}, operator);
+    for (const action of ['approve', 'reject']) {
+      const answer = await act(operators.id, action, action === 'reject' ? { reason: 'no' } : undefined, operator);
+      assert.equal(done(answer, 409).code, 'policies.not_awaiting', 'a private set');
     }
     done(await act(set.id, 'reject', { reason: 'Too broad.' }, operator));
     assert.deepEqual(await state(), ['private', false, 'Too broad.']);
@@ -299,10 +306,19 @@ describe('policy sets', () => {
 
   test('§3.11 a set with own tags or taxonomies cannot be shared', async () => {
     await api.tags.register([ownTag(ORGANIZATIONS.ours, 'own_finding')], new Date());
-    const set = await create({ entries: [AUTOSOUND, { tag_slug: 'own_finding' }] });
+    const nodes = [{ client_id: 'a', name: 'Boots' }];
+    const taxonomy = done(await api.post('/api/v1/custom-taxonomies', { name: 'Own', nodes }), 201);
+    const own = { rule_type: 'custom_taxonomy', custom_taxonomy: { taxonomy_id: taxonomy.id, tier1: 'Boots' } };
+    const shareable = [
+      ...[AUTOSOUND, { rule_type: 'brand', brand: 'Acme' }],
+      { rule_type: 'iab_v3', iab_v3: { tier1: 'Automotive' } },
+      { rule_type: 'ai_category', ai_category: { tier1: 'Games' } },
+    ];
+    const set = await create({ entries: [...shareable, { tag_slug: 'own_finding' }, own] });
     const answer = await act(set.id, 'request-approval');
     assert.equal(done(answer, 422).code, 'policies.private_entries');
-    assert.deepEqual(itemsOf(answer), ['body.entries.1 private_entry']);
+    assert.deepEqual(itemsOf(answer), ['body.entries.4 private_entry', 'body.entries.5 private_entry']);
+    done(await act((await create({ entries: shareable })).id, 'request-approval'));
     const shared = await approved();
     const change = { name: 'Set', entries: [{ tag_slug: 'own_finding' }] };
     assert.equal(done(await put(shared.id, change), 422).code, 'policies.private_entries');

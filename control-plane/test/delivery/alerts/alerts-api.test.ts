@@ -73,6 +73,7 @@ describe('alerts', () => {
     );
     for (let n = 0; n < COMBINATIONS; n++) {
       const lists = { policy_set_id: some(SETS), tag: some(TAGS), country_code: some(COUNTRIES) };
+      const statuses = some(ALERT_STATUSES);
       const campaign = random() < 0.4 ? pick(CAMPAIGNS) : null;
       const [first, last] = [day(), day()].sort();
       const timezone = pick([...localDay.keys()]);
@@ -80,7 +81,9 @@ describe('alerts', () => {
       const query = new URLSearchParams();
       for (const [name, values] of Object.entries(lists)) if (values.length > 0) query.set(name, values.join(','));
       if (campaign) query.set('campaign_id', campaign);
-      for (const [name, value] of Object.entries({ ...days, timezone })) if (value) query.set(name, value);
+      for (const [name, value] of Object.entries(days)) if (value) query.set(name, value);
+      // Without a timezone days are those of UTC.
+      if (timezone !== 'UTC') query.set('timezone', timezone);
       const matches = stored.filter((alert) => {
         const on = localDay.get(timezone)!.format(alert.created_at);
         return (
@@ -96,6 +99,10 @@ describe('alerts', () => {
         ALERT_STATUSES.map((status) => [status, matches.filter((alert) => alert.status === status).length]),
       );
       const [stats, list] = await Promise.all([api.get(`${PATH}/stats?${query}`), api.get(`${PATH}?limit=3&${query}`)]);
+      if (statuses.length > 0) {
+        const some = await totalOf(`status=${statuses}&${query}`);
+        assert.equal(some, matches.filter(({ status }) => statuses.includes(status)).length, `${statuses} ${query}`);
+      }
       assert.deepEqual(stats.body, expected, query.toString());
       assert.equal(list.body.total, matches.length, query.toString());
       const newest = matches.toSorted(
@@ -137,6 +144,11 @@ describe('alerts', () => {
     await patch(_id, 'resolved');
     await patch(_id, 'open');
     assert.equal((await read(_id)).closed_by, null);
+    const other = await add();
+    await patch(other._id, 'escalated');
+    assert.equal((await read(other._id)).closed_by, null);
+    await patch(other._id, 'dismissed');
+    assert.equal((await read(other._id)).closed_by, closed_by);
     const record = await api.store.collection<AlertRecord>('alerts').findOne({ _id });
     assert.deepEqual(
       record!.outbox.map((entry) => entry.kind === 'alert.changed' && `${entry.sequence} ${entry.status}`),
@@ -167,7 +179,12 @@ describe('alerts', () => {
       itemsOf(await api.post(`${PATH}/bulk-status`, { status: 'resolved', ...body }));
     assert.deepEqual(await bulk({}), ['body.ids missing']);
     assert.deepEqual(await bulk({ ids: ['a'], all_matching: true }), ['body.ids invalid_combination']);
-    assert.deepEqual(await bulk({ ids: ['a'], filter_status: 'open' }), ['body.filter_status invalid_combination']);
+    const filters = {
+      ...{ filter_status: 'open', filter_campaign_id: 'a', filter_policy_set_ids: ['a'], filter_tag_slugs: ['a'] },
+      ...{ filter_country_codes: ['US'], filter_timezone: 'UTC' },
+    };
+    for (const [field, value] of Object.entries(filters))
+      assert.deepEqual(await bulk({ ids: ['a'], [field]: value }), [`body.${field} invalid_combination`]);
     assert.deepEqual(await bulk({ all_matching: true, filter_date_from: '2026-01-01' }), [
       'body.filter_timezone missing',
     ]);
@@ -192,6 +209,21 @@ describe('alerts', () => {
     assert.deepEqual((await api.get(`${PATH}/stats?country_code=JP&tag=back_button`)).body, {
       ...{ open: 0, escalated: 0, resolved, dismissed: open + escalated + dismissed },
     });
+  });
+
+  test('§4.5.34 a bulk change without a filter takes every alert, and filter_tag_slugs takes the keys of other entries', async () => {
+    const key = KEYS.theirs;
+    await add({ tag_slug: 'brand:Acme' }, ORGANIZATIONS.theirs);
+    const acme = await totalOf('tag=brand:Acme&status=open', key);
+    const change = async (body: object) => (await api.post(`${PATH}/bulk-status`, body, { key })).body;
+    const byKey = { status: 'escalated', all_matching: true, filter_tag_slugs: ['brand:Acme'] };
+    assert.deepEqual(await change(byKey), { updated: acme, skipped: 0, remaining: 0 });
+    const { open, escalated, resolved, dismissed } = (await api.get(`${PATH}/stats`, { key })).body;
+    assert.ok(acme > 0 && open > 0, `${acme} and ${open}`);
+    assert.deepEqual(await change({ status: 'resolved', all_matching: true }), {
+      ...{ updated: open + escalated, skipped: resolved + dismissed, remaining: 0 },
+    });
+    assert.equal(await totalOf('status=open,escalated', key), 0);
   });
 
   test('§4.5.36 a bulk change takes the oldest alerts up to its bound, and says how many remain', async () => {
@@ -242,6 +274,8 @@ describe('alerts', () => {
     assert.equal(await totalOf('tag=own_tag'), 1);
     assert.equal((await api.post('/api/v1/tag-definitions/own_tag/archive')).status, 204);
     assert.equal(await totalOf('tag=own_tag'), 0);
+    const bulk = { status: 'resolved', all_matching: true, filter_tag_slugs: ['own_tag'] };
+    assert.equal((await api.post(`${PATH}/bulk-status`, bulk)).body.updated, 0);
     assert.equal(await totalOf('campaign_id=with-own'), 1);
     assert.equal((await api.get(`${PATH}/stats?campaign_id=with-own`)).body.open, 1);
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { entryOf } from '../../../src/analysis/policies/policy-set.ts';
 import { ownerOf } from '../../../src/analysis/rules/rule-store.ts';
@@ -25,10 +26,10 @@ const alertsOf = (scanId: string): Promise<AlertRecord[]> =>
   farm.store.collection<AlertRecord>('alerts').find({ scan_id: scanId }).toArray();
 
 /** A scan of this campaign that was crawled on a page with sound. */
-async function crawled(changes: Partial<ScanRecord>): Promise<ScanRecord> {
+async function crawled(changes: Partial<ScanRecord>, notes: Capture['notes'] = []): Promise<ScanRecord> {
   const scan = await farm.submit(changes);
   const lease = await farm.acquireOne();
-  await farm.node.complete(lease, captureOf(['https://shop.example/'], { observations: [LOUD] }));
+  await farm.node.complete(lease, captureOf(['https://shop.example/'], { observations: [LOUD], notes }));
   return farm.read(scan._id);
 }
 
@@ -61,6 +62,30 @@ describe('alerts are raised', () => {
     assert.equal(await alertStore(farm.store).find('another organization', alert!._id), null);
   });
 
+  test('§2.8.10 the set counts that a campaign is bound to when its scan finishes, completed or partial', async () => {
+    const organization_id = `organization-${newId()}`;
+    const { campaignId } = await boundCampaign(farm.store, organization_id, [BACK_BUTTON]);
+    const { set } = await boundCampaign(farm.store, organization_id, [AUTOSOUND]);
+    const notes = [{ kind: 'picture' as const, collector: null, landing: 0, count: 0 }];
+    const [whole, part] = [
+      await crawled({ organization_id, campaign_id: campaignId }),
+      await crawled({ organization_id, campaign_id: campaignId }, notes),
+    ];
+    const campaigns = farm.store.collection('campaigns');
+    await campaigns.updateOne({ _id: campaignId as never }, { $set: { policy_set_id: set._id } });
+    await checkCrawled(farm);
+    await relayAll();
+    const found = [];
+    for (const { _id } of [whole, part]) {
+      const [alert] = await alertsOf(_id);
+      found.push([(await farm.read(_id)).status, alert?.policy_set_id, alert?.tag_slug]);
+    }
+    assert.deepEqual(found, [
+      ['completed', set._id, 'autosound'],
+      ['partial', set._id, 'autosound'],
+    ]);
+  });
+
   test('§2.8.11 a recheck adds the alerts that are new, and leaves those that exist as they are', async () => {
     const organization_id = `organization-${newId()}`;
     const { set, campaignId } = await boundCampaign(farm.store, organization_id, [AUTOSOUND]);
@@ -81,7 +106,7 @@ describe('alerts are raised', () => {
     assert.deepEqual(now, ['autosound dismissed', `brand:${brand} open`]);
   });
 
-  test('§1.3 §2.8.12 scans without a campaign, of a campaign without a set, and those that failed raise no alert', async () => {
+  test('§1.3 §2.8.12 scans without a campaign, of a campaign without a set, and failed and cancelled ones raise no alert', async () => {
     const organization_id = `organization-${newId()}`;
     const { campaignId } = await boundCampaign(farm.store, organization_id, [AUTOSOUND]);
     const alone = await crawled({ organization_id });
@@ -93,6 +118,17 @@ describe('alerts are raised', () => {
       assert.deepEqual(slugsOf(finished), ['autosound']);
       assert.ok(!followUpsOf(finished).includes('alerts'));
     }
+    const bound = await boundCampaign(farm.store, organization_id, [AUTOSOUND]);
+    const failed = await farm.submit({ organization_id, campaign_id: bound.campaignId });
+    const capture = captureOf(['https://shop.example/'], { observations: [LOUD] });
+    await farm.node.fail(await farm.acquireOne(), { code: 'navigation: BLOCKED_URL', cause: '', capture });
+    const cancelled = await farm.submit({ organization_id, campaign_id: bound.campaignId });
+    await changeScan(farm.scans, cancelled, { type: 'cancel' }, new Date());
+    await checkCrawled(farm);
+    await relayAll();
+    const ends = await Promise.all([failed, cancelled].map(async ({ _id }) => (await farm.read(_id)).status));
+    assert.deepEqual(ends, ['failed', 'cancelled']);
+    assert.deepEqual(await Promise.all([failed, cancelled].map(({ _id }) => alertsOf(_id))), [[], []]);
   });
 
   test('§2.5.19 a hidden tag of the platform raises alerts, and no event of the scan names it', async () => {

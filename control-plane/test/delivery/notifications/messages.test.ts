@@ -7,7 +7,15 @@ import { openMailer } from '../../../src/platform/mail.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { raiseAlert, relayAll, startDouble } from '../../support/alert-doubles.ts';
 import { MAIL_CERTIFICATE, partsOf, startMailServer } from '../../support/mail-server.ts';
-import { type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+import {
+  itemsOf,
+  type Json,
+  KEYS,
+  ORGANIZATIONS,
+  PAGE,
+  type RunningApi,
+  runningApi,
+} from '../../support/running-api.ts';
 import { captureOf } from '../../support/running-farm.ts';
 import { storeCapture } from '../../support/store-capture.ts';
 
@@ -67,6 +75,15 @@ async function dispatchAfter(ms: number, change: Partial<DispatchParts> = {}): P
 const slackTexts = (from: number): string[] => slack.received.slice(from).map(({ body }) => JSON.stringify(body));
 
 describe('messages about alerts', () => {
+  test('§2.8.42 in a network that the operator allows, a Slack URL may be http', async () => {
+    assert.match(slack.url, /^http:/);
+    assert.equal((await newDestination()).is_active, true);
+    for (const webhook_url of ['http://192.168.0.1/hook', 'http://198.51.100.1/hook']) {
+      const answer = await api.post(DESTINATIONS, { name: 'Ops', channel: 'slack', slack: { webhook_url } });
+      assert.deepEqual(itemsOf(answer), ['body.slack.webhook_url not_https']);
+    }
+  });
+
   test('§2.8.50 alerts of a campaign within a minute are one message a destination, of 20 lines and the number of the others', async () => {
     const one = await newDestination();
     const campaign = await newCampaign([one.id]);
