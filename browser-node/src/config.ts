@@ -5,7 +5,7 @@ import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 import { cgroupLimits, readFile } from './machine/cgroup.ts';
-import { defaultSlots, usableMachine } from './machine/default-slots.ts';
+import { defaultSlots, type SlotBounds, usableMachine } from './machine/default-slots.ts';
 
 /** A user id that Linux distributions assign to no account, and within the 65,536 ids of a container with a user namespace. */
 export const CHROMIUM_UID = 65_530;
@@ -54,15 +54,15 @@ export const ConfigSchema = Type.Object({
     description:
       'Hosts of the gateways that browsers may use, separated by commas; they resolve no other name. Empty: the host of `ADSWEEP_PROXY_URL`.',
   }),
-  ADSWEEP_SLOTS: Type.Integer({
-    default: defaultSlots(
-      usableMachine(cgroupLimits(readFile), { cores: availableParallelism(), memoryBytes: totalmem() }),
-    ),
-    defaultInWords: '5 per core, as far as memory allows (256 MiB each), within the limits of its control groups',
-    minimum: 1,
-    maximum: 256,
-    description: 'Maximum number of concurrent captures.',
-  }),
+  ADSWEEP_SLOTS: Type.Optional(
+    Type.Integer({
+      defaultInWords:
+        'follows the load: 5 to 10 per core, as far as memory allows (256 MiB each), within the limits of its control groups',
+      minimum: 1,
+      maximum: 256,
+      description: 'Maximum number of concurrent captures.',
+    }),
+  ),
   ADSWEEP_MEMORY_MAX_PERCENT: Type.Integer({
     default: 95,
     minimum: 1,
@@ -126,6 +126,13 @@ export const ConfigSchema = Type.Object({
 });
 
 export type Config = Static<typeof ConfigSchema>;
+
+/** The fewest and the most concurrent captures: both as configured, or by what this machine and its control groups have. */
+export function slotBounds({ ADSWEEP_SLOTS: slots }: Pick<Config, 'ADSWEEP_SLOTS'>): SlotBounds {
+  if (slots !== undefined) return { least: slots, most: slots };
+  const machine = { cores: availableParallelism(), memoryBytes: totalmem() };
+  return defaultSlots(usableMachine(cgroupLimits(readFile), machine));
+}
 
 /** The hosts of the gateways that browsers may use. An IPv6 address has no brackets. */
 export const gatewayHosts = (config: Pick<Config, 'ADSWEEP_GATEWAY_HOSTS' | 'ADSWEEP_PROXY_URL'>): string[] =>

@@ -9,7 +9,7 @@ import { chromiumFlags } from '../src/browser/chromium-flags.ts';
 import { profilePrefix, sweepProfiles } from '../src/browser/chromium-profile.ts';
 import { brandsOf, userAgentMetadata } from '../src/browser/client-hints.ts';
 import { RECYCLE_LIMITS, recycleReason } from '../src/browser/recycle-policy.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig, slotBounds } from '../src/config.ts';
 import { defaultSlots } from '../src/machine/default-slots.ts';
 
 // Recorded from Chrome 120 and 131.
@@ -69,17 +69,18 @@ test('profiles of ended processes are removed, and those of running processes st
   assert.deepEqual((await readdir(directory)).sort(), [mine, 'something-else'].sort());
 });
 
-test('a node has five slots per core, as far as its memory allows, and at least one', () => {
+test('a node has five to ten slots per core, as far as its memory allows, and at least one', () => {
   const GIB = 1024 ** 3;
-  assert.equal(defaultSlots({ cores: 2, memoryBytes: 16 * GIB }), 10);
-  assert.equal(defaultSlots({ cores: 4, memoryBytes: 2 * GIB }), 6);
-  assert.equal(defaultSlots({ cores: 1, memoryBytes: 256 * 1024 ** 2 }), 1);
-  assert.equal(defaultSlots({ cores: 128, memoryBytes: 1024 * GIB }), 256);
+  assert.deepEqual(defaultSlots({ cores: 2, memoryBytes: 8 * GIB }), { least: 10, most: 20 });
+  assert.deepEqual(defaultSlots({ cores: 4, memoryBytes: 2 * GIB }), { least: 6, most: 6 });
+  assert.deepEqual(defaultSlots({ cores: 1, memoryBytes: 256 * 1024 ** 2 }), { least: 1, most: 1 });
+  assert.deepEqual(defaultSlots({ cores: 128, memoryBytes: 1024 * GIB }), { least: 256, most: 256 });
 });
 
 test('every setting except the secret has a default, and all invalid settings are named', () => {
   const config = readConfig({ ADSWEEP_NODE_TOKEN: 'the-token-of-all-nodes' });
-  assert.ok(config.ADSWEEP_SLOTS >= 1);
+  assert.ok(slotBounds(config).least >= 1);
+  assert.deepEqual(slotBounds({ ADSWEEP_SLOTS: 3 }), { least: 3, most: 3 });
   assert.match(config.ADSWEEP_NODE_ID, /^[A-Za-z0-9]/);
   const broken = { ADSWEEP_SLOTS: '0', ADSWEEP_NODE_API_URL: 'http://plane/' };
   assert.throws(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../shared/test/support/until.ts';
 import { goodOutcome, instantly, leaseBench } from './support/lease-bench.ts';
 
 test('captures run in all slots and no more, and each freed slot is filled', async (t) => {
@@ -20,6 +21,32 @@ test('captures run in all slots and no more, and each freed slot is filled', asy
     ends[n]?.();
     await plane.until(() => plane.count('complete') === n + 1);
   }
+});
+
+test('a node with more slots takes more work at once, and with fewer ends none', async (t) => {
+  const ends: (() => void)[] = [];
+  const { plane, loop } = await leaseBench(
+    t,
+    () =>
+      new Promise((resolve) => {
+        ends.push(() => resolve(goodOutcome()));
+        plane.changed();
+      }),
+    { slots: 1 },
+  );
+  for (let n = 0; n < 4; n++) plane.give({ scan_id: `scan-${n}` });
+  await plane.until(() => ends.length === 1);
+  loop.resize(3);
+  await plane.until(() => ends.length === 3);
+  loop.resize(1);
+  ends[0]?.();
+  await until('the end of the first', () => loop.busy === 2);
+  assert.equal(ends.length, 3);
+  ends[1]?.();
+  ends[2]?.();
+  await plane.until(() => ends.length === 4);
+  ends[3]?.();
+  await plane.until(() => plane.count('complete') === 4);
 });
 
 test('a node acquires again after the control plane refused an acquire or cut its connection', async (t) => {

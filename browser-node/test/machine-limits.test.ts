@@ -4,7 +4,7 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
 import { ClaimGate } from '../src/lease/claim-gate.ts';
 import { cgroupLimits, usedCpuMicros, usedMemory } from '../src/machine/cgroup.ts';
-import { defaultSlots, usableMachine } from '../src/machine/default-slots.ts';
+import { defaultSlots, nextSlots, usableMachine } from '../src/machine/default-slots.ts';
 import { ResourceMeter } from '../src/machine/resource-usage.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { LoadWatch, overloadOf } from '../src/node/watch-load.ts';
@@ -75,10 +75,32 @@ test('every notation for an unlimited control group means no limit', () => {
 test('the default number of slots follows control group limits below the size of the machine', () => {
   const machine = { cores: 16, memoryBytes: 64 * GIB };
   const slots = (files: Files) => defaultSlots(usableMachine(cgroupLimits(reading(files)), machine));
-  assert.equal(slots({}), 80);
-  assert.equal(slots(V2), 6, 'as many as the memory allows');
-  assert.equal(slots({ ...V2, '/sys/fs/cgroup/memory.max': 'max' }), 7, 'as many as 1.5 cores allow');
-  assert.equal(slots({ ...V2, '/sys/fs/cgroup/memory.max': `${128 * GIB}` }), 7, 'a limit above the machine is none');
+  const oneAndAHalfCores = { least: 7, most: 15 };
+  assert.deepEqual(slots({}), { least: 80, most: 160 });
+  assert.deepEqual(slots(V2), { least: 6, most: 6 }, 'as many as the memory allows');
+  assert.deepEqual(slots({ ...V2, '/sys/fs/cgroup/memory.max': 'max' }), oneAndAHalfCores);
+  const aboveTheMachine = { ...V2, '/sys/fs/cgroup/memory.max': `${128 * GIB}` };
+  assert.deepEqual(slots(aboveTheMachine), oneAndAHalfCores, 'a limit above the machine is none');
+});
+
+test('a node takes on more while all slots are taken and CPU and memory allow it, and less while they do not', () => {
+  const bounds = { least: 10, most: 20 };
+  const next = (slots: number, busy: number, cpu: number | null, memory: number | null = 0.5) =>
+    nextSlots(slots, busy, { cpu, memory }, bounds);
+  assert.equal(next(12, 12, 0.7), 13);
+  assert.equal(next(12, 11, 0.7), 12, 'a slot is free');
+  assert.equal(next(12, 12, 0.95), 12, 'the CPU is in use');
+  assert.equal(next(12, 12, 0.99), 11, 'captures slow each other down');
+  assert.equal(next(12, 12, 0.7, 0.85), 12);
+  assert.equal(next(12, 12, 0.7, 0.95), 11);
+  assert.equal(next(12, 12, 0.7, null), 13);
+  assert.equal(next(12, 12, null), 12, 'its usage is not known');
+  assert.deepEqual([next(20, 20, 0.1), next(10, 10, 1)], [20, 10]);
+  assert.deepEqual(
+    [0.1, 1].map((cpu) => nextSlots(3, 3, { cpu, memory: 0.5 }, { least: 3, most: 3 })),
+    [3, 3],
+    'a configured number is fixed',
+  );
 });
 
 test('usage is measured against control group limits, or against the machine without them', () => {

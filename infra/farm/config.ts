@@ -33,7 +33,7 @@ export const FarmConfigSchema = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: 256,
-      defaultInWords: '5 per core, as far as memory allows',
+      defaultInWords: 'follows the load: 5 to 10 per core, as far as memory allows',
       description: 'Concurrent captures per node.',
     }),
   ),

@@ -20,7 +20,7 @@ type Exclusive = { leaseId: string; begin: (() => void) | null };
 export class LeaseLoop {
   readonly #parts: LeaseParts;
   readonly #nodeId: string;
-  readonly #slots: number;
+  #slots: number;
   readonly #logger: Logger;
   readonly #running = new Map<string, Running>();
   /** Held or closed while the node takes no work. */
@@ -38,6 +38,19 @@ export class LeaseLoop {
     this.#slots = slots;
     this.#logger = logger;
     parts.metrics.slots.set(slots);
+  }
+
+  /** How many captures may run at once. */
+  get slots(): number {
+    return this.#slots;
+  }
+
+  /** Changes it. What runs beyond that goes on. */
+  resize(slots: number): void {
+    if (slots === this.#slots) return;
+    this.#slots = slots;
+    this.#parts.metrics.slots.set(slots);
+    this.#slotFreed();
   }
 
   get busy(): number {
@@ -103,7 +116,7 @@ export class LeaseLoop {
   async #loop(): Promise<void> {
     let failures = 0;
     while (!this.gate.isShut) {
-      const free = this.#exclusive ? 0 : this.#slots - this.#running.size;
+      const free = this.#exclusive ? 0 : Math.max(0, this.#slots - this.#running.size);
       await (free === 0 ? this.#untilSlotFreed() : this.gate.untilOpen());
       if (free === 0 || this.gate.isShut) continue;
       const { signal } = this.gate;

@@ -9,11 +9,12 @@ import { locateChromium } from '../browser/locate-chromium.ts';
 import type { CapturePage } from '../capture/session/capture-outcome.ts';
 import { startSweep } from '../capture/sweep/sweep.ts';
 import type { Config } from '../config.ts';
-import { gatewayHosts, readLabels } from '../config.ts';
+import { gatewayHosts, readLabels, slotBounds } from '../config.ts';
 import { ExitsClient } from '../lease/exits-client.ts';
 import { LeaseLoop } from '../lease/lease-loop.ts';
 import { Renewals } from '../lease/renewals.ts';
 import { readFile } from '../machine/cgroup.ts';
+import { nextSlots } from '../machine/default-slots.ts';
 import { ResourceMeter } from '../machine/resource-usage.ts';
 import { createMetrics } from '../metrics.ts';
 import { drainOnRequest, Heartbeat } from './heartbeat.ts';
@@ -51,7 +52,8 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const renewals = new Renewals(config.ADSWEEP_NODE_API_URL);
   const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;
   const parts = { api, exits, pool, capturePage, startSweep, metrics, attemptMs, evidenceMs: EVIDENCE_MS, renewals };
-  const loop = new LeaseLoop(parts, config.ADSWEEP_NODE_ID, config.ADSWEEP_SLOTS, logger);
+  const bounds = slotBounds(config);
+  const loop = new LeaseLoop(parts, config.ADSWEEP_NODE_ID, bounds.least, logger);
 
   let started = false;
   const readiness: Readiness = () => (loop.draining ? 'draining' : started ? 'ready' : 'starting');
@@ -60,9 +62,14 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     memory: config.ADSWEEP_MEMORY_MAX_PERCENT / 100,
     cpu: config.ADSWEEP_CPU_MAX_PERCENT / 100,
   };
-  const load = new LoadWatch({ measure: () => meter.measure(), thresholds, gate: loop.gate, metrics, logger });
+  const load = new LoadWatch({
+    measure: () => meter.measure(),
+    measured: (usage) => loop.resize(nextSlots(loop.slots, loop.busy, usage, bounds)),
+    ...{ thresholds, gate: loop.gate, metrics, logger },
+  });
   const report = () => ({
-    slots: config.ADSWEEP_SLOTS,
+    slots: loop.slots,
+    slots_max: bounds.most,
     busy: loop.busy,
     draining: loop.draining,
     adsweep_version: ownPackage.version,

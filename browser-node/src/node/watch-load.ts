@@ -10,6 +10,8 @@ export type LoadParts = {
   measure: () => ResourceUsage;
   thresholds: LoadThresholds;
   gate: Pick<ClaimGate, 'hold' | 'release'>;
+  /** Called with each measurement. */
+  measured?: (usage: ResourceUsage) => void;
   metrics: Pick<NodeMetrics, 'usedShare' | 'overloaded'>;
   logger: Logger;
 };
@@ -47,6 +49,7 @@ export class LoadWatch {
       this.#note(resource, now.includes(resource), usage[resource] ?? 0);
     }
     this.#overloaded = now;
+    this.#parts.measured?.(usage);
   }
 
   #note(resource: NodeResource, isOverloaded: boolean, share: number): void {

@@ -36,6 +36,8 @@ const NodeLabelsSchema = Type.Record(
 export const NodeReportSchema = Type.Object(
   {
     slots: Type.Integer({ minimum: 1, maximum: 256 }),
+    /** The most slots that it takes where its load allows; absent: `slots`. */
+    slots_max: Type.Optional(Type.Integer({ minimum: 1, maximum: 256 })),
     busy: Type.Integer({ minimum: 0, maximum: 256 }),
     draining: Type.Boolean(),
     adsweep_version: Type.String({ maxLength: 50 }),

@@ -13,7 +13,11 @@ export const NODES_MAX = 1_000;
 const FORGOTTEN_AFTER_MS = 30_000;
 
 /** The last report of a node's process. */
-export type ReportedNode = Required<Omit<NodeReport, 'pool'>> & { id: string; instance: string; seen_at: Date };
+export type ReportedNode = Required<Omit<NodeReport, 'pool' | 'slots_max'>> & {
+  id: string;
+  instance: string;
+  seen_at: Date;
+};
 
 /** The reports of browser nodes, in Redis: the hash `{nodes}:reports`, by name and process, and `{nodes}:slots`, how many the last one had. */
 export type Nodes = ReturnType<typeof nodes>;

@@ -64,7 +64,7 @@ function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
     },
     errors: ['node.blocked', 'unavailable'],
     handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
-      const node = caller.node ?? newIdentity(params.id, body.slots);
+      const node = caller.node ?? newIdentity(params.id, body.slots_max ?? body.slots);
       if (!(await nodes.report(node, body).catch(unavailable))) throw tooManyNodes();
       return ok({ credential: nodeCredential(leaseSecret, node), drain: await draining.hasLately(node.nodeId) });
     },
