@@ -46,7 +46,7 @@ const registries = ['**/{checks,rule-types,targets,collectors,observations,provi
 /**
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
  * conformance suite, a bench measures a part itself or a farm started as in tests, the corpus captures with a node's browser and judges with
- * the control plane's detectors, the API serves the client's MCP server, the client is tested with a running API, the farm hands each part the settings that it describes, the whole farm is tested on
+ * the control plane's detectors, the API serves the client's MCP server, the client is tested with a running API, the farm hands each part the settings that it describes, the documents list what the parts declare, the whole farm is tested on
  * each store, pages of the control plane are tested in the browser of the nodes, and a careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
@@ -68,6 +68,10 @@ const acrossWorkspaces = [
   },
   { from: 'infra/checks/import-directions.ts', to: '{*,shared/client}/src/modules.ts' },
   { from: 'control-plane/src/http/serve-mcp.ts', to: 'shared/client/src/{client.ts,mcp/**}' },
+  {
+    from: 'infra/docs/test/**',
+    to: '{{control-plane,browser-node,proxy-router}/src/metrics,control-plane/src/{http/errors,delivery/webhooks/event-types}}.ts',
+  },
   { from: 'shared/client/test/**', to: 'control-plane/test/support/running-api.ts' },
   { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   {

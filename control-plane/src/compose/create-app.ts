@@ -7,9 +7,10 @@ import { allowOrigins } from '../http/allow-origins.ts';
 import { authenticate, type Caller } from '../http/caller.ts';
 import { compress } from '../http/compress.ts';
 import { deprecatePaths } from '../http/deprecate-paths.ts';
-import { serveDocs } from '../http/docs-page.ts';
+import { serveDocuments } from '../http/documents/serve-documents.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
+import { serveReference } from '../http/reference-page.ts';
 import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
 import { type McpParts, serveMcp } from '../http/serve-mcp.ts';
@@ -21,7 +22,7 @@ import type { Platform } from '../platform/platform.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { Domains } from './domains.ts';
 
-/** What an app is made of. `docs`: whether the reference page is served beside the routes; `oauth`: what is served of OAuth 2.0. */
+/** What an app is made of. `docs`: whether the documents are served beside the routes; `oauth`: what is served of OAuth 2.0. */
 export type AppParts<Caller> = {
   routes: Route<Caller>[];
   admit: Admit<Caller>;
@@ -36,14 +37,14 @@ export type AppParts<Caller> = {
   before?: Middleware[];
 };
 
-/** One HTTP surface: the routes, the probes and, for people, the reference page. Every request goes through the same lifecycle. */
+/** One HTTP surface: the routes, the probes and, for people, the documents. Every request goes through the same lifecycle. */
 export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   const app = new Koa();
   app.use(requestLifecycle(parts.logger, parts.seen));
   app.use(compress());
   app.use(boundUnsent());
   app.use(serveProbes(parts.readyChecks, parts.registry, parts.metricsToken));
-  if (parts.docs) app.use(serveDocs());
+  if (parts.docs) for (const middleware of [serveReference(), serveDocuments()]) app.use(middleware);
   if (parts.oauth) app.use(serveOAuth(parts.oauth));
   for (const middleware of parts.before ?? []) app.use(middleware);
   for (const middleware of serveRoutes(parts.routes, parts.admit)) app.use(middleware);

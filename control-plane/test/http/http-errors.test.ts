@@ -158,7 +158,7 @@ describe('invalid requests', () => {
     assert.equal(answer.headers.get('allow'), 'HEAD, GET, POST');
     const bulk = await api.get('/api/v1/scans/bulk');
     assert.deepEqual([bulk.status, bulk.headers.get('allow')], [405, 'POST']);
-    for (const path of ['/docs', '/docs/page.js', '/healthz', '/']) {
+    for (const path of ['/docs', '/docs/api', '/docs/api.js', '/healthz', '/']) {
       const refused = await api.call('DELETE', path);
       assert.deepEqual([refused.status, refused.body.code], [405, 'method_not_allowed'], path);
       assert.equal(refused.headers.get('allow'), 'HEAD, GET', path);

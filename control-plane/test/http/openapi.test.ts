@@ -209,7 +209,7 @@ describe('the reference page and the probes', () => {
   after(() => api.stop());
 
   test('the page loads only files of this service, and its content security policy allows no others', async () => {
-    const page = await api.get('/docs', { key: null });
+    const page = await api.get('/docs/api', { key: null });
     assert.equal(page.status, 200);
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
     assert.match(

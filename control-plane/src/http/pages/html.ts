@@ -30,6 +30,9 @@ export function html(fixed: TemplateStringsArray, ...inserted: Inserted[]): Html
   return new Markup(fixed.reduce((text, part, index) => text + render(inserted[index - 1] ?? null) + part));
 }
 
+/** Markup that a renderer has made: one that escapes everything it is given. Never for texts from outside. */
+export const markup = (rendered: string): Html => new Markup(rendered);
+
 function render(value: Inserted): string {
   if (value === null || value === false) return '';
   if (value instanceof Markup) return value.toString();

@@ -27,13 +27,14 @@ const PAGE = `<!doctype html>
 <title>Adsweep API</title>
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="stylesheet" href="/docs/page.css">
+<link rel="stylesheet" href="/docs/api.css">
 </head>
 <body>
 <noscript>This page needs scripts. The OpenAPI document is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</noscript>
+<p class="back"><a href="/docs">All documents</a></p>
 <main id="reference"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/page.js"></script>
+<script src="/docs/api.js"></script>
 </body>
 </html>
 `;
@@ -50,6 +51,8 @@ const SCRIPT = `SwaggerUIBundle({
 `;
 
 const STYLE = `body { margin: 0; background: #fafafa; }
+body, .back a { color: #3b4151; }
+.back { margin: 0; padding: 12px 16px; font-family: sans-serif; }
 noscript { display: block; padding: 1rem; font-family: sans-serif; }
 .swagger-ui .wrapper { padding: 0 16px; }
 .swagger-ui .info { margin: 24px 0; }
@@ -75,20 +78,20 @@ function bundled(name: string): Promise<Buffer> {
 }
 
 const FILES: Record<string, File> = {
-  '/docs': { type: 'text/html', text: PAGE },
-  '/docs/page.js': { type: 'text/javascript', text: SCRIPT },
-  '/docs/page.css': { type: 'text/css', text: STYLE },
+  '/docs/api': { type: 'text/html', text: PAGE },
+  '/docs/api.js': { type: 'text/javascript', text: SCRIPT },
+  '/docs/api.css': { type: 'text/css', text: STYLE },
   '/docs/swagger-ui.css': { type: 'text/css' },
   '/docs/swagger-ui-bundle.js': { type: 'text/javascript' },
   '/docs/favicon-32x32.png': { type: 'image/png' },
 };
 
-/** Serves the API reference at `/docs`: Swagger UI, which reads `/api/v1/openapi.json`. The page loads no file from another host. */
-export function serveDocs(): Middleware {
+/** Serves the API reference at `/docs/api`: Swagger UI, which reads `/api/v1/openapi.json`. The page loads no file from another host. */
+export function serveReference(): Middleware {
   return async (context, next) => {
-    const path = context.path === '/docs/' ? '/docs' : context.path;
+    const path = context.path;
     if (!Object.hasOwn(FILES, path)) return next();
-    (context.state as RequestState).route = '/docs';
+    (context.state as RequestState).route = '/docs/api';
     if (!allowOnly(context, READ_METHODS)) return;
     const { type, text } = FILES[path]!;
     context.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'max-age=3600' });

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import MiniSearch from 'minisearch';
+import { pathOf, type Rendered, renderDocument } from './render-document.ts';
+
+const FOLDER = join(import.meta.dirname, '../../../../infra/docs');
+
+export type Document = Rendered & { name: string };
+/** A group of documents in the order in which they are read. */
+export type Chapter = { chapter: string; documents: Document[] };
+
+export type Found = { path: string; page: string; heading: string; excerpt: string };
+
+/** All documents. `search` finds their sections, the best first. */
+export type Documents = {
+  chapters: Chapter[];
+  byPath: ReadonlyMap<string, Document>;
+  search: (words: string) => Found[];
+};
+
+const RESULTS_MAX = 30;
+/** Characters around the first word that was found. */
+const EXCERPT = 160;
+
+/** Reads the documents from the Markdown files that `contents.json` lists, by chapter. Throws for one that is missing. */
+export async function readDocuments(folder = FOLDER): Promise<Documents> {
+  const contents: Record<string, string[]> = JSON.parse(await readFile(join(folder, 'contents.json'), 'utf8'));
+  const chapters: Chapter[] = [];
+  for (const [chapter, names] of Object.entries(contents)) {
+    const texts = await Promise.all(names.map((name) => readFile(join(folder, `${name}.md`), 'utf8')));
+    chapters.push({ chapter, documents: texts.map((text, at) => ({ name: names[at]!, ...renderDocument(text) })) });
+  }
+  const all = chapters.flatMap(({ documents }) => documents);
+  return {
+    chapters,
+    byPath: new Map(all.map((one) => [pathOf(one.name), one])),
+    search: searchOf(all),
+  };
+}
+
+/** Sections are found by words that begin so, or are nearly so; headings count more than texts. */
+function searchOf(documents: Document[]): Documents['search'] {
+  const rows = documents.flatMap(({ name, title, sections }) =>
+    sections.map(({ id, heading, text }, at) => ({
+      ...{ id: `${name}#${id}`, path: at === 0 ? pathOf(name) : `${pathOf(name)}#${id}` },
+      ...{ page: title, heading, text },
+    })),
+  );
+  const index = new MiniSearch({
+    fields: ['heading', 'page', 'text'],
+    storeFields: ['path', 'page', 'heading', 'text'],
+    // A name such as `scanning.scan.completed` or `ADSWEEP_SLOTS` is found as a whole and by its parts.
+    tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ''),
+    searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+  });
+  index.addAll(rows);
+  return (words) =>
+    index
+      .search(words)
+      .slice(0, RESULTS_MAX)
+      .map(({ path, page, heading, text, terms }) => ({ path, page, heading, excerpt: excerptOf(text, terms) }));
+}
+
+function excerptOf(text: string, terms: string[]): string {
+  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  const places = terms.map((term) => flat.toLowerCase().indexOf(term)).filter((at) => at >= 0);
+  const from = Math.max(0, Math.min(...places, flat.length) - EXCERPT / 2);
+  const start = places.length === 0 ? 0 : from;
+  const cut = flat.slice(start, start + EXCERPT).toWellFormed();
+  return `${start > 0 ? '... ' : ''}${cut}${start + EXCERPT < flat.length ? ' ...' : ''}`;
+}

@@ -1,0 +1,77 @@
+import MarkdownIt, { type Token } from 'markdown-it';
+import { type Html, markup } from '../pages/html.ts';
+
+export type Heading = { id: string; text: string; level: number };
+
+/** A part of a document, from one heading to the next: what a search finds. */
+export type Section = { id: string; heading: string; text: string };
+
+/** A document as it is shown. The first heading is its title. */
+export type Rendered = { title: string; body: Html; headings: Heading[]; sections: Section[] };
+
+/** Markup in a document is text, and a link leads only where a browser may go: the renderer escapes all that it is given. */
+const renderer = new MarkdownIt({ html: false, linkify: false, typographer: false });
+
+renderer.renderer.rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
+renderer.renderer.rules.table_close = () => '</table></div>\n';
+// What scrolls can be reached by keyboard.
+renderer.renderer.rules.fence = (tokens, at) => {
+  const { info, content } = tokens[at]!;
+  const language = renderer.utils.escapeHtml(info.split(' ')[0] ?? '');
+  return `<pre tabindex="0" data-language="${language}"><code>${renderer.utils.escapeHtml(content)}</code></pre>\n`;
+};
+/** A Markdown text as a page. Links to other documents (`name.md`) lead to their pages. Throws without a title. Pure. */
+export function renderDocument(text: string): Rendered {
+  const tokens = renderer.parse(text, {});
+  const headings: Heading[] = [];
+  const sections: Section[] = [];
+  const used = new Set<string>();
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      const inline = tokens[at + 1]!;
+      const heading = plainText(inline.children ?? []);
+      const id = unusedId(heading, used);
+      token.attrSet('id', id);
+      headings.push({ id, text: heading, level: Number(token.tag.slice(1)) });
+      sections.push({ id, heading, text: '' });
+    } else if (token.type === 'fence') addText(sections, token.content);
+    else if (token.type === 'inline') {
+      for (const child of token.children ?? []) if (child.type === 'link_open') turnLink(child);
+      if (tokens[at - 1]?.type !== 'heading_open') addText(sections, plainText(token.children ?? []));
+    }
+  }
+  const [title] = headings;
+  if (title?.level !== 1) throw new Error('a document begins with its title');
+  const body = markup(renderer.renderer.render(tokens, renderer.options, {}));
+  return { title: title.text, body, headings: headings.slice(1), sections };
+}
+
+const plainText = (tokens: Token[]): string =>
+  tokens.map(({ type, content }) => (type === 'softbreak' ? ' ' : content)).join('');
+
+function addText(sections: Section[], text: string): void {
+  const last = sections.at(-1);
+  if (last) last.text += `${text} `;
+}
+
+/** As GitHub names headings, so that links work there too: in lower case, with hyphens for spaces, without other signs. */
+function unusedId(heading: string, used: Set<string>): string {
+  const base = heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+  let id = base;
+  for (let n = 1; used.has(id); n++) id = `${base}-${n}`;
+  used.add(id);
+  return id;
+}
+
+function turnLink(link: Token): void {
+  const href = String(link.attrGet('href') ?? '');
+  link.attrSet(
+    'href',
+    href.replace(/^([\w-]+)\.md(?=#|$)/, (_, name: string) => pathOf(name)),
+  );
+}
+
+export const pathOf = (name: string): string => (name === 'index' ? '/docs' : `/docs/${name}`);
