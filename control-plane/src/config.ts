@@ -139,6 +139,12 @@ export const ConfigSchema = Type.Object({
     mustBe: 'on or off',
     description: 'on: assistants can call the API as tools at `/mcp` (Model Context Protocol).',
   }),
+  ADSWEEP_CONSOLE: Type.String({
+    default: 'on',
+    pattern: '^(on|off)$',
+    mustBe: 'on or off',
+    description: 'Whether `/console` has pages for people who sign in with an API key.',
+  }),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
     default: 10_000,
     minimum: 0,

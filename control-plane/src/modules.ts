@@ -4,6 +4,7 @@
  */
 export const modules: [name: string, ...paths: string[]][] = [
   ['the process', 'main.ts', '{compose,commands}/**'],
+  ['the console', 'console/**'],
   ['delivery', 'delivery/**'],
   ['analysis', 'analysis/**'],
   ['node API', 'crawling/{node-api/**,*.ts}'],

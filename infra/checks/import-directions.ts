@@ -47,7 +47,7 @@ const registries = ['**/{checks,rule-types,targets,collectors,observations,provi
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
  * conformance suite, a bench measures a part itself or a farm started as in tests, the corpus captures with a node's browser and judges with
  * the control plane's detectors, the API serves the client's MCP server, the client is tested with a running API, the farm hands each part the settings that it describes, the documents list what the parts declare, the whole farm is tested on
- * each store, pages of the control plane are tested in the browser of the nodes, and a careless site has the same kind of certificate in tests as in the ad world.
+ * each store, pages of the control plane are tested in the browser of the nodes, the console has the generated types of the API's answers, and a careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
   { from: 'control-plane/src/platform/**', to: 'control-plane/embedded-store/src/**' },
@@ -66,6 +66,7 @@ const acrossWorkspaces = [
     from: 'loadtest/corpus/**',
     to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,evidence,rules,threads},crawling/captures}}/**',
   },
+  { from: 'control-plane/src/console/api/schemas.ts', to: 'shared/client/src/generated/api.ts' },
   { from: 'infra/checks/import-directions.ts', to: '{*,shared/client}/src/modules.ts' },
   { from: 'control-plane/src/http/serve-mcp.ts', to: 'shared/client/src/{client.ts,mcp/**}' },
   {

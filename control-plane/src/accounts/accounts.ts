@@ -20,6 +20,7 @@ import { type ReleaseParts, startReleasing } from './billing/release-abandoned.t
 import { usageByDay } from './billing/usage-by-day.ts';
 import { usageRoutes } from './billing/usage-routes.ts';
 import { type ApiKeyRecord, findCaller, isStillValid, recordUse } from './keys/api-key.ts';
+import { credentialRoute } from './keys/credential-route.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { keyStore } from './keys/key-store.ts';
 import { roleRoutes } from './keys/role-routes.ts';
@@ -156,6 +157,7 @@ export function accountsDomain(
     routes: {
       api: [
         ...accountRoutes({ organizations, outboxFilled }),
+        credentialRoute({ organizations }),
         ...keyRoutes({ keys, organizations, revoked, outboxFilled }),
         ...roleRoutes({ organizations, outboxFilled }),
         ...oauth2.routes,

@@ -1,9 +1,11 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
+import { openConsole } from '../console/console.ts';
 import type { Domain } from '../domain.ts';
 import { LEGACY_PATHS } from '../forms/form-paths.ts';
 import { allowOrigins } from '../http/allow-origins.ts';
+import { type ApiInProcess, callRoutes } from '../http/call-routes.ts';
 import { authenticate, type Caller } from '../http/caller.ts';
 import { compress } from '../http/compress.ts';
 import { deprecatePaths } from '../http/deprecate-paths.ts';
@@ -13,7 +15,8 @@ import { type ReadyCheck, serveProbes } from '../http/probes.ts';
 import { serveReference } from '../http/reference-page.ts';
 import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
-import { type McpParts, serveMcp } from '../http/serve-mcp.ts';
+import { serveMcp } from '../http/serve-mcp.ts';
+import { type ConsoleSurface, serveConsole } from '../http/serve-console.ts';
 import { type OAuthSurface, serveOAuth } from '../http/serve-oauth.ts';
 import { type Admit, serveRoutes } from '../http/serve-routes.ts';
 import { boundUnsent } from '../http/unsent-answers.ts';
@@ -73,36 +76,53 @@ export function clientRoutes({ platform, domains }: Pick<SurfaceParts, 'platform
 }
 
 /** `mcpUrl`: where this process serves the API, for the tools of assistants; null: there are none. */
-export type ClientSurface = { publicUrl: string; mcpUrl: string | null };
+export type ClientSurface = { publicUrl: string; mcpUrl: string | null; hasConsole: boolean };
 
-/** The surface for clients and for readers of public reports. */
-export const clientApp = (surface: SurfaceParts, { publicUrl, mcpUrl }: ClientSurface): Koa =>
-  forClients(surface, clientRoutes(surface, publicUrl), true, mcpUrl === null ? null : { publicUrl, apiUrl: mcpUrl });
+/** The surface for clients, for readers of public reports, for assistants and for people at the console. */
+export function clientApp(surface: SurfaceParts, { publicUrl, mcpUrl, hasConsole }: ClientSurface): Koa {
+  const routes = clientRoutes(surface, publicUrl);
+  const admit = admitCallers(surface);
+  return forClients(surface, routes, true, [
+    ...(mcpUrl === null ? [] : [serveMcp({ publicUrl, apiUrl: mcpUrl, admit })]),
+    ...(hasConsole ? [serveConsole(consoleOf(surface, callRoutes(routes, admit), publicUrl))] : []),
+  ]);
+}
+
+function consoleOf({ platform, domains }: SurfaceParts, api: ApiInProcess, publicUrl: string): ConsoleSurface {
+  const { limits, signInPath } = domains.accounts.verbs.oauthSurface;
+  return openConsole({
+    ...{ store: platform.store, api, publicUrl },
+    countSignIn: async (request) => limits[signInPath]?.count(request),
+    failed: (cause) => platform.logger.error({ cause }, 'a page of the console failed'),
+  });
+}
 
 /** What a process without the role `api` serves in its place: the probes. */
 export const probesApp = (surface: SurfaceParts): Koa => forClients(surface, [], false);
 
-/** These routes, for callers with an API key. */
-export function forClients(
-  { domains, metrics, platform, ...probes }: SurfaceParts,
-  routes: Route<Caller>[],
-  docs: boolean,
-  mcp: Omit<McpParts, 'admit'> | null = null,
-) {
-  const { findCaller, oauthSurface } = domains.accounts.verbs;
-  const admit: Admit<Caller> = (authorization, permission, _params, setHeaders) =>
-    authenticate(findCaller, authorization, permission, { metadataUrl: oauthSurface.resourceMetadataUrl, setHeaders });
+/** These routes, for callers with an API key. `before`: what else is served to them. */
+export function forClients(surface: SurfaceParts, routes: Route<Caller>[], docs: boolean, before: Middleware[] = []) {
+  const { domains, metrics, platform, ...probes } = surface;
   return createApp<Caller>({
     before: [
-      ...(mcp ? [serveMcp({ ...mcp, admit })] : []),
+      ...before,
       allowOrigins(domains.forms.verbs.openTo.paths, domains.forms.verbs.openTo.origins),
       deprecatePaths(LEGACY_PATHS.successors, LEGACY_PATHS.since),
     ],
     ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },
-    oauth: docs ? oauthSurface : undefined,
-    admit,
+    oauth: docs ? domains.accounts.verbs.oauthSurface : undefined,
+    admit: admitCallers(surface),
   });
 }
+
+/** Admits callers with an API key or an OAuth token. */
+const admitCallers =
+  ({ domains }: Pick<SurfaceParts, 'domains'>): Admit<Caller> =>
+  (authorization, permission, _params, setHeaders) => {
+    const { findCaller, oauthSurface } = domains.accounts.verbs;
+    const { resourceMetadataUrl: metadataUrl } = oauthSurface;
+    return authenticate(findCaller, authorization, permission, { metadataUrl, ...(setHeaders && { setHeaders }) });
+  };
 
 /** The surface for browser nodes: leases, uploads, captures. */
 export function nodeApp({ domains, metrics, platform, ...probes }: SurfaceParts): Koa {

@@ -1,5 +1,6 @@
 import { type AccountsSettings, accountsDomain } from '../accounts/accounts.ts';
 import { type AnalysisDomain, type AnalysisSettings, analysisDomain } from '../analysis/analysis.ts';
+import { sessionStore } from '../console/session/session-store.ts';
 import { type CrawlingDomain, type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
 import { type DeliveryDomain, type DeliverySettings, deliveryDomain } from '../delivery/delivery.ts';
 import type { Domain, DomainStore } from '../domain.ts';
@@ -104,5 +105,6 @@ const outboxesOf = (domains: Pick<Domain, 'stores'>[]) =>
 
 /** Creates the indexes of all records; those that exist stay. */
 export async function createIndexes({ store }: Pick<Platform, 'store'>, domains: Domains): Promise<void> {
-  for (const one of [...storesOf(Object.values(domains)), idempotencyStore(store)]) await one.createIndexes();
+  const others = [idempotencyStore(store), sessionStore(store)];
+  for (const one of [...storesOf(Object.values(domains)), ...others]) await one.createIndexes();
 }

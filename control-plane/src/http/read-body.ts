@@ -64,6 +64,11 @@ export async function readJson(stream: IncomingMessage, bounds: BodyBounds): Pro
   const bytes = await readBytes(stream, bounds.bytes).catch((error: unknown) => {
     throw error instanceof BodyTooLarge ? new ApiError('request_too_large', error.message) : error;
   });
+  return parseJson(bytes, bounds);
+}
+
+/** The value of a JSON text; throws as {@link readJson}. */
+export async function parseJson(bytes: Buffer, bounds: Pick<BodyBounds, 'values'>): Promise<unknown> {
   const extent = jsonExtent(bytes, { values: bounds.values, depth: DEPTH_MAX });
   refuseExtent(extent, bounds.values);
   if (bytes.length > LARGE_BYTES) await setImmediate();

@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from './api-error.ts';
-import { PAGE_ICON, PAGE_STYLESHEET } from './pages/html.ts';
+import { PAGE_ICON, PAGE_STYLESHEET, SIGN_IN_STYLESHEET } from './pages/html.ts';
 import { allowOnly, type RequestState } from './serve-routes.ts';
 
 type Exchange = [request: IncomingMessage, response: ServerResponse];
@@ -38,7 +36,7 @@ export type OAuthSurface = {
 /** A form has an API key of at most 500 characters. */
 const FORM_BYTES_MAX = 8 * 1024;
 
-const STYLESHEET = PAGE_STYLESHEET + readFileSync(join(import.meta.dirname, 'pages/sign-in.css'), 'utf8');
+const STYLESHEET = PAGE_STYLESHEET + SIGN_IN_STYLESHEET;
 const NOT_FOUND = 'The request does not exist, is over, or was begun in another browser.';
 
 const contentPolicy = (formAction: string): string =>

@@ -19,7 +19,7 @@ import {
 import type { Answer, Incoming, Route } from './route.ts';
 import { compileValidator, readQuery, withoutRefused } from './validate.ts';
 
-const API_BODY: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: API_BODY_VALUES_MAX };
+export const API_BODY: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: API_BODY_VALUES_MAX };
 
 /** Authenticates a request and checks that it has `permission`: returns the caller, or throws 401 or 403. Not called for `none`. */
 export type Admit<Caller> = (
@@ -66,33 +66,65 @@ function koaPath(path: string): string {
 }
 
 function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving: ArrivingBodies) {
+  const answer = routeAnswerer(route, admit);
+  return async (context: Context): Promise<void> => {
+    (context.state as RequestState).route = route.path;
+    const given = await answer({
+      ...{ params: context.params, search: context.querystring, headers: context.headers, stream: context.req },
+      authorization: context.get('authorization'),
+      setHeaders: (headers) => context.set(headers),
+      admitted: async (caller) => {
+        noteOrganization(context, caller);
+        // Requests that arrive together would otherwise be handled in one piece.
+        await awaitTurn();
+      },
+      readBody: () => readOwnersBody(context, route, arriving),
+    });
+    await send(context, given);
+  };
+}
+
+/** A request to a route, however it arrived. `admitted` is called with its caller before anything else of it is read. */
+export type ArrivedRequest<Caller> = Pick<Incoming<Caller>, 'headers' | 'stream'> & {
+  params: unknown;
+  /** The query without its question mark. */
+  search: string;
+  authorization: string | undefined;
+  setHeaders?: SetHeaders;
+  admitted?: (caller: Caller) => Promise<void> | void;
+  readBody: () => Promise<unknown>;
+};
+
+/** What a route answers to a request: authenticates the caller, validates all parts, reports all problems together, calls the handler. */
+export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
   const validate = {
     path: compileValidator(route.params, 'path'),
     query: compileValidator(route.query, 'query'),
     body: route.body && compileValidator(route.body, 'body'),
   };
-  return async (context: Context): Promise<void> => {
-    (context.state as RequestState).route = route.path;
-    const params: unknown = context.params;
-    const setHeaders: SetHeaders = (headers) => context.set(headers);
+  return async (arrived: ArrivedRequest<Caller>): Promise<Answer> => {
+    const { params, search, headers, stream, authorization, setHeaders } = arrived;
     const caller = (
-      route.permission === 'none'
-        ? null
-        : await admit(context.get('authorization'), route.permission, params, setHeaders)
+      route.permission === 'none' ? null : await admit(authorization, route.permission, params, setHeaders)
     ) as Caller;
+<<<<<<< HEAD
     noteOrganization(context, caller);
     // Requests that arrive together would otherwise be handled in one piece.
     if (!route.isUrgent) await awaitTurn();
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
     const body = validate.body ? await readOwnersBody(context, route, arriving) : undefined;
+=======
+    await arrived.admitted?.(caller);
+    const query = readQuery(route.query, new URLSearchParams(search));
+    const body = validate.body ? await arrived.readBody() : undefined;
+>>>>>>> f9acd4e4 (console: pages for people at /console: sign-in with an API key, now, scans, alerts, campaigns and runs)
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];
     const issues = parts.flatMap((one) => one.issues);
     // `refine` relies on the schema: it is not called for a value whose validation stopped at the maximum of errors.
     const isWhole = parts.every((one) => one.isWhole);
     if (isWhole) issues.push(...(await refine(route, { caller, params, query, body }, issues)));
     if (issues.length > 0) throw refused(issues.map(numbered(route.numberedItems)), isWhole);
-    const request = { caller, params, query, body, headers: context.headers, stream: context.req };
-    await send(context, await route.handle(request as Incoming<Caller>));
+    return route.handle({ caller, params, query, body, headers, stream } as Incoming<Caller>);
   };
 }
 

@@ -11,7 +11,7 @@ import { idempotencyStore } from '../../src/http/idempotency-store.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { ListQuestion, ListWindow } from '../../src/scan/scan-list-store.ts';
 import { startCatalogueServer } from './catalogue-server.ts';
-import { NODE_TOKEN, openPlane, type PlaneOptions, PUBLIC_URL } from './open-plane.ts';
+import { NODE_TOKEN, openPlane, type PlaneOptions } from './open-plane.ts';
 import { CATALOGUE } from './sample-catalogue.ts';
 
 export const KEYS = { ours: 'key-of-our-organization', theirs: 'key-of-their-organization' };
@@ -37,7 +37,7 @@ export type ApiOptions = PlaneOptions & { catalogue?: Catalogue | null };
 export async function runningApi({ catalogue = CATALOGUE, ...options }: ApiOptions = {}) {
   const proxyRouter = await startCatalogueServer(NODE_TOKEN, catalogue);
   const plane = await openPlane({ ...options, settings: { proxyUrl: proxyRouter.url, ...options.settings } });
-  const { domains, platform, store } = plane;
+  const { domains, platform, store, settings } = plane;
   const { accounts, reference, analysis } = domains;
   const { readCatalogue } = reference.verbs;
   for (const who of ['ours', 'theirs'] as const)
@@ -49,7 +49,8 @@ export async function runningApi({ catalogue = CATALOGUE, ...options }: ApiOptio
   const surface = { ...plane, readyChecks: ready, metricsToken: 'metrics-token' };
   const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
   const mcpUrl = `http://127.0.0.1:${server.port}`;
-  server.serve(clientApp(surface, { publicUrl: PUBLIC_URL, mcpUrl }).callback());
+  const { publicUrl } = settings;
+  server.serve(clientApp(surface, { publicUrl, mcpUrl, hasConsole: true }).callback());
   const call = callsTo(server.port);
 
   return {
@@ -62,7 +63,7 @@ export async function runningApi({ catalogue = CATALOGUE, ...options }: ApiOptio
     tags: reference.stores.tags,
     rules: analysis.stores.rules,
     idempotency: idempotencyStore(store),
-    routes: clientRoutes(surface, PUBLIC_URL),
+    routes: clientRoutes(surface, settings.publicUrl),
     call,
     get: (path: string, sent: Sent = {}) => call('GET', path, sent),
     post: (path: string, body?: unknown, sent: Sent = {}) => call('POST', path, { body, ...sent }),

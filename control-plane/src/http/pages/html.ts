@@ -5,10 +5,12 @@ const fileBeside = (name: string): string => readFileSync(join(import.meta.dirna
 
 /** What every page for people begins with: colours, letters, the frame, cards. */
 export const PAGE_STYLESHEET = fileBeside('page.css');
+/** The cards with forms on which people sign in. */
+export const SIGN_IN_STYLESHEET = fileBeside('sign-in.css');
 export const PAGE_ICON = fileBeside('icon.svg');
 
-/** Values that a template accepts: text and numbers are escaped, markup made by {@link html} is inserted as it is, null and false are left out. */
-export type Inserted = string | number | Markup | null | false | readonly Inserted[];
+/** Values that a template accepts: text and numbers are escaped, markup made by {@link html} is inserted as it is, null, undefined and false are left out. */
+export type Inserted = string | number | Markup | null | undefined | false | readonly Inserted[];
 
 class Markup {
   readonly #text: string;
@@ -34,7 +36,7 @@ export function html(fixed: TemplateStringsArray, ...inserted: Inserted[]): Html
 export const markup = (rendered: string): Html => new Markup(rendered);
 
 function render(value: Inserted): string {
-  if (value === null || value === false) return '';
+  if (value === null || value === undefined || value === false) return '';
   if (value instanceof Markup) return value.toString();
   if (typeof value === 'object') return value.map(render).join('');
   return escapeMarkup(showInvisible(String(value)));
@@ -82,4 +84,5 @@ export function pageDocument({ title, heading, footer }: Frame, assets: Assets, 
 `.toString();
 }
 
-const LOGO = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="M12 12 19 5M12 6a6 6 0 1 0 6 6"/></svg>`;
+/** The mark beside the product's name. */
+export const LOGO = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="M12 12 19 5M12 6a6 6 0 1 0 6 6"/></svg>`;

@@ -134,17 +134,18 @@ function publicTag(tag: ScanTag, words: TagWords | null, privateUrl: string): Re
 }
 
 /** Splits the excerpt at « and », which enclose the hit. The page itself may contain these characters: the first ones count. */
-function publicMatch({ match }: ScanTag): ReportMatch | null {
+export function publicMatch({ match }: Pick<ScanTag, 'match'>): ReportMatch | null {
   if (!match) return null;
   const [, before = match.excerpt, hit = '', after = ''] = /^([^«]*)«([^»]*)»(.*)$/su.exec(match.excerpt) ?? [];
   const rule = clip(match.rule_name ?? '', TITLE_MAX);
   return { rule, where: matchWords(match), before, hit, after };
 }
 
-const bySeverity = (one: ReportTag, other: ReportTag): number =>
+export const bySeverity = (one: ReportTag, other: ReportTag): number =>
   SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity);
 
-function publicLanding({ ord, final_url, page_title, redirect_chain, screenshot }: SeenLanding): ReportLanding {
+/** A landing of a report, of what was captured of it. */
+export function publicLanding({ ord, final_url, page_title, redirect_chain, screenshot }: SeenLanding): ReportLanding {
   return {
     ord,
     title: clip(page_title, TITLE_MAX),
@@ -160,7 +161,10 @@ function publicHop({ url, kind, status_code, content_type, timestamp_ms }: Captu
 }
 
 /** The requests by company, without those to the private publisher page. The requests of a video ad itself are its trackers. */
-function publicCompanies({ creative, landings, vast }: SeenEvidence, privateUrl: string): Report['companies'] {
+export function publicCompanies(
+  { creative, landings, vast }: Pick<SeenEvidence, 'creative' | 'landings' | 'vast'>,
+  privateUrl: string,
+): Report['companies'] {
   const trackers = (vast?.trackers ?? []).flatMap(({ requested_url, requested_at_ms }) =>
     requested_at_ms === null ? [] : [{ url: requested_url, type: 'ping', body_size: 0, timestamp_ms: requested_at_ms }],
   );
@@ -181,7 +185,8 @@ const asLoaded = ({ url, resource_type: type, body_size, timestamp_ms, children 
   sub_requests: children,
 });
 
-function classificationRows(classification: Classification | null): Report['classification'] {
+/** Kinds of classification with their values. */
+export function classificationRows(classification: Classification | null): Report['classification'] {
   if (!classification) return [];
   const { brand, ai_category, iab_v3, custom_taxonomies } = classification;
   const rows: [string, string | null][] = [

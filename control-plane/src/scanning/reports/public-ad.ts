@@ -19,7 +19,7 @@ import {
 } from './report.ts';
 
 /** Maximum number and depth of a creative's requests in a report. */
-const REQUESTS_MAX = 200;
+export const REQUESTS_MAX = 200;
 const DEPTH_MAX = 8;
 
 /** The public view of the creative of an ad tag or an ad on a page. The URL of a tag's publisher page is private to the client and left out. */
@@ -46,7 +46,8 @@ export function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEv
   };
 }
 
-function publicRequests(all: readonly SubRequest[], budget: { left: number }, depth: number): ReportRequest[] {
+/** Requests with those that they caused, as many as the budget has left. */
+export function publicRequests(all: readonly SubRequest[], budget: { left: number }, depth: number): ReportRequest[] {
   if (depth > DEPTH_MAX) return [];
   return all.flatMap(({ url, resource_type: type, status_code, children }) => {
     if (budget.left === 0) return [];
@@ -56,7 +57,7 @@ function publicRequests(all: readonly SubRequest[], budget: { left: number }, de
   });
 }
 
-const countRequests = (all: readonly SubRequest[]): number =>
+export const countRequests = (all: readonly SubRequest[]): number =>
   all.reduce((sum, { children }) => sum + 1 + countRequests(children), 0);
 
 /** Maximum number of companion screenshots: a browser node takes five for each of five ads. */

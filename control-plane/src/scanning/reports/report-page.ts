@@ -58,9 +58,10 @@ export function busyReportPage(assets: Assets): string {
   return pageDocument({ ...PAGE, title: 'Report - Adsweep' }, assets, body);
 }
 
-function showVerdict(report: Report, { tone, title, text }: Verdict, renews: boolean): Html {
+/** The summary at the top. `renews` null: the page is not one that can reload itself. */
+export function showVerdict(report: Report, { tone, title, text }: Verdict, renews: boolean | null = null): Html {
   const { status, error, tags } = report;
-  const busy = isInProgress(report) && html`<p class="quiet">${renewalWords(report, renews)}</p>`;
+  const busy = renews !== null && isInProgress(report) && html`<p class="quiet">${renewalWords(report, renews)}</p>`;
   return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${isFinal(status) && isInProgress(report) ? 'scanning the ads' : STATUSES[status]}</p><h1>${title}</h1>
 <p class="summary">${text}</p>${status === 'failed' && html`<p><code>${error}</code></p>`}${showChips(tags)}${busy}</div></section>`;
 }

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { Type } from 'typebox';
@@ -20,6 +18,7 @@ import { homePage } from './home-page.ts';
 import type { Relatives } from './public-sweep.ts';
 import type { SeenEvidence, TagWords } from './report.ts';
 import { busyReportPage, missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
+import { REPORT_STYLESHEET } from './report-stylesheet.ts';
 import { isInProgress } from './verdict.ts';
 
 /** What reports need from other modules. */
@@ -56,7 +55,7 @@ const PAGE_HEADERS = {
 };
 const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=604800, immutable' };
 
-const STYLESHEET = PAGE_STYLESHEET + readFileSync(join(import.meta.dirname, 'report.css'), 'utf8');
+const STYLESHEET = PAGE_STYLESHEET + REPORT_STYLESHEET;
 const version = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 12);
 /** Relative to the page, so that the service can be served below any path of its host. */
 const ASSETS = {

@@ -1356,6 +1356,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/account/credential": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The credential of the request
+         * @description The organization that the credential belongs to, and what it may do.
+         */
+        get: operations["getCredential"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/account/api-keys": {
         parameters: {
             query?: never;
@@ -3648,6 +3668,17 @@ export interface components {
         LabelsIn: {
             /** @description All labels, in the order of display. */
             labels: components["schemas"]["LabelIn"][];
+        };
+        Credential: {
+            organization_id: string;
+            organization_name: string;
+            /** @enum {unknown} */
+            organization_status: "pending_email_verification" | "pending_admin_approval" | "active" | "suspended" | "rejected";
+            /** @description The API key, or the one that was signed in with; otherwise the OAuth client. */
+            key_id: string;
+            client_id: string | null;
+            permissions: ("scans.read" | "scans.write" | "campaigns.read" | "campaigns.write" | "custom_rules.manage" | "custom_taxonomies.manage" | "policies.read" | "policies.manage" | "alerts.read" | "alerts.manage" | "alert_notifications.manage" | "webhooks.manage" | "billing.read" | "account.manage" | "fleet.read" | "fleet.manage" | "organizations.manage")[];
+            expires_at: string | null;
         };
         ApiKey: {
             id: string;
@@ -6474,6 +6505,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Label"][];
+                };
+            };
+        };
+    };
+    getCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credential. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Credential"];
                 };
             };
         };

@@ -78,6 +78,7 @@ export const OPERATIONS = {
   updateAccount: {"method":"PATCH","path":"/api/v1/account","group":"Account","summary":"Change your organization","query":[],"body":true,"keyed":false,"answer":"json"},
   listLabels: {"method":"GET","path":"/api/v1/account/labels","group":"Account","summary":"Labels","query":[],"body":false,"keyed":false,"answer":"json"},
   replaceLabels: {"method":"PUT","path":"/api/v1/account/labels","group":"Account","summary":"Replace the labels","query":[],"body":true,"keyed":false,"answer":"json"},
+  getCredential: {"method":"GET","path":"/api/v1/account/credential","group":"Account","summary":"The credential of the request","query":[],"body":false,"keyed":false,"answer":"json"},
   listApiKeys: {"method":"GET","path":"/api/v1/account/api-keys","group":"Account","summary":"API keys","query":[],"body":false,"keyed":false,"answer":"json"},
   createApiKey: {"method":"POST","path":"/api/v1/account/api-keys","group":"Account","summary":"Create an API key","query":[],"body":true,"keyed":true,"answer":"json"},
   deleteApiKey: {"method":"DELETE","path":"/api/v1/account/api-keys/{key_id}","group":"Account","summary":"Revoke an API key","query":[],"body":false,"keyed":false,"answer":"nothing"},

@@ -1,0 +1,48 @@
+import type { ApiInProcess } from '../../http/call-routes.ts';
+import type { Answer } from '../../http/route.ts';
+import type { PageRequest } from '../../http/serve-console.ts';
+
+/** A call of the API that a page made. */
+export type MadeCall = { method: Method; path: string; body?: unknown };
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A path of the API: what is inserted is one segment each. */
+export const at = (fixed: TemplateStringsArray, ...inserted: (string | number)[]): string =>
+  `/api/v1${fixed.reduce((text, part, index) => text + encodeURIComponent(String(inserted[index - 1])) + part)}`;
+
+/** The parameters of a query; empty ones are left out. */
+export type Query = URLSearchParams | Record<string, string | number | boolean | null | undefined>;
+
+/** A path with a query. */
+export function withQuery(path: string, query: Query = {}): string {
+  const pairs = query instanceof URLSearchParams ? [...query] : Object.entries(query);
+  const given = pairs.filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+export type ConsoleApi = ReturnType<typeof consoleApi>;
+
+/**
+ * The public API with the credential of the person who is signed in, in process. Refusals are thrown as `ApiError`. `calls`: what a page asked,
+ * to be shown as calls of the API.
+ */
+export function consoleApi({ call }: Pick<ApiInProcess, 'call'>, credential: string, { stream, headers }: PageRequest) {
+  const calls: MadeCall[] = [];
+  const send = async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
+    const made: MadeCall = { method, path, ...(body !== undefined && { body }) };
+    if (!calls.some((one) => JSON.stringify(one) === JSON.stringify(made))) calls.push(made);
+    return (await call({ method, path, body, credential, stream })).body as T;
+  };
+  return {
+    calls,
+    get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
+    send,
+
+    /** Asks without showing it as a call of the page: what the frame needs itself. */
+    ask: async <T>(path: string): Promise<T> => (await call({ method: 'GET', path, credential, stream })).body as T,
+
+    /** A file or an event stream, as the API sends it. */
+    file: (path: string): Promise<Answer> => call({ method: 'GET', path, credential, headers, stream }),
+  };
+}

@@ -1,0 +1,35 @@
+import type { CalledOperation } from '../../http/call-routes.ts';
+import type { MadeCall } from './console-api.ts';
+
+/** A call of the API as a command of curl, for a POSIX shell. */
+export function curlOf({ method, path, body }: MadeCall, publicUrl: string): string {
+  const lines = [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(publicUrl + path)}`,
+    `-H "Authorization: Bearer $ADSWEEP_KEY"`,
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The same call with the client `@adsweep/client`. */
+export function clientCallOf({ path, body }: MadeCall, { id, ids, hasBody }: CalledOperation): string {
+  const query = Object.fromEntries(new URLSearchParams(path.split('?')[1] ?? ''));
+  const hasQuery = Object.keys(query).length > 0;
+  const input = hasBody ? [literal(body ?? {})] : hasQuery ? [literal(query)] : [];
+  const options = hasBody && hasQuery ? [`{ query: ${literal(query)} }`] : [];
+  return `await client.${id}(${[...ids.map((one) => literal(one)), ...input, ...options].join(', ')});`;
+}
+
+/** A value as TypeScript. */
+function literal(value: unknown): string {
+  if (typeof value === 'string')
+    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const members = Object.entries(value).map(
+    ([name, one]) => `${/^[a-z_]\w*$/i.test(name) ? name : literal(name)}: ${literal(one)}`,
+  );
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}

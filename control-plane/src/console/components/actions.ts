@@ -1,0 +1,72 @@
+import { type Html, html, type Inserted } from '../../http/pages/html.ts';
+import type { Visit } from '../visit.ts';
+import { button, hidden } from './fields.ts';
+
+/**
+ * A button that calls an operation of the API, after which the person is back on a page. `done`: a key of {@link DONE}; `asks`: a question that is
+ * asked first; `key`: the key that presses it.
+ */
+export type Action = {
+  label: Inserted;
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  body?: unknown;
+  done: Done;
+  back: string;
+  tone?: 'main' | 'plain' | 'danger';
+  asks?: string;
+  key?: string;
+};
+
+export function action(
+  visit: Visit,
+  { label, method, path, body, done, back, tone = 'plain', asks, key }: Action,
+): Html {
+  const fields = html`${visit.token()}${hidden('method', method)}${hidden('path', path)}${body !== undefined && hidden('body', asciiJson(body))}${hidden('done', done)}${hidden('back', back)}`;
+  const form = (submit: Html) =>
+    html`<form class="action" method="post" action="${visit.link('/act')}">${fields}${submit}</form>`;
+  if (asks === undefined) return form(button(label, { tone, ...(key !== undefined && { key }) }));
+  return html`<details class="asks"><summary class="button ${tone}">${label}</summary><div class="question"><p>${asks}</p>${form(button('Yes', { tone }))}</div></details>`;
+}
+
+/** JSON in ASCII alone: invisible characters, which pages show as their code points, stay what they are. */
+export const asciiJson = (value: unknown, indent = 0): string =>
+  JSON.stringify(value, null, indent).replaceAll(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** What a page says after an action. */
+export const DONE = {
+  cancelled: 'Cancelled.',
+  repeated: 'A new scan was created with the same settings.',
+  created: 'Created.',
+  saved: 'Saved.',
+  deleted: 'Deleted.',
+  archived: 'Archived.',
+  restored: 'Restored.',
+  started: 'Started.',
+  rechecked: 'The scans are being checked again with the rules of today.',
+  resolved: 'Resolved.',
+  dismissed: 'Dismissed.',
+  escalated: 'Escalated.',
+  reopened: 'Reopened.',
+  sent: 'Sent again.',
+  tried: 'A test was sent; its result is in the log.',
+  drained: 'The node finishes its jobs and takes no more.',
+  undrained: 'The node takes work again.',
+  blocked: 'The node is blocked; its jobs are queued again.',
+  unblocked: 'The node is no longer blocked.',
+  paused: 'Paused.',
+  resumed: 'Resumed.',
+  requested: 'The publication was requested.',
+  unpublished: 'The policy set is private again.',
+  default: 'The default has changed.',
+} as const;
+export type Done = keyof typeof DONE;
+
+/** The message of the action that led to this page; null: none did. */
+export const doneWords = (query: URLSearchParams): string | null => {
+  const done = query.get('done') ?? '';
+  return Object.hasOwn(DONE, done) ? DONE[done as Done] : null;
+};

@@ -1,0 +1,26 @@
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import type { ApiError } from '../../http/api-error.ts';
+import { type Html, html } from '../../http/pages/html.ts';
+
+/** Why the API refused a request: by the path of the field (`proxy.city`), and what is about no field of the form. */
+export type Problems = { code: string; of: (...fields: string[]) => string[]; all: { field: string; msg: string }[] };
+
+export const NO_PROBLEMS: Problems = { code: '', of: () => [], all: [] };
+
+export function problemsOf({ code, detail }: Pick<ApiError, 'code' | 'detail'>): Problems {
+  const items = typeof detail === 'string' ? [{ loc: ['body'], msg: detail } as Pick<Issue, 'loc' | 'msg'>] : detail;
+  const all = items.map(({ loc, msg }) => ({ field: loc.slice(1).join('.'), msg }));
+  const isOf = (field: string, name: string) => field === name || field.startsWith(`${name}.`);
+  return {
+    code,
+    all,
+    of: (...names) => all.filter(({ field }) => names.some((name) => isOf(field, name))).map(({ msg }) => msg),
+  };
+}
+
+/** All problems of a form, above it; each is at its field too. */
+export function showProblems({ all, code }: Problems): Html | null {
+  if (all.length === 0) return null;
+  const items = all.map(({ field, msg }) => html`<li>${field !== '' && html`<code>${field}</code> `}${msg}</li>`);
+  return html`<section class="card problems" role="alert" id="problems"><h2>${all.length === 1 ? 'This was refused' : `${all.length} problems`} <span class="count">${code}</span></h2><ul>${items}</ul></section>`;
+}

@@ -1,0 +1,216 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../http/api-error.ts';
+import type { ApiInProcess } from '../http/call-routes.ts';
+import type { Permission } from '../http/caller.ts';
+import { type Html, html } from '../http/pages/html.ts';
+import type { Answer } from '../http/route.ts';
+import { CONSOLE_PATH, type ConsoleSurface, type PageRequest } from '../http/serve-console.ts';
+import type { Store } from '../platform/store.ts';
+import { at, consoleApi, type Query, withQuery } from './api/console-api.ts';
+import type { Schemas } from './api/schemas.ts';
+import { hidden } from './components/fields.ts';
+import { NO_PROBLEMS, problemsOf } from './components/problems.ts';
+import { assetAnswer, assetsBelow } from './frame/assets.ts';
+import { bare, framed } from './frame/frame.ts';
+import { firstPath } from './frame/navigation.ts';
+import { PAGES } from './pages/pages.ts';
+import { problemCard, signInForm } from './pages/sign-in.ts';
+import { returnPath } from './session/return-path.ts';
+import { isSameOrigin } from './session/same-origin.ts';
+import { sessionCookie, sessionIdOf } from './session/session-cookie.ts';
+import { sessionStore } from './session/session-store.ts';
+import { formToken, isOwnForm, openSessions, type Session } from './session/sessions.ts';
+import type { PageResult, PageRoute, Visit } from './visit.ts';
+
+export type ConsoleParts = {
+  store: Store;
+  api: ApiInProcess;
+  /** The base URL that clients use. */
+  publicUrl: string;
+  /** Counts an attempt to sign in; throws `ApiError` beyond the limit of an address. */
+  countSignIn: (request: IncomingMessage) => Promise<void>;
+};
+
+/** Everything that a page needs comes from this service; no script in a page runs, no form leads elsewhere, no other page shows it. */
+const PAGE_HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  // Without a referrer a browser would not say either from which page a form comes.
+  'Referrer-Policy': 'same-origin',
+  'X-Robots-Tag': 'noindex, nofollow',
+};
+
+/** An API key has at most 500 characters; other forms are as large as the bodies that the API accepts. */
+const SIGN_IN_BYTES_MAX = 8 * 1024;
+const FORM_BYTES_MAX = 1024 * 1024;
+
+const ROUTES = PAGES.map((route) => ({
+  ...route,
+  pattern: new RegExp(`^(?<_>)${route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+}));
+
+/**
+ * The console: pages for people, made of what the public API answers to the credential that they signed in with. Permissions, validation and
+ * errors are those of the API.
+ */
+export function openConsole({ store, api, publicUrl, countSignIn }: ConsoleParts): ConsoleSurface {
+  const { pathname, protocol } = new URL(publicUrl);
+  const base = pathname.replace(/\/+$/, '') + CONSOLE_PATH;
+  const link = (path: string, query?: Query): string => withQuery(base + path, query);
+  const assets = assetsBelow(link);
+  const sessions = openSessions(sessionStore(store));
+  const cookie = (id: string) => ({ 'Set-Cookie': sessionCookie(id, base, protocol === 'https:') });
+
+  // Browsers report it as a mistake where the connection is not encrypted.
+  const isolation: Record<string, string> =
+    protocol === 'https:' ? { 'Cross-Origin-Opener-Policy': 'same-origin' } : {};
+
+  const page = (status: number, body: string, headers: Record<string, string> = {}): Answer => ({
+    ...{ status, body, type: 'text/html; charset=utf-8', headers: { ...PAGE_HEADERS, ...isolation, ...headers } },
+  });
+  const redirect = (to: string, headers: Record<string, string> = {}): Answer => ({
+    ...{ status: 303, body: '', headers: { ...headers, Location: to } },
+  });
+
+  const askForKey = (to: string, problem: string | null = null, status = 200): Answer =>
+    page(status, bare('Sign in', assets, signInForm(link('/sign-in'), to, problem, null)));
+  const toSignIn = ({ method, path, query }: PageRequest, headers = {}): Answer =>
+    redirect(link('/sign-in', method === 'GET' && path !== '' ? { to: link(path, query) } : {}), headers);
+
+  const readWho = (request: PageRequest, credential: string): Promise<Schemas['Credential'] | null> =>
+    consoleApi(api, credential, request)
+      .ask<Schemas['Credential']>(at`/account/credential`)
+      .catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'unauthorized') return null;
+        throw error;
+      });
+
+  /** Signs in with the key of the form. The id of the session is new, whichever one the browser had. */
+  const signIn = async (request: PageRequest): Promise<Answer> => {
+    const form = await request.readForm(SIGN_IN_BYTES_MAX);
+    const to = returnPath(form.get('to'), base);
+    try {
+      await countSignIn(request.stream);
+      const key = (form.get('key') ?? '').trim();
+      if (!/^[\x21-\x7e]{1,500}$/.test(key) || !(await readWho(request, key)))
+        return askForKey(to, 'This is not a valid API key.', 401);
+      await sessions.end(sessionIdOf(request.headers));
+      const { id } = await sessions.begin({ kind: 'key', key }, new Date());
+      return redirect(to, cookie(id));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return askForKey(to, error.message, error.status);
+    }
+  };
+
+  const visitOf = (request: PageRequest, session: Session, who: Schemas['Credential']): Visit => {
+    const permissions = new Set<string>(who.permissions);
+    return {
+      api: consoleApi(api, credentialOf(session), request),
+      ...{ who, link, publicUrl, request, query: request.query, params: {}, form: new URLSearchParams() },
+      may: (permission: Permission) => permissions.has(permission),
+      token: (): Html => html`${hidden('token', formToken(session.id))}`,
+      now: new Date(),
+    };
+  };
+
+  const present = (visit: Visit, result: PageResult): Answer => {
+    if ('redirect' in result) return redirect(result.redirect);
+    if ('answer' in result) return result.answer;
+    return page(result.status ?? 200, framed(visit, result, api.operationOf, assets));
+  };
+
+  /** A refusal of the API, on a page of its own. Forms show those of their fields themselves. */
+  const refusalPage = (visit: Visit, error: ApiError): Answer => {
+    const title = error.status === 404 ? 'Not found' : error.status === 403 ? 'Not allowed' : 'Not possible';
+    const back = visit.form.get('back');
+    const body = html`<p><a href="${back === null ? link(firstPath(visit.may) ?? '') : returnPath(back, base)}">Go back</a></p>`;
+    return present(visit, { title, status: error.status, problems: problemsOf(error), body });
+  };
+
+  const visitPage = async (request: PageRequest, session: Session): Promise<Answer> => {
+    const who = await readWho(request, credentialOf(session));
+    if (!who) {
+      await sessions.end(session.id);
+      return toSignIn(request, cookie(''));
+    }
+    const visit = visitOf(request, session, who);
+    try {
+      if (request.method === 'POST') {
+        visit.form = await request.readForm(FORM_BYTES_MAX);
+        if (!isOwnForm(session.id, visit.form.get('token') ?? ''))
+          throw new ApiError('forbidden', 'This form is not one of your session. Load its page again.');
+      }
+      if (request.path === '/sign-out' && request.method === 'POST') {
+        await sessions.end(session.id);
+        return redirect(link('/sign-in'), cookie(''));
+      }
+      if (request.path === '' && firstPath(visit.may) !== '') {
+        const first = firstPath(visit.may);
+        return first === null ? present(visit, NOTHING_ALLOWED) : redirect(link(first));
+      }
+      const { route, params } = routeOf(request);
+      visit.params = params;
+      return present(visit, await route.handle(visit));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return refusalPage(visit, error);
+    }
+  };
+
+  const answer = async (request: PageRequest): Promise<Answer> => {
+    const { path, method, headers } = request;
+    if (path.startsWith('/assets/')) {
+      const asset = assetAnswer(path.slice('/assets/'.length));
+      if (asset) return asset;
+    }
+    if (method === 'POST' && !isSameOrigin(headers, publicUrl)) {
+      const card = problemCard(
+        'This form came from another site',
+        'Nothing was changed.',
+        link(''),
+        'Go to the console',
+      );
+      return page(403, bare('Not allowed', assets, card));
+    }
+    if (path === '/sign-in' && method === 'POST') return signIn(request);
+    const id = sessionIdOf(headers);
+    const session = id === '' ? null : await sessions.find(id, new Date());
+    if (path === '/sign-in') {
+      const to = returnPath(request.query.get('to'), base);
+      return session ? redirect(to) : askForKey(to);
+    }
+    return session ? visitPage(request, session) : toSignIn(request, id === '' ? {} : cookie(''));
+  };
+
+  return { answer };
+}
+
+const NOTHING_ALLOWED = {
+  title: 'Nothing to see',
+  problems: NO_PROBLEMS,
+  body: html`<p>This key may not read anything that the console shows.</p>`,
+};
+
+const credentialOf = ({ credential }: Session): string =>
+  credential.kind === 'key' ? credential.key : credential.accessToken;
+
+/** The page of a request; throws 404 if there is none. */
+function routeOf({ method, path }: PageRequest): { route: PageRoute; params: Record<string, string> } {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  for (const { pattern, ...route } of ROUTES) {
+    const groups = route.method === wanted ? pattern.exec(path)?.groups : undefined;
+    if (!groups) continue;
+    const { _, ...params } = groups;
+    return { route, params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decode(value!)])) };
+  }
+  throw new ApiError('not_found', 'There is no such page.');
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new ApiError('not_found', 'There is no such page.');
+  }
+}

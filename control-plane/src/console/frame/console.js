@@ -1,0 +1,164 @@
+// @ts-nocheck the browser runs this file as it is; its types are those of a document that a test drives
+/**
+ * Keeps pages of the console up to date and lets them be used by keyboard. Every page is whole without it: it reads the same pages again and
+ * replaces the regions (`data-region`) that have changed.
+ */
+
+const main = document.querySelector('main');
+
+/** The element of a region in a document. */
+const regionOf = (name, within = document) => within.querySelector(`[data-region="${CSS.escape(name)}"]`);
+
+/** Whether somebody is using a region: it is left as it is then. */
+const isInUse = (region) =>
+  region.contains(document.activeElement) && document.activeElement.matches('input, select, textarea, summary, button');
+
+/** Replaces regions that differ; `names`: only these. */
+function replaceRegions(page, names = null) {
+  for (const next of page.querySelectorAll('[data-region]')) {
+    const name = next.dataset.region;
+    const shown = regionOf(name);
+    if (!shown || (names && !names.includes(name)) || plain(shown) === plain(next)) continue;
+    if (!names && (isInUse(shown) || shown.querySelector('details[open], input:checked'))) continue;
+    const focused = shown.contains(document.activeElement) ? document.activeElement : null;
+    const selector = focused?.id
+      ? `#${CSS.escape(focused.id)}`
+      : focused?.getAttribute('href')
+        ? `a[href="${CSS.escape(focused.getAttribute('href'))}"]`
+        : null;
+    shown.replaceWith(document.importNode(next, true));
+    if (selector) regionOf(name)?.querySelector(selector)?.focus({ preventScroll: true });
+  }
+}
+
+/** The markup without the tokens of forms, which are new on each page. */
+const plain = (region) => region.outerHTML.replaceAll(/name="token" value="[^"]*"/g, '');
+
+const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
+
+let isReading = false;
+async function readAgain() {
+  if (document.hidden || isReading) return;
+  isReading = true;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, credentials: 'same-origin' });
+    if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.reload();
+    else if (answer.ok) {
+      const page = parse(await answer.text());
+      replaceRegions(page);
+      if (main.dataset.every && !page.querySelector('main')?.dataset.every) stop();
+    }
+  } catch {
+    // The connection is gone for now; the next reading tries again.
+  } finally {
+    isReading = false;
+  }
+}
+
+let timer = 0;
+let events = null;
+function stop() {
+  clearInterval(timer);
+  events?.close();
+}
+if (main?.dataset.every) timer = setInterval(readAgain, Number(main.dataset.every) * 1000);
+if (main?.dataset.events) {
+  events = new EventSource(main.dataset.events);
+  events.addEventListener('state', readAgain);
+  events.addEventListener('error', () => events.close());
+}
+addEventListener('pagehide', stop);
+
+/** Forms that say what they would do while they are filled in: sent without their button, of the answer only some regions are shown. */
+for (const form of document.querySelectorAll('form[data-try]')) {
+  let waiting = 0;
+  let latest = 0;
+  const attempt = async () => {
+    const mine = ++latest;
+    const fields = new URLSearchParams(new FormData(form));
+    for (const [name, value] of new URLSearchParams(form.dataset.try)) fields.set(name, value);
+    const answer = await fetch(form.action, { method: 'POST', body: fields, credentials: 'same-origin' }).catch(
+      () => null,
+    );
+    if (!answer?.ok || mine !== latest) return;
+    replaceRegions(parse(await answer.text()), form.dataset.regions.split(' '));
+  };
+  const later = (event) => {
+    if (event.target.type === 'file') return;
+    clearTimeout(waiting);
+    waiting = setTimeout(attempt, event.type === 'change' ? 50 : 600);
+  };
+  form.addEventListener('input', later);
+  form.addEventListener('change', later);
+}
+
+/** A text file fills a field. */
+for (const input of document.querySelectorAll('input[type="file"][data-fills]'))
+  input.addEventListener('change', async () => {
+    const field = document.getElementById(input.dataset.fills);
+    if (field && input.files[0]) field.value = await input.files[0].text();
+  });
+
+/** Rows that are moved through by keyboard: j and k move, x selects, other keys press the button of the row that has them, ? shows all. */
+const rowsOf = () => [...document.querySelectorAll('tr[data-row]')];
+const currentRow = () => document.querySelector('tr[data-row].current');
+
+function moveTo(row) {
+  if (!row) return;
+  currentRow()?.classList.remove('current');
+  row.classList.add('current');
+  row.querySelector('.row-link, a')?.focus({ preventScroll: true });
+  const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
+  row.scrollIntoView({ block: 'nearest', behavior });
+}
+
+const KEYS = {
+  j: () => moveTo(rowsOf()[rowsOf().indexOf(currentRow()) + 1]),
+  k: () => moveTo(rowsOf()[Math.max(0, rowsOf().indexOf(currentRow()) - 1)]),
+  x: () => currentRow()?.querySelector('input[type="checkbox"]')?.click(),
+  u: () => document.querySelector('button[data-key="u"]')?.click(),
+  '?': () => document.getElementById('keys')?.togglePopover(),
+};
+
+document.addEventListener('keydown', (event) => {
+  if (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    event.target.matches('input:not([type="checkbox"]), textarea, select')
+  )
+    return;
+  if (rowsOf().length === 0) return;
+  const press =
+    KEYS[event.key] ??
+    (() =>
+      currentRow()
+        ?.querySelector(`button[data-key="${CSS.escape(event.key)}"]`)
+        ?.click());
+  press();
+});
+
+/** After an action the next row is the current one. */
+const first = rowsOf()[0];
+if (first) {
+  const kept = Number(sessionStorage.getItem(`row ${location.pathname}`) ?? -1);
+  if (kept >= 0) moveTo(rowsOf()[Math.min(kept, rowsOf().length - 1)]);
+  sessionStorage.removeItem(`row ${location.pathname}`);
+  document.addEventListener('submit', (event) => {
+    const row = event.target.closest('tr[data-row]') ?? currentRow();
+    if (row) sessionStorage.setItem(`row ${location.pathname}`, String(rowsOf().indexOf(row)));
+  });
+}
+
+/** One box selects all rows. */
+document.addEventListener('change', (event) => {
+  if (!event.target.matches('input[data-selects]')) return;
+  for (const box of document.querySelectorAll(`input[name="${CSS.escape(event.target.dataset.selects)}"]`))
+    box.checked = event.target.checked;
+});
+
+/** A slider over two pictures. */
+document.addEventListener('input', (event) => {
+  if (!event.target.matches('input[data-slides]')) return;
+  document.getElementById(event.target.dataset.slides)?.setAttribute('width', `${event.target.value}%`);
+});

@@ -1,0 +1,223 @@
+import { ApiError } from '../../http/api-error.ts';
+import { type Html, html } from '../../http/pages/html.ts';
+import { at } from '../api/console-api.ts';
+import type { Listed, Schemas } from '../api/schemas.ts';
+import { linkButton } from '../components/fields.ts';
+import { card, empty, tile } from '../components/tables.ts';
+import { agoWords, counted, money, number } from '../components/texts.ts';
+import type { PageRoute, Visit } from '../visit.ts';
+import { scanTable } from './scans/list-page.ts';
+
+type Scans = Listed<Schemas['ScanBrief']>;
+
+/** Something that a person should look at: how urgent, what, and where. */
+type Concern = { tone: 'high' | 'medium' | 'low'; text: string; detail: string; href: string };
+
+const WAITING = 'pending';
+const RUNNING = 'running,crawled,checking,rechecking';
+const ENDED = 'completed,partial,failed';
+const HOUR_MS = 3_600_000;
+const LISTED_MAX = 100;
+/** Concerns of one kind that are listed. */
+const CONCERNS_MAX = 5;
+
+/** What happens now, and what needs a person. */
+export const nowPage: PageRoute = {
+  method: 'GET',
+  path: '',
+  handle: async (visit) => {
+    const { may, link } = visit;
+    const [scans, concerns] = await Promise.all([may('scans.read') ? readScans(visit) : null, readConcerns(visit)]);
+    const body = html`${scans && tiles(visit, scans)}
+<section class="card" data-region="concerns"><h2>Needs a person <span class="count">${concerns.length === 0 ? 'nothing' : number(concerns.length)}</span></h2>${showConcerns(concerns)}</section>
+${scans && card('Latest scans', scans.latest.items.length > 0 ? scanTable(visit, scans.latest.items) : empty('No scans yet', 'The first one takes a minute.', may('scans.write') && linkButton('New scan', link('/scans/new'), 'main')), { region: 'latest', count: html`<a href="${link('/scans')}">all</a>` })}`;
+    return {
+      title: 'Now',
+      everySeconds: 5,
+      actions: may('scans.write') && linkButton('New scan', link('/scans/new'), 'main'),
+      body,
+    };
+  },
+};
+
+type Counts = { waiting: number; running: number; ended: Scans['items']; more: boolean; latest: Scans };
+
+async function readScans({ api, now }: Visit): Promise<Counts> {
+  const today = new Date(now.getTime() - HOUR_MS).toISOString().slice(0, 10);
+  const [waiting, running, ended, latest] = await Promise.all([
+    api.get<Scans>(at`/scans`, { status: WAITING, limit: 1 }),
+    api.get<Scans>(at`/scans`, { status: RUNNING, limit: 1 }),
+    api.get<Scans>(at`/scans`, { status: ENDED, date_from: today, limit: LISTED_MAX }),
+    api.get<Scans>(at`/scans`, { limit: 8 }),
+  ]);
+  const lastHour = ended.items.filter(({ created_at }) => now.getTime() - Date.parse(created_at) < HOUR_MS);
+  return {
+    waiting: waiting.total,
+    running: running.total,
+    ended: lastHour,
+    more: lastHour.length === LISTED_MAX,
+    latest,
+  };
+}
+
+function tiles({ link }: Visit, { waiting, running, ended, more }: Counts): Html {
+  const failed = ended.filter(({ status }) => status === 'failed').length;
+  return html`<div class="tiles" data-region="tiles">${tile(number(waiting), 'waiting', { href: link('/scans', { status: WAITING }) })}${tile(number(running), 'running', { href: link('/scans', { status: RUNNING }), tone: running > 0 ? 'busy' : '' })}${tile(`${number(ended.length)}${more ? '+' : ''}`, 'of the last hour have ended', { href: link('/scans', { status: ENDED }) })}${tile(number(failed), 'of these failed', { href: link('/scans', { status: 'failed' }), tone: failed > 0 ? 'high' : '' })}</div>`;
+}
+
+function showConcerns(concerns: Concern[]): Html {
+  if (concerns.length === 0)
+    return html`<p class="quiet">No open alerts, no failing endpoint or destination, no schedule that was skipped.</p>`;
+  return html`<ul class="concerns">${concerns.map(({ tone, text, detail, href }) => html`<li class="${tone}"><a href="${href}"><bdi>${text}</bdi></a><span class="quiet"><bdi>${detail}</bdi></span></li>`)}</ul>`;
+}
+
+/** Each kind is asked of the API on its own: what the credential may not see, or what fails, does not hide the others. */
+async function readConcerns(visit: Visit): Promise<Concern[]> {
+  const { may } = visit;
+  const kinds: [boolean, (visit: Visit) => Promise<Concern[]>][] = [
+    [may('alerts.read'), openAlerts],
+    [may('fleet.read'), fleetConcerns],
+    [may('webhooks.manage'), failingEndpoints],
+    [may('alert_notifications.manage'), failingDestinations],
+    [may('campaigns.read'), skippedSchedules],
+    [may('billing.read'), endingQuota],
+  ];
+  const read = await Promise.all(
+    kinds.filter(([allowed]) => allowed).map(([, ask]) => ask(visit).catch(asConcern(visit))),
+  );
+  const order = ['high', 'medium', 'low'];
+  return read.flat().toSorted((one, other) => order.indexOf(one.tone) - order.indexOf(other.tone));
+}
+
+const asConcern =
+  ({ link }: Visit) =>
+  (error: unknown): Concern[] => {
+    if (!(error instanceof ApiError) || error.status === 401) throw error;
+    return [{ tone: 'low', text: 'A part of this page could not be read', detail: error.message, href: link('') }];
+  };
+
+async function openAlerts({ api, link, now }: Visit): Promise<Concern[]> {
+  const [stats, { items }] = await Promise.all([
+    api.get<Schemas['AlertStats']>(at`/alerts/stats`),
+    api.get<Listed<Schemas['Alert']>>(at`/alerts`, { status: 'open', limit: 1 }),
+  ]);
+  const latest = items[0] ? `the latest is ${items[0].tag_display_name}, ${agoWords(items[0].created_at, now)}` : '';
+  return [
+    ...(stats.open > 0
+      ? [{ tone: 'high', text: counted(stats.open, 'open alert'), detail: latest, href: link('/alerts') } as const]
+      : []),
+    ...(stats.escalated > 0
+      ? [
+          {
+            tone: 'high',
+            text: counted(stats.escalated, 'escalated alert'),
+            detail: '',
+            href: link('/alerts', { status: 'escalated' }),
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+async function failingEndpoints({ api, link, now }: Visit): Promise<Concern[]> {
+  const found = await api.get<Schemas['Webhook'][] | Listed<Schemas['Webhook']>>(at`/webhooks`);
+  return itemsOf(found)
+    .filter(({ failing_since, disabled_reason }) => failing_since !== null || disabled_reason === 'failing')
+    .slice(0, CONCERNS_MAX)
+    .map(({ id, url, failing_since, is_active }) => ({
+      tone: is_active ? 'medium' : 'high',
+      text: is_active ? 'A webhook endpoint fails' : 'A webhook endpoint was switched off',
+      detail: `${url}${failing_since === null ? '' : `, since ${agoWords(failing_since, now)}`}`,
+      href: link(`/webhooks/${id}`),
+    }));
+}
+
+async function failingDestinations({ api, link, now }: Visit): Promise<Concern[]> {
+  const found = await api.get<Schemas['Destination'][] | Listed<Schemas['Destination']>>(
+    at`/alert-notifications/destinations`,
+  );
+  return itemsOf(found)
+    .filter(({ failing_since, disabled_reason }) => failing_since !== null || disabled_reason === 'failing')
+    .slice(0, CONCERNS_MAX)
+    .map(({ name, failing_since, is_active, last_delivery_error }) => ({
+      tone: is_active ? 'medium' : 'high',
+      text: is_active ? 'A destination of alerts fails' : 'A destination of alerts was switched off',
+      detail: `${name}${failing_since === null ? '' : `, since ${agoWords(failing_since, now)}`}${last_delivery_error === null ? '' : `: ${last_delivery_error}`}`,
+      href: link('/destinations'),
+    }));
+}
+
+async function skippedSchedules({ api, link, now }: Visit): Promise<Concern[]> {
+  const { items } = await api.get<Listed<Schemas['Campaign']>>(at`/campaigns`, { limit: LISTED_MAX });
+  return items
+    .filter((one) => one.last_schedule_problem !== null && !one.is_archived)
+    .slice(0, CONCERNS_MAX)
+    .map(({ id, name, last_schedule_problem }) => ({
+      tone: 'medium',
+      text: `A schedule was skipped: ${name}`,
+      detail: `${last_schedule_problem!.detail}, ${agoWords(last_schedule_problem!.at, now)}`,
+      href: link(`/campaigns/${id}`),
+    }));
+}
+
+/** The share of a quota from which on it is about to end. */
+const ENDING = 0.9;
+
+async function endingQuota({ api, link }: Visit): Promise<Concern[]> {
+  const billing = await api.get<Schemas['Billing']>(at`/billing`);
+  const { checks_per_period, checks_used, can_create_scan, block_reason } = billing;
+  const href = link('/usage');
+  if (!can_create_scan) return [{ tone: 'high', text: 'No scan can be created', detail: block_reason ?? '', href }];
+  if (checks_per_period !== null && checks_used >= ENDING * checks_per_period)
+    return [
+      {
+        tone: 'medium',
+        text: 'The checks of this period are about to end',
+        detail: `${number(checks_used)} of ${number(checks_per_period)} are used; further ones cost ${money(billing.price_per_extra_check_micros)}`,
+        href,
+      },
+    ];
+  return [];
+}
+
+async function fleetConcerns({ api, link }: Visit): Promise<Concern[]> {
+  const { nodes, queue, desired_nodes } = await api.get<Schemas['Fleet']>(at`/fleet`);
+  const running = nodes.working + nodes.overloaded;
+  const waiting = queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign;
+  const href = link('/fleet');
+  return [
+    ...(running === 0
+      ? [
+          {
+            tone: 'high',
+            text: 'No browser node takes work',
+            detail: `${counted(waiting, 'job')} waiting`,
+            href,
+          } as const,
+        ]
+      : []),
+    ...(running > 0 && desired_nodes > running
+      ? [
+          {
+            tone: 'medium',
+            text: 'The fleet is too small',
+            detail: `${counted(running, 'node')} where ${number(desired_nodes)} are wanted`,
+            href,
+          } as const,
+        ]
+      : []),
+    ...(nodes.overloaded > 0
+      ? [
+          {
+            tone: 'medium',
+            text: counted(nodes.overloaded, 'overloaded node'),
+            detail: 'no work until less of the machine is in use',
+            href,
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+/** The items of a list, whole or a page of it. */
+export const itemsOf = <T>(found: T[] | { items: T[] }): T[] => (Array.isArray(found) ? found : found.items);

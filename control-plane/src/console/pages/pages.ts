@@ -1,0 +1,42 @@
+import type { PageRoute } from '../visit.ts';
+import { act } from './act.ts';
+import { alertList, decideAll, decideAllNow, decideSelected } from './alerts.ts';
+import {
+  campaignList,
+  campaignPage,
+  editCampaign,
+  newCampaign,
+  runCompare,
+  runPage,
+  saveCampaign,
+} from './campaigns.ts';
+import { nowPage } from './now.ts';
+import { bulkCreate, bulkForm } from './scans/bulk-page.ts';
+import { scanList } from './scans/list-page.ts';
+import { createScan, newScan } from './scans/new-page.ts';
+import { comparePage, scanFiles, scanPage } from './scans/scan-page.ts';
+
+/** The pages of the console. A path without parameters goes before one that would match it too. */
+export const PAGES: PageRoute[] = [
+  act,
+  nowPage,
+  scanList,
+  newScan,
+  createScan,
+  bulkForm,
+  bulkCreate,
+  comparePage,
+  scanPage,
+  ...scanFiles,
+  alertList,
+  decideSelected,
+  decideAll,
+  decideAllNow,
+  campaignList,
+  newCampaign,
+  ...saveCampaign,
+  campaignPage,
+  editCampaign,
+  runPage,
+  runCompare,
+];

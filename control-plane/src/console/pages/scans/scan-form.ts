@@ -1,0 +1,115 @@
+import type { Schemas } from '../../api/schemas.ts';
+
+/** The targets of a scan, as the form names them. */
+export const TARGET_KINDS = ['url', 'ad_tag', 'vast_tag'] as const;
+type TargetKind = (typeof TARGET_KINDS)[number];
+
+/** What the form of a scan has, as texts. */
+export type ScanFields = Record<
+  | 'kind'
+  | 'target'
+  | 'country_code'
+  | 'emulator_id'
+  | 'proxy_type'
+  | 'region'
+  | 'city'
+  | 'isp'
+  | 'referrer'
+  | 'campaign_id'
+  | 'ad_discovery'
+  | 'max_discovered_ads'
+  | 'repeat_count'
+  | 'repeat_mode'
+  | 'retry_max_attempts'
+  | 'labels',
+  string
+>;
+
+export const EMPTY_FIELDS: ScanFields = {
+  ...{
+    kind: 'url',
+    target: '',
+    country_code: '',
+    emulator_id: '',
+    proxy_type: 'residential',
+    region: '',
+    city: '',
+    isp: '',
+  },
+  ...{
+    referrer: '',
+    campaign_id: '',
+    ad_discovery: '',
+    max_discovered_ads: '',
+    repeat_count: '1',
+    repeat_mode: 'isolated',
+  },
+  ...{ retry_max_attempts: '0', labels: '' },
+};
+
+/** The fields in a form or an address. */
+export const fieldsOf = (sent: URLSearchParams): ScanFields =>
+  Object.fromEntries(
+    Object.entries(EMPTY_FIELDS).map(([name, initial]) => [
+      name,
+      sent.has(name) ? (sent.get(name) ?? '') : sent.size === 0 ? initial : name === 'ad_discovery' ? '' : initial,
+    ]),
+  ) as ScanFields;
+
+/** The address query that fills the form with the settings of a scan. */
+export const formQueryOf = ({ id }: Pick<Schemas['Scan'], 'id'>): Record<string, string> => ({ from: id });
+
+/** The settings of a scan as fields. */
+export function fieldsOfScan(scan: Schemas['Scan']): ScanFields {
+  const kind: TargetKind = scan.ad_tag !== null ? 'ad_tag' : scan.vast_tag !== null ? 'vast_tag' : 'url';
+  return {
+    kind,
+    target: scan.ad_tag ?? scan.vast_tag ?? scan.url,
+    ...{ country_code: scan.country_code, emulator_id: scan.emulator_id },
+    proxy_type: scan.proxy?.proxy_type ?? 'residential',
+    ...{ region: scan.proxy?.region ?? '', city: scan.proxy?.city ?? '', isp: scan.proxy?.isp ?? '' },
+    ...{ referrer: scan.referrer ?? '', campaign_id: scan.campaign_id ?? '' },
+    ad_discovery: scan.ad_discovery ? 'yes' : '',
+    max_discovered_ads: scan.ad_discovery ? String(scan.max_discovered_ads ?? '') : '',
+    ...{ repeat_count: '1', repeat_mode: 'isolated', retry_max_attempts: String(scan.retry_max_attempts) },
+    labels: Object.entries(scan.labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .join('\n'),
+  };
+}
+
+/** The body of `POST /scans`. What is not a number is sent as it is, so that the API says what is wrong with it. */
+export function scanBody(fields: ScanFields): Record<string, unknown> {
+  const { kind, target, country_code, emulator_id, proxy_type, region, city, isp } = fields;
+  const isSweep = fields.ad_discovery !== '' && kind === 'url';
+  const places = { ...(region !== '' && { region }), ...(city !== '' && { city }), ...(isp !== '' && { isp }) };
+  const labels = labelsOf(fields.labels);
+  const name = TARGET_KINDS.find((one) => one === kind) ?? 'url';
+  return {
+    [name]: name === 'url' ? target.trim() : target,
+    country_code,
+    emulator_id,
+    ...((proxy_type !== 'residential' || Object.keys(places).length > 0) && { proxy: { proxy_type, ...places } }),
+    ...(fields.referrer !== '' && { referrer: fields.referrer }),
+    ...(fields.campaign_id !== '' && { campaign_id: fields.campaign_id }),
+    ...(isSweep && { ad_discovery: true }),
+    ...(isSweep && fields.max_discovered_ads !== '' && { max_discovered_ads: numberOr(fields.max_discovered_ads) }),
+    ...(fields.repeat_count !== '1' && {
+      repeat_count: numberOr(fields.repeat_count),
+      repeat_mode: fields.repeat_mode,
+    }),
+    ...(fields.retry_max_attempts !== '0' && { retry_max_attempts: numberOr(fields.retry_max_attempts) }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+  };
+}
+
+export const numberOr = (text: string): number | string => (/^-?\d+$/.test(text.trim()) ? Number(text) : text);
+
+/** Labels, one `key=value` on each line. */
+export function labelsOf(text: string): Record<string, string> {
+  const lines = text.split('\n').map((line) => line.trim());
+  const pairs = lines
+    .filter((line) => line !== '')
+    .map((line) => [line.split('=', 1)[0]!.trim(), line.split('=').slice(1).join('=').trim()]);
+  return Object.fromEntries(pairs);
+}

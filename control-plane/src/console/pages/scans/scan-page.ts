@@ -1,0 +1,254 @@
+import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
+import { type Html, html } from '../../../http/pages/html.ts';
+import { showVerdict } from '../../../scanning/reports/report-page.ts';
+import { showCompanies } from '../../../scanning/reports/show-companies.ts';
+import { showCreative, showRequests } from '../../../scanning/reports/show-creative.ts';
+import { showClassification, showExit, showTiming } from '../../../scanning/reports/show-facts.ts';
+import { showLandings, showMainChain, showPicture, showTabs } from '../../../scanning/reports/show-landings.ts';
+import { showLimits } from '../../../scanning/reports/show-limits.ts';
+import { showSweep } from '../../../scanning/reports/show-sweep.ts';
+import { showFindings } from '../../../scanning/reports/show-tags.ts';
+import { showUrl } from '../../../scanning/reports/show-url.ts';
+import { showVast, showVideo } from '../../../scanning/reports/show-vast.ts';
+import { isInProgress, verdictOf } from '../../../scanning/reports/verdict.ts';
+import { at, withQuery } from '../../api/console-api.ts';
+import type { Listed, Schemas } from '../../api/schemas.ts';
+import { action } from '../../components/actions.ts';
+import { linkButton } from '../../components/fields.ts';
+import { card, facts, table } from '../../components/tables.ts';
+import { number, short, shortId, showTime } from '../../components/texts.ts';
+import type { PageRoute, Visit } from '../../visit.ts';
+import { pictureSize } from './picture-size.ts';
+import { reportOfScan, type ScanAnswers } from './report-of-scan.ts';
+import { formQueryOf } from './scan-form.ts';
+
+type Scan = Schemas['Scan'];
+
+/** A scan: its progress, then all of its report, and what only its owner sees. */
+export const scanPage: PageRoute = {
+  method: 'GET',
+  path: '/scans/{id}',
+  handle: async (visit) => {
+    const { link, params, may } = visit;
+    const answers = await readAnswers(visit, params.id!);
+    const { scan } = answers;
+    const report = reportOfScan(answers);
+    const verdict = verdictOf(report);
+    const subject = showCreative(report) ?? showVideo(report);
+    const picture = report.sweep?.page ? null : (subject ?? showPicture(report));
+    const isOpen = isInProgress(report);
+    const left = [picture, showTiming(report)].filter((part) => part !== null);
+    const right = [showFindings(report), showLimits(report), showClassification(report), showExit(report)].filter(
+      (part) => part !== null,
+    );
+    const alerts = may('alerts.read') && scan.campaign_id !== null ? await readAlerts(visit, scan) : [];
+    return {
+      title: titleOf(scan),
+      above: above(visit, scan),
+      actions: actions(visit, scan),
+      ...(isOpen && { everySeconds: 4, events: link(`/scans/${scan.id}/events`) }),
+      body: html`<div class="stack" data-region="scan">${showVerdict(report, verdict)}${ownFacts(visit, scan)}${alertsOf(visit, alerts)}${showSweep(report)}
+${left.length + right.length > 0 && html`<div class="columns-${left.length > 0 && right.length > 0 ? 2 : 1}">${left.length > 0 && html`<div class="stack">${left}</div>`}${right.length > 0 && html`<div class="stack">${right}</div>`}</div>`}
+${showVast(report)}${subject ? showLandings(report) : html`${showMainChain(report)}${showTabs(report)}`}${showRequests(report)}${showCompanies(report)}${ruleCosts(visit, answers)}${sentTarget(scan)}</div>`,
+    };
+  },
+};
+
+/** Distinguishes the page from others in the tabs of the reader's browser. */
+const titleOf = ({ url, slot_index, ad_tag, vast_tag }: Scan): string => {
+  const on = URL.parse(url)?.host ?? '';
+  if (slot_index !== null) return `Ad ${slot_index + 1} on ${on}`;
+  return on !== '' ? short(on, 60) : ad_tag !== null ? 'Ad tag' : vast_tag !== null ? 'Video ad tag' : 'Scan';
+};
+
+async function readAnswers({ api }: Visit, id: string): Promise<ScanAnswers> {
+  const [scan, tags, definitions] = await Promise.all([
+    api.get<Scan>(at`/scans/${id}`),
+    api.get<Schemas['ScanTag'][]>(at`/scans/${id}/tags`),
+    api.ask<Schemas['TagDef'][]>(at`/tag-definitions`),
+  ]);
+  if (scan.ad_blocks === null) return { scan, tags, definitions, children: [], picture: null };
+  const { items } = await api.get<Listed<Schemas['ScanBrief']>>(at`/scans/${id}/children`, { limit: 100 });
+  const children = await Promise.all(
+    items.map(async (child) => ({
+      scan: child,
+      tags: await api.ask<Schemas['ScanTag'][]>(at`/scans/${child.id}/tags`),
+    })),
+  );
+  const picture = scan.screenshot_url === '' ? null : await pictureSize(() => api.file(at`/scans/${id}/screenshot`));
+  return { scan, tags, definitions, children, picture };
+}
+
+const readAlerts = async ({ api }: Visit, scan: Scan): Promise<Schemas['Alert'][]> => {
+  const { items } = await api.get<Listed<Schemas['Alert']>>(at`/alerts`, { campaign_id: scan.campaign_id, limit: 100 });
+  return items.filter(({ scan_id }) => scan_id === scan.id);
+};
+
+function above(
+  { link }: Visit,
+  { parent_scan_id, repeat_leader_id, repeat_total, campaign_id, campaign_name }: Scan,
+): Html {
+  return html`<a href="${link('/scans')}">Scans</a>${campaign_id !== null && html` · <a href="${link(`/campaigns/${campaign_id}`)}"><bdi>${campaign_name ?? 'Campaign'}</bdi></a>`}${parent_scan_id !== null && html` · <a href="${link(`/scans/${parent_scan_id}`)}">the sweep that found this ad</a>`}${repeat_total > 1 && repeat_leader_id !== null && html` · <a href="${link('/scans', { repeat_leader_id })}">all ${repeat_total} repeats</a>`}`;
+}
+
+function actions(visit: Visit, scan: Scan): Html {
+  const { link, may } = visit;
+  const back = link(`/scans/${scan.id}`);
+  const cancel = {
+    label: 'Cancel',
+    method: 'POST',
+    path: at`/scans/${scan.id}/cancel`,
+    done: 'cancelled',
+    back,
+    tone: 'danger',
+  } as const;
+  return html`${may('scans.write') && scan.status === 'pending' && action(visit, cancel)}${linkButton('Public report', scan.public_report_url)}${isFinal(scan.status) && linkButton('Compare', link('/scans/compare', { a: scan.id }))}${may('scans.write') && scan.slot_index === null && linkButton('Scan again', link('/scans/new', formQueryOf(scan)), 'main')}`;
+}
+
+function ownFacts({ link, now }: Visit, scan: Scan): Html {
+  const report = reportOfScan({ scan, tags: [], definitions: [], children: [], picture: null });
+  const labels = Object.entries(scan.labels);
+  const files: [string, string][] = [
+    [scan.creative_html_url, 'creative-html'],
+    [scan.creative_video_url, 'creative-video'],
+    [scan.vast_xml_url, 'vast-xml'],
+  ];
+  const shown = files
+    .filter(([url]) => url !== '')
+    .map(([, name]) => html`<a href="${link(`/scans/${scan.id}/${name}`)}" download>${name}</a> `);
+  const text = scan.ad_tag ?? scan.vast_tag;
+  return html`<section class="card"><dl class="facts">
+<div class="wide"><dt>${text === null ? 'Page' : scan.ad_tag === null ? 'Video ad tag' : 'Ad tag'}</dt><dd>${scan.url !== '' ? showUrl(scan.url) : text !== null && /^\s*https?:/i.test(text) ? showUrl(text.trim()) : html`${number(text?.length ?? 0)} characters of markup, shown below`}</dd></div>
+${scan.offer_url !== '' && scan.offer_url !== scan.url && html`<div class="wide"><dt>Landing</dt><dd>${showUrl(scan.offer_url)}</dd></div>`}
+${scan.referrer !== null && html`<div class="wide"><dt>Referrer</dt><dd>${showUrl(scan.referrer)}</dd></div>`}
+<div><dt>Country</dt><dd>${report.country}</dd></div><div><dt>Device</dt><dd>${report.device}</dd></div>
+<div><dt>Requested</dt><dd>${showTime(scan.created_at, now)}</dd></div>${scan.completed_at !== null && html`<div><dt>Ended</dt><dd>${showTime(scan.completed_at, now)}</dd></div>`}
+<div><dt>Attempt</dt><dd>${scan.retry_attempt + 1} of ${scan.retry_max_attempts + 1}</dd></div>
+${(scan.network || scan.network_host) !== '' && html`<div><dt>Ad network</dt><dd><bdi>${scan.network || scan.network_host}</bdi></dd></div>`}
+${labels.map(([key, value]) => html`<div><dt><bdi>${key}</bdi></dt><dd><a href="${link('/scans', { [`label_${key}`]: value })}"><bdi>${value}</bdi></a></dd></div>`)}
+${shown.length > 0 && html`<div><dt>Files</dt><dd>${shown}</dd></div>`}
+<div><dt>Id</dt><dd><code>${scan.id}</code></dd></div></dl></section>`;
+}
+
+function alertsOf({ link, now }: Visit, alerts: Schemas['Alert'][]): Html | null {
+  if (alerts.length === 0) return null;
+  const rows = alerts.map((one) => [
+    html`<a href="${link('/alerts', { campaign_id: one.campaign_id, tag: one.tag_slug })}"><bdi>${one.tag_display_name}</bdi></a>`,
+    html`<span class="chip ${one.status === 'open' || one.status === 'escalated' ? 'high' : 'off'}">${one.status}</span>`,
+    html`<bdi>${one.policy_set_name ?? ''}</bdi>`,
+    showTime(one.created_at, now),
+  ]);
+  return card(
+    'Alerts',
+    table(
+      'Alerts of this scan',
+      [{ label: 'Finding' }, { label: 'Status' }, { label: 'Policy set' }, { label: 'Raised', kind: 'number' }],
+      rows,
+    ),
+    { count: alerts.length },
+  );
+}
+
+/** Which rules matched, where, and what that cost. */
+function ruleCosts({ link }: Visit, { tags }: ScanAnswers): Html | null {
+  const matched = tags.filter((tag) => tag.match !== null);
+  if (matched.length === 0) return null;
+  const rows = matched.map(({ match, tag_slug }) => [
+    html`<a href="${link(`/rules/${match!.rule_id}`)}"><bdi>${match!.rule_name || 'A rule'}</bdi></a>`,
+    html`<code>${match!.rule_type}</code>`,
+    html`<code>${tag_slug}</code>`,
+    html`${match!.place}${match!.landing !== null && ` of landing ${match!.landing}`}, at ${number(match!.offset)}`,
+    `${number(match!.elapsed_ms)} ms`,
+  ]);
+  return card(
+    'Rules that matched',
+    table(
+      'Rules that matched',
+      [{ label: 'Rule' }, { label: 'Type' }, { label: 'Tag' }, { label: 'Where' }, { label: 'CPU', kind: 'number' }],
+      rows,
+    ),
+    { count: matched.length },
+  );
+}
+
+/** The most characters of a tag that are shown. */
+const TARGET_MAX = 10_000;
+
+function sentTarget({ ad_tag, vast_tag }: Scan): Html | null {
+  const text = ad_tag ?? vast_tag;
+  if (text === null || /^\s*https?:/i.test(text)) return null;
+  return html`<details class="card fold"><summary>The ${ad_tag === null ? 'video ad tag' : 'ad tag'} as it was sent</summary><pre class="source" tabindex="0"><code><bdi>${text.slice(0, TARGET_MAX)}</bdi></code></pre>${text.length > TARGET_MAX && html`<p class="quiet">${number(text.length - TARGET_MAX)} more characters</p>`}</details>`;
+}
+
+/** Two scans side by side. */
+export const comparePage: PageRoute = {
+  method: 'GET',
+  path: '/scans/compare',
+  handle: async (visit) => {
+    const { query, link } = visit;
+    const ids = ['a', 'b'].map((name) => query.get(name) ?? '');
+    const form = html`<form class="filters card" method="get" action="${link('/scans/compare')}">${['a', 'b'].map((name, index) => html`<div class="field"><label for="${name}">${index === 0 ? 'One scan' : 'The other'}</label><input id="${name}" name="${name}" value="${ids[index]!}" spellcheck="false" placeholder="id of a scan"></div>`)}<div class="filter-buttons"><button class="button main">Compare</button></div></form>`;
+    if (ids.some((id) => id === ''))
+      return { title: 'Compare two scans', above: html`<a href="${link('/scans')}">Scans</a>`, body: form };
+    const both = await Promise.all(ids.map((id) => readAnswers(visit, id)));
+    const slugs = [...new Set(both.flatMap(({ tags }) => tags.map(({ tag_slug }) => tag_slug)))];
+    const differing = both.map((one, index) =>
+      slugs.filter(
+        (slug) =>
+          one.tags.some((tag) => tag.tag_slug === slug) && !both[1 - index]!.tags.some((tag) => tag.tag_slug === slug),
+      ),
+    );
+    const columns = both.map((one, index) => compared(visit, one, new Set(differing[index])));
+    return {
+      title: 'Compare two scans',
+      above: html`<a href="${link('/scans')}">Scans</a>`,
+      body: html`${form}<div class="columns-2 equal">${columns}</div>`,
+    };
+  },
+};
+
+function compared({ link, now }: Visit, answers: ScanAnswers, only: ReadonlySet<string>): Html {
+  const { scan, tags } = answers;
+  const report = reportOfScan(answers);
+  const found = [...new Map(tags.map((tag) => [tag.tag_slug, tag])).values()].map(
+    (tag) =>
+      html`<li class="chip ${tag.severity}"><bdi>${tag.display_name}</bdi>${only.has(tag.tag_slug) && html` <small>only here</small>`}</li>`,
+  );
+  return html`<div class="stack"><section class="card"><h2><a href="${link(`/scans/${scan.id}`)}">${verdictOf(report).title}</a></h2>${facts(
+    [
+      ['Target', scan.url === '' ? 'a tag' : showUrl(scan.url, 80)],
+      ['Landing', scan.offer_url === '' ? 'none' : showUrl(scan.offer_url, 80)],
+      ['Country and device', `${report.country}, ${report.device}`],
+      ['Requested', showTime(scan.created_at, now)],
+      ['Redirects', String(Math.max(0, scan.redirect_chain.length - 1))],
+      ['Id', shortId(scan.id)],
+    ],
+  )}<ul class="chips">${found.length > 0 ? found : html`<li class="quiet">No findings</li>`}</ul></section>${showCreative(report) ?? showPicture(report)}${showMainChain(report)}</div>`;
+}
+
+/** Files of a scan, with the permission of the person. Only pictures are shown; everything else is what a hostile server sent, and is downloaded. */
+export const scanFiles: PageRoute[] = [
+  'screenshot',
+  'creative-screenshot',
+  'landings/{ord}/screenshot',
+  'creative-html',
+  'creative-video',
+  'vast-xml',
+  'events',
+].map((name) => ({
+  method: 'GET',
+  path: `/scans/{id}/${name}`,
+  handle: async ({ api, params, query }) => {
+    const file = name.replace('{ord}', encodeURIComponent(params.ord ?? ''));
+    // A picture of the whole page is that in its own size.
+    const width = query.get('whole') === 'yes' ? null : query.get('w');
+    const answer = await api.file(withQuery(`${at`/scans/${params.id!}`}/${file}`, { w: width }));
+    if (name.endsWith('screenshot') || name === 'events') return { answer };
+    const headers = {
+      ...answer.headers,
+      'Content-Disposition': `attachment; filename="${name}"`,
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+    };
+    return { answer: { ...answer, headers } };
+  },
+}));

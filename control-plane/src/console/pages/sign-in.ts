@@ -1,0 +1,20 @@
+import { type Html, html } from '../../http/pages/html.ts';
+import { button, hidden } from '../components/fields.ts';
+
+/** The form that takes an API key. `problem`: why the last one was refused; `oauth`: the address of the sign-in by OAuth, null: there is none. */
+export function signInForm(action: string, to: string, problem: string | null, oauth: string | null): Html {
+  const invalid = problem !== null && html` aria-invalid="true" aria-describedby="problem"`;
+  return html`<section class="card"><h1>Sign in</h1>
+<form method="post" action="${action}">${hidden('to', to)}
+${problem !== null && html`<p class="problem" id="problem" role="alert">${problem}</p>`}
+<label for="key">API key of your organization</label>
+<input id="key" name="key" type="password" required autofocus autocomplete="current-password" spellcheck="false" maxlength="500"${invalid}>
+<div class="buttons">${button('Sign in')}</div>
+</form>
+${oauth !== null && html`<p><a href="${oauth}">Sign in by OAuth instead</a>: choose what the console may do, and end it in one place.</p>`}
+<p class="quiet">The key stays on the server; scripts of this page cannot read it. <code>npm start</code> prints the first key after the word <code>key</code>.</p></section>`;
+}
+
+/** Says why a request cannot go on, with a way out. */
+export const problemCard = (title: string, text: string, href: string, label: string): Html =>
+  html`<section class="card"><h1>${title}</h1><p>${text}</p><p><a href="${href}">${label}</a></p></section>`;

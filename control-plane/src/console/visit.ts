@@ -1,0 +1,52 @@
+import type { Permission } from '../http/caller.ts';
+import type { Html } from '../http/pages/html.ts';
+import type { Answer } from '../http/route.ts';
+import type { PageRequest } from '../http/serve-console.ts';
+import type { ConsoleApi, Query } from './api/console-api.ts';
+import type { Schemas } from './api/schemas.ts';
+import type { Problems } from './components/problems.ts';
+
+/** A request of a person who is signed in, for a page. */
+export type Visit = {
+  api: ConsoleApi;
+  who: Schemas['Credential'];
+  may: (permission: Permission) => boolean;
+  /** The ids in the path of the page. */
+  params: Record<string, string>;
+  query: URLSearchParams;
+  /** The form that was sent; empty for a page that is only read. */
+  form: URLSearchParams;
+  /** The address of a page of the console; `path` begins with a slash. */
+  link: (path: string, query?: Query) => string;
+  /** The hidden field that makes a form one of this session. */
+  token: () => Html;
+  /** The base URL that clients use. */
+  publicUrl: string;
+  request: PageRequest;
+  now: Date;
+};
+
+/**
+ * A page. `everySeconds`: how often its regions (`data-region`) are read again by its script; `events`: the address of an event stream, after each
+ * event of which they are; `wide`: it uses the whole width.
+ */
+export type Page = {
+  title: string;
+  /** What stands above the title, such as a way back. */
+  above?: Html | null | false;
+  actions?: Html | Html[] | null | false;
+  body: Html;
+  status?: number;
+  everySeconds?: number;
+  events?: string;
+  problems?: Problems;
+};
+
+export type PageResult = Page | { redirect: string } | { answer: Answer };
+
+/** A page of the console. `path`: with `{id}`; `permission`: without it, the page is not listed in the navigation. */
+export type PageRoute = {
+  method: 'GET' | 'POST';
+  path: string;
+  handle: (visit: Visit) => Promise<PageResult> | PageResult;
+};

@@ -1,0 +1,263 @@
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { newId } from '@adsweep/shared/ids.ts';
+import sharp from 'sharp';
+import type { ScanRecord } from '../../src/scan/scan.ts';
+import { childScanId, newChildScan } from '../../src/scanning/scans/request/new-child-scan.ts';
+import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
+import { raiseAlert } from './alert-doubles.ts';
+import { PRICE_MICROS } from './open-plane.ts';
+import { ORGANIZATIONS, PAGE, type RunningApi } from './running-api.ts';
+import { captureOf } from './running-farm.ts';
+import { CATALOGUE } from './sample-catalogue.ts';
+import { sampleHop, sampleLanding, sampleTag } from './sample-scan.ts';
+import { sampleAds } from './sample-sweep.ts';
+import { storeCapture } from './store-capture.ts';
+
+const MINUTE = 60_000;
+
+/** A picture of a page with a headline and some lines. */
+function picture(name: string, width: number, height: number, hue: number): Promise<Buffer> {
+  const lines = Array.from(
+    { length: Math.floor(height / 60) },
+    (_, at) =>
+      `<rect x="5%" y="${40 + at * 60}" width="${60 + ((at * 13) % 30)}%" height="${at === 0 ? 34 : 16}" fill="hsl(${hue},40%,${at === 0 ? 40 : 75}%)"/>`,
+  );
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="hsl(${hue},60%,95%)"/>${lines.join('')}</svg>`;
+  const drawn = sharp(Buffer.from(svg));
+  return (name.endsWith('.webp') ? drawn.webp() : drawn.jpeg()).toBuffer();
+}
+
+/**
+ * What a console shows: finished, running and failed scans, a sweep with its ads, a campaign with a run, alerts, a rule, a policy set, a webhook, a
+ * destination and keys. `words`: what becomes of each text that somebody else decides on.
+ */
+export async function consoleWorld(api: RunningApi, words: (text: string) => string = (text) => text) {
+  const now = Date.now();
+  const ago = (minutes: number) => new Date(now - minutes * MINUTE);
+  const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+  const made = async (path: string, body: unknown, status = 201) => {
+    const answer = await api.post(path, body);
+    if (answer.status !== status) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+
+  const policySet = await made('/api/v1/policy-sets', {
+    name: words('Brand safety'),
+    description: words('What we never want.'),
+    entries: [
+      { rule_type: 'tag', tag_slug: 'auto_redirect' },
+      { rule_type: 'brand', brand: words('Acme') },
+    ],
+  });
+  const campaign = await made('/api/v1/campaigns', {
+    ...{ name: words('Spring offer'), url: PAGE.url, country_codes: ['US', 'PT'], policy_set_id: policySet.id },
+    ...{ emulator_specific_ids: ['windows_chrome', 'android_phone_pixel_8'], emulator_mode: 'all' },
+    ...{ schedule_type: 'weekly', schedule_weekly: { 0: [8, 20], 3: [8] }, schedule_timezone: 'Europe/Berlin' },
+  });
+  const { run_id: runId } = (await api.post(`/api/v1/campaigns/${campaign.id}/run`)).body;
+  const rule = await made('/api/v1/custom-rules', {
+    name: words('Miracle cures'),
+    tag_slug: 'miracle_cure',
+    rule_type: 'stopword_content',
+    config: { contains: [words('miracle'), 'cure'] },
+  });
+
+  const scanAt = (minutes: number, request: object = PAGE, change: Partial<ScanRecord> = {}): ScanRecord => ({
+    ...newScan({ ...PAGE, ...request }, { id: newId(), country: 'US' }, CATALOGUE, options, ago(minutes)),
+    ...change,
+  });
+  const ended = (scan: ScanRecord, change: Partial<ScanRecord> = {}): ScanRecord => ({
+    ...scan,
+    status: 'completed',
+    labels: { team: words('red') },
+    classification: {
+      brand: words('Acme'),
+      ai_category: { tier1: words('Shopping'), tier2: 'Shoes', tier3: null, tier4: null },
+      iab_v3: null,
+      custom_taxonomies: [],
+    },
+    exit: {
+      ...{ provider: words('Exits Ltd.'), exit_id: words('exit-7'), country_code: 'US', proxy_type: 'residential' },
+      ...{
+        region: words('Texas'),
+        city: words('Austin'),
+        isp: words('Example Telecom'),
+        session: 's',
+        ip: '203.0.113.7',
+      },
+      ...{ observed_country_code: 'US', asn: words('AS64500'), attempts: 1 },
+    },
+    network: words('Example Ads'),
+    network_host: words('ads.example'),
+    started_at: new Date(scan.created_at.getTime() + 2_000),
+    crawled_at: new Date(scan.created_at.getTime() + 9_000),
+    completed_at: new Date(scan.created_at.getTime() + 10_000),
+    ...change,
+  });
+  const landing = (hue: number) =>
+    sampleLanding(0, {
+      page_title: words(`You have been chosen ${hue}`),
+      final_url: words('http://stuck.offers.example/landing'),
+      screenshot: 'landing-0.webp',
+      redirect_chain: [
+        sampleHop('http://go.redirects.example/parcel', 'initial', 302, 41),
+        sampleHop(words('http://track.tracker.example/c/parcel?source=news'), 'http', 200, 122),
+      ],
+    });
+  const store = async (
+    scan: ScanRecord,
+    seen: Partial<Capture>,
+    sizes: [name: string, width: number, height: number][],
+    hue: number,
+  ) => {
+    const files = await Promise.all(
+      sizes.map(async ([name, width, height]) => ({ name, bytes: await picture(name, width, height, hue) })),
+    );
+    const summary = await storeCapture(api, scan._id, captureOf([], seen), files);
+    const whole = {
+      ...scan,
+      capture: { ...summary, has_creative_screenshot: sizes.some(([name]) => name.startsWith('creative')) },
+    };
+    await api.scans.insertUnlessExists(whole as ScanRecord);
+    return scan._id;
+  };
+
+  const match = {
+    rule_id: rule.id,
+    rule_name: words('Miracle cures'),
+    rule_type: 'stopword_content',
+    place: 'text',
+    landing: 0,
+    offset: 1_204,
+    excerpt: words('the «miracle» that doctors hide'),
+    elapsed_ms: 3,
+  } as const;
+  const page = ended(scanAt(4, {}, { campaign_id: campaign.id }), {
+    tags: [
+      sampleTag('auto_redirect', words('The page left its domain by itself.'), words('http://stuck.offers.example/')),
+      { ...sampleTag('autosound', words('Sound started.')) },
+      { ...sampleTag('miracle_cure', words('miracle')), match },
+    ],
+  });
+  const pageId = await store(page, { landings: [landing(210)] }, [['landing-0.webp', 1_280, 2_400]], 210);
+  const adTag = ended(
+    scanAt(12, { url: undefined, ad_tag: words('<script src="https://ads.example/tag.js"></script>') }),
+    { tags: [sampleTag('creative_interactive', words('An arrow.'))] },
+  );
+  const creative = {
+    width: 300,
+    height: 250,
+    page_url: 'https://publisher.example/',
+    redirect_chain: [sampleHop(words('https://ads.example/frame.html'), 'initial', 200, 60)],
+    requests: [],
+  };
+  const adTagId = await store(
+    adTag,
+    { landings: [landing(120)], creative: creative as unknown as NonNullable<Capture['creative']> },
+    [
+      ['landing-0.webp', 800, 900],
+      ['creative.jpeg', 300, 250],
+    ],
+    120,
+  );
+
+  const sweep = ended(scanAt(30, { url: 'https://news.example/', ad_discovery: true }), {});
+  const ads = sampleAds(3, (slot) => ({
+    network: words('Example Ads'),
+    y: 320 * slot,
+    ...(slot === 3 && { not_scanned: 'cap' as const }),
+  }));
+  const sweepId = await store(
+    sweep,
+    { landings: [landing(30)], ad_blocks: ads },
+    [['landing-0.webp', 1_280, 1_600]],
+    30,
+  );
+  const children: string[] = [];
+  for (const { not_scanned: _, ...block } of ads.slice(0, 2)) {
+    const child = newChildScan(sweep, block, { fence: 1, node_id: 'node', leased_at: ago(29) }, ago(29));
+    const id = childScanId(sweep._id, block);
+    children.push(id);
+    await store(
+      ended(
+        { ...child, _id: id, ad_block: block },
+        { tags: [sampleTag('auto_redirect', words('It moved the page.'))] },
+      ),
+      { landings: [landing(60)], creative: creative as unknown as NonNullable<Capture['creative']> },
+      [
+        ['landing-0.webp', 800, 900],
+        ['creative.jpeg', 300, 250],
+      ],
+      60,
+    );
+  }
+  const failed = scanAt(50, {}, { status: 'failed', error: 'navigation: DNS', completed_at: ago(49) });
+  await api.scans.insertUnlessExists(failed);
+  for (let at = 0; at < 6; at++)
+    await store(
+      ended(scanAt(60 + at * 7, { url: `https://shop-${at}.example/${words('path')}` })),
+      { landings: [landing(at * 50)] },
+      [['landing-0.webp', 1_280, 1_000]],
+      at * 50,
+    );
+  const pending = await made('/api/v1/scans', PAGE);
+
+  const alerted = {
+    country_code: 'US',
+    scan_url: words(PAGE.url),
+    offer_url: words('http://stuck.offers.example/'),
+    policy_set_id: policySet.id,
+    policy_set_name: words('Brand safety'),
+  };
+  const alerts: string[] = [];
+  for (const [at, name] of ['Redirects by itself', 'Plays sound', 'Miracle cure'].entries())
+    alerts.push(
+      await raiseAlert(
+        api,
+        campaign.id,
+        alerted,
+        {
+          tag_slug: ['auto_redirect', 'autosound', 'miracle_cure'][at]!,
+          tag_display_name: words(name),
+          entry_id: `entry-${at}`,
+          matched_value: at === 1 ? words('Acme') : null,
+        },
+        { scanId: pageId },
+      ),
+    );
+
+  const { webhook } = await made('/api/v1/webhooks', {
+    url: 'https://hooks.example/adsweep',
+    description: words('The billing system'),
+    event_types: ['scanning.scan.completed'],
+  });
+  const destination = await made('/api/v1/alert-notifications/destinations', {
+    name: words('Operations'),
+    channel: 'slack',
+    slack: { webhook_url: 'https://hooks.slack.example/services/T/B/x' },
+  });
+  const key = await made('/api/v1/account/api-keys', { name: words('Nightly job') });
+  const oauthClient = await made('/api/v1/account/oauth-clients', {
+    name: words('Dashboards'),
+    permissions: ['scans.read'],
+  });
+  return {
+    campaign: campaign.id,
+    runId,
+    policySet: policySet.id,
+    rule: rule.id,
+    page: pageId,
+    adTag: adTagId,
+    sweep: sweepId,
+    children,
+    failed: failed._id,
+    pending: pending.id,
+    alerts,
+    webhook: webhook.id,
+    destination: destination.id,
+    key: key.id,
+    oauthClient: oauthClient.id,
+  };
+}
+
+export type ConsoleWorld = Awaited<ReturnType<typeof consoleWorld>>;
