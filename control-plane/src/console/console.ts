@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ApiInProcess } from '../http/call-routes.ts';
 import type { Permission } from '../http/caller.ts';
@@ -29,6 +30,8 @@ export type ConsoleParts = {
   publicUrl: string;
   /** Counts an attempt to sign in; throws `ApiError` beyond the limit of an address. */
   countSignIn: (request: IncomingMessage) => Promise<void>;
+  /** Called with the cause of an error that is shown as a page with the status 500. */
+  failed: (cause: unknown) => void;
 };
 
 /** Everything that a page needs comes from this service; no script in a page runs, no form leads elsewhere, no other page shows it. */
@@ -53,7 +56,7 @@ const ROUTES = PAGES.map((route) => ({
  * The console: pages for people, made of what the public API answers to the credential that they signed in with. Permissions, validation and
  * errors are those of the API.
  */
-export function openConsole({ store, api, publicUrl, countSignIn }: ConsoleParts): ConsoleSurface {
+export function openConsole({ store, api, publicUrl, countSignIn, failed }: ConsoleParts): ConsoleSurface {
   const { pathname, protocol } = new URL(publicUrl);
   const base = pathname.replace(/\/+$/, '') + CONSOLE_PATH;
   const link = (path: string, query?: Query): string => withQuery(base + path, query);
@@ -153,8 +156,10 @@ export function openConsole({ store, api, publicUrl, countSignIn }: ConsoleParts
       visit.params = params;
       return present(visit, await route.handle(visit));
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return refusalPage(visit, error);
+      if (error instanceof ApiError) return refusalPage(visit, error);
+      if (error instanceof ConnectionLost) throw error;
+      failed(error);
+      return refusalPage(visit, new ApiError('internal_error', 'Something went wrong on our side.'));
     }
   };
 

@@ -76,7 +76,7 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
       admitted: async (caller) => {
         noteOrganization(context, caller);
         // Requests that arrive together would otherwise be handled in one piece.
-        await awaitTurn();
+        if (!route.isUrgent) await awaitTurn();
       },
       readBody: () => readOwnersBody(context, route, arriving),
     });
@@ -107,17 +107,9 @@ export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>
     const caller = (
       route.permission === 'none' ? null : await admit(authorization, route.permission, params, setHeaders)
     ) as Caller;
-<<<<<<< HEAD
-    noteOrganization(context, caller);
-    // Requests that arrive together would otherwise be handled in one piece.
-    if (!route.isUrgent) await awaitTurn();
-    const query = readQuery(route.query, new URLSearchParams(context.querystring));
-    const body = validate.body ? await readOwnersBody(context, route, arriving) : undefined;
-=======
     await arrived.admitted?.(caller);
     const query = readQuery(route.query, new URLSearchParams(search));
     const body = validate.body ? await arrived.readBody() : undefined;
->>>>>>> f9acd4e4 (console: pages for people at /console: sign-in with an API key, now, scans, alerts, campaigns and runs)
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];
     const issues = parts.flatMap((one) => one.issues);
     // `refine` relies on the schema: it is not called for a value whose validation stopped at the maximum of errors.

@@ -54,7 +54,7 @@ export async function consoleWorld(api: RunningApi, words: (text: string) => str
     ...{ emulator_specific_ids: ['windows_chrome', 'android_phone_pixel_8'], emulator_mode: 'all' },
     ...{ schedule_type: 'weekly', schedule_weekly: { 0: [8, 20], 3: [8] }, schedule_timezone: 'Europe/Berlin' },
   });
-  const { run_id: runId } = (await api.post(`/api/v1/campaigns/${campaign.id}/run`)).body;
+  const { id: runId } = (await api.post(`/api/v1/campaigns/${campaign.id}/run`)).body;
   const rule = await made('/api/v1/custom-rules', {
     name: words('Miracle cures'),
     tag_slug: 'miracle_cure',

@@ -5,3 +5,6 @@ export type Schemas = components['schemas'];
 
 /** A page of a list. */
 export type Listed<T> = { items: T[]; total: number; page: number; limit: number; pages: number };
+
+/** The items of a list, whole or a page of it. */
+export const itemsOf = <T>(found: T[] | { items: T[] }): T[] => (Array.isArray(found) ? found : found.items);

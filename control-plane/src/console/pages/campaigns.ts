@@ -4,7 +4,7 @@ import { showUrl } from '../../scanning/reports/show-url.ts';
 import { countryName, durationWords } from '../../scanning/reports/words.ts';
 import { nextMoment, type SchedulePlan } from '../../scanning/schedules/next-moment.ts';
 import { at } from '../api/console-api.ts';
-import type { Listed, Schemas } from '../api/schemas.ts';
+import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, choice, choices, linkButton, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
@@ -30,7 +30,7 @@ export const campaignList: PageRoute = {
     const { api, query, link, may, now } = visit;
     const [campaigns, groups] = await Promise.all([
       api.get<Listed<Campaign>>(at`/campaigns`, queryOfPage(query)),
-      api.ask<Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`).then(({ items }) => items),
+      api.ask<Schemas['CampaignGroup'][] | Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`).then(itemsOf),
     ]);
     const rows = campaigns.items.map((one) => [
       html`<a class="row-link" href="${link(`/campaigns/${one.id}`)}"><bdi>${short(one.name, 80)}</bdi></a><span class="meta"><bdi>${short(one.url || TYPES[one.campaign_type], 60)}</bdi></span>`,
@@ -515,12 +515,10 @@ async function campaignForm(
   const [{ emulators }, groups, sets] = await Promise.all([
     readChoices(visit, { country_code: '', proxy_type: '' }),
     api
-      .ask<Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`)
-      .then(({ items }) => items.filter(({ is_archived }) => !is_archived)),
+      .ask<Schemas['CampaignGroup'][] | Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`)
+      .then((found) => itemsOf(found).filter(({ is_archived }) => !is_archived)),
     may('policies.read')
-      ? api
-          .ask<Listed<Schemas['PolicySetItem']> | Schemas['PolicySetItem'][]>(at`/policy-sets`)
-          .then((found) => (Array.isArray(found) ? found : found.items))
+      ? api.ask<Listed<Schemas['PolicySetItem']> | Schemas['PolicySetItem'][]>(at`/policy-sets`).then(itemsOf)
       : [],
   ]);
   const targetPath = fields.kind === 'ad_tag' ? 'ad_tag' : fields.kind === 'vast' ? 'vast_tag' : 'url';

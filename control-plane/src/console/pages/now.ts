@@ -1,7 +1,7 @@
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
-import type { Listed, Schemas } from '../api/schemas.ts';
+import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { linkButton } from '../components/fields.ts';
 import { card, empty, tile } from '../components/tables.ts';
 import { agoWords, counted, money, number } from '../components/texts.ts';
@@ -218,6 +218,3 @@ async function fleetConcerns({ api, link }: Visit): Promise<Concern[]> {
       : []),
   ];
 }
-
-/** The items of a list, whole or a page of it. */
-export const itemsOf = <T>(found: T[] | { items: T[] }): T[] => (Array.isArray(found) ? found : found.items);

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../http/api-error.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { at, withQuery } from '../../api/console-api.ts';
-import type { Schemas } from '../../api/schemas.ts';
+import { itemsOf, type Schemas } from '../../api/schemas.ts';
 import { areaField, button, choice, choices, hidden, selectField, textField } from '../../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../../components/problems.ts';
 import { counted, money, number } from '../../components/texts.ts';
@@ -82,7 +82,7 @@ async function formPage(
   const campaigns = may('campaigns.read')
     ? await api
         .ask<Schemas['CampaignPick'][] | { items: Schemas['CampaignPick'][] }>(at`/campaigns/picker`)
-        .then((found) => (Array.isArray(found) ? found : found.items))
+        .then(itemsOf)
         .catch(() => [])
     : [];
   const body = html`<form class="form" method="post" action="${link('/scans/new')}" data-try="intent=price" data-regions="estimate places">${token()}
