@@ -24,6 +24,7 @@ export const ROLES = [
   'refill',
   'scheduler',
   'sweeper',
+  'scaler',
 ] as const;
 export type RoleName = (typeof ROLES)[number];
 
@@ -187,6 +188,18 @@ export const ConfigSchema = Type.Object({
     description:
       "CPU time in milliseconds that all rules of one scan may use together. The platform's rules run first; rules beyond the budget are skipped.",
   }),
+  ADSWEEP_SCALER: Type.String({
+    default: 'off',
+    pattern: '^(off|dry-run|on)$',
+    mustBe: 'off, dry-run or on',
+    description:
+      'on: the role `scaler` starts and removes browser nodes on Docker hosts. dry-run: it only records its decisions (`GET /api/v1/fleet/decisions`).',
+  }),
+  ADSWEEP_SCALER_FILE: Type.String({
+    default: '',
+    description:
+      'Path of the JSON file with the hosts, limits and container of the scaler. Required unless it is `off`.',
+  }),
   ADSWEEP_AI_BASE_URL: Type.String({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
@@ -286,6 +299,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { ADSWEEP_AI_BASE_URL: url, ADSWEEP_AI_MODEL: model } = config;
   if ((url === '') !== (model === ''))
     throw new ConfigError(['ADSWEEP_AI_BASE_URL and ADSWEEP_AI_MODEL are set together or not at all']);
+  if (config.ADSWEEP_SCALER !== 'off' && config.ADSWEEP_SCALER_FILE === '')
+    throw new ConfigError(['ADSWEEP_SCALER_FILE is required unless ADSWEEP_SCALER is off']);
   nodeApiTls(config);
   bucketSettings(config);
   return config;

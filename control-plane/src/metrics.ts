@@ -165,6 +165,15 @@ export function workMetrics(registry: Registry) {
       'Nodes that have a slot for every leased job, and for every waiting one within the time that its priority class may wait.',
       [],
     ),
+    scalerActions: counter('adsweep_scaler_actions_total', 'What the scaler did to containers and nodes.', ['action']),
+    scalerTarget: gauge(
+      'adsweep_scaler_target_nodes',
+      'Nodes that there are to be by the last decision of the scaler in this process.',
+      [],
+    ),
+    scalerHosts: gauge('adsweep_scaler_hosts', 'Docker hosts of the scaler in this process by whether they answer.', [
+      'state',
+    ]),
     modelCalls: counter(
       'adsweep_ai_calls_total',
       'Calls to the AI model by their outcome; `remembered`: an earlier answer was used, and no call was made.',
@@ -203,6 +212,7 @@ export function workMetrics(registry: Registry) {
   for (const status of FINAL_STATES)
     for (const name of CLASS_NAMES) metrics.finishedScans.inc({ status, class: name }, 0);
   for (const severity of SEVERITIES) metrics.findings.inc({ severity }, 0);
+  for (const action of ['start', 'drain', 'stop', 'remove']) metrics.scalerActions.inc({ action }, 0);
   for (const entry of ['charge', 'refund']) metrics.booked.inc({ entry }, 0);
   return metrics;
 }

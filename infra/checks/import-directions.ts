@@ -32,6 +32,7 @@ const reserved: Record<string, string[]> = {
   mongodb: ['control-plane/src/{platform/**,**/*-store.ts}', 'control-plane/embedded-store/src/**'],
   'node:sqlite': ['control-plane/embedded-store/src/**', 'infra/farm/**'],
   ioredis: ['control-plane/src/{platform/redis.ts,crawling/queue/queue.ts,crawling/fleet/nodes.ts}'],
+  dockerode: ['control-plane/src/crawling/scaler/docker-host.ts'],
   'playwright-core': [
     'browser-node/src/{browser/**,capture/**,failures.ts}',
     'loadtest/{bench/**,corpus/discovery/measure.ts}',

@@ -24,6 +24,8 @@ const NEEDS: Record<RoleName, readonly Need[]> = {
   scheduler: ['store', 'catalogue'],
   /** Removes what has expired, what has exceeded its retention, and what nothing refers to. */
   sweeper: ['store'],
+  /** Starts and removes browser nodes, if it is switched on. */
+  scaler: ['store', 'redis'],
 };
 
 /** What these roles need together. */

@@ -5,6 +5,7 @@ import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { type Config, formSettings, modelSettings, nodeApiTls, rolesOf } from '../config.ts';
+import { readScalerFile } from '../crawling/scaler/scaler-file.ts';
 import { createMetrics } from '../metrics.ts';
 import { clientApp, nodeApp, probesApp } from './create-app.ts';
 import { createDomains, createIndexes, type Settings } from './domains.ts';
@@ -102,6 +103,10 @@ function settingsOf(config: Config, publicUrl: string): Settings {
     leaseSecret: config.ADSWEEP_LEASE_SECRET,
     oauthRegistration: config.ADSWEEP_OAUTH_REGISTRATION === 'on',
     shards: config.ADSWEEP_QUEUE_SHARDS,
+    scaler:
+      config.ADSWEEP_SCALER === 'off'
+        ? null
+        : { dryRun: config.ADSWEEP_SCALER === 'dry-run', file: readScalerFile(config.ADSWEEP_SCALER_FILE) },
     retention: { scans: config.ADSWEEP_KEEP_SCANS_DAYS, evidence: config.ADSWEEP_KEEP_EVIDENCE_DAYS },
     ruleBudgetMs: config.ADSWEEP_RULE_BUDGET_MS,
     model: modelSettings(config),

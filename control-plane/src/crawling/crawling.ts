@@ -25,6 +25,9 @@ import { crawlQueue, startPromoting } from './queue/queue.ts';
 import type { LeaseCapOf } from './queue/queue-shards.ts';
 import { waitingJobOf } from './queue/waiting-jobs.ts';
 import { type RetentionDays, retentionStore, startRetention } from './retention/remove-old.ts';
+import { decisionRoutes } from './scaler/decision-routes.ts';
+import { decisionStore } from './scaler/decision-store.ts';
+import { type ScalerSettings, startScaler } from './scaler/run-scaler.ts';
 
 export type CrawlingSettings = {
   /** How clients reach the API, without a final slash. */
@@ -34,6 +37,8 @@ export type CrawlingSettings = {
   leaseSecret: string;
   /** The number of queues over which organizations are distributed. */
   shards?: number | undefined;
+  /** Null or unset: the scaler is off. */
+  scaler?: ScalerSettings | null;
   /** For how long scans are kept; unset: for ever. */
   retention?: RetentionDays;
 };
@@ -51,9 +56,9 @@ export type CrawlingDomain = ReturnType<typeof crawlingDomain>;
 export function crawlingDomain(
   { store, disk, redis, wake, broadcast, metrics, logger }: Platform,
   { scans, artifacts, reserve, leaseCapOf }: CrawlingNeeds,
-  { publicUrl, joinTokens, leaseSecret, shards, retention = KEEP_FOR_EVER }: CrawlingSettings,
+  { publicUrl, joinTokens, leaseSecret, shards, scaler = null, retention = KEEP_FOR_EVER }: CrawlingSettings,
 ) {
-  const captures = captureStore(store);
+  const [captures, decisions] = [captureStore(store), decisionStore(store)];
   const [bodies, readCapture] = [bodyStore(artifacts), captureReader(captures)];
   const readPackedCapture = packedCaptureReader(captures);
   const queue = crawlQueue(redis, { shards, wake, leaseCapOf });
@@ -105,16 +110,17 @@ export function crawlingDomain(
   };
 
   return {
-    stores: { captures },
+    stores: { captures, decisions },
     routes: {
       /** For the operator of the fleet. */
-      api: fleetRoutes(fleetVerbs),
+      api: [...fleetRoutes(fleetVerbs), ...decisionRoutes(decisions)],
       'node-api': [...leaseRoutes(dependencies), ...memberRoutes(dependencies), ...uploadRoutes(dependencies)],
     },
     loops: {
       reaper: () => [startReaper(dependencies), startPromoting(dependencies)],
       refill: () => [startRefill(dependencies), startCountingWork(dependencies)],
       sweeper: () => [startRetention(dependencies, retention)],
+      scaler: () => (scaler ? [startScaler({ ...dependencies, ...fleetVerbs, decisions }, scaler)] : []),
     },
     outboxHandlers: {},
     verbs: {

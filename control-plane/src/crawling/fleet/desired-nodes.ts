@@ -26,23 +26,22 @@ export function slotsPerNode({ nodes, marks, lastSlots }: FleetReading): number 
 }
 
 /**
- * Number of nodes that the work needs: a slot for every leased job, and so many more that each waiting job gets one within the time of its
- * class ({@link WAIT_TARGET_SECONDS}), by the measured seconds of its class. Jobs beyond the cap of their organization need none, and no job needs
- * more than one slot. Slots that leased jobs will have left by then are counted: while a backlog is worked off, the number does not rise.
+ * Number of nodes that the work needs: a slot for every leased job, and in each class enough of them that waiting and leased jobs are done within
+ * the time of the class ({@link WAIT_TARGET_SECONDS}), by the measured seconds of its jobs. Jobs beyond the cap of their organization need none, and
+ * no job needs more than one slot. While a backlog is worked off, the number does not rise.
  */
-export function desiredNodes({ waiting, capped, leased, seconds }: QueueLoad, slotsOfNode: number): number {
+export function desiredNodes(
+  { waiting, capped, running, seconds }: Pick<QueueLoad, 'waiting' | 'capped' | 'running' | 'seconds'>,
+  slotsOfNode: number,
+): number {
   const jobs = waiting[0] + waiting[1] + waiting[2];
   const leasable = jobs === 0 ? 0 : Math.max(0, 1 - capped / jobs);
-  let slots = leased;
-  let forWaiting = 0;
+  let slots = 0;
   for (const priority of PRIORITY_CLASSES) {
-    const target = WAIT_TARGET_SECONDS[priority];
-    forWaiting += waiting[priority] * leasable * slotShare(seconds[priority], target);
-    slots = Math.max(slots, forWaiting + leased * slotShare(seconds.all, target));
+    // A slot does several jobs one after another within the time of the class, but none does part of a job.
+    const slotsPerJob = Math.min(1, (seconds[priority] ?? USUAL_SECONDS) / WAIT_TARGET_SECONDS[priority]);
+    slots += Math.max(running[priority], (waiting[priority] * leasable + running[priority]) * slotsPerJob);
   }
   // The sum of many fractions may be a little more than the whole number that it stands for.
   return Math.max(0, Math.ceil(slots / slotsOfNode - 1e-9));
 }
-
-/** Share of a slot that a job needs, of which a slot does several one after another within `target` seconds. */
-const slotShare = (seconds: number | null, target: number): number => Math.min(1, (seconds ?? USUAL_SECONDS) / target);

@@ -58,7 +58,7 @@ export function shardKeys(shard: number, shards = 1) {
     clock: `${prefix}clock`,
     /** Slot time of organizations that are not in the round-robin set and are ahead of the clock. */
     spent: `${prefix}spent`,
-    /** Mean of the milliseconds that jobs were leased for, by priority class, and of `all`. */
+    /** Mean of the milliseconds that jobs were leased for, by priority class. */
     means: `${prefix}means`,
     adopting: `${prefix}adopting`,
     adopted: `${prefix}adopted`,

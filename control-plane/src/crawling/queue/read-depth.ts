@@ -1,12 +1,20 @@
 import type { RedisClient } from '../../platform/redis.ts';
+import { queueScript } from './queue-script.ts';
 import { PRIORITY_CLASSES, type PriorityClass, type ShardKeys } from './queue-shards.ts';
 
 /** Number of jobs in each state. */
 export type QueueDepth = { waiting: Record<PriorityClass, number>; delayed: number; leased: number };
-/** Seconds that the last jobs of each priority class, and of all, were leased for in the mean; null: none has ended. */
-export type JobSeconds = Record<PriorityClass | 'all', number | null>;
-/** Depth and seconds; `capped`: number of waiting jobs that cannot be leased before a lease of their organization ends. */
-export type QueueLoad = QueueDepth & { capped: number; seconds: JobSeconds };
+/** Seconds that the last jobs of each priority class were leased for in the mean; null: none has ended. */
+export type JobSeconds = Record<PriorityClass, number | null>;
+/**
+ * Depth and seconds. `capped`: number of waiting jobs that cannot be leased before a lease of their organization ends. `running`: the leased jobs
+ * by priority class, of many an estimate.
+ */
+export type QueueLoad = QueueDepth & { capped: number; running: Record<PriorityClass, number>; seconds: JobSeconds };
+
+/** Leased jobs of a shard whose class is looked up; others are assumed to be alike. */
+const LOOKED_UP_MAX = 1_000;
+const leasedByClass = queueScript('leased-by-class');
 
 /** Counts the jobs of all shards. The cost does not depend on their number. */
 export async function readDepth(redis: RedisClient, shards: ShardKeys[]): Promise<QueueDepth> {
@@ -32,23 +40,32 @@ export async function readLoad(redis: RedisClient, shards: ShardKeys[]): Promise
     const caps = Object.entries(await redis.hgetall(keys.caps));
     return sum(await Promise.all(caps.map(([organizationId, cap]) => beyondCap(keys, organizationId, Number(cap)))));
   };
-  const [depth, capped, seconds] = await Promise.all([
+  const [depth, capped, classes, seconds] = await Promise.all([
     readDepth(redis, shards),
     Promise.all(shards.map(beyondCaps)).then(sum),
+    Promise.all(shards.map(({ leased, prefix }) => leasedByClass(redis, [leased], [prefix, LOOKED_UP_MAX]))),
     readSeconds(redis, shards),
   ]);
-  return { ...depth, capped, seconds };
+  return { ...depth, capped, running: runningOf(depth.leased, classes as number[][]), seconds };
+}
+
+/** `leased` jobs, distributed like those that were looked up in each shard. */
+function runningOf(leased: number, classes: number[][]): Record<PriorityClass, number> {
+  const found = sum(classes.flat());
+  const of = (priority: PriorityClass) =>
+    found === 0 ? 0 : (leased * sum(classes.map((counts) => counts[priority]!))) / found;
+  return { 0: of(0), 1: of(1), 2: of(2) };
 }
 
 /** The means of the shards that have one; each counts alike. */
 async function readSeconds(redis: RedisClient, shards: ShardKeys[]): Promise<JobSeconds> {
-  const fields = ['0', '1', '2', 'all'];
+  const fields = PRIORITY_CLASSES.map(String);
   const rows = await Promise.all(shards.map((keys) => redis.hmget(keys.means, ...fields)));
-  const [interactive, bulk, campaigns, all] = fields.map((_, at) => {
+  const [interactive, bulk, campaigns] = fields.map((_, at) => {
     const known = rows.flatMap((row) => (Number(row[at]) > 0 ? [Number(row[at]) / 1000] : []));
     return known.length === 0 ? null : sum(known) / known.length;
   });
-  return { 0: interactive!, 1: bulk!, 2: campaigns!, all: all! };
+  return { 0: interactive!, 1: bulk!, 2: campaigns! };
 }
 
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);

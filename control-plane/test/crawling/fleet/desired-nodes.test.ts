@@ -8,8 +8,9 @@ import { REPORT } from '../../support/simulated-node.ts';
 
 const NO_LOAD: QueueLoad = {
   waiting: { 0: 0, 1: 0, 2: 0 },
+  running: { 0: 0, 1: 0, 2: 0 },
   ...{ capped: 0, delayed: 0, leased: 0 },
-  seconds: { 0: 10, 1: 10, 2: 10, all: 10 },
+  seconds: { 0: 10, 1: 10, 2: 10 },
 };
 const NO_MARKS = { blocked: new Set<string>(), draining: new Set<string>() };
 
@@ -17,10 +18,13 @@ const counts = fc.nat({ max: 20_000 });
 const seconds = fc.option(fc.double({ min: 0.1, max: 600, noNaN: true }), { nil: null });
 const loads: fc.Arbitrary<QueueLoad> = fc.record({
   waiting: fc.record({ 0: counts, 1: counts, 2: counts }),
-  ...{ capped: fc.constant(0), delayed: counts, leased: counts },
-  seconds: fc.record({ 0: seconds, 1: seconds, 2: seconds, all: seconds }),
+  running: fc.record({ 0: counts, 1: counts, 2: counts }),
+  ...{ capped: fc.constant(0), delayed: counts, leased: fc.constant(0) },
+  seconds: fc.record({ 0: seconds, 1: seconds, 2: seconds }),
 });
-const jobsOf = ({ waiting, leased }: QueueLoad) => waiting[0] + waiting[1] + waiting[2] + leased;
+const sum = (of: Record<0 | 1 | 2, number>) => of[0] + of[1] + of[2];
+const jobsOf = ({ waiting, running }: QueueLoad) => sum(waiting) + sum(running);
+const only = (priority: 0 | 1 | 2, jobs: number) => ({ 0: 0, 1: 0, 2: 0, [priority]: jobs });
 
 const sizes = fc.integer({ min: 1, max: 64 });
 const reported = (changes: Partial<ReportedNode>): ReportedNode => ({
@@ -41,7 +45,7 @@ describe('the number of nodes that the work needs', () => {
 
   it('gives every leased job a slot, and lets waiting jobs wait as long as their class may', () => {
     assert.equal(with_({}), 0);
-    assert.equal(with_({ leased: 9 }), 3);
+    assert.equal(with_({ running: only(0, 9) }), 3);
     assert.equal(with_({ waiting: { 0: 1, 1: 0, 2: 0 } }), 1);
     // A slot does 1.5 jobs of 10 s within 15 s, 6 within 60 s, 30 within 300 s.
     assert.equal(with_({ waiting: { 0: 120, 1: 0, 2: 0 } }), 20);
@@ -51,9 +55,9 @@ describe('the number of nodes that the work needs', () => {
   });
 
   it('does not let an interactive job wait for long ones, nor gives a job more than one slot', () => {
-    const long = { 0: 10, 1: 10, 2: 300, all: 200 };
-    assert.equal(with_({ leased: 8, seconds: long }), 2);
-    assert.equal(with_({ leased: 8, waiting: { 0: 4, 1: 0, 2: 0 }, seconds: long }), 3);
+    const long = { 0: 10, 1: 10, 2: 300 };
+    assert.equal(with_({ running: only(2, 8), seconds: long }), 2);
+    assert.equal(with_({ running: only(2, 8), waiting: only(0, 4), seconds: long }), 3);
     assert.equal(with_({ waiting: { 0: 4, 1: 0, 2: 0 }, seconds: { ...long, 0: 3_000 } }), 1);
   });
 
@@ -61,7 +65,7 @@ describe('the number of nodes that the work needs', () => {
     fc.assert(
       fc.property(loads, sizes, (load, slots) => {
         const nodes = desiredNodes(load, slots);
-        assert.ok(nodes >= Math.ceil(load.leased / slots));
+        assert.ok(nodes >= Math.ceil(sum(load.running) / slots));
         assert.ok(nodes <= Math.ceil(jobsOf(load) / slots));
         assert.equal(nodes === 0, jobsOf(load) === 0);
       }),
@@ -70,29 +74,41 @@ describe('the number of nodes that the work needs', () => {
 
   it('does not decrease when more work waits or runs, and hardly changes with one job', () => {
     fc.assert(
-      fc.property(loads, sizes, fc.constantFrom(0, 1, 2, 'leased'), (load, slots, where) => {
-        const more = structuredClone(load);
-        if (where === 'leased') more.leased += 1;
-        else more.waiting[where as 0] += 1;
-        const [before, after] = [desiredNodes(load, slots), desiredNodes(more, slots)];
-        assert.ok(after === before || after === before + 1, `${before} -> ${after}`);
-      }),
+      fc.property(
+        loads,
+        sizes,
+        fc.constantFrom('waiting', 'running'),
+        fc.constantFrom(0, 1, 2),
+        (load, slots, where, priority) => {
+          const more = structuredClone(load);
+          more[where as 'running'][priority as 0] += 1;
+          const [before, after] = [desiredNodes(load, slots), desiredNodes(more, slots)];
+          assert.ok(after === before || after === before + 1, `${before} -> ${after}`);
+        },
+      ),
     );
   });
 
   it('does not rise while a backlog is worked off, and works it off within twice the time of its class', () => {
     fc.assert(
-      fc.property(counts, fc.constantFrom(0, 1, 2), fc.integer({ min: 1, max: 100 }), (jobs, priority, took) => {
-        const each = { 0: took, 1: took, 2: took, all: took };
-        const waiting = { 0: 0, 1: 0, 2: 0, [priority]: jobs };
-        const first = desiredNodes({ ...NO_LOAD, waiting, seconds: each }, 4);
-        for (let round = 1; waiting[priority as 0] > 0; round += 1) {
-          const leased = Math.min(first * 4, waiting[priority as 0]);
-          waiting[priority as 0] -= leased;
-          assert.ok(desiredNodes({ ...NO_LOAD, waiting, leased, seconds: each }, 4) <= first);
-          assert.ok((round - 1) * took <= 2 * WAIT_TARGET_SECONDS[priority as 0]);
-        }
-      }),
+      fc.property(
+        counts,
+        fc.constantFrom(0 as const, 1, 2),
+        fc.integer({ min: 1, max: 100 }),
+        (jobs, priority, took) => {
+          const each = { 0: took, 1: took, 2: took };
+          const waiting = only(priority, jobs);
+          const first = desiredNodes({ ...NO_LOAD, waiting, seconds: each }, 4);
+          for (let round = 1; waiting[priority] > 0; round += 1) {
+            const leased = Math.min(first * 4, waiting[priority]);
+            waiting[priority] -= leased;
+            assert.ok(
+              desiredNodes({ ...NO_LOAD, waiting, running: only(priority, leased), seconds: each }, 4) <= first,
+            );
+            assert.ok((round - 1) * took <= 2 * WAIT_TARGET_SECONDS[priority]);
+          }
+        },
+      ),
     );
   });
 
@@ -102,8 +118,8 @@ describe('the number of nodes that the work needs', () => {
         const overloaded = nodes.map((node) => ({ ...node, overloaded: ['cpu'] as ['cpu'] }));
         const [calm, full] = [slotsPerNode(reading(nodes)), slotsPerNode(reading(overloaded))];
         assert.ok(desiredNodes(load, full) <= 2 * desiredNodes(load, calm));
-        const leased = nodes.reduce((sum, { busy }) => sum + busy, 0);
-        assert.ok(desiredNodes({ ...NO_LOAD, leased }, full) <= nodes.length);
+        const busy = nodes.reduce((total, node) => total + node.busy, 0);
+        assert.ok(desiredNodes({ ...NO_LOAD, running: only(1, busy) }, full) <= nodes.length);
       }),
     );
   });

@@ -2432,6 +2432,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fleet/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Decisions of the scaler
+         * @description Those of the last 30 days that did something, or could not; empty while `ADSWEEP_SCALER` is `off`. A decision that repeats the last one is not listed again.
+         *
+         *     Needs the permission `fleet.read`.
+         */
+        get: operations["listFleetDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -4592,6 +4614,31 @@ export interface components {
              * @description The time of its last report.
              */
             seen_at: string;
+        };
+        ScalingDecision: {
+            /** Format: date-time */
+            at: string;
+            /** @description The actions were only decided, not carried out. */
+            dry_run: boolean;
+            /** @description Nodes that the work needed at that time. */
+            desired_nodes: number;
+            /** @description Nodes that there were to be: the most that were desired during the cool-down, within the limits. */
+            target_nodes: number;
+            /** @description The scaler's nodes by state, and as `others` working nodes that it has not created. */
+            nodes: {
+                [key: string]: number;
+            };
+            actions: {
+                /** @enum {unknown} */
+                action: "start" | "drain" | "stop" | "remove";
+                host: string;
+                node: string;
+                reason: string;
+            }[];
+            /** @description What should be done and cannot be at the moment. */
+            held: string[];
+            /** @description Actions that a Docker engine refused, with its answer. */
+            failed: string[];
         };
     };
     responses: never;
@@ -8047,6 +8094,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    listFleetDecisions: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of decisions, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ScalingDecision"][];
+                        total: number;
+                        page: number;
+                        limit: number;
+                        pages: number;
+                    };
+                };
             };
         };
     };

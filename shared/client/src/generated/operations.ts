@@ -141,5 +141,6 @@ export const OPERATIONS = {
   unblockFleetNode: {"method":"POST","path":"/api/v1/fleet/nodes/{id}/unblock","group":"Fleet","summary":"Unblock a node","query":[],"body":false,"keyed":false,"answer":"nothing"},
   drainFleetNode: {"method":"POST","path":"/api/v1/fleet/nodes/{id}/drain","group":"Fleet","summary":"Drain a node","query":[],"body":false,"keyed":false,"answer":"nothing"},
   undrainFleetNode: {"method":"POST","path":"/api/v1/fleet/nodes/{id}/undrain","group":"Fleet","summary":"End the drain of a node","query":[],"body":false,"keyed":false,"answer":"nothing"},
+  listFleetDecisions: {"method":"GET","path":"/api/v1/fleet/decisions","group":"Fleet","summary":"Decisions of the scaler","query":["page","limit"],"body":false,"keyed":false,"answer":"json"},
   getOpenApiDocument: {"method":"GET","path":"/api/v1/openapi.json","group":"Reference","summary":"This document","query":[],"body":false,"keyed":false,"answer":"json"},
 } as const satisfies Record<string, Operation>;

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  decideScaling,
+  type FarmView,
+  newMemory,
+  type ScaledHost,
+  type ScaledNode,
+  type ScalingAction,
+  type ScalingMemory,
+} from '../../../src/crawling/scaler/decide-scaling.ts';
+import { isNearOutage, simulateYear, waitBounds } from '../../support/simulated-year.ts';
+
+const COOL_DOWN_MS = 600_000;
+const LIMITS = { min: 0, max: 20, coolDownMs: COOL_DOWN_MS };
+/** Later than the cool-down after the start of the scaler. */
+const NOW = 10 * COOL_DOWN_MS;
+
+const host = (name: string, changes: Partial<ScaledHost> = {}): ScaledHost => ({
+  ...{ name, isReachable: true, image: 'new', min: 0, max: 8 },
+  ...changes,
+});
+const node = (name: string, changes: Partial<ScaledNode> = {}): ScaledNode => ({
+  ...{ name, host: 'a', image: 'new', state: 'working', busy: 0, since: 0, isToDrain: false },
+  ...changes,
+});
+const decide = (changes: Partial<FarmView>, memory: ScalingMemory = newMemory(0), limits = LIMITS) =>
+  decideScaling({ now: NOW, desired: 0, others: 0, hosts: [host('a')], nodes: [], ...changes }, memory, limits);
+const doneTo = (actions: ScalingAction[]) =>
+  actions.map((action) => [action.do, action.do === 'start' ? action.host : action.node]);
+
+describe('the scaler', () => {
+  it('starts what is missing, on the hosts with the most room, and counts nodes that start already or are not its own', () => {
+    const hosts = [host('a', { max: 4 }), host('b'), host('away', { isReachable: false, image: null })];
+    const nodes = [node('one'), node('two', { state: 'starting' })];
+    const { actions, target } = decide({ desired: 6, others: 1, hosts, nodes });
+    assert.equal(target, 6);
+    assert.deepEqual(doneTo(actions), [
+      ['start', 'b'],
+      ['start', 'b'],
+      ['start', 'b'],
+    ]);
+    assert.equal(actions[0]?.reason, '6 nodes are needed, 3 are there');
+  });
+
+  it('keeps to its bounds, says what it cannot do, and starts ten at once at most', () => {
+    const { actions, held } = decide({ desired: 7, hosts: [host('a', { max: 2 }), host('b', { max: 1 })] });
+    assert.equal(actions.length, 3);
+    assert.deepEqual(held, ['7 nodes are needed, 3 are there: no host has room']);
+    assert.equal(decide({ desired: 99, hosts: [host('a', { max: 50 })] }).actions.length, 10);
+    assert.equal(decide({ desired: 99 }, newMemory(0), { ...LIMITS, max: 5 }).actions.length, 5);
+    assert.equal(decide({ hosts: [host('a', { min: 2 })] }).actions.length, 2);
+    assert.equal(decide({}, newMemory(0), { ...LIMITS, min: 3 }).actions.length, 3);
+  });
+
+  it('drains what was not needed for the whole cool-down, the least busy first, and leaves a host its minimum', () => {
+    const nodes = [node('one', { busy: 3 }), node('two', { busy: 1 }), node('three', { host: 'b' })];
+    const hosts = [host('a'), host('b', { min: 1 })];
+    const at = (ago: number) => ({ startedAt: 0, needs: [{ at: NOW - ago, desired: 3 }], failures: {} });
+    assert.deepEqual(decide({ desired: 1, hosts, nodes }, at(COOL_DOWN_MS - 1)).actions, []);
+    const { actions } = decide({ desired: 1, hosts, nodes }, at(COOL_DOWN_MS));
+    assert.deepEqual(doneTo(actions), [
+      ['drain', 'two'],
+      ['drain', 'one'],
+    ]);
+    assert.deepEqual(decide({ nodes }, newMemory(NOW - 1)).actions, [], 'nor before it has watched for so long');
+  });
+
+  it('stops a node only after its drain, and removes its container when it has ended', () => {
+    const nodes = [
+      node('one', { state: 'draining', isToDrain: true }),
+      node('two', { state: 'drained', isToDrain: true }),
+      node('three', { state: 'ended', isToDrain: true }),
+    ];
+    const { actions, memory } = decide({ nodes });
+    assert.deepEqual(doneTo(actions), [
+      ['stop', 'two'],
+      ['remove', 'three'],
+    ]);
+    assert.deepEqual(memory.failures, {});
+  });
+
+  it('replaces dead and silent nodes, after longer and longer pauses where they fail again', () => {
+    const dead = (now: number, memory: ScalingMemory) =>
+      decide({ now, desired: 1, nodes: [node('x', { state: 'dead' })] }, memory);
+    let { memory, actions } = dead(NOW, newMemory(0));
+    assert.deepEqual(doneTo(actions), [['remove', 'x']]);
+    assert.deepEqual(decide({ now: NOW + 29_000, desired: 1 }, memory).actions, []);
+    assert.deepEqual(doneTo(decide({ now: NOW + 30_000, desired: 1 }, memory).actions), [['start', 'a']]);
+    ({ memory } = dead(NOW + 40_000, memory));
+    const { actions: early, held } = decide({ now: NOW + 90_000, desired: 1 }, memory);
+    assert.deepEqual([early, held.length], [[], 1]);
+    assert.equal(decide({ now: NOW + 100_000, desired: 1 }, memory).actions.length, 1);
+    ({ memory } = decide({ now: NOW + 110_000, desired: 1, nodes: [node('y', { since: NOW + 100_000 })] }, memory));
+    assert.deepEqual(memory.failures, {}, 'a younger one that works ends the row');
+    const silent = [node('one', { state: 'silent' }), node('two')];
+    assert.deepEqual(doneTo(decide({ desired: 2, nodes: silent }).actions), [['remove', 'one']]);
+  });
+
+  it('does not remove nodes that are all silent: then the node API is at fault', () => {
+    const nodes = [node('one', { state: 'silent' }), node('two', { state: 'silent' })];
+    const { actions, held, memory } = decide({ desired: 2, nodes }, newMemory(0), { ...LIMITS, max: 2 });
+    assert.equal(actions.filter((action) => action.do === 'remove').length, 0);
+    assert.match(held[0] ?? '', /all nodes are silent/);
+    assert.deepEqual(memory.failures, {});
+  });
+
+  it('replaces nodes of another image one by one, the new one first where there is room', () => {
+    const old = [node('one', { image: 'old' }), node('two', { image: 'old', busy: 2 })];
+    const first = decide({ desired: 2, nodes: old });
+    assert.deepEqual(doneTo(first.actions), [['start', 'a']]);
+    const starting = node('three', { state: 'starting' });
+    assert.deepEqual(decide({ desired: 2, nodes: [...old, starting] }).actions, []);
+    assert.deepEqual(doneTo(decide({ desired: 2, nodes: [...old, node('three')] }).actions), [['drain', 'one']]);
+    const full = decide({ desired: 2, hosts: [host('a', { max: 2 })], nodes: old });
+    assert.deepEqual(doneTo(full.actions), [['drain', 'one']]);
+  });
+
+  it('goes on with the image that works while nodes with the wanted one fail', () => {
+    const failures = { 'a new': { count: 3, at: NOW } };
+    const memory = { ...newMemory(0), failures };
+    const { actions, held } = decide({ desired: 2, nodes: [node('one', { image: 'old' })] }, memory);
+    assert.deepEqual(
+      actions.map((action) => action.do === 'start' && action.image),
+      ['old'],
+    );
+    const calm = decide({ desired: 1, nodes: [node('one', { image: 'old' })] }, memory);
+    assert.deepEqual([calm.actions, calm.held], [[], ['nodes with the new image fail on a: 3 in a row']]);
+    assert.deepEqual(held, []);
+  });
+});
+
+describe('the scaler over a simulated year', () => {
+  it('is never above the need for longer than the cool-down, and jobs wait no longer than they may but in an outage', () => {
+    const tickMs = 60_000;
+    const limits = { min: 1, max: 24, coolDownMs: COOL_DOWN_MS };
+    const bounds = waitBounds(tickMs);
+    const needs: { at: number; need: number }[] = [];
+    let [most, bad] = [0, 0];
+    const { started, drained } = simulateYear({ days: 365, tickMs, limits, seed: 7 }, (tick) => {
+      while (needs.length > 0 && needs.at(-1)!.need <= tick.need) needs.pop();
+      needs.push({ at: tick.at, need: tick.need });
+      while (needs[0]!.at <= tick.at - COOL_DOWN_MS - tickMs) needs.shift();
+      const surge = tick.outdated > 0 ? 1 : 0;
+      const about = JSON.stringify(tick);
+      assert.ok(tick.nodes <= Math.max(limits.min, needs[0]!.need) + surge, about);
+      assert.ok(tick.draining === 0 || tick.nodes + tick.draining <= 24, about);
+      if (!isNearOutage(tick.at, 3_600_000)) {
+        assert.ok(tick.oldest.bulk <= bounds.bulk, about);
+        assert.ok(tick.oldest.campaign <= bounds.campaign, about);
+      }
+      most = Math.max(most, tick.nodes);
+      if (tick.image === 'bad' && tick.outdated === 0) bad += 1;
+    });
+    assert.ok(most >= 15, `${most} nodes: the year has work`);
+    assert.equal(bad, 0, 'nodes of the image that works remain while another one is bad');
+    const early = drained.filter(({ livedMs, isReplaced }) => !isReplaced && livedMs < COOL_DOWN_MS);
+    assert.deepEqual(early, [], 'no node is drained sooner than the cool-down after its start');
+    assert.ok(drained.filter(({ isReplaced }) => isReplaced).length >= 3, 'nodes of earlier images were replaced');
+    assert.ok(started / 365 < 30, `${started} starts`);
+  });
+});

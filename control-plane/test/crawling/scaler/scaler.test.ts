@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { Scaler, type ScalerSettings } from '../../../src/crawling/scaler/run-scaler.ts';
+import { readScalerFile, type ScalerFile } from '../../../src/crawling/scaler/scaler-file.ts';
+import { dockerDouble } from '../../support/docker-double.ts';
+import { type RunningApi, runningApi } from '../../support/running-api.ts';
+import { REPORT } from '../../support/simulated-node.ts';
+
+const COOL_DOWN_MS = 600_000;
+let api: RunningApi;
+let key: string;
+let docker: Awaited<ReturnType<typeof dockerDouble>>;
+let now = Date.now();
+before(async () => {
+  api = await runningApi();
+  key = await api.keyThatMay('fleet.read');
+});
+after(() => api.stop());
+beforeEach(async () => {
+  docker = await dockerDouble();
+  now += 3_600_000;
+  docker.now = () => now;
+  await api.redis.client.flushall();
+});
+
+const fileOf = (changes: Partial<ScalerFile> = {}): ScalerFile => ({
+  ...{ farm: 'farm', min: 0, max: 6, cool_down_seconds: COOL_DOWN_MS / 1000 },
+  hosts: [{ name: 'a', docker: { socket: docker.socket }, min: 0, max: 6 }],
+  container: { Image: 'adsweep/browser-node', Env: ['ADSWEEP_SLOTS=4'], HostConfig: { Memory: 1 } },
+  ...changes,
+});
+function scaler(changes: Partial<ScalerSettings> = {}): Scaler {
+  const { dependencies, verbs, stores } = api.domains.crawling;
+  const needs = { ...dependencies, ...verbs, decisions: stores.decisions, logger: createLogger('test', 'silent') };
+  return new Scaler(needs, { dryRun: false, file: fileOf(), ...changes });
+}
+const waiting = (count: number) =>
+  api.domains.crawling.dependencies.queue.enqueueAll(
+    Array.from({ length: count }, (_, at) => ({ jobId: `job-${at}`, organizationId: 'one', priority: 0, delayMs: 0 })),
+  );
+const nodesReport = async (changes: object = {}) => {
+  for (const nodeId of docker.containers.keys())
+    await api.domains.crawling.dependencies.nodes.report(
+      { nodeId, instance: 'one' },
+      { ...REPORT, slots: 4, ...changes },
+    );
+};
+const latest = async () => (await api.get('/api/v1/fleet/decisions?limit=1', { key })).body.items[0];
+
+describe('the scaler on a Docker engine', () => {
+  it('§4.6.4 starts nodes for the work, drains them when they were not needed for a while, and removes them when they have ended', async (t) => {
+    t.after(() => docker.close());
+    const running = scaler();
+    // 12 jobs of 10 s within 15 s: 8 slots, 4 on a node.
+    await waiting(12);
+    await running.step(now);
+    const names = [...docker.containers.keys()];
+    assert.equal(names.length, 2);
+    for (const [name, { isRunning, Env, Hostname, Image, HostConfig, Labels }] of docker.containers) {
+      assert.match(name, /^farm-[0-9a-z]+-[0-9a-f]{6}$/);
+      assert.deepEqual([isRunning, Hostname, Image], [true, name, 'sha256:one']);
+      assert.deepEqual(Env, ['ADSWEEP_SLOTS=4', `ADSWEEP_NODE_ID=${name}`]);
+      assert.deepEqual(HostConfig, { Memory: 1, RestartPolicy: { Name: 'no' } });
+      assert.deepEqual(Labels, { 'adsweep.scaler': 'farm' });
+    }
+    const { desired_nodes, target_nodes, actions } = await latest();
+    assert.deepEqual([desired_nodes, target_nodes, actions.length], [2, 2, 2]);
+    assert.deepEqual(
+      [actions[0].action, actions[0].host, actions[0].reason],
+      ['start', 'a', '2 nodes are needed, 0 are there'],
+    );
+
+    await nodesReport();
+    await running.step(now);
+    assert.equal(docker.containers.size, 2, 'nodes that report are enough');
+
+    await api.redis.client.flushall();
+    now += COOL_DOWN_MS + 1;
+    await nodesReport({ draining: false });
+    await running.step(now);
+    assert.deepEqual(
+      (await latest()).actions.map(({ action }: { action: string }) => action),
+      ['drain', 'drain'],
+    );
+    const drainingNow = await api.domains.crawling.dependencies.draining.names();
+    assert.deepEqual(drainingNow.toSorted(), names.toSorted());
+    assert.ok(
+      [...docker.containers.values()].every(({ isRunning }) => isRunning),
+      'a node that drains is left alone',
+    );
+
+    await nodesReport({ draining: true, busy: 1 });
+    await running.step(now);
+    assert.ok(
+      [...docker.containers.values()].every(({ isRunning }) => isRunning),
+      'also while it has work',
+    );
+    await nodesReport({ draining: true });
+    await running.step(now);
+    assert.ok(
+      [...docker.containers.values()].every(({ isRunning }) => !isRunning),
+      'it is stopped when it has none',
+    );
+    await running.step(now);
+    assert.equal(docker.containers.size, 0);
+    assert.deepEqual(await api.domains.crawling.dependencies.draining.names(), [], 'its name is not drained any more');
+  });
+
+  it('replaces a node whose container has ended, by one with another name', async (t) => {
+    t.after(() => docker.close());
+    const running = scaler();
+    await waiting(1);
+    await running.step(now);
+    const [first] = docker.containers.values();
+    first!.isRunning = false;
+    await running.step(now);
+    assert.equal(docker.containers.size, 0);
+    now += 31_000;
+    await running.step(now);
+    const [second] = docker.containers.keys();
+    assert.ok(second && second !== first!.name);
+  });
+
+  it('only records what it would do in a dry run, once while it stays the same', async (t) => {
+    t.after(() => docker.close());
+    const running = scaler({ dryRun: true });
+    await waiting(12);
+    const total = async () => (await api.get('/api/v1/fleet/decisions', { key })).body.total;
+    const before = await total();
+    await running.step(now);
+    await running.step(now);
+    assert.equal(docker.containers.size, 0);
+    assert.equal((await total()) - before, 1);
+    assert.equal((await latest()).dry_run, true);
+  });
+
+  it('says what an engine refuses, that an image is missing, and works with the engines that answer', async (t) => {
+    t.after(() => docker.close());
+    await waiting(1);
+    docker.refuses = 'no space left on device';
+    const hosts = [
+      { name: 'gone', docker: { socket: '/nowhere/docker.sock' }, min: 1, max: 6 },
+      { name: 'a', docker: { socket: docker.socket }, min: 0, max: 6 },
+    ];
+    const running = scaler({ dryRun: false, file: fileOf({ hosts }) });
+    await running.step(now);
+    assert.match((await latest()).failed[0], /^start farm-.+no space left on device/);
+    now += 1;
+    docker.refuses = null;
+    docker.image = null;
+    await running.step(now);
+    assert.match((await latest()).held.join(), /or the image is missing/);
+    now += 1;
+    docker.image = 'sha256:two';
+    await running.step(now);
+    assert.equal(docker.containers.size, 1);
+  });
+});
+
+describe('the file of the scaler', () => {
+  it('is read, and all its problems are named', (t) => {
+    t.after(() => docker.close());
+    const folder = mkdtempSync(join(tmpdir(), 'scaler-file-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'scaler.json');
+    const read = (content: string) => {
+      writeFileSync(path, content);
+      return readScalerFile(path);
+    };
+    const file = fileOf();
+    assert.deepEqual(read(JSON.stringify(file)), file);
+    assert.throws(() => read('{'), /cannot be used/);
+    assert.throws(() => read(JSON.stringify({ ...file, max: -1, more: 1 })), /max.*\n.*more|more.*\n.*max/);
+    assert.throws(() => read(JSON.stringify({ ...file, min: 7 })), /min: it is greater than max/);
+    assert.throws(() => read(JSON.stringify({ ...file, hosts: [file.hosts[0], file.hosts[0]] })), /same name/);
+    assert.throws(() => readScalerFile(join(folder, 'none.json')), /ENOENT/);
+  });
+});
