@@ -3,7 +3,7 @@
  * All of infra/bootstrap runs on Node.js >= 18 without dependencies, because it installs everything else.
  *
  * @typedef {'start' | 'test' | 'check' | 'bench' | 'corpus' | 'spec-coverage' | 'adsweep' | 'test:containers'
- *   | 'move-files'} Verb
+ *   | 'move-files' | 'backup' | 'restore'} Verb
  * @typedef {'chromium' | 'redis' | 'ffmpeg'} PartName
  * @typedef {'debian' | 'ubuntu' | 'fedora' | 'arch' | 'other'} Distribution
  * @typedef {{ platform: string, arch: string, nodeVersion: string, distribution: Distribution, release: string,
@@ -21,6 +21,8 @@ export const wantedNodeMinor = 6;
 export const verbs = {
   start: { entry: 'infra/farm/start.ts', parts: ['chromium', 'redis'] },
   test: { entry: 'infra/checks/run-tests.ts', parts: ['chromium', 'redis', 'ffmpeg'] },
+  backup: { entry: 'control-plane/src/commands/backup.ts', parts: [] },
+  restore: { entry: 'control-plane/src/commands/restore.ts', parts: [] },
   'move-files': { entry: 'control-plane/src/commands/move-files.ts', parts: [] },
   'test:containers': { entry: 'infra/docker/test/containers.ts', parts: [] },
   check: { entry: 'infra/checks/check.ts', parts: [] },

@@ -15,6 +15,7 @@ export async function openEmbedded(path: string): Promise<Store> {
     collection: <T extends Document>(name: string) => new EmbeddedCollection(db, name) as unknown as Collection<T>,
     ping: async () => db.ping(),
     sweepExpired: (now) => sweepExpired(db, now),
+    backUp: (file) => db.backUp(file),
     close: () => db.close(),
   };
 }

@@ -82,5 +82,10 @@ export type Store = {
   ping(): Promise<void>;
   /** Removes some of the documents that TTL indexes say have expired by `now`; resolves to their number, 0 when none is left. */
   sweepExpired(now: Date): Promise<number>;
+  /**
+   * Writes all documents, as they are at one moment, to a new file that the engine opens, while other operations go on. Only the embedded engine
+   * has this: MongoDB has tools for it.
+   */
+  backUp?(file: string): Promise<void>;
   close(): Promise<void>;
 };

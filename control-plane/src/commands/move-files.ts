@@ -24,10 +24,12 @@ async function main(): Promise<void> {
   const from = await openDiskObjects(folder);
   const to = await openObjects(folder, bucket, createLogger('move-files', 'error'));
   let said = 0;
-  const counts = await copyObjects(from, to, 'scans', ({ copied, present }) => {
-    const thousands = Math.floor((copied + present) / 1_000);
-    if (thousands > said) console.log(`${copied} files copied, ${present} were there already`);
-    said = thousands;
+  const counts = await copyObjects(from, to, 'scans', {
+    progress: ({ copied, present }) => {
+      const thousands = Math.floor((copied + present) / 1_000);
+      if (thousands > said) console.log(`${copied} files copied, ${present} were there already`);
+      said = thousands;
+    },
   });
   console.log(`done: ${counts.copied} files copied from ${folder}, ${counts.present} were there already`);
 }

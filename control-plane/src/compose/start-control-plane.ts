@@ -7,6 +7,8 @@ import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { type Config, formSettings, modelSettings, nodeApiTls, rolesOf } from '../config.ts';
 import { readScalerFile } from '../crawling/scaler/scaler-file.ts';
 import { createMetrics } from '../metrics.ts';
+import { serveBackups } from '../platform/backup/backup-socket.ts';
+import type { Platform } from '../platform/platform.ts';
 import { clientApp, nodeApp, probesApp } from './create-app.ts';
 import { createDomains, createIndexes, type Settings } from './domains.ts';
 import { openPlatform, waitForRedis } from './open-platform.ts';
@@ -42,6 +44,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const { accounts, analysis, reference } = domains;
   await createIndexes(platform, domains);
   await analysis.verbs.addPlatformRules();
+  const stopBackups = await serveBackupsOf(config, platform);
   const storedFirstKey = roles.has('api') && (await accounts.verbs.setFirstKey(config.ADSWEEP_API_KEY));
 
   const hasCatalogue = () => reference.verbs.readCatalogue() !== null;
@@ -68,6 +71,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     ['wake hints', () => platform.wake.stop()],
     ['broadcasts', () => platform.broadcast.stop()],
     ['redis', () => platform.redis.disconnect()],
+    ['backups', stopBackups],
     ['store', () => platform.store.close()],
   ];
   const ports = { http: http.port, ...(forNodes ? { node_api: forNodes.port } : {}) };
@@ -78,6 +82,13 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
 function ownUrl(host: string, port: number): string {
   const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+}
+
+/** Backups of an embedded store are made by the process that has it open. */
+async function serveBackupsOf(config: Config, { store, logger }: Platform): Promise<() => Promise<void>> {
+  if (!store.backUp) return async () => {};
+  const parts = { store, dataDir: config.ADSWEEP_DATA_DIR, inBucket: config.ADSWEEP_S3_BUCKET !== '' };
+  return serveBackups(parts, logger);
 }
 
 function listenForNodes(config: Config, logger: Logger): Promise<Listening> {

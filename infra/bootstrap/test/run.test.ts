@@ -82,7 +82,7 @@ test('with nothing missing, the bootstrap is silent, forwards arguments and retu
 test('an unknown verb prints the known ones', () => {
   const run = bootstrap(checkout(''), ['dance']);
   assert.equal(run.status, 1);
-  assert.match(run.stderr, /start, test, move-files, test:containers, check, spec-coverage, bench/);
+  assert.match(run.stderr, /start, test, backup, restore, move-files, test:containers, check, spec-coverage, bench/);
 });
 
 test('missing packages are installed once, and the steps are printed', () => {

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { ID_INDEX, type IndexSpec, indexSpec, isSameIndex } from '../indexes/index-spec.ts';
 import { IndexTable } from '../indexes/index-table.ts';
 import { type LogSync, openLogSync } from './log-sync.ts';
@@ -12,6 +15,9 @@ const MEMORY = ':memory:';
 /** A process that was just killed may still hold the lock for a moment. */
 const WAIT_FOR_LOCK_MS = 500;
 const SQLITE_BUSY = 5;
+/** Pages of the log at which it is written into the file, which then begins anew. */
+const CHECKPOINT_PAGES = 8000;
+const COPY_PROCESS = fileURLToPath(new URL('copy-file-process.ts', import.meta.url));
 
 /**
  * The file, its collections and its transactions. One process at a time: SQLite's exclusive lock, which the system lifts
@@ -23,8 +29,11 @@ export class Database {
   #log: LogSync;
   #collections = new Map<string, Records>();
   #depth = 0;
+  readonly #path: string;
+  #copying: Promise<unknown> | null = null;
 
   constructor(path: string) {
+    this.#path = path;
     if (path !== MEMORY) mkdirSync(dirname(path), { recursive: true });
     this.#db = openLocked(path);
     this.#log = openLogSync(path === MEMORY ? null : path);
@@ -163,7 +172,28 @@ export class Database {
     this.#db.prepare('SELECT 1').get();
   }
 
+  /**
+   * Copies the file, as it is now, to `to`, which must not exist. The log is written into it first; meanwhile further transactions stay in the
+   * log, so that the file does not change. Another process copies it: in this one, closing a second descriptor of the file would lift its lock.
+   */
+  async backUp(to: string): Promise<void> {
+    if (this.#path === MEMORY) throw new Error('a store in memory has no file');
+    if (this.#copying) throw new Error('the store is being copied already');
+    this.#db.exec('PRAGMA wal_autocheckpoint = 0');
+    try {
+      const { busy } = this.#db.prepare('PRAGMA wal_checkpoint(FULL)').get() ?? {};
+      if (busy !== 0) throw new Error('the log of the store could not be written into its file');
+      this.#copying = promisify(execFile)(process.execPath, [COPY_PROCESS, this.#path, to]);
+      await this.#copying;
+    } finally {
+      this.#copying = null;
+      if (this.#db.isOpen) this.#db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    }
+  }
+
+  /** Waits for a copy, because the file changes when it is closed. */
   async close(): Promise<void> {
+    await this.#copying?.catch(() => undefined);
     if (!this.#db.isOpen) return;
     this.#db.close();
     await this.#log.close();
@@ -181,7 +211,7 @@ function openLocked(path: string): DatabaseSync {
       PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = NORMAL; -- and LogSync: together they are FULL
-      PRAGMA wal_autocheckpoint = 8000;
+      PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
       PRAGMA mmap_size = 268435456;
       PRAGMA cache_size = -65536;
     `);

@@ -5,15 +5,18 @@ export type CopyCounts = { copied: number; present: number };
 
 const COPIES_AT_ONCE = 8;
 
+/** `before`: only objects stored before that time. `progress`: called after each list of objects. */
+export type CopyOptions = { before?: Date; progress?: (counts: CopyCounts) => void };
+
 /**
- * Copies all objects below `key` that `to` lacks, or has with another size; an object never changes under its key. `progress` is called after
- * each list of objects. Objects that are removed meanwhile are left out.
+ * Copies all objects below `key` that `to` lacks, or has with another size; an object never changes under its key. Objects that are removed
+ * meanwhile are left out.
  */
 export async function copyObjects(
   from: Pick<ObjectStore, 'list' | 'get'>,
   to: Pick<ObjectStore, 'list' | 'put'>,
   key: string,
-  progress: (counts: CopyCounts) => void = () => undefined,
+  { before, progress }: CopyOptions = {},
 ): Promise<CopyCounts> {
   const counts = { copied: 0, present: 0 };
   const copyOne = async (object: string): Promise<void> => {
@@ -22,14 +25,15 @@ export async function copyObjects(
     await to.put(object, stored.stream);
     counts.copied += 1;
   };
-  for await (const objects of from.list(key)) {
+  for await (const listed of from.list(key)) {
+    const objects = before ? listed.filter(({ modified }) => modified < before) : listed;
     for (const [folder, inFolder] of Map.groupBy(objects, (object) => folderOf(object.key))) {
       const missing = await missingOf(to, folder, inFolder);
       counts.present += inFolder.length - missing.length;
       for (let first = 0; first < missing.length; first += COPIES_AT_ONCE)
         await Promise.all(missing.slice(first, first + COPIES_AT_ONCE).map(copyOne));
     }
-    progress(counts);
+    progress?.(counts);
   }
   return counts;
 }
