@@ -10,11 +10,35 @@ import {
   runPage,
   saveCampaign,
 } from './campaigns.ts';
+import { createOrganization, fleetPage, organizationPage, organizationsPage, saveOrganization } from './fleet.ts';
 import { nowPage } from './now.ts';
+import {
+  createTaxonomy,
+  newPolicy,
+  newRule,
+  policyList,
+  policyPage,
+  ruleList,
+  rulePage,
+  savePolicy,
+  saveRule,
+} from './rules.ts';
 import { bulkCreate, bulkForm } from './scans/bulk-page.ts';
 import { scanList } from './scans/list-page.ts';
 import { createScan, newScan } from './scans/new-page.ts';
 import { comparePage, scanFiles, scanPage } from './scans/scan-page.ts';
+import { auditPage, saveSettings, settingsPage } from './settings.ts';
+import { usageCsv, usagePage } from './usage.ts';
+import {
+  createDestination,
+  createWebhook,
+  destinationList,
+  newWebhook,
+  replayRange,
+  rotateSecret,
+  webhookList,
+  webhookPage,
+} from './webhooks.ts';
 
 /** The pages of the console. A path without parameters goes before one that would match it too. */
 export const PAGES: PageRoute[] = [
@@ -39,4 +63,31 @@ export const PAGES: PageRoute[] = [
   editCampaign,
   runPage,
   runCompare,
+  ruleList,
+  createTaxonomy,
+  newRule,
+  ...saveRule,
+  rulePage,
+  policyList,
+  newPolicy,
+  ...savePolicy,
+  policyPage,
+  webhookList,
+  newWebhook,
+  createWebhook,
+  webhookPage,
+  replayRange,
+  rotateSecret,
+  destinationList,
+  createDestination,
+  usagePage,
+  usageCsv,
+  fleetPage,
+  organizationsPage,
+  createOrganization,
+  organizationPage,
+  saveOrganization,
+  settingsPage,
+  saveSettings,
+  auditPage,
 ];

@@ -1,0 +1,224 @@
+import { ApiError } from '../../http/api-error.ts';
+import { type Html, html } from '../../http/pages/html.ts';
+import { at } from '../api/console-api.ts';
+import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
+import { action } from '../components/actions.ts';
+import { button, selectField, textField } from '../components/fields.ts';
+import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { card, empty, table, tile } from '../components/tables.ts';
+import { agoWords, chip, number, shortId, showTime } from '../components/texts.ts';
+import type { Page, PageRoute, Visit } from '../visit.ts';
+import { secretPage } from './webhooks.ts';
+
+type Node = Schemas['FleetNode'];
+
+const STATES: Record<Node['state'], string> = {
+  working: 'clean',
+  overloaded: 'medium',
+  draining: 'busy',
+  drained: 'off',
+  blocked: 'high',
+};
+
+/** The browser nodes, and the work that waits for them. */
+export const fleetPage: PageRoute = {
+  method: 'GET',
+  path: '/fleet',
+  handle: async (visit) => {
+    const { api } = visit;
+    const [fleet, found] = await Promise.all([
+      api.get<Schemas['Fleet']>(at`/fleet`),
+      api.get<Node[] | Listed<Node>>(at`/fleet/nodes`),
+    ]);
+    const nodes = itemsOf(found);
+    const { queue, slots, desired_nodes } = fleet;
+    const running = fleet.nodes.working + fleet.nodes.overloaded;
+    const waiting: [string, number][] = [
+      ['interactive', queue.waiting_interactive],
+      ['bulk', queue.waiting_bulk],
+      ['campaigns', queue.waiting_campaign],
+      ['wait for their next attempt', queue.delayed],
+      ['beyond the cap of their organization', queue.capped],
+      ['leased', queue.leased],
+    ];
+    return {
+      title: 'Fleet',
+      everySeconds: 4,
+      body: html`<div class="tiles" data-region="tiles">${tile(`${number(running)} of ${number(desired_nodes)}`, 'nodes that take work, of those wanted', { tone: desired_nodes > running ? 'medium' : '' })}${tile(`${number(slots.busy)} of ${number(slots.total)}`, 'slots are busy')}${tile(number(queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign), 'jobs wait')}${tile(number(queue.leased), 'jobs are leased')}</div>
+<section class="card flush" data-region="nodes"><h2>Nodes <span class="count">${number(nodes.length)}</span></h2>${nodeTable(visit, nodes)}</section>${card(
+        'Queue',
+        table(
+          'Jobs in the queue',
+          [{ label: 'Jobs' }, { label: 'Number', kind: 'number' }],
+          waiting.map(([name, count]) => [name, number(count)]),
+        ),
+        { region: 'queue' },
+      )}`,
+    };
+  },
+};
+
+function nodeTable(visit: Visit, nodes: readonly Node[]): Html {
+  const { link, may, now } = visit;
+  if (nodes.length === 0) return empty('No node has reported', 'A browser node registers itself with the join token.');
+  const back = link('/fleet');
+  const rows = nodes.map((node) => {
+    const change = (verb: 'drain' | 'undrain' | 'block' | 'unblock') =>
+      ({ method: 'POST', path: at`/fleet/nodes/${node.id}/${verb}`, back }) as const;
+    const isBlocked = node.state === 'blocked';
+    const isDraining = node.state === 'draining' || node.state === 'drained';
+    return [
+      html`<b><bdi>${node.id}</bdi></b><span class="meta"><bdi>${node.instance}</bdi></span>`,
+      html`${chip(STATES[node.state], node.state)}${node.overloaded.length > 0 && html`<span class="meta">${node.overloaded.join(', ')}</span>`}`,
+      html`<svg class="meter" width="100%" height="8" aria-hidden="true"><rect class="track" width="100%" height="8"/><rect class="value" width="${((100 * node.busy) / Math.max(1, node.slots)).toFixed(0)}%" height="8"/></svg><span class="meta">${node.busy} of ${node.slots} slots</span>`,
+      html`<bdi>${node.adsweep_version}</bdi><span class="meta"><bdi>${node.browser_version}</bdi></span>`,
+      agoWords(node.seen_at, now),
+      may('fleet.manage') &&
+        html`<div class="decisions">${isDraining ? action(visit, { ...change('undrain'), label: 'Take work again', done: 'undrained' }) : action(visit, { ...change('drain'), label: 'Drain', done: 'drained' })}${isBlocked ? action(visit, { ...change('unblock'), label: 'Unblock', done: 'unblocked' }) : action(visit, { ...change('block'), label: 'Block', done: 'blocked', tone: 'danger', asks: 'Block this node? Its jobs go back to the queue at once.' })}</div>`,
+    ];
+  });
+  return table(
+    'Browser nodes',
+    [
+      { label: 'Node' },
+      { label: 'State' },
+      { label: 'Slots' },
+      { label: 'Version' },
+      { label: 'Last report', kind: 'number' },
+      { label: 'Actions', kind: 'unseen' },
+    ],
+    rows,
+  );
+}
+
+type Organization = Schemas['Organization'];
+
+/** The organizations of the deployment and their quotas. */
+export const organizationsPage: PageRoute = {
+  method: 'GET',
+  path: '/organizations',
+  handle: (visit) => organizations(visit, NO_PROBLEMS),
+};
+
+async function organizations(visit: Visit, problems: Problems): Promise<Page> {
+  const { api, link, token, now, form } = visit;
+  const all = itemsOf(await api.get<Organization[] | Listed<Organization>>(at`/organizations`));
+  const quota = (value: number | null) => (value === null ? html`<span class="quiet">no limit</span>` : number(value));
+  const rows = all.map((one) => [
+    html`<a class="row-link" href="${link(`/organizations/${one.id}`)}"><bdi>${one.name}</bdi></a><span class="meta">${shortId(one.id)}</span>`,
+    chip(one.status === 'active' ? 'clean' : 'medium', one.status),
+    quota(one.checks_per_month),
+    quota(one.concurrent_leases),
+    quota(one.requests_per_minute),
+    showTime(one.created_at, now),
+  ]);
+  const columns = [
+    { label: 'Organization' },
+    { label: 'Status' },
+    ...['Checks a month', 'Leases at once', 'Requests a minute', 'Since'].map((label) => ({
+      label,
+      kind: 'number' as const,
+    })),
+  ];
+  const create = html`<form class="form" method="post" action="${link('/organizations')}">${token()}<section class="card"><h2>New organization</h2>${textField({ name: 'name', label: 'Name', value: form.get('name'), required: true, problems })}<div class="buttons">${button('Create the organization')}</div></section></form>`;
+  return {
+    title: 'Organizations',
+    problems,
+    body: html`<section class="card flush">${table('Organizations', columns, rows)}</section>${create}`,
+  };
+}
+
+export const createOrganization: PageRoute = {
+  method: 'POST',
+  path: '/organizations',
+  handle: async (visit) => {
+    const { api, form, link } = visit;
+    try {
+      const { api_key } = await api.send<Schemas['OrganizationNew']>('POST', at`/organizations`, {
+        name: form.get('name') ?? '',
+      });
+      return secretPage('The first key of the organization', api_key, link('/organizations'));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error;
+      return { ...(await organizations(visit, problemsOf(error))), status: error.status };
+    }
+  },
+};
+
+const QUOTAS = ['checks_per_month', 'concurrent_leases', 'requests_per_minute', 'check_price_micros'] as const;
+const QUOTA_WORDS: Record<(typeof QUOTAS)[number], string> = {
+  checks_per_month: 'Checks a month',
+  concurrent_leases: 'Leases at once',
+  requests_per_minute: 'Requests a minute',
+  check_price_micros: 'Price of a check in micros',
+};
+
+/** The quotas and the status of an organization. */
+export const organizationPage: PageRoute = {
+  method: 'GET',
+  path: '/organizations/{id}',
+  handle: (visit) => organization(visit, NO_PROBLEMS),
+};
+
+async function organization({ api, params, link, token, now }: Visit, problems: Problems): Promise<Page> {
+  const [all, audit] = await Promise.all([
+    api.ask<Organization[] | Listed<Organization>>(at`/organizations`),
+    api.get<Listed<Schemas['AuditEntry']>>(at`/organizations/${params.id!}/audit-log`, { limit: 20 }),
+  ]);
+  const one = itemsOf(all).find(({ id }) => id === params.id);
+  if (!one) throw new ApiError('not_found', 'There is no such organization.');
+  const fields = QUOTAS.map((name) =>
+    textField({
+      name,
+      label: QUOTA_WORDS[name],
+      type: 'number',
+      min: 0,
+      value: one[name],
+      placeholder: 'no limit',
+      problems,
+    }),
+  );
+  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: one.name, required: true, problems })}${selectField({ name: 'status', label: 'Status', value: one.status, options: ['active', 'suspended', one.status].filter((status, index, list) => list.indexOf(status) === index).map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit.</p><div class="buttons">${button('Save')}</div></section></form>`;
+  return {
+    title: one.name,
+    above: html`<a href="${link('/organizations')}">Organizations</a>`,
+    problems,
+    body: html`${form}${card('Audit log', auditTable(audit.items, now))}`,
+  };
+}
+
+export const saveOrganization: PageRoute = {
+  method: 'POST',
+  path: '/organizations/{id}',
+  handle: async (visit) => {
+    const { api, form, params, link } = visit;
+    const quotas = QUOTAS.map((name) => [name, (form.get(name) ?? '') === '' ? null : Number(form.get(name))]);
+    try {
+      await api.send('PATCH', at`/organizations/${params.id!}`, {
+        name: form.get('name') ?? '',
+        status: form.get('status') ?? '',
+        ...Object.fromEntries(quotas),
+      });
+      return { redirect: link(`/organizations/${params.id}`, { done: 'saved' }) };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error;
+      return { ...(await organization(visit, problemsOf(error))), status: error.status };
+    }
+  },
+};
+
+/** Who changed what. */
+export function auditTable(entries: readonly Schemas['AuditEntry'][], now: Date): Html {
+  if (entries.length === 0) return html`<p class="quiet">Nothing was changed yet.</p>`;
+  const rows = entries.map(({ action: what, actor, subject_id, changes, at: when }) => [
+    html`<code>${what}</code><span class="meta"><bdi>${JSON.stringify(changes).slice(0, 200)}</bdi></span>`,
+    html`${actor.kind.replace('_', ' ')} ${shortId(actor.client_id ?? actor.key_id)}`,
+    shortId(subject_id),
+    showTime(when, now),
+  ]);
+  return table(
+    'Audit log',
+    [{ label: 'Change' }, { label: 'By' }, { label: 'Of' }, { label: 'When', kind: 'number' }],
+    rows,
+  );
+}

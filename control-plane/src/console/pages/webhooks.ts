@@ -1,0 +1,300 @@
+import { ApiError } from '../../http/api-error.ts';
+import { type Html, html } from '../../http/pages/html.ts';
+import { at } from '../api/console-api.ts';
+import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
+import { action } from '../components/actions.ts';
+import { button, choice, choices, linkButton, selectField, textField } from '../components/fields.ts';
+import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { card, empty, facts, pager, table } from '../components/tables.ts';
+import { agoWords, chip, number, showTime } from '../components/texts.ts';
+import type { Page, PageRoute, Visit } from '../visit.ts';
+import { queryOfPage } from './scans/list-page.ts';
+
+type Webhook = Schemas['Webhook'];
+type EventType = Schemas['WebhookTestIn']['event_type'];
+const EVENTS: EventType[] = ['scanning.scan.completed', 'scanning.tags.detected', 'scanning.screenshot.captured'];
+
+/** Endpoints with their health. */
+export const webhookList: PageRoute = {
+  method: 'GET',
+  path: '/webhooks',
+  handle: async ({ api, link, now }) => {
+    const all = itemsOf(await api.get<Webhook[] | Listed<Webhook>>(at`/webhooks`));
+    const rows = all.map((one) => [
+      html`<a class="row-link" href="${link(`/webhooks/${one.id}`)}"><bdi>${one.url}</bdi></a><span class="meta"><bdi>${one.description}</bdi></span>`,
+      health(one),
+      `${(100 * one.health.success_rate_7d).toFixed(1)} %`,
+      one.health.last_delivery_at === null
+        ? html`<span class="quiet">never</span>`
+        : agoWords(one.health.last_delivery_at, now),
+    ]);
+    const columns = [
+      { label: 'Endpoint' },
+      { label: 'Health' },
+      { label: 'Accepted in 7 days', kind: 'number' as const },
+      { label: 'Last delivery', kind: 'number' as const },
+    ];
+    const none = empty(
+      'No endpoints',
+      'Events of scans are sent to your own servers, signed, in order and for a day if need be.',
+      linkButton('New endpoint', link('/webhooks/new'), 'main'),
+    );
+    return {
+      title: 'Webhooks',
+      everySeconds: 10,
+      actions: linkButton('New endpoint', link('/webhooks/new'), 'main'),
+      body: html`<section class="card flush" data-region="endpoints">${rows.length > 0 ? table('Webhook endpoints', columns, rows) : none}</section>`,
+    };
+  },
+};
+
+/** The state of an endpoint or destination. */
+export const health = ({
+  is_active,
+  disabled_reason,
+  failing_since,
+}: Pick<Webhook, 'is_active' | 'disabled_reason' | 'failing_since'>): Html =>
+  !is_active
+    ? chip(disabled_reason === 'failing' ? 'high' : 'off', disabled_reason === 'failing' ? 'switched off' : 'paused')
+    : failing_since !== null
+      ? chip('medium', 'failing')
+      : chip('clean', 'working');
+
+/** An endpoint: its health, what was sent to it and what it answered. */
+export const webhookPage: PageRoute = {
+  method: 'GET',
+  path: '/webhooks/{id}',
+  handle: async (visit) => {
+    const { api, params, link, now, query } = visit;
+    const id = params.id!;
+    const [one, log] = await Promise.all([
+      api.get<Webhook>(at`/webhooks/${id}`),
+      api.get<Listed<Schemas['Delivery']>>(at`/webhooks/${id}/deliveries`, queryOfPage(query, 25)),
+    ]);
+    const back = link(`/webhooks/${id}`);
+    const patch = { method: 'PATCH', path: at`/webhooks/${id}`, back } as const;
+    const actions = html`${one.is_active ? action(visit, { ...patch, label: 'Pause', body: { is_active: false }, done: 'paused' }) : action(visit, { ...patch, label: 'Resume', body: { is_active: true }, done: 'resumed' })}${action(visit, { label: 'Delete', method: 'DELETE', path: at`/webhooks/${id}`, done: 'deleted', back: link('/webhooks'), tone: 'danger', asks: 'Delete this endpoint? What was not delivered is lost.' })}${action(visit, { label: 'Send a test', method: 'POST', path: at`/webhooks/${id}/test`, body: { event_type: EVENTS[0] }, done: 'tried', back, tone: 'main' })}`;
+    const about = facts([
+      [
+        'State',
+        html`${health(one)}${one.failing_since !== null && html` since ${agoWords(one.failing_since, now)}`}${one.paused_until !== null && html`, the next try ${agoWords(one.paused_until, now)}`}`,
+      ],
+      ['Accepted in 7 days', `${(100 * one.health.success_rate_7d).toFixed(1)} %`],
+      ['Failures in a row', number(one.health.consecutive_failures)],
+      ['Events', one.event_types.length === 0 ? 'all' : one.event_types.join(', ')],
+      ['Campaigns', one.campaign_ids === null ? 'all' : number(one.campaign_ids.length)],
+      ['Description', html`<bdi>${one.description || 'none'}</bdi>`],
+    ]);
+    const sections = html`<div class="columns-2"><div class="stack">${card('Health', about, { region: 'health' })}${rotateCard(visit, id)}</div><div class="stack">${replayCard(visit, id)}${card('Verify a signature', html`<p>Every request is signed (Standard Webhooks). With the client:</p><pre tabindex="0"><code>${VERIFY}</code></pre>`)}</div></div>`;
+    return {
+      title: one.url,
+      above: html`<a href="${link('/webhooks')}">Webhooks</a>`,
+      everySeconds: 10,
+      actions,
+      body: html`${sections}<section class="card flush" data-region="log"><h2>Log <span class="count">${number(log.total)}</span></h2>${deliveries(visit, log, back)}</section>`,
+    };
+  },
+};
+
+const VERIFY = `import { verifyWebhook } from '@adsweep/client';
+
+const event = await verifyWebhook(process.env.WEBHOOK_SECRET, request.headers, body);`;
+
+function deliveries(visit: Visit, log: Listed<Schemas['Delivery']>, back: string): Html {
+  if (log.items.length === 0) return empty('Nothing was sent yet', 'Send a test, or wait for the next scan.');
+  const rows = log.items.map((one) => [
+    html`${one.success ? chip('clean', 'accepted') : chip('high', one.error_code ?? 'failed')}`,
+    html`<code>${one.event_type}</code><span class="meta">try ${one.attempt_number}</span>`,
+    html`${one.response_status ?? 'no answer'}${one.response_body !== null && one.response_body !== '' && html`<details class="answer"><summary>answer</summary><pre tabindex="0"><code><bdi>${one.response_body}</bdi></code></pre></details>`}`,
+    one.elapsed_ms === null ? '' : `${number(one.elapsed_ms)} ms`,
+    showTime(one.created_at, visit.now),
+    action(visit, {
+      label: 'Send again',
+      method: 'POST',
+      path: at`/webhooks/deliveries/${one.id}/replay`,
+      done: 'sent',
+      back,
+    }),
+  ]);
+  const columns = [
+    { label: 'Result' },
+    { label: 'Event' },
+    { label: 'Answer' },
+    { label: 'Took', kind: 'number' as const },
+    { label: 'When', kind: 'number' as const },
+    { label: 'Replay', kind: 'unseen' as const },
+  ];
+  return html`${table('Deliveries', columns, rows)}${pager(visit, `/webhooks/${visit.params.id}`, log, 'tries')}`;
+}
+
+const DAY_MS = 86_400_000;
+
+function replayCard({ link, token, now }: Visit, id: string): Html {
+  const day = (before: number) => new Date(now.getTime() - before * DAY_MS).toISOString().slice(0, 16);
+  return card(
+    'Send a range again',
+    html`<form class="form" method="post" action="${link(`/webhooks/${id}/replay`)}">${token()}<div class="grid">${textField({ name: 'from_ts', label: 'From (UTC)', type: 'datetime-local', value: day(1), required: true })}${textField({ name: 'to_ts', label: 'Until (UTC)', type: 'datetime-local', value: day(0), required: true })}</div><p class="hint">What the endpoint has accepted is not sent again. Events are kept for 7 days.</p><div class="buttons">${button('Send again', { tone: 'plain' })}</div></form>`,
+  );
+}
+
+export const replayRange: PageRoute = {
+  method: 'POST',
+  path: '/webhooks/{id}/replay',
+  handle: async ({ api, form, params, link }) => {
+    const moment = (name: string) =>
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(form.get(name) ?? '') ? `${form.get(name)}:00Z` : (form.get(name) ?? '');
+    await api.send('POST', at`/webhooks/${params.id!}/replay`, { from_ts: moment('from_ts'), to_ts: moment('to_ts') });
+    return { redirect: link(`/webhooks/${params.id}`, { done: 'sent' }) };
+  },
+};
+
+function rotateCard({ link, token }: Visit, id: string): Html {
+  return card(
+    'Secret',
+    html`<form class="form" method="post" action="${link(`/webhooks/${id}/rotate`)}">${token()}${selectField({ name: 'overlap_hours', label: 'The old secret', value: '24', options: [{ value: '', label: 'ends at once' }, ...[1, 24, 72].map((hours) => ({ value: String(hours), label: `signs too for ${hours} h` }))] })}<div class="buttons">${button('Make a new secret', { tone: 'plain' })}</div></form>`,
+  );
+}
+
+export const rotateSecret: PageRoute = {
+  method: 'POST',
+  path: '/webhooks/{id}/rotate',
+  handle: async ({ api, form, params, link }) => {
+    const hours = form.get('overlap_hours') ?? '';
+    const { secret } = await api.send<{ secret: string }>(
+      'POST',
+      at`/webhooks/${params.id!}/rotate-secret`,
+      hours === '' ? {} : { overlap_hours: Number(hours) },
+    );
+    return secretPage('The new secret', secret, link(`/webhooks/${params.id}`));
+  },
+};
+
+/** Shows a secret that is stored nowhere, once. */
+export const secretPage = (title: string, secret: string, href: string): Page => ({
+  title,
+  body: html`<section class="card"><p>It is shown only now. Copy it to where it is needed.</p><pre class="secret" tabindex="0"><code>${secret}</code></pre><div class="buttons">${linkButton('Go on', href, 'main')}</div></section>`,
+});
+
+export const newWebhook: PageRoute = {
+  method: 'GET',
+  path: '/webhooks/new',
+  handle: (visit) => webhookForm(visit, NO_PROBLEMS),
+};
+
+export const createWebhook: PageRoute = {
+  method: 'POST',
+  path: '/webhooks/new',
+  handle: async (visit) => {
+    const { api, form, link } = visit;
+    const events = form.getAll('event_types');
+    try {
+      const body = {
+        url: form.get('url') ?? '',
+        description: form.get('description') ?? '',
+        ...(events.length > 0 && { event_types: events }),
+      };
+      const { webhook, secret } = await api.send<Schemas['WebhookCreated']>('POST', at`/webhooks`, body);
+      return secretPage('The endpoint and its secret', secret, link(`/webhooks/${webhook.id}`));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error;
+      return { ...webhookForm(visit, problemsOf(error)), status: error.status };
+    }
+  },
+};
+
+function webhookForm({ link, token, form }: Visit, problems: Problems): Page {
+  const body = html`<form class="form" method="post" action="${link('/webhooks/new')}">${token()}<section class="card">${textField({ name: 'url', label: 'Address', type: 'url', value: form.get('url'), required: true, placeholder: 'https://example.com/adsweep', hint: 'https, reachable from the internet.', problems })}
+${textField({ name: 'description', label: 'Description', value: form.get('description'), problems })}
+${choices(
+  'Events',
+  EVENTS.map((value) =>
+    choice('checkbox', {
+      name: 'event_types',
+      value,
+      label: html`<code>${value}</code>`,
+      checked: form.getAll('event_types').includes(value),
+    }),
+  ),
+  problems.of('event_types'),
+)}<p class="hint">None chosen: all of them.</p><div class="buttons">${button('Create the endpoint')}</div></section></form>`;
+  return { title: 'New endpoint', above: html`<a href="${link('/webhooks')}">Webhooks</a>`, problems, body };
+}
+
+type Destination = Schemas['Destination'];
+
+/** Where messages about alerts go. */
+export const destinationList: PageRoute = {
+  method: 'GET',
+  path: '/destinations',
+  handle: (visit) => destinationsPage(visit, NO_PROBLEMS),
+};
+
+async function destinationsPage(visit: Visit, problems: Problems): Promise<Page> {
+  const { api, link, now, token, form } = visit;
+  const all = itemsOf(await api.get<Destination[] | Listed<Destination>>(at`/alert-notifications/destinations`));
+  const back = link('/destinations');
+  const rows = all.map((one) => {
+    const path = at`/alert-notifications/destinations/${one.id}`;
+    const patch = { method: 'PATCH', path, back } as const;
+    return [
+      html`<b><bdi>${one.name}</bdi></b><span class="meta">${one.channel} <bdi>${one.email_address ?? one.slack_channel_name ?? one.telegram_chat_title ?? ''}</bdi></span>`,
+      html`${health(one)}${one.last_delivery_error !== null && html`<span class="meta"><bdi>${one.last_delivery_error}</bdi></span>`}`,
+      one.is_default_target ? 'all campaigns that inherit' : 'where it is named',
+      one.last_delivery_at === null ? html`<span class="quiet">never</span>` : agoWords(one.last_delivery_at, now),
+      html`<div class="decisions">${action(visit, { label: 'Try', method: 'POST', path: `${path}/test`, done: 'tried', back })}${one.is_active ? action(visit, { ...patch, label: 'Pause', body: { is_active: false }, done: 'paused' }) : action(visit, { ...patch, label: 'Resume', body: { is_active: true }, done: 'resumed' })}${action(visit, { label: 'Delete', method: 'DELETE', path, done: 'deleted', back, tone: 'danger', asks: 'Delete this destination?' })}</div>`,
+    ];
+  });
+  const columns = [
+    { label: 'Destination' },
+    { label: 'Health' },
+    { label: 'For' },
+    { label: 'Last message', kind: 'number' as const },
+    { label: 'Actions', kind: 'unseen' as const },
+  ];
+  const list =
+    rows.length > 0
+      ? table('Destinations of alerts', columns, rows)
+      : empty('No destinations', 'Alerts can be sent to Slack, Telegram or by mail.');
+  const value = (name: string) => form.get(name);
+  const channels = ['slack', 'telegram', 'email'].map((one) =>
+    choice('radio', { name: 'channel', value: one, label: one, checked: (value('channel') ?? 'slack') === one }),
+  );
+  const create = html`<form class="form" method="post" action="${link('/destinations')}">${token()}<section class="card"><h2>New destination</h2>${choices('Channel', channels, problems.of('channel'))}<div class="grid">${textField({ name: 'name', label: 'Name', value: value('name'), required: true, problems })}
+${textField({ name: 'webhook_url', label: 'Slack: webhook URL', path: 'slack', type: 'password', problems })}${textField({ name: 'bot_token', label: 'Telegram: token of the bot', path: 'telegram.bot_token', type: 'password', problems })}${textField({ name: 'chat_id', label: 'Telegram: id of the chat', path: 'telegram.chat_id', value: value('chat_id'), problems })}${textField({ name: 'address', label: 'Mail address', path: 'email', type: 'email', value: value('address'), problems })}</div>
+${choices('Messages', [choice('checkbox', { name: 'is_default_target', value: 'yes', label: 'of all campaigns that inherit', checked: true })])}<div class="buttons">${button('Create the destination')}</div></section></form>`;
+  return {
+    title: 'Destinations',
+    everySeconds: 15,
+    problems,
+    body: html`<section class="card flush" data-region="destinations">${list}</section>${create}`,
+  };
+}
+
+export const createDestination: PageRoute = {
+  method: 'POST',
+  path: '/destinations',
+  handle: async (visit) => {
+    const { api, form, link } = visit;
+    const text = (name: string) => form.get(name) ?? '';
+    const channel = text('channel');
+    const chat = text('chat_id');
+    const connection =
+      channel === 'slack'
+        ? { slack: { webhook_url: text('webhook_url') } }
+        : channel === 'email'
+          ? { email: { address: text('address') } }
+          : { telegram: { bot_token: text('bot_token'), chat_id: /^-?\d+$/.test(chat) ? Number(chat) : chat } };
+    try {
+      await api.send('POST', at`/alert-notifications/destinations`, {
+        name: text('name'),
+        channel,
+        ...connection,
+        is_default_target: form.has('is_default_target'),
+      });
+      return { redirect: link('/destinations', { done: 'created' }) };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error;
+      return { ...(await destinationsPage(visit, problemsOf(error))), status: error.status };
+    }
+  },
+};
