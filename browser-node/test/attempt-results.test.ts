@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { note } from '@adsweep/shared/capture/notes.ts';
+import { SENT_FILES_BYTES_MAX } from '@adsweep/shared/lease/capture-with-files.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import { FILE, goodOutcome, instantly, leaseBench, untilIdle } from './support/lease-bench.ts';
@@ -52,12 +53,30 @@ test('an artifact that is larger than the job allows is omitted, with a note', a
 
 test('a result is sent again until an unreachable control plane answers', async (t) => {
   const { plane } = await leaseBench(t, instantly);
-  plane.refusals.artifacts = [0, 503];
   plane.refusals.complete = [0, 0, 502];
   plane.give();
   await plane.received('complete');
   assert.equal(plane.count('refused complete'), 1);
-  assert.deepEqual(plane.refusals, { artifacts: [], complete: [] });
+  assert.deepEqual([plane.refusals, plane.count('artifacts')], [{ complete: [] }, 0]);
+});
+
+test('files are uploaded before their capture where the control plane does not take them together', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.isOlder = true;
+  plane.refusals.artifacts = [0, 503];
+  plane.refusals.complete = [502];
+  plane.give();
+  const { capture } = (await plane.received('complete')).body as { capture: Capture };
+  assert.equal(capture.artifacts.length, 1);
+  assert.deepEqual([plane.refusals, plane.count('artifacts')], [{ artifacts: [], complete: [] }, 1]);
+});
+
+test('files that are larger together than 4 MiB are uploaded before their capture', async (t) => {
+  const file = (name: string) => ({ ...FILE, name, bytes: Buffer.alloc(SENT_FILES_BYTES_MAX / 2 + 1) });
+  const { plane } = await leaseBench(t, async () => ({ ...goodOutcome(), files: [file('a'), file('b')] }));
+  plane.give();
+  await plane.received('complete');
+  assert.equal(plane.count('artifacts'), 2);
 });
 
 test('a result that arrives after the lease ended is counted and not sent again', async (t) => {

@@ -1,12 +1,12 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import type { LeaseClient, MemberLease } from '@adsweep/shared/lease/client.ts';
+import { type LeaseClient, type MemberLease, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { RetryPolicy } from '@adsweep/shared/service/retry.ts';
 import type { CaptureFile } from '../capture/session/capture-outcome.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import { isLost, isRetryable, retryCall } from '../upload/retry-call.ts';
-import { leaveOutOversized, uploadFiles } from '../upload/upload-files.ts';
+import { leaveOutOversized, smallFiles, uploadFiles } from '../upload/upload-files.ts';
 import type { Attempt } from './make-attempt.ts';
 
 const CAUSE_LENGTH_MAX = 4_000;
@@ -23,7 +23,7 @@ export type LeasedMember = MemberLease & {
 export type Reported = 'completed' | 'failed' | 'lost' | 'unreported';
 
 /**
- * Reports to the control plane how an attempt ended: files first, the record last. Retried while the control plane is unavailable, because
+ * Reports to the control plane how an attempt ended: with one call if its files are small, else files first and the record last. Retried while the control plane is unavailable, because
  * the lease may be adopted again; a lost lease ends it without an error. Throws what `signal` is aborted with.
  */
 export async function reportAttempt(
@@ -55,6 +55,8 @@ async function uploadAndReport(
 ): Promise<'completed' | 'failed'> {
   const { api, metrics, retryPolicy } = parts;
   const { failure } = attempt;
+  if (!failure && attempt.capture && !member.list && (await isSentWhole(parts, member, attempt, signal)))
+    return 'completed';
   const capture = attempt.capture && (await upload(parts, member, attempt.capture, attempt.files, signal));
   if (!failure && capture) {
     const listed = member.list ? await member.list(capture, signal) : capture;
@@ -66,6 +68,28 @@ async function uploadAndReport(
   await retryCall(() => api.fail(member, { code, cause, capture }), signal, retryPolicy);
   metrics.failures.inc({ code });
   return 'failed';
+}
+
+/** Sends a capture together with its files; false: they are too large for that, or the control plane is of an earlier version. */
+async function isSentWhole(
+  { api, metrics, retryPolicy }: ReportParts,
+  member: LeasedMember,
+  { capture, files }: Attempt,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const kept = capture && leaveOutOversized(capture, files, member.limits.artifact_bytes);
+  const small = kept && smallFiles(kept.files);
+  if (!small) return false;
+  const whole = { ...kept.capture, artifacts: small.artifacts };
+  try {
+    await retryCall(() => api.completeWithFiles(member, whole, small.sent), signal, retryPolicy);
+  } catch (error) {
+    // Without this route, or without such a scan: the calls that follow tell.
+    if (error instanceof NodeApiError && (error.status === 404 || error.status === 405)) return false;
+    throw error;
+  }
+  metrics.uploadedBytes.inc(small.artifacts.reduce((sum, { bytes }) => sum + bytes, 0));
+  return true;
 }
 
 /** Uploads the files of a capture; returns the capture that lists them. */

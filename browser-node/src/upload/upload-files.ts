@@ -9,6 +9,7 @@ import {
 } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { combineNotes, type Note, type NoteKind, note } from '@adsweep/shared/capture/notes.ts';
+import { SENT_FILES_BYTES_MAX, type SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import type { LeaseClient, MemberLease } from '@adsweep/shared/lease/client.ts';
 import type { RetryPolicy } from '@adsweep/shared/service/retry.ts';
 import type { CaptureFile } from '../capture/session/capture-outcome.ts';
@@ -28,6 +29,25 @@ export async function uploadFiles(
   return artifacts;
 }
 
+/** The files as they are sent together with their capture, with their artifacts; null: they are too large for that. */
+export function smallFiles(files: CaptureFile[]): { artifacts: Artifact[]; sent: SentFile[] } | null {
+  const total = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  if (total > SENT_FILES_BYTES_MAX) return null;
+  const sent: SentFile[] = [];
+  const artifacts: Artifact[] = [];
+  for (const file of files) {
+    const { name, bytes } = file;
+    if (bytes instanceof StoredFile) return null;
+    sent.push({ name, bytes });
+    artifacts.push(artifactOf(file, createHash('sha256').update(bytes).digest('hex')));
+  }
+  return { artifacts, sent };
+}
+
+const artifactOf = ({ name, bytes, contentType, width, height }: CaptureFile, sha256: string): Artifact => ({
+  ...{ name, sha256, bytes: bytes.length, content_type: contentType, width, height },
+});
+
 async function uploadFile(api: LeaseClient, member: MemberLease, file: CaptureFile): Promise<Artifact> {
   const { bytes } = file;
   const isStored = bytes instanceof StoredFile;
@@ -35,8 +55,7 @@ async function uploadFile(api: LeaseClient, member: MemberLease, file: CaptureFi
   const stored = await api.upload(member, file.name, file.contentType, isStored ? await bytes.content() : bytes);
   if (stored.sha256 !== sha256 || stored.bytes !== file.bytes.length)
     throw new Error(`${file.name} arrived as ${stored.bytes} bytes with hash ${stored.sha256}, not ${sha256}`);
-  const { name, contentType, width, height } = file;
-  return { name, sha256, bytes: file.bytes.length, content_type: contentType, width, height };
+  return artifactOf(file, sha256);
 }
 
 /** The files of at most `bytesMax` bytes, and the capture without the others, with notes of those. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { unpackCapture } from '@adsweep/shared/lease/capture-with-files.ts';
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
@@ -40,6 +41,8 @@ export class FakeControlPlane extends Conditions {
   readonly renewals: Record<string, 'lost'> = {};
   /** Whether nodes are to drain. */
   drain = false;
+  /** Whether it is of a version that took files only before their capture. */
+  isOlder = false;
   /** Keeps back what is given, so that one acquire gets several jobs. */
   hold = false;
   /** Statuses to answer the next calls of a kind with, in place of doing them. 0: the connection is cut. */
@@ -90,8 +93,11 @@ export class FakeControlPlane extends Conditions {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, , , kind = '', id = '', ...rest] = (request.url ?? '').split('/');
     const [scanId = '', verb = '', name = ''] = rest[0] === 'scans' ? rest.slice(1) : ['', ...rest];
-    const call = kind === 'nodes' ? 'report' : id === 'acquire' ? 'acquire' : verb;
-    const body = await bodyOf(request);
+    const isWhole = verb === 'complete-with-files';
+    const call = kind === 'nodes' ? 'report' : id === 'acquire' ? 'acquire' : isWhole ? 'complete' : verb;
+    const sent = await bodyOf(request);
+    if (isWhole && this.isOlder) return send(response, 404, { detail: 'no', code: 'not_found' });
+    const body = isWhole ? unpackCapture(sent)!.json : sent;
     const refusal = this.refusals[call]?.shift();
     if (refusal === 0) return void request.socket.destroy();
     const credential = request.headers.authorization?.replace('Bearer ', '') ?? '';

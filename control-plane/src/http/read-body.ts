@@ -53,21 +53,19 @@ export class ArrivingBodies {
 export const announcedBytes = ({ headers }: IncomingMessage, bytesMax: number): number =>
   Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax);
 
-/**
- * Reads a request's body as JSON. Throws 413 above `bounds.bytes`, 415 for a compressed body, and 422: `json_invalid` for invalid JSON
- * (RFC 8259, UTF-8) or more than 32 levels of nesting, `too_many_values` above `bounds.values`, and `string_unicode` for texts that are
- * not well-formed Unicode. Size and nesting are measured before the body is parsed.
- */
-export async function readJson(stream: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
+/** Reads the bytes of a request's body. Throws 413 above `bounds.bytes` and 415 for a compressed body. */
+export async function readBody(stream: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
   const encoding = stream.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ApiError('unsupported_media_type', 'Send the body uncompressed.');
-  const bytes = await readBytes(stream, bounds.bytes).catch((error: unknown) => {
+  return readBytes(stream, bounds.bytes).catch((error: unknown) => {
     throw error instanceof BodyTooLarge ? new ApiError('request_too_large', error.message) : error;
   });
-  return parseJson(bytes, bounds);
 }
 
-/** The value of a JSON text; throws as {@link readJson}. */
+/**
+ * Parses JSON. Throws 422: `json_invalid` for invalid JSON (RFC 8259, UTF-8) or more than 32 levels of nesting, `too_many_values` above
+ * `bounds.values`, and `string_unicode` for texts that are not well-formed Unicode. Size and nesting are measured before it is parsed.
+ */
 export async function parseJson(bytes: Buffer, bounds: Pick<BodyBounds, 'values'>): Promise<unknown> {
   const extent = jsonExtent(bytes, { values: bounds.values, depth: DEPTH_MAX });
   refuseExtent(extent, bounds.values);
@@ -79,6 +77,10 @@ export async function parseJson(bytes: Buffer, bounds: Pick<BodyBounds, 'values'
   if (issues.length > 0) throw refused(issues);
   return value;
 }
+
+/** Reads a request's body as JSON. Throws as `readBody` and `parseJson` do. */
+export const readJson = async (stream: IncomingMessage, bounds: BodyBounds): Promise<unknown> =>
+  parseJson(await readBody(stream, bounds), bounds);
 
 function refuseExtent({ values, depth }: JsonExtent, valuesMax: number): void {
   if (depth > DEPTH_MAX) throw refusedBody('json_invalid', `The body is nested deeper than ${DEPTH_MAX} levels.`);
@@ -100,7 +102,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function refusedBody(type: string, msg: string): ApiError {
+export function refusedBody(type: string, msg: string): ApiError {
   return refused([{ loc: ['body'], msg: msg.toWellFormed(), type, ctx: {} }]);
 }
 

@@ -44,6 +44,8 @@ export type Route<Caller = unknown> = {
   bodyBounds?: BodyBounds;
   /** A request without a body is one with `{}`. */
   bodyIsOptional?: boolean;
+  /** Reads the bytes of a body that is not JSON alone. Absent: it is. */
+  parseBody?: (bytes: Buffer, bounds: BodyBounds) => Promise<unknown>;
   /** It is short, and late answers do harm: it does not wait for its turn among other work of the event loop. */
   isUrgent?: boolean;
   /** A list in the body: messages about its items start with their index, `rules[2]: ...`. */
@@ -83,6 +85,7 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   body?: B;
   bodyBounds?: BodyBounds;
   bodyIsOptional?: boolean;
+  parseBody?: Route['parseBody'];
   isUrgent?: boolean;
   numberedItems?: string;
   answersSecret?: boolean;

@@ -14,6 +14,7 @@ import {
   announcedBytes,
   type BodyBounds,
   organizationAsOwner,
+  readBody,
   readJson,
 } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
@@ -128,7 +129,11 @@ function noteOrganization({ state }: Context, caller: unknown): void {
 /** Reads the body of a request. The total size of the unread bodies of an organization, or of the address of a node, is limited. */
 async function readOwnersBody(
   { req, state }: Context,
-  { bodyBounds: bounds = API_BODY, bodyIsOptional }: Pick<Route, 'bodyBounds' | 'bodyIsOptional'>,
+  {
+    bodyBounds: bounds = API_BODY,
+    bodyIsOptional,
+    parseBody,
+  }: Pick<Route, 'bodyBounds' | 'bodyIsOptional' | 'parseBody'>,
   arriving: ArrivingBodies,
 ): Promise<unknown> {
   if (bodyIsOptional && !hasBody(req)) return {};
@@ -136,7 +141,8 @@ async function readOwnersBody(
   const owner = organizationId
     ? organizationAsOwner(organizationId)
     : addressAsOwner(req.socket.remoteAddress ?? 'unknown');
-  return arriving.share(owner, announcedBytes(req, bounds.bytes), () => readJson(req, bounds));
+  const read = async () => (parseBody ? parseBody(await readBody(req, bounds), bounds) : readJson(req, bounds));
+  return arriving.share(owner, announcedBytes(req, bounds.bytes), read);
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { type Artifact, BODIES, DOCUMENTS, VAST_DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
 import { type Capture, CaptureSchema } from '@adsweep/shared/capture/capture.ts';
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
+import { packCapture } from '@adsweep/shared/lease/capture-with-files.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import fc from 'fast-check';
 import { adBlocks } from './ad-blocks.ts';
@@ -198,7 +199,16 @@ export const capturesOf = (kind: LiedAbout): fc.Arbitrary<unknown> =>
 export type Lie =
   | { call: 'renew' | 'alone' | 'loaded' | 'release' }
   | { call: 'members' | 'complete' | 'fail'; body: unknown }
-  | { call: 'upload'; file: FalseFile };
+  | { call: 'upload'; file: FalseFile }
+  | { call: 'complete-with-files'; packed: Buffer };
+
+/** A capture with files that it names, with this many bytes more than it says. */
+function packed(about: unknown, files: FalseFile[], more: number): Buffer {
+  const isObject = typeof about === 'object' && about !== null;
+  const capture = isObject ? { ...about, artifacts: namesOf(files) } : about;
+  const whole = packCapture((sent) => JSON.stringify({ capture, files: sent }), files);
+  return more > 0 ? Buffer.concat([whole, Buffer.alloc(more)]) : whole.subarray(0, whole.length + more);
+}
 
 /** What a node does under the lease of a scan of this kind; what is in one list, it does at the same time. */
 export function liesAbout(kind: LiedAbout, pictures: Buffer[]): fc.Arbitrary<Lie[][]> {
@@ -217,6 +227,12 @@ export function liesAbout(kind: LiedAbout, pictures: Buffer[]): fc.Arbitrary<Lie
     {
       weight: 6,
       arbitrary: capture.chain(spoilt).map((about) => ({ call: 'complete' as const, body: { capture: about } })),
+    },
+    {
+      weight: 6,
+      arbitrary: fc
+        .tuple(capture.chain(spoilt), fc.array(filesOf(pictures), { maxLength: 2 }), fc.constantFrom(0, 0, 0, -1, 1))
+        .map(([about, files, more]) => ({ call: 'complete-with-files' as const, packed: packed(about, files, more) })),
     },
     { weight: 1, arbitrary: failure.map((body) => ({ call: 'fail' as const, body })) },
   );

@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Capture } from '../capture/capture.ts';
 import { fetchInTime } from '../service/fetch-in-time.ts';
+import { packCapture, type SentFile } from './capture-with-files.ts';
 import {
   type Acquire,
   type Acquired,
@@ -100,6 +101,13 @@ export class LeaseClient {
   async complete(member: MemberLease, capture: Capture): Promise<void> {
     const call = { json: { capture }, deadlineMs: 60_000 };
     await this.#send('POST', `${pathOf(member)}/complete`, member.token, call);
+  }
+
+  /** Submits a capture together with small files. */
+  async completeWithFiles(member: MemberLease, capture: Capture, files: SentFile[]): Promise<void> {
+    const bytes = packCapture((sent) => JSON.stringify({ capture, files: sent }, wellFormed), files);
+    const call = { bytes, contentType: 'application/octet-stream', deadlineMs: 60_000 };
+    await this.#send('POST', `${pathOf(member)}/complete-with-files`, member.token, call);
   }
 
   async fail(member: MemberLease, failure: Fail): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AdBlockSchema } from '../capture/ad-block.ts';
+import { ARTIFACT_NAME } from '../capture/artifacts.ts';
 import { CaptureSchema } from '../capture/capture.ts';
 import { FAILURE_CODES } from '../failures.ts';
 import { DISCOVERED_ADS_MAX } from '../limits.ts';
@@ -99,6 +100,22 @@ export type Uploaded = Static<typeof UploadedSchema>;
 
 export const CompleteSchema = Type.Object({ capture: CaptureSchema }, { additionalProperties: false });
 export type Complete = Static<typeof CompleteSchema>;
+
+/**
+ * `POST scans/{scan}/complete-with-files`, the JSON at the beginning of its body (`capture-with-files.ts`): the capture, and the files that follow,
+ * with their sizes.
+ */
+export const CompleteWithFilesSchema = Type.Object(
+  {
+    capture: CaptureSchema,
+    files: Type.Array(
+      Type.Object({ name: Type.String({ pattern: ARTIFACT_NAME }), bytes: Type.Integer({ minimum: 0 }) }),
+      { maxItems: 200 },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type CompleteWithFiles = Static<typeof CompleteWithFilesSchema>;
 
 /** `POST scans/{scan}/fail`: the public code, the private cause (for our log alone) and the evidence so far. */
 export const FailSchema = Type.Object(

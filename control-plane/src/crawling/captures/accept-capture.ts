@@ -1,4 +1,5 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import { eventPayload } from '../../scan/event-payload.ts';
@@ -16,7 +17,7 @@ export type AcceptDependencies = EvidenceDependencies & {
 };
 
 /**
- * Accepts a node's capture of a scan, at most one per attempt. `repeated`: the same capture was accepted before, and its response was lost.
+ * Accepts a node's capture of a scan with the files that were sent together with it, at most one per attempt. `repeated`: the same capture was accepted before, and its response was lost.
  * `lost`: the scan is not leased under this fence; nothing is kept.
  */
 export async function acceptCapture(
@@ -25,6 +26,7 @@ export async function acceptCapture(
   fence: number,
   capture: Capture,
   now: Date,
+  sent: readonly SentFile[] = [],
 ): Promise<'accepted' | 'repeated' | 'lost'> {
   const { scans, publicUrl } = dependencies;
   if (scan.capture?.id === captureIdOf({ scanId: scan._id, fence })) return 'repeated';
@@ -32,7 +34,7 @@ export async function acceptCapture(
     await discardEvidence(dependencies, scan, fence);
     return 'lost';
   }
-  const summary = await storeEvidence(dependencies, scan, fence, capture, now);
+  const summary = await storeEvidence(dependencies, scan, fence, capture, now, sent);
   const event = { type: 'capture' as const, fence, capture: summary, exit: capture.exit };
   const crawled = await changeScan(scans, scan, event, now, screenshotEvent(publicUrl, scan, summary, now));
   if (!crawled) return afterLostRace(dependencies, scan, fence);

@@ -48,6 +48,9 @@ function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issu
 /** The issue for an upload that was replaced while its capture was being accepted. */
 export const replacedMeanwhile = (): Issue => issue(['artifacts'], OTHER_ARTIFACT);
 
+/** The issue for a file that was sent with a capture that does not name it. */
+export const unnamedFile = (): Issue => issue(['artifacts'], 'A file was sent that is not among the artifacts.');
+
 function landingIssues(
   { landings, artifacts }: Capture,
   { landings: landingsMax }: Pick<JobLimits, 'landings'>,

@@ -1,16 +1,18 @@
 import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
+import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { refused } from '../../http/api-error.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
+import type { ArtifactRecord, AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../../scanning/scanning.ts';
 import type { BodyStore } from './body-store.ts';
 import { type CaptureRecord, captureIdOf } from './capture-record.ts';
 import type { CaptureStore } from './capture-store.ts';
 import { checkAdBlocks } from './check-ad-blocks.ts';
-import { checkCapture, replacedMeanwhile } from './check-capture.ts';
+import { checkCapture, replacedMeanwhile, unnamedFile } from './check-capture.ts';
 import { chooseStored } from './choose-requests.ts';
 import { pictureName } from './open-artifact.ts';
 
@@ -24,8 +26,8 @@ export type EvidenceDependencies = {
 const TITLE_LENGTH_MAX = 1_000;
 
 /**
- * Stores the capture of an attempt and returns its summary, which the caller then writes to the scan. Idempotent. Throws 422 if the capture
- * does not match what was uploaded under its lease.
+ * Stores the capture of an attempt, with the files that were sent together with it, and returns its summary, which the caller then writes to the
+ * scan. Idempotent. Throws 422 if the capture does not match these files and what was uploaded under its lease before.
  */
 export async function storeEvidence(
   { captures, bodies, artifacts, scans }: EvidenceDependencies,
@@ -33,19 +35,28 @@ export async function storeEvidence(
   fence: number,
   capture: Capture,
   now: Date,
+  sent: readonly SentFile[] = [],
 ): Promise<CaptureSummary> {
   const ref = { scanId: scan._id, fence };
-  const uploads = await artifacts.listOf(ref);
+  const received = await artifacts.receiveAll(ref, sent, now);
+  const areSent = capture.artifacts.every(({ name }) => sent.some((file) => file.name === name));
+  // What was uploaded before and is not named now expires within the hour.
+  const uploaded = areSent
+    ? []
+    : (await artifacts.listOf(ref)).filter(({ name }) => !sent.some((file) => file.name === name));
+  const uploads = [...uploaded, ...received];
   const stored = { ...capture, requests: chooseStored(capture) };
   const issues = checkCapture(capture, scan, uploads, JOB_LIMITS[scan.job_kind]);
   if (scan.discovery) {
     const members = await scans.membersOf({ organizationId: scan.organization_id, jobId: scan.job_id });
     issues.push(...checkAdBlocks(capture, scan, members));
   }
-  if (issues.length > 0) throw refused(issues);
-
   const names = capture.artifacts.map(({ name }) => name);
-  const areKept = await artifacts.keep(ref, uploads, capture.artifacts, now);
+  if (received.some(({ name }) => !names.includes(name))) issues.push(unnamedFile());
+  const isConsistent = issues.length === 0;
+  const areKept = isConsistent && (await keepAll(artifacts, ref, { uploaded, received }, capture, now));
+  if (!areKept) await artifacts.discardStored(received);
+  if (!isConsistent) throw refused(issues);
   if (!areKept) throw refused([replacedMeanwhile()]);
   await bodies.writeRequests(ref, capture.requests, now);
   const measured = uploads.filter(({ name }) => names.includes(name)).map(asArtifact);
@@ -61,6 +72,18 @@ export async function storeEvidence(
   };
   await captures.insert(record);
   return summaryOf(record, scan, now);
+}
+
+/** Keeps the files that a capture names; false: one of them was replaced meanwhile. */
+async function keepAll(
+  artifacts: EvidenceDependencies['artifacts'],
+  ref: AttemptRef,
+  { uploaded, received }: Record<'uploaded' | 'received', ArtifactRecord[]>,
+  capture: Capture,
+  now: Date,
+): Promise<boolean> {
+  const before = capture.artifacts.filter(({ name }) => received.every((file) => file.name !== name));
+  return (await artifacts.keep(ref, uploaded, before, now)) && artifacts.keepStored(received, now);
 }
 
 /** Removes the uploads and the capture of an attempt, unless it is the scan's accepted one. */

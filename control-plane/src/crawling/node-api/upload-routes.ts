@@ -1,18 +1,30 @@
 import type { IncomingMessage } from 'node:http';
 import { ARTIFACT_NAME, mayHaveArtifact } from '@adsweep/shared/capture/artifacts.ts';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
+import {
+  CAPTURE_WITH_FILES_BYTES_MAX,
+  filesIn,
+  SENT_FILES_BYTES_MAX,
+  type SentFile,
+  unpackCapture,
+} from '@adsweep/shared/lease/capture-with-files.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import {
   type Complete,
   CompleteSchema,
+  type CompleteWithFiles,
+  CompleteWithFilesSchema,
   type Fail,
   FailSchema,
   UploadedSchema,
 } from '@adsweep/shared/lease/messages.ts';
+import { CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { type TSchema, Type } from 'typebox';
 import { ApiError, refused } from '../../http/api-error.ts';
 import type { ErrorCode } from '../../http/errors.ts';
+import { type BodyBounds, parseJson, refusedBody } from '../../http/read-body.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
@@ -49,6 +61,7 @@ export function uploadRoutes(dependencies: UploadDependencies): Route<NodeCaller
     reportLoaded(dependencies),
     uploadArtifact(dependencies),
     completeMember(dependencies),
+    completeWithFiles(dependencies),
     failMember(dependencies),
   ];
 }
@@ -118,6 +131,59 @@ function completeMember(dependencies: UploadDependencies): Route<NodeCaller> {
   });
 }
 
+function completeWithFiles(dependencies: UploadDependencies): Route<NodeCaller> {
+  const { disk, metrics } = dependencies;
+  return endOfAttempt<CaptureWithFiles>(dependencies, {
+    verb: 'complete',
+    path: 'complete-with-files',
+    summary: 'Submit the capture with its files, which ends the attempt',
+    body: CAPTURE_WITH_FILES,
+    parseBody: parseCaptureWithFiles,
+    bodyBounds: { bytes: CAPTURE_WITH_FILES_BYTES_MAX, values: CAPTURE_VALUES_MAX },
+    filesBytesMax: SENT_FILES_BYTES_MAX,
+    done: 'Accepted, now or before.',
+    errors: ['validation_error', 'storage.full'],
+    async end(scan, fence, { capture, files, content }, now) {
+      const sent = filesIn(files, content);
+      if (!sent) throw refusedArtifact('The files are not as long as their sizes say.');
+      mayHaveFiles(scan, capture, sent);
+      await disk.requireFree();
+      const outcome = await acceptCapture(dependencies, scan, fence, capture, now, sent).catch(refuseArtifact);
+      if (outcome !== 'accepted') return outcome;
+      metrics.uploadedBytes.inc(content.length);
+      return 'completed';
+    },
+  });
+}
+
+/** A capture and the content of its files. */
+type CaptureWithFiles = CompleteWithFiles & { content: Buffer };
+const CAPTURE_WITH_FILES = Type.Object({ ...CompleteWithFilesSchema.properties, content: Type.Unknown() });
+
+/** The JSON is bounded and parsed like that of a capture without files. */
+async function parseCaptureWithFiles(body: Buffer, bounds: BodyBounds): Promise<unknown> {
+  const parts = unpackCapture(body);
+  if (!parts) throw refusedBody('json_invalid', 'The body is shorter than it says.');
+  if (parts.json.length > CAPTURE_BODY.bytes) throw new ApiError('request_too_large', 'The capture is too large.');
+  const value = await parseJson(parts.json, bounds);
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? { ...value, content: parts.content }
+    : value;
+}
+
+/** Throws if the scan may not have such files, or so many or so large ones. */
+function mayHaveFiles(scan: ScanRecord, { artifacts }: Capture, sent: readonly SentFile[]): void {
+  const limits = JOB_LIMITS[scan.job_kind];
+  const kind = scannedKind(scan);
+  const unknown = sent.find(({ name }) => !mayHaveArtifact(kind, name));
+  if (unknown) throw refusedArtifact(`A scan of kind ${kind} has no ${unknown.name}.`);
+  if (new Set(sent.map(({ name }) => name)).size < sent.length) throw refusedArtifact('A file was sent twice.');
+  if (Math.max(sent.length, artifacts.length) > limits.artifacts)
+    throw refusedArtifact(`An attempt has at most ${limits.artifacts} artifacts.`);
+  if (sent.some(({ bytes }) => bytes.length > limits.artifact_bytes))
+    throw new ApiError('request_too_large', `An artifact has at most ${limits.artifact_bytes} bytes.`);
+}
+
 function failMember(dependencies: UploadDependencies): Route<NodeCaller> {
   return endOfAttempt<Fail>(dependencies, {
     verb: 'fail',
@@ -132,8 +198,14 @@ function failMember(dependencies: UploadDependencies): Route<NodeCaller> {
 
 type AttemptEnd<Body> = {
   verb: 'complete' | 'fail';
+  /** The last segment of its path; absent: the verb. */
+  path?: string;
   summary: string;
   body: TSchema;
+  parseBody?: Route['parseBody'];
+  bodyBounds?: BodyBounds;
+  /** The most bytes of the files in the body. */
+  filesBytesMax?: number;
   /** Describes the response, which has no body. */
   done: string;
   errors?: ErrorCode[];
@@ -143,23 +215,25 @@ type AttemptEnd<Body> = {
 
 /** The common part of complete and fail: each ends a member, and closes the lease if it was the last one. */
 function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<Body>): Route<NodeCaller> {
-  const { verb, summary, body: schema, done, errors = [], end } = about;
+  const { verb, path = verb, summary, body: schema, parseBody, bodyBounds = CAPTURE_BODY, filesBytesMax = 0 } = about;
+  const { done, errors = [], end } = about;
   const { metrics } = dependencies;
   return route({
     method: 'POST',
-    path: `/node/v1/leases/{id}/scans/{scan}/${verb}`,
+    path: `/node/v1/leases/{id}/scans/{scan}/${path}`,
     group: 'Leases',
     summary,
     permission: 'lease',
     params: memberParams,
     body: schema,
-    bodyBounds: CAPTURE_BODY,
+    bodyBounds,
+    ...(parseBody && { parseBody }),
     replies: { 204: { description: done } },
     errors: ['not_found', 'lease.lost', 'request_too_large', ...errors],
     handle: async ({ caller, params, body, stream }) => {
       const lease = leaseOf(caller);
       const scan = await memberOf(dependencies, lease, params.scan);
-      refuseLarger(stream, JOB_LIMITS[scan.job_kind].capture_bytes + ENVELOPE_BYTES, 'A capture');
+      refuseLarger(stream, JOB_LIMITS[scan.job_kind].capture_bytes + ENVELOPE_BYTES + filesBytesMax, 'A capture');
       const outcome = await end(scan, lease.fence, body as Body, new Date());
       const isOver = outcome === 'completed' && isOnlyMember(scan);
       await closeLease(dependencies, lease, new Date(), isOver ? [] : null);
@@ -200,11 +274,16 @@ async function receive(
     const { artifact_bytes: bytesMax, artifacts: filesMax } = JOB_LIMITS[job_kind];
     return await artifacts.receive({ scanId: _id, fence }, name, stream, { bytesMax, filesMax }, new Date());
   } catch (error) {
-    if (error instanceof ArtifactRefused && error.tooLarge) throw new ApiError('request_too_large', error.message);
-    if (error instanceof ArtifactRefused) throw refusedArtifact(error.message);
+    if (error instanceof ArtifactRefused) refuseArtifact(error);
     if (error instanceof ArtifactKept) throw leaseLost(metrics, 'upload');
     throw stream.readableAborted && !isStorageProblem(error) ? new ConnectionLost(error) : error;
   }
+}
+
+/** Throws the response for a refused artifact, or any other error as it is. */
+function refuseArtifact(error: unknown): never {
+  if (!(error instanceof ArtifactRefused)) throw error;
+  throw error.tooLarge ? new ApiError('request_too_large', error.message) : refusedArtifact(error.message);
 }
 
 function refusedArtifact(msg: string): ApiError {

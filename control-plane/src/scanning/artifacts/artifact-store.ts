@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import { artifactKindOf, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
 import { newId } from '@adsweep/shared/ids.ts';
+import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import { isStorageProblem, type ObjectStore, type StoredObject } from '../../platform/objects/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
 import {
@@ -58,6 +59,10 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     if (deletedCount > 0) throw new ArtifactRefused(`An attempt has at most ${filesMax} artifacts.`);
   };
 
+  const discardStored = async (records: readonly ArtifactRecord[]): Promise<void> => {
+    for (const { object } of records) await objects.delete(object);
+  };
+
   const foundFile = (artifact: ArtifactRecord): FoundFile => ({
     ...artifact,
     read: async (range) => (await objects.get(artifact.object, range))?.stream ?? null,
@@ -100,6 +105,49 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       } catch (error) {
         await objects.delete(draft.object);
         throw error;
+      }
+    },
+
+    /**
+     * Stores files that a node sends together with their capture, without a record until `keepStored`. Throws `ArtifactRefused` if one is not a
+     * file of the kind in its name; none is stored then.
+     */
+    async receiveAll(ref: AttemptRef, files: readonly SentFile[], now: Date): Promise<ArtifactRecord[]> {
+      const expires_at = new Date(now.getTime() + UNACCEPTED_LIFETIME_MS);
+      const records: ArtifactRecord[] = [];
+      for (const { name, bytes } of files) {
+        const kind = await inspect(name, Readable.from([bytes]));
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        records.push({ ...newRecord(ref, name), sha256, bytes: bytes.length, ...kind, expires_at });
+      }
+      const stored = await Promise.allSettled(records.map(({ object }, at) => objects.put(object, files[at]!.bytes)));
+      const failed = stored.find((outcome) => outcome.status === 'rejected');
+      if (failed) await discardStored(records);
+      if (failed) throw failed.reason;
+      return records;
+    },
+
+    /** Removes stored files that have no record. */
+    discardStored,
+
+    /**
+     * Records stored files as kept, for the lifetime of their kind. Returns false if another file of one of the names is recorded; a repeated
+     * request replaces its own.
+     */
+    async keepStored(records: readonly ArtifactRecord[], now: Date): Promise<boolean> {
+      const writes = records.map(({ _id, ...fields }) => ({
+        replaceOne: {
+          filter: { _id, sha256: fields.sha256 },
+          replacement: { ...fields, ...keptFrom(fields.name, now) },
+          upsert: true,
+        },
+      }));
+      try {
+        if (writes.length > 0) await artifacts.bulkWrite(writes);
+        return true;
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        return false;
       }
     },
 
@@ -147,11 +195,7 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       const names = wanted.map(({ name }) => name);
       await remove(uploads.filter(({ name }) => !names.includes(name)));
       const marks = wanted.map(({ name, sha256 }) => {
-        const lifetimeMs = artifactKindOf(name)?.lifetimeMs ?? null;
-        const expires_at = lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs);
-        return {
-          updateOne: { filter: { _id: idOf(ref, name), sha256 }, update: { $set: { kept: true, expires_at } } },
-        };
+        return { updateOne: { filter: { _id: idOf(ref, name), sha256 }, update: { $set: keptFrom(name, now) } } };
       });
       return marks.length === 0 || (await artifacts.bulkWrite(marks)).matchedCount === marks.length;
     },
@@ -169,6 +213,12 @@ async function storedAs<Kind>(upload: Promise<unknown>[], inspection: Promise<Ki
   const reasons: unknown[] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (reasons.length > 0) throw reasons.find(isStorageProblem) ?? reasons[0];
   return inspection;
+}
+
+/** The fields of a kept artifact: it expires after the lifetime of its kind. */
+function keptFrom(name: string, now: Date): Pick<ArtifactRecord, 'kept' | 'expires_at'> {
+  const lifetimeMs = artifactKindOf(name)?.lifetimeMs ?? null;
+  return { kept: true, expires_at: lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs) };
 }
 
 const idOf = (ref: AttemptRef, name: string): string => `${folderOf(ref)}/${name}`;

@@ -53,4 +53,9 @@ it('heartbeats and renewals cost no call of the store, and each step of a page s
   assert.deepEqual(await callsOf(() => farm.node.complete(lease, capture)), [2, 4]);
   const [reads, writes] = await callsOf(() => finishCrawled(farm.farm.dependencies, new Date()));
   assert.ok(reads <= 10 && writes === 2, `${reads} reads and ${writes} writes`);
+
+  await farm.submit();
+  const next = await farm.acquireOne();
+  const sent = files.map(([name, bytes]) => ({ name, bytes }));
+  assert.deepEqual(await callsOf(() => farm.node.completeWithFiles(next, capture, sent)), [1, 4]);
 });

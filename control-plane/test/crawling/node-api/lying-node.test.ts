@@ -77,9 +77,11 @@ describe('a node that lies', () => {
     const isOfScan = !['renew', 'alone', 'release', 'members'].includes(lie.call);
     const path = `${lease}${isOfScan ? scan : ''}`;
     const answer =
-      'file' in lie
-        ? await call('PUT', `${path}/artifacts/${encodeURIComponent(lie.file.name)}`, token, lie.file.bytes as never)
-        : await call('POST', `${path}/${lie.call}`, token, 'body' in lie ? JSON.stringify(lie.body) : undefined);
+      'packed' in lie
+        ? await call('POST', `${path}/${lie.call}`, token, lie.packed as never)
+        : 'file' in lie
+          ? await call('PUT', `${path}/artifacts/${encodeURIComponent(lie.file.name)}`, token, lie.file.bytes as never)
+          : await call('POST', `${path}/${lie.call}`, token, 'body' in lie ? JSON.stringify(lie.body) : undefined);
     if (answer.ok) accepted.add(lie.call);
     await answer.bytes();
   }
@@ -194,7 +196,10 @@ describe('a node that lies', () => {
       await assertReadable(scan);
     });
     await fc.assert(property, { seed: SEED, numRuns: RUNS, endOnFailure: true });
-    assert.ok(accepted.has('complete') && accepted.has('upload'), `only accepted: ${[...accepted].join()}`);
+    assert.ok(
+      ['complete', 'upload', 'complete-with-files'].every((one) => accepted.has(one)),
+      `only accepted: ${[...accepted].join()}`,
+    );
     assert.equal((await api.get('/healthz')).status, 200);
   });
 

@@ -6,6 +6,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { packCapture, SENT_FILES_BYTES_MAX } from '@adsweep/shared/lease/capture-with-files.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { BODY_LIFETIME_MS, CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
@@ -291,6 +292,107 @@ describe('an upload of a node', () => {
     await sweepAll(new Date(Date.now() + BODY_LIFETIME_MS + 60_000));
     assert.deepEqual(await bodyStore(artifacts).packed(ref, ['requests']), { requests: null });
     assert.equal(await artifacts.open(ref, 'bodies.json.gz'), null);
+  });
+});
+
+describe('a capture with its files in one request', () => {
+  const rest = (lease: LeaseOfFirst) => `/leases/${lease.lease_id}/scans/${lease.scan_id}/complete-with-files`;
+  const post = async (lease: LeaseOfFirst, body: Buffer) =>
+    (
+      await send(rest(lease), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${lease.token}` },
+        body: body as never,
+      })
+    ).status;
+
+  it('is stored like one whose files were uploaded before, also if it is sent again, and at the same time', async () => {
+    const lease = await leased();
+    const [picture, documents] = [await webp(), gzJson([])];
+    const files = [
+      { name: 'landing-0.webp', bytes: picture },
+      { name: 'documents.json.gz', bytes: documents },
+    ];
+    const artifacts = [named('landing-0.webp', picture), named('documents.json.gz', documents, 'application/gzip')];
+    const capture = captureOf(['https://shop.example/'], { artifacts });
+    await Promise.all([1, 2].map(() => farm.node.completeWithFiles(lease, capture, files)));
+    await farm.node.completeWithFiles(lease, capture, files);
+    const scan = await farm.read(lease.scan_id);
+    assert.equal(scan.status, 'crawled');
+    const { artifacts: store, readCapture } = farm.farm.dependencies;
+    const record = await readCapture(scan);
+    assert.deepEqual(
+      record?.artifacts.map(({ name, width }) => [name, width]),
+      [
+        ['landing-0.webp', 40],
+        ['documents.json.gz', 0],
+      ],
+    );
+    await sweepAll(new Date(Date.now() + 2 * 60 * 60 * 1000));
+    const stored = await store.open(attemptOf(record!._id), 'landing-0.webp');
+    assert.deepEqual(stored && (await buffer(stored.stream)), picture);
+  });
+
+  it('may name files that were uploaded before as well', async () => {
+    const lease = await leased();
+    const [picture, documents] = [await webp(), gzJson([])];
+    await farm.node.upload(lease, 'documents.json.gz', 'application/gzip', documents);
+    const artifacts = [named('landing-0.webp', picture), named('documents.json.gz', documents)];
+    const capture = captureOf(['https://shop.example/'], { artifacts });
+    await farm.node.completeWithFiles(lease, capture, [{ name: 'landing-0.webp', bytes: picture }]);
+    const scan = await farm.read(lease.scan_id);
+    assert.equal((await farm.farm.dependencies.readCapture(scan))?.artifacts.length, 2);
+  });
+
+  it('is refused, and nothing of it kept, if its files are not what it says', async () => {
+    const lease = await leased();
+    const picture = await webp();
+    const capture = captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', picture)] });
+    const file = (name: string, bytes: Buffer) => ({ name, bytes });
+    const good = file('landing-0.webp', picture);
+    const sent = (files: { name: string; bytes: Buffer }[], about: Capture = capture) =>
+      farm.node.completeWithFiles(lease, about, files);
+    const { artifact_bytes, artifacts } = JOB_LIMITS.page;
+    assert.ok(artifact_bytes >= SENT_FILES_BYTES_MAX);
+    await assert.rejects(sent([file('landing-0.webp', await webp(50, 50))]), refusedWith(422), 'another picture');
+    await assert.rejects(sent([file('landing-0.webp', Buffer.from('text'))]), refusedWith(422), 'no picture');
+    await assert.rejects(sent([]), refusedWith(422), 'a file is missing');
+    await assert.rejects(sent([good, good]), refusedWith(422), 'a file twice');
+    await assert.rejects(
+      sent([good, file('documents.json.gz', gzJson([]))]),
+      refusedWith(422),
+      'a file it does not name',
+    );
+    await assert.rejects(sent([good, file('creative.jpeg', picture)]), refusedWith(422), 'a file that no page has');
+    await assert.rejects(sent([good, file('requests.json.gz', gzJson([]))]), refusedWith(422), 'a file that is ours');
+    const many = Array.from({ length: artifacts + 1 }, (_, ord) => file(`landing-${ord}.webp`, picture));
+    await assert.rejects(sent(many), refusedWith(422), 'too many files');
+    const large = file('landing-0.webp', Buffer.alloc(SENT_FILES_BYTES_MAX + CAPTURE_BYTES_MAX + 100_000));
+    await assert.rejects(sent([large]), refusedWith(413), 'too large');
+    await assert.rejects(sent([good], { ...capture, elapsed_ms: -1 }), refusedWith(422), 'an invalid capture');
+    const body = packCapture((files) => JSON.stringify({ capture, files }), [good]);
+    const refused = [
+      body.subarray(0, body.length - 1),
+      Buffer.concat([body, Buffer.from('x')]),
+      body.subarray(0, 40),
+      body.subarray(0, 3),
+      Buffer.from('{"capture":{}}'),
+      packCapture(() => 'null', [good]),
+    ];
+    for (const bytes of refused) assert.equal(await post(lease, bytes), 422);
+    assert.deepEqual(await farm.objectsOf(lease), []);
+    assert.equal((await farm.read(lease.scan_id)).status, 'running');
+    await sent([good]);
+  });
+
+  it('is answered 409 under a lost lease, and nothing of it is kept', async () => {
+    const lease = await leased();
+    const picture = await webp();
+    await farm.node.release(lease);
+    const capture = captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', picture)] });
+    const sending = farm.node.completeWithFiles(lease, capture, [{ name: 'landing-0.webp', bytes: picture }]);
+    await assert.rejects(sending, refusedWith(409));
+    assert.deepEqual(await farm.objectsOf(lease), []);
   });
 });
 
