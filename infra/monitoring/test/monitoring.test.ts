@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { createRegistry } from '@adsweep/shared/service/metrics.ts';
+import { monitoringFiles, promtoolTests } from '../build.ts';
+import { DASHBOARDS } from '../panels.ts';
+import { ALERTS, CALM_DAY, RECORDINGS } from '../rules.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const panels = Object.values(DASHBOARDS).flat();
+const queries = panels.flatMap((panel) => panel.queries.map(([expr]) => expr));
+
+/** The names of the metrics that the services declare; a test reads them in the source, because they are declared with many other parts. */
+const DECLARED = new Set([
+  ...globSync('{control-plane,proxy-router,browser-node}/src/**/metrics.ts', { cwd: ROOT }).flatMap((path) =>
+    [...read(path).matchAll(/'(adsweep_[a-z0-9_]+)'/g)].map(([, name = '']) => name),
+  ),
+  ...createRegistry('any')
+    .getMetricsAsArray()
+    .map(({ name }) => name),
+]);
+const RECORDED = new Set(RECORDINGS.map(({ record }) => record));
+const unknownIn = (text: string) =>
+  [...text.matchAll(/\badsweep[_:][a-z0-9_:]+/g)]
+    .map(([name]) => name)
+    .filter(
+      (name) => !RECORDED.has(name) && !DECLARED.has(name) && !DECLARED.has(name.replace(/_(bucket|sum|count)$/, '')),
+    );
+
+describe('dashboards, rules and alerts', () => {
+  it('name only metrics that a service has, or a rule records', () => {
+    assert.ok(DECLARED.size > 60, `${DECLARED.size}`);
+    const series = [...Object.keys(CALM_DAY), ...ALERTS.flatMap(({ test }) => Object.keys(test.fires))];
+    for (const text of [...queries, ...series, ...[...RECORDINGS, ...ALERTS].map(({ expr }) => expr)])
+      assert.deepEqual(unknownIn(text), [], text);
+    assert.deepEqual(unknownIn('rate(adsweep_nothing_total[5m])'), ['adsweep_nothing_total']);
+  });
+
+  it('are the files that are kept', () => {
+    for (const [path, text] of Object.entries(monitoringFiles()))
+      assert.equal(read(`infra/${path}`), text, `node infra/monitoring/build.ts writes infra/${path}`);
+  });
+
+  it('have a section of OPERATIONS for each alert, and no other', () => {
+    const [, alerts = ''] = /\n## Alerts\n(.*?)\n## /s.exec(read('infra/OPERATIONS.md')) ?? [];
+    const sections = [...alerts.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+    assert.deepEqual(
+      sections,
+      ALERTS.map(({ alert }) => alert),
+    );
+  });
+
+  it('use each recorded number', () => {
+    const users = [...queries, ...[...RECORDINGS, ...ALERTS].map(({ expr }) => expr)].join('\n');
+    for (const { record } of RECORDINGS) assert.ok(users.includes(record), record);
+  });
+
+  const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
+  const skip = promtool('--version').error && 'promtool is missing; Debian has it in the package prometheus';
+  it('fire for their samples, are silent on a calm day, and can be parsed, by promtool', { skip }, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'promtool-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const write = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const rules = join(ROOT, 'infra/prometheus/rules/adsweep.yaml');
+    const run = promtool('test', 'rules', write('tests.yaml', promtoolTests(rules)));
+    assert.equal(run.status, 0, run.stdout + run.stderr);
+    const asRules = queries.map((expr, at) => `  - { record: "panel:${at}", expr: ${JSON.stringify(expr)} }`);
+    const parsed = promtool(
+      'check',
+      'rules',
+      write('panels.yaml', `groups: [{ name: panels, rules: [\n${asRules.join(',\n').replaceAll('  - ', '')}\n] }]\n`),
+    );
+    assert.equal(parsed.status, 0, parsed.stdout + parsed.stderr);
+  });
+});
