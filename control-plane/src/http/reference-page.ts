@@ -39,7 +39,11 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-const SCRIPT = `SwaggerUIBundle({
+const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+SwaggerUIBundle({
   url: '/api/v1/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
@@ -50,8 +54,11 @@ const SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-const STYLE = `body { margin: 0; background: #fafafa; }
+const STYLE = `html { color-scheme: light dark; }
+body { margin: 0; background: #fafafa; }
 body, .back a { color: #3b4151; }
+html.dark-mode body { background: #1c2022; }
+html.dark-mode body, html.dark-mode .back a { color: #e4e6e6; }
 .back { margin: 0; padding: 12px 16px; font-family: sans-serif; }
 noscript { display: block; padding: 1rem; font-family: sans-serif; }
 .swagger-ui .wrapper { padding: 0 16px; }

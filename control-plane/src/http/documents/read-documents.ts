@@ -19,6 +19,7 @@ export type Documents = {
 };
 
 const RESULTS_MAX = 30;
+const LISTS = /^(errors|events|settings|metrics)#/;
 /** Characters around the first word that was found. */
 const EXCERPT = 160;
 
@@ -41,17 +42,22 @@ export async function readDocuments(folder = FOLDER): Promise<Documents> {
 /** Sections are found by words that begin so, or are nearly so; headings count more than texts. */
 function searchOf(documents: Document[]): Documents['search'] {
   const rows = documents.flatMap(({ name, title, sections }) =>
-    sections.map(({ id, heading, text }, at) => ({
+    sections.map(({ id, heading, text, code }, at) => ({
       ...{ id: `${name}#${id}`, path: at === 0 ? pathOf(name) : `${pathOf(name)}#${id}` },
-      ...{ page: title, heading, text },
+      ...{ page: title, heading, text, code },
     })),
   );
   const index = new MiniSearch({
-    fields: ['heading', 'page', 'text'],
+    fields: ['heading', 'page', 'text', 'code'],
     storeFields: ['path', 'page', 'heading', 'text'],
     // A name such as `scanning.scan.completed` or `ADSWEEP_SLOTS` is found as a whole and by its parts.
     tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ''),
-    searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+    searchOptions: {
+      ...{ prefix: true, fuzzy: 0.15, combineWith: 'AND' as const },
+      boost: { heading: 4, page: 2, code: 0.5 },
+      // What explains comes before what lists.
+      boostDocument: (id) => (LISTS.test(id) ? 0.4 : 1),
+    },
   });
   index.addAll(rows);
   return (words) =>

@@ -4,7 +4,7 @@ import { type Html, markup } from '../pages/html.ts';
 export type Heading = { id: string; text: string; level: number };
 
 /** A part of a document, from one heading to the next: what a search finds. */
-export type Section = { id: string; heading: string; text: string };
+export type Section = { id: string; heading: string; text: string; code: string };
 
 /** A document as it is shown. The first heading is its title. */
 export type Rendered = { title: string; body: Html; headings: Heading[]; sections: Section[] };
@@ -20,6 +20,10 @@ renderer.renderer.rules.fence = (tokens, at) => {
   const language = renderer.utils.escapeHtml(info.split(' ')[0] ?? '');
   return `<pre tabindex="0" data-language="${language}"><code>${renderer.utils.escapeHtml(content)}</code></pre>\n`;
 };
+// Names such as `ADSWEEP_NODE_API_PORT` break between their words.
+renderer.renderer.rules.code_inline = (tokens, at) =>
+  `<code>${renderer.utils.escapeHtml(tokens[at]!.content).replaceAll(/(?<=\w)[_.](?=\w)/g, '$&<wbr>')}</code>`;
+
 /** A Markdown text as a page. Links to other documents (`name.md`) lead to their pages. Throws without a title. Pure. */
 export function renderDocument(text: string): Rendered {
   const tokens = renderer.parse(text, {});
@@ -33,9 +37,11 @@ export function renderDocument(text: string): Rendered {
       const id = unusedId(heading, used);
       token.attrSet('id', id);
       headings.push({ id, text: heading, level: Number(token.tag.slice(1)) });
-      sections.push({ id, heading, text: '' });
-    } else if (token.type === 'fence') addText(sections, token.content);
-    else if (token.type === 'inline') {
+      sections.push({ id, heading, text: '', code: '' });
+    } else if (token.type === 'fence') {
+      const last = sections.at(-1);
+      if (last) last.code += token.content;
+    } else if (token.type === 'inline') {
       for (const child of token.children ?? []) if (child.type === 'link_open') turnLink(child);
       if (tokens[at - 1]?.type !== 'heading_open') addText(sections, plainText(token.children ?? []));
     }

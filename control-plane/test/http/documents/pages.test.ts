@@ -78,6 +78,7 @@ describe('the documents', () => {
     };
     assert.equal(await first('quota_exhausted'), '/docs/errors#billingquota_exhausted');
     assert.equal(await first('scanning.tags.detected'), '/docs/events#scanningtagsdetected');
+    assert.match((await first('webhook')) ?? '', /^\/docs\/(quickstart-webhooks|guide|concepts)/);
     assert.match((await first('ADSWEEP_SLOTS')) ?? '', /^\/docs\/(settings|quickstart-capacity|guide-scaling)/);
     assert.match((await first('gitlab')) ?? '', /^\/docs\/guide-ci/);
     assert.match((await first('asistants')) ?? '', /^\/docs\/guide-assistants/);
