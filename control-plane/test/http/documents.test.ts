@@ -3,23 +3,12 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { settingsRows, tableBelow } from '../../../shared/test/support/settings-table.ts';
 import { ConfigSchema, readConfig } from '../../src/config.ts';
-import { ERRORS } from '../../src/http/errors.ts';
 import { runningApi } from '../support/running-api.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
 test('the settings in the README equal those of the code', () => {
   assert.deepEqual(tableBelow(readme, 'Settings'), settingsRows(ConfigSchema));
-});
-
-test('the error codes in the README equal those of the code', () => {
-  const rows = Object.entries(ERRORS).map(([code, { status, detail, means }]) => [
-    `\`${code}\``,
-    String(status),
-    detail,
-    means,
-  ]);
-  assert.deepEqual(tableBelow(readme, 'Errors'), rows);
 });
 
 test('the operations in the README equal those of the API', async () => {

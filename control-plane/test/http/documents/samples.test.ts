@@ -37,7 +37,7 @@ describe('the samples in the documents', () => {
     key = await api.keyThatMay(...PERMISSIONS);
     const forNodes = await listen('127.0.0.1', 0, 'ADSWEEP_NODE_API_PORT');
     forNodes.serve(nodeApp({ ...api, readyChecks: [], metricsToken: NODE_TOKEN }).callback());
-    const loops = await startLoops(api.domains, ['checks', 'relay', 'refill', 'dispatcher']);
+    const loops = await startLoops(api.domains, ['checks', 'relay', 'refill', 'dispatcher', 'scheduler']);
     const node = workOff(`http://127.0.0.1:${forNodes.port}`, NODE_TOKEN);
     stops.push(
       node,
@@ -90,6 +90,7 @@ describe('the samples in the documents', () => {
     'quickstart-fleet':
       /slots busy, 1 nodes[\s\S]*"status":\s*"ready"[\s\S]*drain node-1: done[\s\S]*"checks_per_month": 10000/,
     'quickstart-capacity': /adsweep_desired_nodes[\s\S]*"desired_nodes"[\s\S]*"checks": \{\s*"min": 6/,
+    'guide-campaigns': /"total": 1,\s*"completed": 1[\s\S]*"Team"[\s\S]*\n0\n$/,
     'guide-ci': /^https:\/\/adsweep\.example\/r\//,
     'guide-proxies': /"country_code": "US"/,
     'guide-upgrades': /"status":\s*"ready"[\s\S]*slots busy/,
