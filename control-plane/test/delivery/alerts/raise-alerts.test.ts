@@ -124,6 +124,7 @@ describe('alerts are raised', () => {
     await farm.node.fail(await farm.acquireOne(), { code: 'navigation: BLOCKED_URL', cause: '', capture });
     const cancelled = await farm.submit({ organization_id, campaign_id: bound.campaignId });
     await changeScan(farm.scans, cancelled, { type: 'cancel' }, new Date());
+    await farm.farm.unqueue(cancelled);
     await checkCrawled(farm);
     await relayAll();
     const ends = await Promise.all([failed, cancelled].map(async ({ _id }) => (await farm.read(_id)).status));
