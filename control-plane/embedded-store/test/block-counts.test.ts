@@ -47,13 +47,13 @@ function indexOf(blockMax: number, blocksMax: number) {
       remove.run(key, row);
       changed(key, -1);
     },
-    /** The number of entries that the blocks know, and of those that are left to be walked. */
+    /** The number of entries in a range, how many of them were walked, and the number as the list has it. */
     count(from: Buffer, to: Buffer) {
       const isIn = ({ key }: Entry, start: Uint8Array, end: Uint8Array) =>
         Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) < 0;
-      const { count, rest } = blocks.within({ from, to });
-      const walked = rest.reduce((sum, range) => sum + all.filter((one) => isIn(one, range.from, range.to)).length, 0);
-      return { total: count + walked, walked, expected: all.filter((one) => isIn(one, from, to)).length };
+      const expected = all.filter((one) => isIn(one, from, to)).length;
+      const { count: total, walked } = blocks.countIn({ from, to }) ?? { count: expected, walked: expected };
+      return { total, walked, expected };
     },
   };
 }

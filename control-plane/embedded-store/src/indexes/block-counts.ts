@@ -2,6 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type KeyRange, successor } from './key-range.ts';
 
 type RawBlock = { k: Uint8Array; n: number };
+/** The first and the last block of both levels in a range, the last of the first level before the second one's, and the first after them. */
+type Edges = Record<'first' | 'last' | 'head' | 'tail' | 'before' | 'after', Uint8Array | null>;
+/** Keys in their order: the start of a range, where the counts of the blocks of a level begin or end, and its end. */
+type Points = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
 /** More entries than this become several blocks, so that counting walks few at each end of a range. */
 const BLOCK_MAX = 256;
@@ -16,18 +20,20 @@ const BLOCKS_MAX = 64;
 export class BlockCounts {
   readonly #table: string;
   /** The most entries of a block by level. */
-  readonly #sizes: number[];
+  readonly #sizes: [number, number];
   readonly #blocksMax: number;
+  /** The block of the last update, if it is empty or too large. */
+  #unfit: RawBlock | null = null;
   #change: StatementSync;
   #set: StatementSync;
   #remove: StatementSync;
   #removeAll: StatementSync;
   #first: StatementSync;
-  #last: StatementSync;
-  #sum: StatementSync;
+  #edges: StatementSync;
+  #add: StatementSync;
+  #entries: StatementSync;
   #blockAfter: StatementSync;
   #entryAfter: StatementSync;
-  #entries: StatementSync;
 
   /** `entries`: the table of the index. */
   constructor(db: DatabaseSync, indexId: number, entries: string, blockMax = BLOCK_MAX, blocksMax = BLOCKS_MAX) {
@@ -38,9 +44,10 @@ export class BlockCounts {
     db.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (l INTEGER, k BLOB, n INTEGER NOT NULL, PRIMARY KEY (l, k)) WITHOUT ROWID`,
     );
+    this.#noteUnfit(db);
     const range = 'l = ? AND k >= ? AND k < ?';
     this.#change = db.prepare(
-      `UPDATE ${table} SET n = n + ? WHERE l = ? AND k = (SELECT k FROM ${table} WHERE l = ? AND k > ? AND k <= ? ORDER BY k DESC LIMIT 1) RETURNING k, n`,
+      `UPDATE ${table} SET n = n + ? WHERE l = ? AND k = (SELECT k FROM ${table} WHERE l = ? AND k > ? AND k <= ? ORDER BY k DESC LIMIT 1)`,
     );
     this.#set = db.prepare(
       `INSERT INTO ${table} (l, k, n) VALUES (?, ?, ?) ON CONFLICT (l, k) DO UPDATE SET n = excluded.n`,
@@ -48,71 +55,107 @@ export class BlockCounts {
     this.#remove = db.prepare(`DELETE FROM ${table} WHERE l = ? AND k = ?`);
     this.#removeAll = db.prepare(`DELETE FROM ${table} WHERE ${range}`);
     this.#first = db.prepare(`SELECT k FROM ${table} WHERE ${range} ORDER BY k LIMIT 1`);
-    this.#last = db.prepare(`SELECT k FROM ${table} WHERE ${range} ORDER BY k DESC LIMIT 1`);
-    this.#sum = db.prepare(`SELECT sum(n) AS n FROM ${table} WHERE ${range}`);
+    const block = (level: number, where: string, order: 'ASC' | 'DESC') =>
+      `(SELECT k FROM ${table} WHERE l = ${level} AND ${where} ORDER BY k ${order} LIMIT 1)`;
+    const within = 'k >= ?1 AND k < ?2';
+    this.#edges = db.prepare(`
+      SELECT e.*, ${block(1, 'k >= ?1 AND k <= e.head', 'DESC')} AS before, ${block(1, 'k >= e.tail AND k < ?2', 'ASC')} AS after
+      FROM (SELECT ${block(1, within, 'ASC')} AS first, ${block(1, within, 'DESC')} AS last,
+        ${block(2, within, 'ASC')} AS head, ${block(2, within, 'DESC')} AS tail) e
+    `);
+    const sum = (level: number) => `coalesce((SELECT sum(n) FROM ${table} WHERE l = ${level} AND k >= ? AND k < ?), 0)`;
+    const walk = `(SELECT count(*) FROM ${entries} WHERE k >= ? AND k < ?)`;
+    this.#add = db.prepare(
+      `SELECT ${sum(2)} + ${sum(1)} + ${sum(1)} AS added, ${walk} + ${walk} + ${walk} + ${walk} AS walked`,
+    );
+    this.#entries = db.prepare(`SELECT ${walk} AS n`);
     this.#blockAfter = db.prepare(`SELECT k FROM ${table} WHERE ${range} ORDER BY k LIMIT 1 OFFSET ?`);
     this.#entryAfter = db.prepare(`SELECT k FROM ${entries} WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?`);
-    this.#entries = db.prepare(`SELECT count(*) AS n FROM ${entries} WHERE k >= ? AND k < ?`);
   }
 
   /** To be called after an entry was added (1) or removed (-1); `total`: how many its prefix has now. */
   changed(key: Uint8Array, prefix: Uint8Array, by: 1 | -1, total: number): void {
-    for (const [at, size] of this.#sizes.entries()) {
-      const level = at + 1;
-      if (total <= size >> 1) {
-        if (by < 0 && total === size >> 1) this.#removeAll.run(level, prefix, successor(prefix));
-        continue;
-      }
-      const block = this.#change.get(by, level, level, prefix, key) as RawBlock | undefined;
-      if (block && block.n > size) this.#cut(level, block, successor(prefix));
-      else if (block?.n === 0 && block.k.length > prefix.length + 1) this.#remove.run(level, block.k);
-      else if (!block && total > size) this.#begin(level, prefix, total);
-    }
+    this.#changedAt(1, key, prefix, by, total);
+    this.#changedAt(2, key, prefix, by, total);
   }
 
-  /** The number of entries in the blocks that lie within a range of one prefix, and the ranges beside them. */
-  within({ from, to }: KeyRange, level = this.#sizes.length): { count: number; rest: KeyRange[] } {
-    if (level === 0) return { count: 0, rest: [{ from, to }] };
-    const first = this.#first.get(level, from, to)?.k as Uint8Array | undefined;
-    const last = this.#last.get(level, from, to)?.k as Uint8Array | undefined;
-    if (!first || !last || Buffer.compare(first, last) === 0) return this.within({ from, to }, level - 1);
-    const [before, after] = [this.within({ from, to: first }, level - 1), this.within({ from: last, to }, level - 1)];
-    const count = Number(this.#sum.get(level, first, last)?.n) + before.count + after.count;
-    return { count, rest: [...before.rest, ...after.rest] };
+  #changedAt(level: 1 | 2, key: Uint8Array, prefix: Uint8Array, by: 1 | -1, total: number): void {
+    const size = this.#sizes[level - 1]!;
+    if (total <= size >> 1) {
+      if (by < 0 && total === size >> 1) this.#removeAll.run(level, prefix, successor(prefix));
+      return;
+    }
+    this.#unfit = null;
+    const isThere = this.#change.run(by, level, level, prefix, key).changes > 0;
+    const unfit = this.#unfit as RawBlock | null;
+    if (unfit && unfit.n > 0) this.#cut(level, unfit, successor(prefix));
+    else if (unfit && unfit.k.length > prefix.length + 1) this.#remove.run(level, unfit.k);
+    else if (!isThere && total > size) this.#begin(level, prefix, total);
+  }
+
+  /** The number of entries in a range of one prefix, and how many of them were walked. null: no block begins in it, so that all are to be walked. */
+  countIn(range: KeyRange): { count: number; walked: number } | null {
+    const points = this.#pointsOf(range);
+    if (!points) return null;
+    const [from, a, b, c, d, e, f, to] = points;
+    const { added, walked } = this.#add.get(c, d, a, b, e, f, from, a, b, c, d, e, f, to) as Record<string, number>;
+    return { count: added! + walked!, walked: walked! };
+  }
+
+  /**
+   * Where a range is parted: between the middle points blocks of the second level are added up, beside them, between the points before and
+   * after, those of the first level, and what is left are entries, which are walked.
+   */
+  #pointsOf({ from, to }: KeyRange): Points | null {
+    const { first, last, head, tail, before, after } = this.#edges.get(from, to) as Edges;
+    if (!first || !last) return null;
+    if (!head || !tail || Buffer.compare(head, tail) === 0) return [from, first, last, to, to, to, to, to];
+    const left = before ? [first, before] : [head, head];
+    const right = after ? [after, last] : [to, to];
+    return [from, left[0]!, left[1]!, head, tail, right[0]!, right[1]!, to];
   }
 
   drop(db: DatabaseSync): void {
     db.exec(`DROP TABLE ${this.#table}`);
   }
 
+  /** An update that returned its row would take nearly twice as long, and few blocks have to be looked at. */
+  #noteUnfit(db: DatabaseSync): void {
+    const [noted, [small, large]] = [`${this.#table}_unfit`, this.#sizes];
+    db.function(noted, (k, n) => {
+      this.#unfit = { k: k as Uint8Array, n: Number(n) };
+      return null;
+    });
+    db.exec(`
+      CREATE TEMP TRIGGER IF NOT EXISTS ${noted} AFTER UPDATE ON main.${this.#table}
+      WHEN new.n = 0 OR new.n > iif(new.l = 1, ${small}, ${large}) BEGIN SELECT ${noted}(new.k, new.n); END
+    `);
+  }
+
   /** The first block of a prefix begins below all of its keys. */
-  #begin(level: number, prefix: Uint8Array, total: number): void {
+  #begin(level: 1 | 2, prefix: Uint8Array, total: number): void {
     const k = Buffer.concat([prefix, Buffer.of(0)]);
     this.#set.run(level, k, total);
     this.#cut(level, { k, n: total }, successor(prefix));
   }
 
   /** Cuts a block that has become too large into smaller ones. Entries with the same key are never parted. */
-  #cut(level: number, { k, n }: RawBlock, endOfPrefix: Uint8Array): void {
+  #cut(level: 1 | 2, { k, n }: RawBlock, endOfPrefix: Uint8Array): void {
     const next = this.#first.get(level, Buffer.concat([k, Buffer.of(0)]), endOfPrefix)?.k as Uint8Array | undefined;
     const to = next ?? endOfPrefix;
     for (let [from, left] = [k, n]; left > this.#sizes[level - 1]!; ) {
       const found =
         level === 1
-          ? this.#entryAfter.get(from, to, this.#sizes[0]! >> 1)
+          ? this.#entryAfter.get(from, to, this.#sizes[0] >> 1)
           : this.#blockAfter.get(level - 1, from, to, this.#blocksMax >> 1);
       const middle = found?.k as Uint8Array | undefined;
       if (!middle || Buffer.compare(middle, from) === 0) return;
-      const here = this.#count({ from, to: middle }, level - 1);
+      // The block that is cut is the only one of its level in this range, so that its own number is not counted.
+      const here = this.countIn({ from, to: middle })?.count ?? Number(this.#entries.get(from, middle)?.n);
       this.#set.run(level, from, here);
       left -= here;
       from = middle;
       this.#set.run(level, from, left);
     }
-  }
-
-  #count(range: KeyRange, level: number): number {
-    const { count, rest } = this.within(range, level);
-    return rest.reduce((total, { from, to }) => total + Number(this.#entries.get(from, to)?.n), count);
   }
 }

@@ -130,8 +130,8 @@ function* countParts({ index, points }: Plan, parts: Part[]): Generator<typeof P
   const isInBlocks = points.depth >= (index.spec.countedPrefix ?? Number.POSITIVE_INFINITY);
   let total = 0;
   for (const range of parts.flatMap(({ ranges }) => ranges)) {
-    const { count, rest } = blocks && isInBlocks ? blocks.within(range) : { count: 0, rest: [range] };
-    total += count + (yield* countEntries(index, rest));
+    const counted = blocks && isInBlocks ? blocks.countIn(range) : null;
+    total += counted ? counted.count : yield* countEntries(index, [range]);
   }
   return total;
 }
