@@ -116,7 +116,8 @@ describe('thread load', () => {
   const times = (at: number, inTasks: number, cpu: number) => ({ at, inTasks, cpu });
 
   it('the load of a worker that may have waited for a CPU is not certain', () => {
-    assert.deepEqual([certainShare(0.7, 1), certainShare(0.7, 2), certainShare(0.9, 2)], [0.7, 0.35, 0.9]);
+    assert.deepEqual([certainShare(0.7, 1), certainShare(0.75, 2), certainShare(0.9, 2)], [0.7, 0.6, 0.9]);
+    assert.equal(certainShare(0.5, 2), 1 / 3, 'a third of its time, which takes half of it where it has half a CPU');
   });
 
   it('the load of a thread is the same for a main thread that has to share its CPU', () => {

@@ -54,6 +54,25 @@ describe('the documents of a capture', () => {
     assert.deepEqual(notes, [note('text', { landing: 0, count: 1 }), note('title', { landing: 0 })]);
   });
 
+  it('do not lack the text of a frame that was removed while they were read', async () => {
+    const landing = silentTab(false);
+    let reads = 0;
+    landing.tab.session.send = async (command: string) => {
+      const frame = (id: string) => ({ frame: { id, url: `http://${id}.example/` } });
+      const childFrames = reads < 2 ? [frame('ad')] : [];
+      if (command === 'Page.getFrameTree') return { frameTree: { ...frame('tab'), childFrames } };
+      if (command === 'Page.createIsolatedWorld') return { executionContextId: 1 };
+      // No snapshot can be taken: the text of a document that is there is then what a script reads of it.
+      if (command !== 'Runtime.evaluate' || reads > 2) throw new Error('no answer');
+      reads += 1;
+      return { result: { value: reads > 2 ? 'text' : { html: '', title: '', siteName: '', url: '' } } };
+    };
+    const { capture, draft, notes } = captureOf(landing);
+    await (await documents.start(capture))(draft, { error: '', failure: null }, 1_000);
+    assert.equal(draft.documents.length, 2);
+    assert.deepEqual(notes, [note('text_part', { landing: 0, count: 1 })]);
+  });
+
   it('are those of all frames up to a limit; of many with one address some are left out, which is not counted', () => {
     const frames = (address: (at: number) => string, count: number) =>
       Array.from({ length: count }, (_, at) => ({ url: address(at) }));

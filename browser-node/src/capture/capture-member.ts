@@ -56,7 +56,7 @@ export async function seeVisit(
   const kind = scannedKind(request);
   const capture = { ...session, landings: new Landings(session.tabs) };
   stopMessageFloods(capture);
-  const collectors = collectorsOf(kind);
+  const collectors = collectorsOf(kind, request.discovery !== undefined);
   const whileOpen = await startAll(capture, collectors.whileOpen);
   const afterwards = await startAll(capture, collectors.afterwards);
   const visited = (await session.ending.contain(visitWith(capture))) ?? NOTHING;

@@ -155,12 +155,12 @@ export class CaptureWorld {
   }
 
   /** A page swept for ads, and its ads captured one after the other, as a node does. */
-  async sweep(url: string, discovery: Discovery) {
+  async sweep(url: string, discovery: Discovery, emulatorId = EMULATOR) {
     const proxy = await ForwardProxy.start(this.site);
-    const emulator = findEmulator(EMULATOR)!;
+    const emulator = findEmulator(emulatorId)!;
     const ticket = ticketFor(proxy.server);
     const open = await this.#pool.open({ emulator, countryCode: 'US', ticket, isolated: false });
-    const request = { ...memberFor(url, null), emulator_id: EMULATOR, limits: JOB_LIMITS.sweep };
+    const request = { ...memberFor(url, null), emulator_id: emulatorId, limits: JOB_LIMITS.sweep };
     const { signal } = new AbortController();
     const sweep = startSweep();
     try {

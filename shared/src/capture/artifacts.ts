@@ -54,7 +54,8 @@ export const companionScreenshot = (at: number): string => `companion-${at}.jpeg
 export const DOCUMENTS = 'documents.json.gz';
 
 /**
- * A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames. Its text begins with what is in
+ * A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames; once more if it changed when it
+ * learned that its visitor had used it. Its text begins with what is in
  * the viewport, then has what is elsewhere on the page, and last what no visitor sees: `viewport_length`, `page_length`: where these parts
  * end, in characters; absent: not known. `landing` null: a document in the creative of an ad on a page.
  */

@@ -16,7 +16,7 @@ import {
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
-import { type FrameAt, readFrames } from '../session/frames.ts';
+import { type FrameAt, isGone, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import { plainText } from '../session/plain-text.ts';
 import type { Collector } from './collector.ts';
@@ -64,7 +64,7 @@ const LIMITS = { html: HTML_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: CAPTURE_UR
 type LandingDocument = CapturedDocument & Pick<DocumentFacts, 'siteName'>;
 
 /** The documents of a landing, and what is missing of them. */
-async function documentsOf(
+export async function documentsOf(
   capture: CaptureSession,
   { ord: landing, tab }: Landing,
   drawn: (frameId: string) => string,
@@ -80,6 +80,10 @@ async function documentsOf(
   const { read, unread } = await readFrames(capture, tab.session, select, reading);
   const answered = read.flatMap(({ at, result }) => (result ? [at] : []));
   const screens = await readScreens(capture, answered, underLoad(capture, FRAME_READ_MS), drawn);
+  // One that was removed meanwhile, as by a slot that refreshes, has no text that could be read.
+  const unseen = answered.filter(({ frameId }) => screens.get(frameId)?.page_length === undefined);
+  const areGone = await Promise.all(unseen.map((at) => isGone(capture, at)));
+  const gone = new Set(unseen.filter((_, index) => areGone[index]).map(({ frameId }) => frameId));
   const documents = read.flatMap(({ at: { session, frameId }, result }): LandingDocument[] => {
     const isOwn = session === tab.session && frameId === session.targetId;
     if (!result) return [];
@@ -93,7 +97,7 @@ async function documentsOf(
     ['text', isOwnUnread ? 1 : 0],
     ['frames', isOwnUnread ? unread - 1 : unread],
     ['frames_beyond_limit', left],
-    ['text_part', documents.filter(isIncomplete).length],
+    ['text_part', documents.filter((one) => isIncomplete(one) && !gone.has(one.frame)).length],
     ['forms', [...screens.values()].filter(({ shadowHtml }) => shadowHtml === null).length],
     ['html_part', documents.filter(({ html }) => html.length >= HTML_LENGTH_MAX).length],
   ];

@@ -7,6 +7,7 @@ import {
   SCREENSHOT_MS,
   WORKERS_WATCHED_MS,
 } from '../session/budgets.ts';
+import { afterActivation } from './after-activation.ts';
 import { autoDownload } from './auto-download.ts';
 import { autoRedirect } from './auto-redirect.ts';
 import { autosound } from './autosound.ts';
@@ -30,8 +31,11 @@ import { unpromptedCalls } from './unprompted-calls.ts';
 import { vast } from './vast.ts';
 import { childFlood, workerLoad } from './worker-load.ts';
 
-/** A collector, the most time that it may take, in ms, and the kinds of target that it runs for. */
-export type Collecting = { collector: Collector; budgetMs: number; kinds: readonly ScannedKind[] };
+/**
+ * A collector, the most time that it may take, in ms, and the kinds of target that it runs for. `spoils`: pages differ after it, so that it does not
+ * run for one that is swept, whose ads come next.
+ */
+export type Collecting = { collector: Collector; budgetMs: number; kinds: readonly ScannedKind[]; spoils?: true };
 
 const ALL: readonly ScannedKind[] = ['url', 'ad_tag', 'vast_tag', ...AD_KINDS];
 const TAGS: readonly ScannedKind[] = ['ad_tag', 'vast_tag'];
@@ -60,6 +64,7 @@ const WHILE_OPEN: readonly Collecting[] = [
   { collector: contents, budgetMs: 6_000, kinds: ALL },
   // May click the page.
   { collector: unpromptedCalls, budgetMs: 6_000, kinds: ALL },
+  { collector: afterActivation, budgetMs: 6_000, kinds: ['url', ...TAGS], spoils: true },
   // Leaves the page.
   { collector: backButton, budgetMs: 8_000, kinds: ALL },
 ];
@@ -71,8 +76,8 @@ const AFTERWARDS: readonly Collecting[] = [
   { collector: vast, budgetMs: 3_000, kinds: ['vast_tag'] },
 ];
 
-/** The collectors of a kind of target, in order. */
-export const collectorsOf = (kind: ScannedKind): Record<'whileOpen' | 'afterwards', Collecting[]> => ({
-  whileOpen: WHILE_OPEN.filter(({ kinds }) => kinds.includes(kind)),
-  afterwards: AFTERWARDS.filter(({ kinds }) => kinds.includes(kind)),
-});
+/** The collectors of a kind of target, in order; `isSwept`: a page whose ads are captured after it. */
+export function collectorsOf(kind: ScannedKind, isSwept = false): Record<'whileOpen' | 'afterwards', Collecting[]> {
+  const runs = ({ kinds, spoils }: Collecting) => kinds.includes(kind) && !(isSwept && spoils);
+  return { whileOpen: WHILE_OPEN.filter(runs), afterwards: AFTERWARDS.filter(runs) };
+}

@@ -92,11 +92,11 @@ async function answers(session: TargetSession): Promise<boolean> {
 }
 
 /**
- * What is certain of a worker's share: on an overloaded machine it waits for a CPU for part of it, unless it is busy nearly always. `factor`: by
- * which the machine is overloaded. Pure.
+ * What is certain of a worker's share: on an overloaded machine its work takes longer, because it waits for a CPU, and its pauses do not;
+ * unless it is busy nearly always. `factor`: by which the machine is overloaded, and its work takes longer. Pure.
  */
 export const certainShare = (share: number, factor: number): number =>
-  share >= BUSY_SHARE_CERTAIN ? share : share / factor;
+  share >= BUSY_SHARE_CERTAIN ? share : share / (share + (1 - share) * factor);
 
 /** The share of a profile's time in which the thread was not idle, 0 to 1. Pure. */
 export function busyShareOf({

@@ -52,10 +52,10 @@ export interface TargetSession {
   notify<C extends Command>(command: C, params?: CommandParams<C>): void;
 }
 
-/** Stops the scripts of a frame of another site, as far as they run now and later. */
-export function disableScripts(frame: TargetSession): void {
-  frame.notify('Emulation.setScriptExecutionDisabled', { value: true });
-  frame.notify('Runtime.terminateExecution');
+/** Stops the scripts of a tab or frame of another site, as far as they run now and later: in an endless loop too. Resolves when none runs any more, or it does not answer. */
+export async function disableScripts(document: TargetSession): Promise<void> {
+  document.notify('Emulation.setScriptExecutionDisabled', { value: true });
+  await document.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
 }
 
 type Listener<E extends EventName> = (payload: EventPayload<E>, session: TargetSession) => void;

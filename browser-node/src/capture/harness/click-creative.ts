@@ -4,7 +4,7 @@ import type { CaptureSession, MemberCapture } from '../session/capture-session.t
 import { type Clickable, centreOf, clickablesUnder, gridOver } from './clickables.ts';
 import { ancestorFrames, followClick } from './follow-click.ts';
 import { type HarnessPage, hasNavigatedAway } from './harness-page.ts';
-import { measureFrames } from './measure-frames.ts';
+import { type MeasuredFrame, measureFrames } from './measure-frames.ts';
 import type { FoundCreative } from './see-creative.ts';
 
 /** Points that are clicked, besides the centre, until a landing opens. */
@@ -28,25 +28,29 @@ export async function clickCreative(
   const points = [...(centre ? [centre] : []), ...clickables.slice(0, CLICKS_MAX)];
   const kept = ancestorFrames(harness.page, path);
   const isOpened =
-    (await followClick(capture, harness, kept, points)) ||
+    (await followClick(capture, harness, { frames, kept, points })) ||
     (capture.busyDocuments.size === 0 &&
-      (await followClick(capture, harness, kept, (await awaitClickables(capture, harness)).slice(0, CLICKS_MAX))));
+      (await followClick(capture, harness, { kept, ...(await awaitClickables(capture, harness)) })));
   return isOpened && !hasNavigatedAway(harness);
 }
 
+/** What can be clicked in view, with the frames of the tab as they were measured for it. */
+type InView = { frames: MeasuredFrame[]; points: Clickable[] };
+
 /** What looks clickable in view; if nothing does, as soon as something does: a call to action may come at the end of an animation. */
-async function awaitClickables(session: CaptureSession, harness: HarnessPage): Promise<Clickable[]> {
+async function awaitClickables(session: CaptureSession, harness: HarnessPage): Promise<InView> {
   const until = performance.now() + LATE_CLICKABLE_MS;
   for (;;) {
     const found = await clickablesInView(session, harness);
-    if (found.length > 0 || performance.now() > until || session.ending.failure || hasNavigatedAway(harness))
+    if (found.points.length > 0 || performance.now() > until || session.ending.failure || hasNavigatedAway(harness))
       return found;
     await session.ending.race(setTimeout(LOOK_EVERY_MS));
   }
 }
 
-async function clickablesInView(session: CaptureSession, { tab, page }: HarnessPage): Promise<Clickable[]> {
+async function clickablesInView(session: CaptureSession, { tab, page }: HarnessPage): Promise<InView> {
   const frames = await measureFrames(session, tab.tab.session);
   const view = page.viewportSize();
-  return view ? clickablesUnder(session, frames, gridOver({ x: 0, y: 0, ...view }, view)) : [];
+  const found = view ? await clickablesUnder(session, frames, gridOver({ x: 0, y: 0, ...view }, view)) : [];
+  return { frames, points: found.slice(0, CLICKS_MAX) };
 }

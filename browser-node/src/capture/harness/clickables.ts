@@ -46,12 +46,15 @@ async function clickablesIn(
   });
 }
 
+type Framed = { box: Box | null; parentId: string | null };
+
 /** The innermost frame that is shown at a point: in `frames`, children come after their parents. Pure. */
-export const frameUnder = <F extends { box: Box | null; parentId: string | null }>(
-  frames: readonly F[],
-  { x, y }: Point,
-): F | undefined =>
-  frames.findLast(
+export const frameUnder = <F extends Framed>(frames: readonly F[], point: Point): F | undefined =>
+  framesAround(frames, point).at(-1);
+
+/** The frames that are shown at a point, the tab's own first. Pure. */
+export const framesAround = <F extends Framed>(frames: readonly F[], { x, y }: Point): F[] =>
+  frames.filter(
     ({ box, parentId }) =>
       parentId === null || (box && x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height),
   );

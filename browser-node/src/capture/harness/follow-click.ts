@@ -1,3 +1,4 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Frame, Page } from 'playwright-core';
 import { CLICK_MS, CLICKED_MS, FIRST_ANSWER_MS, NAVIGATION_MS, underLoad } from '../session/budgets.ts';
@@ -7,52 +8,80 @@ import { settle } from '../session/settle.ts';
 import { withoutFragment } from '../session/urls.ts';
 import { clickAsVisitor, type Point } from '../session/visitor-click.ts';
 import type { SeenFrame } from './choose-creative.ts';
+import { FeltClicks } from './felt-clicks.ts';
 import { type CreativePage, hasNavigatedAway, markAsLanding } from './harness-page.ts';
+import type { MeasuredFrame } from './measure-frames.ts';
 import type { StoppedLoad } from './page-loads.ts';
 
 const CHECK_EVERY_MS = 50;
+/** How often a point is clicked whose frame does not notice it. */
+const TRIES_MAX = 3;
 /** Loads in the creative's place that are opened per click: a tab-under has one beside the tab that opens. */
 const IN_PLACE_MAX = 3;
 
+/** What is clicked. `frames`: those of the tab, as they were measured; `kept`: those that show the creative, as Playwright knows them. */
+export type Clicked = { frames: readonly MeasuredFrame[]; kept: readonly Frame[]; points: readonly Point[] };
+
 /**
  * Clicks one point after the other, as a visitor would, until a landing opens; then waits until the tabs have settled. A navigation that
- * would replace one of `frames`, which show the creative, opens in a new tab instead, so that the creative stays. Resolves to whether
- * anything opened.
+ * would replace one of the `kept` frames opens in a new tab instead, so that the creative stays. Resolves to whether anything opened. Notes
+ * clicks that reached nothing and windows that never answered: what these lead to is not known.
  */
-export async function followClick(
-  capture: MemberCapture,
-  harness: CreativePage,
-  frames: readonly Frame[],
-  points: readonly Point[],
-): Promise<boolean> {
-  const { ending, tabs, landings } = capture;
+export async function followClick(capture: MemberCapture, harness: CreativePage, clicked: Clicked): Promise<boolean> {
+  const { ending, tabs, landings, notes } = capture;
   const openBefore = new Set(tabs.all);
   const { attached, opened } = tabs;
   const isOpened = () => tabs.all.some((tab) => !openBefore.has(tab)) || hasNavigatedAway(harness);
   const isOpening = () => tabs.attached > attached || harness.pageLoads.stopped.length > 0 || isOpened();
-  if (points.length > 0) await ending.race(rememberTimes(capture));
-  for (const point of points) {
-    if (ending.failure || harness.page.isClosed()) break;
-    capture.visit.click();
-    harness.pageLoads.follow(frames);
-    const clicking = withDeadline(
-      clickAsVisitor(harness.tab, harness.hasTouch, point),
-      underLoad(capture, CLICKED_MS),
-      'a click',
-    );
-    const isLate = await ending.race(clicking.then(() => false).catch((error) => error instanceof DeadlineError));
-    if (isLate && (await ending.race(stopBusyScripts(capture)))) break;
-    await waitFor(isOpening, underLoad(capture, CLICK_MS));
-    if (isOpening()) break;
-  }
+  const unansweredBefore = new Set(tabs.unanswered());
+  const hasClicked = clicked.points.length > 0;
+  if (hasClicked) await ending.race(rememberTimes(capture));
+  await clickPoints(capture, harness, clicked, isOpening);
   const hasAnswer = () => tabs.opened > opened || hasNavigatedAway(harness) || ending.failure !== null;
   if (tabs.attached > attached) await waitFor(hasAnswer, underLoad(capture, FIRST_ANSWER_MS));
   await tabs.joined();
-  if (points.length > 0) await openInPlaceLoads(capture, harness);
+  const silent = tabs.unanswered().filter((one) => !unansweredBefore.has(one));
+  if (!hasAnswer() && silent.length > 0) notes.push(note('landings', { count: silent.length }));
+  if (hasClicked) await openInPlaceLoads(capture, harness);
   harness.pageLoads.allow();
   for (const one of tabs.all) if (!openBefore.has(one)) landings.markAsClicked(one.tab);
   if (hasNavigatedAway(harness)) markAsLanding(capture, harness);
   return tabs.all.length > openBefore.size || hasNavigatedAway(harness);
+}
+
+/** Clicks the points until something opens. A click that does not reach what is at its point is repeated. */
+async function clickPoints(
+  capture: MemberCapture,
+  harness: CreativePage,
+  { frames, kept, points }: Clicked,
+  isOpening: () => boolean,
+): Promise<void> {
+  const { ending, notes, visit } = capture;
+  const felt = new FeltClicks(capture, frames);
+  let isLost = false;
+  for (const point of points) {
+    let isFelt: boolean | null = false;
+    for (let time = 0; !isFelt && time < TRIES_MAX; time += 1) {
+      if (ending.failure || harness.page.isClosed()) return;
+      await ending.race(felt.expect(point));
+      visit.click();
+      harness.pageLoads.follow(kept);
+      if (await makesBusy(capture, harness, point)) return;
+      await waitFor(isOpening, underLoad(capture, CLICK_MS));
+      if (isOpening()) return;
+      isFelt = await ending.race(felt.isFelt(point));
+    }
+    isLost ||= isFelt === false;
+  }
+  if (isLost) notes.push(note('click'));
+}
+
+/** Clicks a point; whether scripts had to be stopped because they did not handle the click in time. */
+async function makesBusy(capture: MemberCapture, { tab, hasTouch }: CreativePage, point: Point): Promise<boolean> {
+  const { ending } = capture;
+  const clicking = withDeadline(clickAsVisitor(tab, hasTouch, point), underLoad(capture, CLICKED_MS), 'a click');
+  const isLate = await ending.race(clicking.then(() => false).catch((error) => error instanceof DeadlineError));
+  return isLate === true && (await ending.race(stopBusyScripts(capture))) === true;
 }
 
 /** Resolves when `holds` returns true, or after `ms`. */

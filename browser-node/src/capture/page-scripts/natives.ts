@@ -12,7 +12,7 @@ export type Natives = {
   /** A private property, invisible on the object. */
   secret<T>(): { of(self: unknown): T | undefined; keep(self: object, value: T): void };
   /**
-   * Calls `before` first whenever `owner[name]` is called, or set where it is an attribute, and `after` with the result. A `before` without parameters
+   * Calls `before` first whenever `owner[name]` is called, or set where it is an attribute, or read where it is one that cannot be set, and `after` with the result. A `before` without parameters
    * leaves no trace on the stack. Neither may read anything of an object: its accessors and conversions are code of the page.
    */
   precede(owner: object, name: string, before: Before, after?: After): void;
@@ -138,6 +138,8 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
         Object.defineProperty(owner, name, { ...property, value: proxied(property.value, before, after) });
       else if (property?.set)
         Object.defineProperty(owner, name, { ...property, set: proxied(property.set, before, after) });
+      else if (property?.get)
+        Object.defineProperty(owner, name, { ...property, get: proxied(property.get as () => unknown, before, after) });
     },
     sourceOf(script) {
       const source = typeof script === 'function' ? apply(asText, original.of(script) ?? script, []) : script;

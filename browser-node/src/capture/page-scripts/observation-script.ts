@@ -2,6 +2,7 @@ import { cancelAppNavigations } from './cancel-app-navigations.ts';
 import type { Natives } from './natives.ts';
 import { nativesScript } from './natives.ts';
 import { boundAttempts, watchMedia, watchWebAudio } from './sound.ts';
+import { watchActivation } from './watch-activation.ts';
 import { watchDrawnText } from './watch-drawn-text.ts';
 import { watchFingerprints } from './watch-fingerprints.ts';
 import { watchHistory } from './watch-history.ts';
@@ -14,7 +15,7 @@ import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
  * through a function that Chromium defines under the name `reportBy`, which is removed before the page can see it, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
  * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`,
- * `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`, `<token>|activation`. Strict, so that no function of it can be reached by its callers.
  */
 export const observationScript = (token: string, reportBy: string): string => `(() => {
 'use strict';
@@ -28,6 +29,7 @@ const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
 const noteDrawn = (${watchDrawnText})(natives, (texts) => report('${token}|drawn-text|' + texts));
 (${watchFingerprints})(natives, (trait, times) => report('${token}|fingerprint|' + trait + '|' + times), noteDrawn);
 (${watchTimers})(natives, (subject, ms) => report('${token}|timer|' + subject + '|' + ms));
+(${watchActivation})(natives, () => report('${token}|activation'));
 (${watchMessages})(natives, (origin) => report('${token}|message-flood|' + origin));
 (${cancelAppNavigations})(natives, (url) => report('${token}|app-navigation|' + url));
 (${watchHistory})(natives, (event, count, copy) => report('${token}|history|' + event + '|' + count + '|' + copy));

@@ -1,5 +1,5 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
-import { COMMAND_MS, rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { disableScripts, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { readTimes } from '../devtools/thread-times.ts';
 import { ANSWER_MS, MAIN_THREAD_WATCHED_MS, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
@@ -47,8 +47,7 @@ async function stopIfBusy(session: CaptureSession, document: TargetSession, answ
 
 /** Stops the scripts of a frame of another site, as far as they run now and later. Never throws. */
 export async function stopFrame(session: CaptureSession, frame: TargetSession): Promise<void> {
-  frame.notify('Emulation.setScriptExecutionDisabled', { value: true });
-  await frame.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
+  await disableScripts(frame);
   session.busyDocuments.set(frame, await readTimes(frame, underLoad(session, ANSWER_MS)));
 }
 

@@ -111,7 +111,7 @@ export function openSession(
   devtools.onMessageFlood((by) => {
     notes.push(note('stopped_console'));
     // The page around a frame of another site did nothing wrong.
-    if (by?.type === 'iframe') disableScripts(by);
+    if (by?.type === 'iframe') void disableScripts(by);
     else stopFlood(devtools, [...kept, ...tabs.all]);
   });
   return {

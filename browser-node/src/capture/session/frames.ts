@@ -76,7 +76,8 @@ export async function readFrames<Argument, Result>(
   return { read, unread: silent.length + areGone.filter((gone) => !gone).length };
 }
 
-async function isGone(captureSession: CaptureSession, { session, frameId }: FrameAt): Promise<boolean> {
+/** Whether a frame was removed. One that does not answer is taken to be there. */
+export async function isGone(captureSession: CaptureSession, { session, frameId }: FrameAt): Promise<boolean> {
   if (![...captureSession.devtools.sessions()].includes(session)) return true;
   const frames = await treeOf(captureSession, session).catch(() => null);
   return frames ? frames.every(({ id }) => id !== frameId) : false;

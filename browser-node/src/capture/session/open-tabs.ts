@@ -64,6 +64,13 @@ export class OpenTabs {
     return this.#known.size;
   }
 
+  /** Tabs that Chromium has opened, that are open and that Playwright has not reported: no server has answered them. */
+  unanswered(): TargetSession[] {
+    const open = new Set(this.#devtools.sessions());
+    const reported = new Set(this.withKept().map(({ tab }) => tab.session));
+    return [...this.#known.values()].map(({ session }) => session).filter((one) => open.has(one) && !reported.has(one));
+  }
+
   /** The tab of a page, once it joined. Throws `DeadlineError` if it does not. */
   async of(page: Page): Promise<OpenTab> {
     await this.#joining;

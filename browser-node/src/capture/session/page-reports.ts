@@ -9,7 +9,8 @@ type Subject =
   | 'fingerprint'
   | 'drawn-text'
   | 'app-navigation'
-  | 'message-flood';
+  | 'message-flood'
+  | 'activation';
 /** `frameId`: CDP's id of the frame whose document reports, null = it was gone already. */
 type Listener = (page: Page, fields: string[], frameId: string | null) => void;
 

@@ -1,5 +1,5 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
-import { COMMAND_MS, type DevTools, type EventPayload, type TargetSession } from '../devtools/devtools.ts';
+import { type DevTools, disableScripts, type EventPayload, type TargetSession } from '../devtools/devtools.ts';
 import type { TimerSubject } from '../page-scripts/watch-timers.ts';
 import { QUIET_MS } from './budgets.ts';
 import { clipUrl } from './urls.ts';
@@ -93,8 +93,8 @@ export class Tab {
 
   /** Stops the running script and disables scripts, so that the tab can be inspected. Works on a page in an endless loop too. */
   async stopScript(): Promise<void> {
-    this.disableScript();
-    await this.session.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
+    this.isScriptDisabled = true;
+    await disableScripts(this.session);
   }
 
   hopped(loaderId: string): void {

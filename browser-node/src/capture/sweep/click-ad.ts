@@ -34,7 +34,7 @@ export async function clickAd(capture: MemberCapture, page: CreativePage, found:
   const inside = frames.find(({ frameId }) => frameId === ad.frameIds.at(-1)) ?? frames[0];
   const path = inside ? pathOf(frames, inside.frameId) : [];
   const points = [centre, ...(await clickablesUnder(capture, frames, gridOver(box, view))).slice(0, CLICKS_MAX)];
-  const isOpened = await followClick(capture, page, ancestorFrames(page.page, path), points);
+  const isOpened = await followClick(capture, page, { frames, kept: ancestorFrames(page.page, path), points });
   await showCovers(capture, ad);
   if (hasNavigatedAway(page)) await becomeLanding(capture, page);
   const isCheckable = isOpened && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';

@@ -50,9 +50,10 @@ export async function keepAd(session: CaptureSession, ad: FoundAd): Promise<Kept
   const innermost = shown ? innermostOf(shown) : undefined;
   const path = innermost ? (pathOf(frames, innermost.frameId) as MeasuredFrame[]) : [];
   const document = innermostWithUrl(path);
+  // First what is lost when the slot refreshes: its place is still there then.
+  const markup = block.ad_kind === 'banner' ? await markupInPlace(session, ad, shown) : null;
   const pictures = box ? await picturesOf(session, ad, box) : [];
   if (pictures.length < 2) notes.push(note('creative_picture'));
-  const markup = block.ad_kind === 'banner' ? await markupInPlace(session, ad, shown) : null;
   if (block.ad_kind === 'banner' && markup === null) notes.push(note('creative_html'));
   const { width, height } = box ?? size;
   return {
@@ -108,7 +109,7 @@ function inView({ x, y, width, height }: Box, view: { width: number; height: num
   };
 }
 
-/** The markup of an ad; of the next one in its place, if it was replaced while its screenshots were taken. */
+/** The markup of an ad; of the next one in its place, if it was replaced meanwhile. */
 async function markupInPlace(session: CaptureSession, ad: FoundAd, shown: ShownAd | null): Promise<CaptureFile | null> {
   if (!shown) return markupOf(session, ad, undefined);
   const markup = await markupOf(session, shown.ad, innermostOf(shown));

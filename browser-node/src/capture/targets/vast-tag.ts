@@ -3,10 +3,12 @@ import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast } from '@adsweep/shared/vast/read-vast.ts';
 import { followClick } from '../harness/follow-click.ts';
 import { authenticate, openHarnessPage } from '../harness/harness-page.ts';
+import { measureFrames } from '../harness/measure-frames.ts';
 import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
+import type { Point } from '../session/visitor-click.ts';
 import { awaitTrackers } from '../vast/await-trackers.ts';
 import { documentFetcher } from '../vast/fetch-document.ts';
 import { ResponseInterceptor } from '../vast/intercept-responses.ts';
@@ -125,9 +127,14 @@ function clickOnce(capture: MemberCapture, page: PlayerPage): Player['click'] {
     isClicked = true;
     if (click) await page.awaitClick(click.url, click.trackers);
     const at = await page.centre();
-    if (at) await followClick(capture, page.harness, page.frames(), [at]);
+    if (at) await clickPlayer(capture, page, at);
     return click !== null && page.endClick();
   };
+}
+
+async function clickPlayer(capture: MemberCapture, page: PlayerPage, at: Point): Promise<void> {
+  const frames = await measureFrames(capture, page.harness.tab.tab.session);
+  await followClick(capture, page.harness, { frames, kept: page.frames(), points: [at] });
 }
 
 /** The URL of the tag or, of a document, the first of its wrapper's, media files' and trackers' URLs; XML namespaces do not count. */

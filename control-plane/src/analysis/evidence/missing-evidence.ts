@@ -32,6 +32,7 @@ export const JUDGED_BY: Record<CollectorName, readonly string[]> = {
   creative_interactive: ['creative_interactive'],
   contents: SCRIPTS,
   unprompted_calls: ['fullscreen_lock', 'clipboard_access', 'vibrate', 'push_prompt', 'scareware'],
+  after_activation: TEXT,
   back_button: ['back_button', 'scareware'],
   requests: ['crypto_mining', 'phishing_form', 'rules'],
   redirect_chain: ['forced_subscription', 'rules'],
@@ -64,7 +65,9 @@ const RESTING: Record<NoteKind, readonly string[] | ((note: Note) => readonly st
   creative: CREATIVE,
   creative_picture: ['screenshot'],
   creative_html: ['rules'],
-  ad_gone: CREATIVE,
+  // Where it leads is not known either.
+  ad_gone: [...CREATIVE, ...TEXT],
+  click: [...CREATIVE, ...TEXT],
   ads: ['vast_media', 'vast_trackers'],
   // No judgement of a page rests on its ads, which have scans of their own.
   ad_blocks: [],
