@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CREATIVE_HTML, CREATIVE_SCREENSHOT, PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
+import type { AdBlock, Discovery } from '@adsweep/shared/capture/ad-block.ts';
+import {
+  CREATIVE_HTML,
+  CREATIVE_SCREENSHOT,
+  landingScreenshot,
+  PAGE_SCREENSHOT,
+} from '@adsweep/shared/capture/artifacts.ts';
+import sharp, { type Sharp } from 'sharp';
 import { CaptureWorld } from './support/capture-world.ts';
 
 const PAGE = 'http://news.example/';
@@ -13,6 +20,17 @@ const slot = (name: string, url = adUrl(name)) => `<p>Text of the page about ${n
 const banner = (name: string, script: string) =>
   `<body style="margin:0"><a id="ad" style="display:block;height:100vh;background:#ace" href="#">Offer ${name}</a>
   <script>ad.onclick = (event) => { event.preventDefault(); ${script} }</script>`;
+
+/** The colour of each banner. */
+const BANNER = '#aaccee';
+
+/** The colour in the middle of a block of a page's screenshot. */
+async function colourIn(picture: Sharp, { x, y, width, height }: AdBlock): Promise<string> {
+  const place = { left: Math.round(x + width / 2), top: Math.round(y + height / 2), width: 4, height: 4 };
+  const { dominant } = await sharp(await picture.clone().extract(place).png().toBuffer()).stats();
+  // Histogram bins of 16 values: their middle.
+  return `#${[dominant.r, dominant.g, dominant.b].map((one) => (one & 0xf0).toString(16).slice(0, 1).repeat(2)).join('')}`;
+}
 
 /** What a click on each ad does, by name, in the order of the page. */
 const ADS: Record<string, string> = {
@@ -87,11 +105,26 @@ describe('sweeps', { concurrency: 1 }, () => {
       );
       assert.equal(ad.outcome.capture.creative?.page_url, PAGE);
     }
+    const picture = sharp(page.file(landingScreenshot(0))?.bytes);
+    const colours = await Promise.all(blocks.map((block) => colourIn(picture, block)));
+    assert.deepEqual(colours.slice(1, 3), [BANNER, BANNER], 'ads of other sites are in the screenshot of their page');
     assert.ok(!world.site.urls().includes('http://shop-beyond.example/'), 'an ad beyond the cap is not clicked');
     const steps = ['http://shop-cover.example/', `${PAGE}closed`, 'http://shop-plain.example/'];
     assert.deepEqual(
       world.site.urls().filter((url) => steps.includes(url)),
       steps,
+    );
+  });
+
+  it('§4.2.2 on a device that is used with fingers, ads below the view are tapped as they are clicked elsewhere', async () => {
+    const url = 'http://phone.example/';
+    const names = ['plain', 'last'];
+    world.site.setPage(url, `<title>News</title>${names.map((name) => slot(name)).join('<p style="height:900px">')}`);
+    const discovery: Discovery = { ad_formats: ['banner'], max_ads: 2 };
+    const { ads } = await world.sweep(url, discovery, 'android_phone_pixel_8');
+    assert.deepEqual(
+      ads.map(({ notes, landings }) => [notes, ...landings.map(({ final_url }) => final_url)]),
+      names.map((name) => ['', `http://shop-${name}.example/`]),
     );
   });
 

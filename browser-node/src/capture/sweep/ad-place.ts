@@ -7,6 +7,7 @@ import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { FrameAt } from '../session/frames.ts';
+import type { OpenTab } from '../session/open-tabs.ts';
 import type { Point } from '../session/visitor-click.ts';
 
 /** Chromium drops clicks into frames of other processes for half a second after a scroll or a screenshot. */
@@ -50,6 +51,18 @@ function awaitFrames(mostMs: number): Promise<void> {
     requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
     globalThis.setTimeout(resolve, mostMs);
   });
+}
+
+/**
+ * What a tab shows of its page, in CSS pixels of the page. It is larger than the device's screen where a page that is not made for phones is shown
+ * smaller on one. Null: the page does not answer.
+ */
+export async function viewOf(session: CaptureSession, { tab }: OpenTab): Promise<Box | null> {
+  const reading = tab.session.send('Page.getLayoutMetrics', undefined, underLoad(session, ANSWER_MS));
+  const metrics = await reading.catch(() => null);
+  if (!metrics) return null;
+  const { pageX: x, pageY: y, clientWidth: width, clientHeight: height } = metrics.cssVisualViewport;
+  return { x, y, width, height };
 }
 
 /** The box of an element in the viewport of its tab, in CSS pixels. Rejects when it is not laid out. */

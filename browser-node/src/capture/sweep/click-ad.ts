@@ -10,7 +10,7 @@ import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
-import { boxInView, framesOfAd, showCovers, uncover } from './ad-place.ts';
+import { boxInView, framesOfAd, showCovers, uncover, viewOf } from './ad-place.ts';
 import { pointAt } from './point-at.ts';
 import { showAd } from './show-ad.ts';
 
@@ -26,7 +26,7 @@ export async function clickAd(capture: MemberCapture, page: CreativePage, found:
   const { ad, frames } = shown ?? { ad: found, frames: [] };
   // A slot is often wider than the ad in it.
   const box = shownFrame(frames, ad)?.box ?? shown?.box;
-  const view = page.page.viewportSize();
+  const view = await viewOf(capture, page.tab);
   const centre = box && view && centreOf(box, view);
   if (!box || !view || !centre) return { isThere: false, checkInteractive: null };
   await uncover(capture, ad, centre);
@@ -62,8 +62,8 @@ async function becomeLanding(capture: MemberCapture, page: CreativePage): Promis
 }
 
 /** What looks clickable on the ad as it is shown now. */
-async function clickablesOf(session: CaptureSession, { page }: CreativePage, ad: FoundAd): Promise<Clickable[]> {
-  const view = page.viewportSize();
+async function clickablesOf(session: CaptureSession, { tab }: CreativePage, ad: FoundAd): Promise<Clickable[]> {
+  const view = await viewOf(session, tab);
   const box = ad.element && (await boxInView(ad.element, underLoad(session, ANSWER_MS)).catch(() => null));
   return box && view ? clickablesUnder(session, await framesOfAd(session, ad), gridOver(box, view)) : [];
 }

@@ -4,7 +4,7 @@ import type { CreativePage } from '../harness/harness-page.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import { clickAsVisitor } from '../session/visitor-click.ts';
-import { boxInView } from './ad-place.ts';
+import { boxInView, viewOf } from './ad-place.ts';
 
 /**
  * Closes an ad that lies over the page by its close button, as a visitor does before reading on. What a button opens instead is stopped: the ad
@@ -12,12 +12,12 @@ import { boxInView } from './ad-place.ts';
  */
 export async function closeOverlay(capture: MemberCapture, host: CreativePage, ad: FoundAd): Promise<void> {
   const { ending, logger, tabs, visit } = capture;
-  const view = host.page.viewportSize();
-  if (!ad.coversPage || !ad.closeButton || !view || ending.failure) return;
+  if (!ad.coversPage || !ad.closeButton || ending.failure) return;
   const deadlineMs = underLoad(capture, ANSWER_MS);
   try {
+    const view = await ending.race(viewOf(capture, host.tab));
     const box = await ending.race(boxInView(ad.closeButton, deadlineMs));
-    const centre = box && centreOf(box, view);
+    const centre = box && view && centreOf(box, view);
     if (!centre) return;
     visit.beginCheck();
     tabs.refuseFurther();

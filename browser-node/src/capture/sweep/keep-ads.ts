@@ -18,11 +18,20 @@ import { ANSWER_MS, HTML_LENGTH_MAX, SCREENSHOT_MS, underLoad } from '../session
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { StoredFile } from '../session/stored-file.ts';
-import { hideOverlay, showCovers } from './ad-place.ts';
+import { hideOverlay, showCovers, viewOf } from './ad-place.ts';
 import { type ShownAd, showAd } from './show-ad.ts';
 
-/** What is kept of an ad from the moment in which it was found: it may be gone when its turn comes. */
-export type KeptAd = { facts: SeenCreative['facts']; frameId: string; files: CaptureFile[]; notes: Note[] };
+/**
+ * What is kept of an ad from the moment in which it was found: it may be gone when its turn comes. `framedAt`: if frames of another site show it,
+ * where in the page its picture was taken, in CSS pixels.
+ */
+export type KeptAd = {
+  facts: SeenCreative['facts'];
+  frameId: string;
+  files: CaptureFile[];
+  notes: Note[];
+  framedAt: Box | null;
+};
 
 /** Takes the screenshots of ads and reads their markup, by the identity of each. Those that lie over the page come first. */
 export async function keepAds(session: CaptureSession, ads: readonly FoundAd[]): Promise<Map<string, KeptAd>> {
@@ -52,7 +61,7 @@ export async function keepAd(session: CaptureSession, ad: FoundAd): Promise<Kept
   const document = innermostWithUrl(path);
   // First what is lost when the slot refreshes: its place is still there then.
   const markup = block.ad_kind === 'banner' ? await markupInPlace(session, ad, shown) : null;
-  const pictures = box ? await picturesOf(session, ad, box) : [];
+  const { pictures, at } = (box && (await picturesOf(session, ad, box))) ?? { pictures: [], at: null };
   if (pictures.length < 2) notes.push(note('creative_picture'));
   if (block.ad_kind === 'banner' && markup === null) notes.push(note('creative_html'));
   const { width, height } = box ?? size;
@@ -61,41 +70,44 @@ export async function keepAd(session: CaptureSession, ad: FoundAd): Promise<Kept
     frameId: document?.frameId ?? tab.tab.session.targetId,
     files: [...pictures, ...(markup ? [markup] : [])],
     notes,
+    framedAt: shown && framesIn(shown).some((frame) => frame.at.session !== tab.tab.session) ? at : null,
   };
 }
 
+/** The frames that show an ad and those in them. */
+const framesIn = ({ ad: { frameIds }, frames }: ShownAd): MeasuredFrame[] =>
+  frames.filter((frame) => pathOf(frames, frame.frameId).some(({ frameId }) => frameIds.includes(frameId)));
+
 /** The innermost frame that shows most of an ad; undefined: the ad is part of a document with other content. */
-function innermostOf({ ad: { frameIds }, frames, box }: ShownAd): MeasuredFrame | undefined {
+function innermostOf(shown: ShownAd): MeasuredFrame | undefined {
   const area = (one: { width: number; height: number } | null) => (one ? one.width * one.height : 0);
-  const isInside = (frame: MeasuredFrame) =>
-    pathOf(frames, frame.frameId).some(({ frameId }) => frameIds.includes(frameId));
-  const shown = frames.filter((frame) => isInside(frame) && area(frame.box) * 2 >= area(box));
-  return shown.at(-1);
+  return framesIn(shown).findLast((frame) => area(frame.box) * 2 >= area(shown.box));
 }
 
-/** The screenshots of an ad and of what is in view around it. */
-async function picturesOf(session: CaptureSession, { tab }: FoundAd, box: Box): Promise<CaptureFile[]> {
-  const view = tab.page.viewportSize();
-  if (!view) return [];
-  const { session: target } = tab.tab;
-  const deadlineMs = underLoad(session, ANSWER_MS);
-  const metrics = await target.send('Page.getLayoutMetrics', undefined, deadlineMs).catch(() => null);
-  if (!metrics) return [];
-  const { pageX, pageY } = metrics.cssVisualViewport;
+/** The screenshots of an ad and of what is in view around it, and where in the page that of the ad was taken; null: the page does not answer. */
+async function picturesOf(
+  session: CaptureSession,
+  { tab }: FoundAd,
+  box: Box,
+): Promise<{ pictures: CaptureFile[]; at: Box } | null> {
+  const view = await viewOf(session, tab);
+  if (!view) return null;
+  const { x, y, ...size } = inView(box, view);
+  const at = { x: x + view.x, y: y + view.y, ...size };
   const clips: [string, Box][] = [
-    [CREATIVE_SCREENSHOT, inView(box, view)],
-    [PAGE_SCREENSHOT, { x: 0, y: 0, ...view }],
+    [CREATIVE_SCREENSHOT, at],
+    [PAGE_SCREENSHOT, view],
   ];
-  const files: CaptureFile[] = [];
-  for (const [name, { x, y, ...size }] of clips) {
-    if (size.width < 1 || size.height < 1) continue;
-    const part = { clip: { x: x + pageX, y: y + pageY, ...size }, beyondView: false, quality: 90 };
-    const taking = session.open.screenshot(target.targetId, part, underLoad(session, SCREENSHOT_MS));
+  const pictures: CaptureFile[] = [];
+  for (const [name, clip] of clips) {
+    if (clip.width < 1 || clip.height < 1) continue;
+    const part = { clip, beyondView: false, quality: 90 };
+    const taking = session.open.screenshot(tab.tab.session.targetId, part, underLoad(session, SCREENSHOT_MS));
     const bytes = await session.ending.race(taking.catch(() => null));
     const pixels = bytes && jpegSize(bytes);
-    if (pixels) files.push({ name, contentType: CONTENT_TYPES.jpeg, bytes: await stored(bytes), ...pixels });
+    if (pixels) pictures.push({ name, contentType: CONTENT_TYPES.jpeg, bytes: await stored(bytes), ...pixels });
   }
-  return files;
+  return { pictures, at };
 }
 
 /** The part of a box that is in view. */

@@ -18,6 +18,7 @@ import type { Visited } from '../targets/target.ts';
 import { url as pageTarget } from '../targets/url.ts';
 import { captureAd } from './capture-ad.ts';
 import { type KeptAd, keepAds } from './keep-ads.ts';
+import { drawAdsOnPage } from './page-picture.ts';
 import { findOnPage, keepPage, loadAgain, type PublisherPage, type VisitedPage } from './publisher-page.ts';
 import { isOfAds } from './share.ts';
 
@@ -58,7 +59,7 @@ class PageSweep implements Sweep {
           return visited;
         };
         const seen = await seeMember(session, { ...pageTarget, visit }, request);
-        if (found.page) this.#leavePage(seen, found.page);
+        if (found.page) await this.#leavePage(seen, found.page);
         const leftAt = performance.now();
         const outcome = await finishMember(seen, await traffic().catch(() => null), leftAt);
         if (found.page && !outcome.failure) this.#page = await session.ending.contain(keepPage(session, found.page));
@@ -122,8 +123,13 @@ class PageSweep implements Sweep {
     return found;
   }
 
-  /** Takes out of the page's capture what the ads did that have a scan of their own. */
-  #leavePage({ draft, capture }: SeenMember, { tab }: VisitedPage): void {
+  /** Takes out of the page's capture what the ads did that have a scan of their own, and puts their pictures into its screenshot. */
+  async #leavePage({ draft, capture }: SeenMember, { tab }: VisitedPage): Promise<void> {
+    const shown = this.#scanned.flatMap((ad) => {
+      const kept = this.#kept.get(ad.block.identity);
+      return kept ? [{ ad, kept }] : [];
+    });
+    await drawAdsOnPage(capture, draft, shown);
     this.#records.leavePage(draft, capture, this.#scanned, tab.tab);
     capture.journal.leaveOut((entry) => isOfAds(entry, this.#scanned));
   }
