@@ -72,7 +72,7 @@ const acrossWorkspaces = [
   { from: 'control-plane/src/http/serve-mcp.ts', to: 'shared/client/src/{client.ts,mcp/**}' },
   {
     from: 'infra/docs/test/**',
-    to: '{{control-plane,browser-node,proxy-router}/src/metrics,control-plane/src/{http/errors,delivery/webhooks/event-types}}.ts',
+    to: '{{control-plane,browser-node,proxy-router}/src/metrics,control-plane/src/{http/errors,delivery/webhooks/event-types},proxy-router/src/exits/exits-file}.ts',
   },
   { from: 'shared/client/test/**', to: 'control-plane/test/support/running-api.ts' },
   { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
@@ -80,7 +80,7 @@ const acrossWorkspaces = [
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',
     to: 'infra/demo/test-certificate.ts',
   },
-  { from: 'control-plane/test/**/*.e2e.test.ts', to: 'browser-node/test/support/chromium-of-run.ts' },
+  { from: '{control-plane,shared/client}/test/**/*.e2e.test.ts', to: 'browser-node/test/support/chromium-of-run.ts' },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
   { from: 'infra/farm/test/**', to: 'proxy-router/test/support/simulated-vendor.ts' },
 ];

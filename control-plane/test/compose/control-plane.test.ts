@@ -129,11 +129,13 @@ describe('a control plane', () => {
     assert.equal((await probe('/readyz')).status, 200);
   });
 
-  test('after a restart the scans are there, and a new key replaces the old one', async () => {
+  test('after a restart the scans are there, a new key replaces the old one, and tools can be switched off', async () => {
     const { body } = await call('POST', '/api/v1/scans', PAGE);
+    assert.equal((await call('POST', '/mcp', {}, 'no key')).status, 401);
     await stop();
-    plane = await start('the-second-key-of-all');
+    plane = await start('the-second-key-of-all', { ADSWEEP_MCP: 'off' });
     await until('readiness', async () => (await probe('/readyz')).status === 200);
+    assert.equal((await call('POST', '/mcp', {})).status, 404);
     for (const [key, status] of [
       ['the-first-key-of-all', 401],
       ['the-second-key-of-all', 200],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { freshFolder, nodeOfMajor, outputOf, ROOT } from './support/packed-package.ts';
+import { freshFolder, nodeOfMajor, outputOf, programInPath, ROOT } from './support/packed-package.ts';
 import { answer, scriptedServer } from './support/scripted-server.ts';
 
 /** A program of a user, in TypeScript that is JavaScript too. */
@@ -15,6 +15,15 @@ const refused = await api.getScan('none').catch((error) => error instanceof Adsw
 const forged = await verifyWebhook('whsec_', {}, '').catch((error) => String(error));
 console.log(JSON.stringify([countries, refused, forged.startsWith('Error: webhook')]));
 `;
+
+const PAGE = { items: [{ country_code: 'US' }], total: 2, limit: 1, pages: 2 };
+const TURNS = [
+  answer(200, { ...PAGE, page: 1 }),
+  answer(200, { ...PAGE, page: 2 }),
+  answer(404, { detail: '', code: 'not_found' }),
+];
+/** What the program prints with these answers. */
+const PRINTED = [['US', 'US'], 404, true];
 
 /** What TypeScript accepts of the types, and what it must refuse. */
 const TYPES = `import { adsweep, type Schemas, type WebhookEvent } from '@adsweep/client';
@@ -54,6 +63,8 @@ describe('the packed client in a folder of its own', () => {
     fresh = await freshFolder();
     writeFileSync(join(fresh.folder, 'program.mjs'), PROGRAM);
     writeFileSync(join(fresh.folder, 'types.mts'), TYPES);
+    // Deno looks for packages only where one is declared.
+    writeFileSync(join(fresh.folder, 'package.json'), '{ "dependencies": { "@adsweep/client": "*" } }');
   });
   after(() => fresh.remove());
 
@@ -61,18 +72,21 @@ describe('the packed client in a folder of its own', () => {
     test(`runs with Node.js ${major}, and so does the command line`, async (t) => {
       const node = await nodeOfMajor(major);
       if (node === null) return t.skip(`there is no Node.js ${major} in PATH`);
-      const page = { items: [{ country_code: 'US' }], total: 2, limit: 1, pages: 2 };
-      const turns = [
-        answer(200, { ...page, page: 1 }),
-        answer(200, { ...page, page: 2 }),
-        answer(404, { detail: '', code: 'not_found' }),
-      ];
-      const { url } = await scriptedServer(t, turns);
+      const { url } = await scriptedServer(t, TURNS);
       const printed = await outputOf(node, ['program.mjs', url], { cwd: fresh.folder });
-      assert.deepEqual(JSON.parse(printed), [['US', 'US'], 404, true]);
+      assert.deepEqual(JSON.parse(printed), PRINTED);
       const cli = ['node_modules/@adsweep/client/bin/adsweep.js', 'api', 'getScan', 'none', '--json'];
       const env = { ADSWEEP_URL: url, ADSWEEP_API_KEY: 'key' };
       await assert.rejects(outputOf(node, cli, { cwd: fresh.folder, env }), /"code": "not_found"/);
+    });
+
+  for (const [name, args] of Object.entries({ deno: ['run', '--allow-net', '--allow-env', '--allow-read'], bun: [] }))
+    test(`runs with ${name}`, async (t) => {
+      const runtime = programInPath(name);
+      if (runtime === null) return t.skip(`there is no ${name} in PATH`);
+      const { url } = await scriptedServer(t, TURNS);
+      const printed = await outputOf(runtime, [...args, 'program.mjs', url], { cwd: fresh.folder });
+      assert.deepEqual(JSON.parse(printed), PRINTED);
     });
 
   for (const [version, folder] of Object.entries({ 5: 'shared/node_modules', 7: 'node_modules' }))

@@ -32,6 +32,13 @@ export async function freshFolder(): Promise<{ folder: string; remove: () => voi
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
 }
 
+/** The program of this name in PATH; null: there is none. */
+export const programInPath = (name: string): string | null =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find(existsSync) ?? null;
+
 /** The Node.js of this major version in PATH; null: there is none. */
 export async function nodeOfMajor(major: number): Promise<string | null> {
   const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
