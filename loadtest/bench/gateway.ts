@@ -11,7 +11,7 @@ import { pickExit } from '../../proxy-router/src/exits/pick-exit.ts';
 import { environmentWith } from './config.ts';
 import { cpuSecondsOfTree, memoryOfTree } from './cpu-of-tree.ts';
 import { download, type MeasuredProxy, openTunnel, requestMs, startLoadTarget } from './gateway-load.ts';
-import { machine, median, saveResult } from './report.ts';
+import { machine, median, medianAndRange, saveResult } from './report.ts';
 
 /** What the gateway costs beside a bare proxy-chain server, how many tunnels it holds, and what a pick costs. */
 const ROUNDS = 7;
@@ -20,6 +20,7 @@ const GB = 1e9;
 const DOWNLOAD_BYTES = 0.5 * GB;
 const HELD_TUNNELS = 2_000;
 const REQUESTS = 2_000;
+const CONNECTIONS = 4_000;
 const EXITS = [10, 1_000_000];
 const PICKS = 20_000;
 
@@ -78,6 +79,23 @@ async function carry({ child, proxy }: Measured): Promise<{ speed: number; cpu: 
   return { speed: DOWNLOAD_BYTES / seconds, cpu: ((cpuSecondsOfTree(child.pid!) - cpu) * GB) / DOWNLOAD_BYTES };
 }
 
+/** Connections a second, and microseconds of the proxy's CPU for each: a tunnel that carries one message and its echo. */
+async function connect({ child, proxy }: Measured): Promise<{ rate: number; cpu: number }> {
+  const [began, cpu] = [performance.now(), cpuSecondsOfTree(child.pid!)];
+  let left = CONNECTIONS;
+  const worker = async () => {
+    while (left-- > 0) {
+      const socket = await openTunnel(proxy, targetPort);
+      socket.write('ping');
+      await once(socket, 'data');
+      socket.destroy();
+    }
+  };
+  await Promise.all(Array.from({ length: TUNNELS }, worker));
+  const seconds = (performance.now() - began) / 1000;
+  return { rate: CONNECTIONS / seconds, cpu: ((cpuSecondsOfTree(child.pid!) - cpu) * 1e6) / CONNECTIONS };
+}
+
 /** KiB of the proxy's memory for each idle tunnel that has carried data, with all tunnels open at once. */
 async function hold({ child, proxy }: Measured): Promise<number> {
   const before = memoryOfTree(child.pid!);
@@ -129,6 +147,12 @@ try {
       // The first round is for the compilers.
       if (round > 0) carried.get(one.name)!.push(result);
     }
+  const connected = new Map(both.map(({ name }) => [name, [] as { rate: number; cpu: number }[]]));
+  for (let round = 0; round <= ROUNDS; round += 1)
+    for (const one of round % 2 ? both : both.toReversed()) {
+      const result = await connect(one);
+      if (round > 0) connected.get(one.name)!.push(result);
+    }
   const direct = await latencies(null);
   const rows = [];
   for (const one of both) {
@@ -142,6 +166,17 @@ try {
       `| ${one.name} | ${speed.toFixed(0)} | ${cpu.toFixed(2)} | ${added(0.5)} | ${added(0.99)} | ${memory.toFixed(0)} |`,
     );
   }
+  const connecting = both.map(({ name }) => {
+    const results = connected.get(name)!;
+    const rates = medianAndRange(
+      results.map(({ rate }) => rate),
+      0,
+    );
+    return `| ${name} | ${rates} | ${medianAndRange(
+      results.map(({ cpu }) => cpu),
+      0,
+    )} |`;
+  });
   const picks = EXITS.map((count) => [count, pickMicroseconds(count)] as const);
   saveResult('gateway', [
     '# The gateway beside a bare proxy-chain server',
@@ -151,6 +186,8 @@ try {
       '|---|--:|--:|--:|--:|--:|',
       ...rows,
     ].join('\n'),
+    `New connections, ${TUNNELS} at once, each of which carries one message and its echo: medians and ranges of ${ROUNDS} interleaved rounds of ${CONNECTIONS.toLocaleString('en-US')}. Of each, the gateway checks the ticket, the rate and the address, and counts bytes and outcomes.`,
+    ['| Proxy | connections a second | µs of CPU a connection |', '|---|--:|--:|', ...connecting].join('\n'),
     'What a pick costs, for sessions that are new:',
     [
       '| Exits | Microseconds |',

@@ -9,8 +9,11 @@ export type Subject = {
   name: string;
   add(count: number): Promise<void>;
   addBulk(count: number): Promise<void>;
-  /** Works off `count` waiting jobs, each of which is done at once; how many a second, from the first look to the end of the last. */
-  processAll(count: number, concurrency: number): Promise<number>;
+  /**
+   * Works off `count` waiting jobs, each of which is done at once; how many a second, from the first look to the end of the last. `perCall`: the
+   * most jobs that are taken with one call, where that can be chosen.
+   */
+  processAll(count: number, concurrency: number, perCall?: number): Promise<number>;
   /** Adds a job while one waits for it; how long until it has it, in ms. */
   claimMs(): Promise<number>;
   stop(): Promise<void>;
@@ -55,9 +58,8 @@ export async function startOurs(url: string): Promise<Subject> {
     name: 'Adsweep',
     add: (count) => inParallel(count, ADDED_AT_ONCE, () => queue.enqueue(newJob())),
     addBulk: (count) => inPieces(count, (size) => queue.enqueueAll(Array.from({ length: size }, newJob))),
-    async processAll(count, concurrency) {
+    async processAll(count, concurrency, perCall = Math.min(BATCH, concurrency)) {
       let left = count;
-      const perCall = Math.min(BATCH, concurrency);
       const node = async (_: unknown, index: number) => {
         while (left > 0) {
           const refs = await queue.take(`node-${index}/bench`, perCall, SLOTS);
@@ -90,19 +92,26 @@ export async function startOurs(url: string): Promise<Subject> {
   };
 }
 
-/** BullMQ as its documentation begins; jobs that have ended are removed, as ours are. */
-export async function startBull(url: string): Promise<Subject> {
+/**
+ * BullMQ as its documentation begins; jobs that have ended are removed, as ours are. `lockMs`: how long a job stays with a worker that does not
+ * renew its lock; null: BullMQ's default of 30 s.
+ */
+export async function startBull(url: string, lockMs: number | null = null): Promise<Subject> {
   const opened = openRedis(url, createLogger('bench', 'silent'));
   const connect = () =>
     opened.duplicate({ maxRetriesPerRequest: null, enableOfflineQueue: true, commandTimeout: 60_000 });
   const connections = [connect(), connect()] as const;
   const options = { defaultJobOptions: { removeOnComplete: true, removeOnFail: true } };
-  const queue = new Queue('scans', { connection: connections[0], ...options });
+  const queueName = `scans-${lockMs ?? 'default'}`;
+  const queue = new Queue(queueName, { connection: connections[0], ...options });
   await queue.waitUntilReady();
   const body = () => ({ organization_id: `org-${Math.floor(Math.random() * ORGANIZATIONS)}` });
 
   const withWorker = async <T>(concurrency: number, work: () => Promise<void>, use: (worker: Worker) => Promise<T>) => {
-    const worker = new Worker('scans', work, { connection: connections[1], concurrency, autorun: false });
+    const worker = new Worker(queueName, work, {
+      ...{ connection: connections[1], concurrency, autorun: false },
+      ...(lockMs !== null && { lockDuration: lockMs, stalledInterval: lockMs }),
+    });
     worker.on('error', () => undefined);
     await worker.waitUntilReady();
     try {
@@ -113,7 +122,7 @@ export async function startBull(url: string): Promise<Subject> {
   };
 
   return {
-    name: 'BullMQ',
+    name: lockMs === null ? 'BullMQ' : `BullMQ, lock of ${lockMs / 1000} s`,
     add: (count) => inParallel(count, ADDED_AT_ONCE, () => queue.add('scan', body())),
     addBulk: (count) =>
       inPieces(count, (size) => queue.addBulk(Array.from({ length: size }, () => ({ name: 'scan', data: body() })))),
