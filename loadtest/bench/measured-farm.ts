@@ -12,10 +12,10 @@ const SECONDS_A_PAGE_MAX = 20;
 /** How many scans had ended at a moment (`performance.now()`), and the CPU seconds used until then. */
 type Moment = { ended: number; at: number; cpu: CpuByKind };
 
-/** A farm with its ad world, and what its processes use. `slots` null: its default. */
+/** A farm with its ad world, and what its processes use. `slots` null: its default; `settings`: on top of its environment. */
 export class MeasuredFarm extends RunningFarm {
-  constructor(slots: number | null = null) {
-    super({ ADSWEEP_DEMO: '1', ...(slots !== null && { ADSWEEP_SLOTS: String(slots) }) });
+  constructor(slots: number | null = null, settings: NodeJS.ProcessEnv = {}) {
+    super({ ADSWEEP_DEMO: '1', ...(slots !== null && { ADSWEEP_SLOTS: String(slots) }), ...settings });
   }
 
   /** Where the ad world listens. */

@@ -26,6 +26,7 @@ const BENCHMARKS = {
     'the longest hold of an event loop by any operation, for an organization that keeps the most that it may',
   hostile: 'hostile pages on one node, and innocent ones between them',
   growth: 'what a farm holds after each tenth of 800 scans of all kinds',
+  garbage: 'bytes that each process allocates for a page scan',
   capture: "a page scan beside a bare Playwright loop and Crawlee's PlaywrightCrawler",
   sweep: 'a sweep of a page with 25 ads beside single scans of the same creatives',
 };
