@@ -1,11 +1,20 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
-import { API_KEY, type Hold, type MeasuredService, NODE_TOKEN, startServices } from './measured-services.ts';
+import {
+  API_KEY,
+  type Hold,
+  METRICS_TOKEN,
+  type MeasuredService,
+  NODE_TOKEN,
+  startServices,
+} from './measured-services.ts';
 import { barChart, machine, median, saveResult } from './report.ts';
-import { type Filled, fillByApi, fillStore, loadScan, startFiller } from './requests/fill-organization.ts';
+import { type Filled, fillByApi, fillFleet, fillStore, loadScan, startFiller } from './requests/fill-organization.ts';
 import type { Call } from './requests/fill-resources.ts';
+import { manyExits } from './requests/many-exits.ts';
 import { type KnownValues, requestsOf } from './requests/requests-of-route.ts';
 import { type BenchRoute, readRouteTable } from './requests/route-table.ts';
 import { worstBodies, worstCaptures } from './worst-bodies.ts';
@@ -28,6 +37,8 @@ const AT_ONCE = 8;
 /** An event stream stays open; everything else is to be answered within this time. */
 const ANSWER_MS = 20_000;
 const BREACHES_LISTED = 60;
+/** Longer than the control plane waits between two readings of the catalogue. */
+const IDLE_MS = 65_000;
 
 type Request = {
   service: () => MeasuredService;
@@ -45,7 +56,7 @@ type Kept = { client: { id: string; api_key: string }; filled: Filled };
 const KEPT_FILE = 'filled.json';
 const isKept = FOLDER !== '' && existsSync(join(FOLDER, KEPT_FILE));
 
-const services = await startServices({}, isKept ? FOLDER : null);
+const services = await startServices({}, isKept ? FOLDER : null, manyExits());
 const api = () => `http://127.0.0.1:${services.control.ports.http}`;
 const nodeApi = () => `http://127.0.0.1:${services.control.ports.node_api}`;
 const routerApi = `http://127.0.0.1:${services.router.ports.api}`;
@@ -181,6 +192,8 @@ async function measureApi(routes: BenchRoute[], clientKey: string, known: KnownV
         : 1;
     const operation = `${route.method} ${route.path}`;
     const began = performance.now();
+    // Nodes that do not report are forgotten after half a minute.
+    if (route.path.includes('/fleet')) await fillFleet(nodeApi(), NODE_TOKEN);
     for (const { what, isCommon, query, body } of requestsOf(route, known, pages)) {
       const request = {
         service: control,
@@ -195,6 +208,16 @@ async function measureApi(routes: BenchRoute[], clientKey: string, known: KnownV
     }
     console.log(`${operation}: ${((performance.now() - began) / 1_000).toFixed(1)} s`);
   }
+}
+
+/** What the control plane does of itself while nothing is asked: it reads the catalogue, relays, cleans up. */
+async function measureIdle(): Promise<void> {
+  if (!isMeasured('idle')) return;
+  const hold = await services.control.longestHold(() => sleep(IDLE_MS));
+  note({
+    ...{ surface: 'control plane', operation: 'no request', what: `${IDLE_MS / 1_000} s`, status: 200, bytes: 0 },
+    ...{ seconds: IDLE_MS / 1_000, ...hold },
+  });
 }
 
 async function measureNodeApi(routes: BenchRoute[]): Promise<void> {
@@ -248,19 +271,30 @@ async function measureJudgement(call: Call): Promise<void> {
   }
 }
 
+/** The operations of the proxy-router's API, and what it answers to probes. */
 async function measureRouter(): Promise<void> {
+  const router = (method: string, path: string, body?: string, key = NODE_TOKEN): Request => ({
+    ...{ service: () => services.router, surface: 'proxy-router', method, url: `${routerApi}${path}`, key },
+    ...(body !== undefined && { body }),
+  });
+  const targeting = { country_code: 'US', proxy_type: 'residential', region: '', city: '', isp: '' };
+  const bodies = {
+    ...worstBodies(65_536, 'targeting'),
+    'a ticket': JSON.stringify({ targeting, scan_id: 'bench', session: 'bench', ttl_seconds: 60 }),
+  };
+  if (isMeasured('/exits'))
+    for (const [what, body] of Object.entries(bodies))
+      await measure('POST /exits', what, () => router('POST', '/exits', body));
+  const reads = { '/catalogue': NODE_TOKEN, '/overview': METRICS_TOKEN, '/metrics': METRICS_TOKEN, '/readyz': '' };
+  for (const [path, key] of Object.entries(reads).filter(([one]) => isMeasured(one))) {
+    await measure(`GET ${path}`, 'as it is', () => router('GET', path, undefined, key));
+    const eight = { rounds: 1, atOnce: AT_ONCE };
+    await measure(`GET ${path}`, `as it is, ${AT_ONCE} at once`, () => router('GET', path, undefined, key), eight);
+  }
   if (!isMeasured('/exits')) return;
-  for (const [what, body] of Object.entries(worstBodies(65_536, 'targeting')))
-    await measure('POST /exits', what, () => ({
-      ...{
-        service: () => services.router,
-        surface: 'proxy-router',
-        method: 'POST',
-        url: `${routerApi}/exits`,
-        key: NODE_TOKEN,
-        body,
-      },
-    }));
+  const id = 'x'.repeat(8_000);
+  await measure('GET /exits/{ticket_id}/traffic', 'a long id', () => router('GET', `/exits/${id}/traffic`));
+  await measure('DELETE /exits/{ticket_id}', 'a long id', () => router('DELETE', `/exits/${id}`));
 }
 
 const readKept = (): Kept => JSON.parse(readFileSync(join(FOLDER, KEPT_FILE), 'utf8'));
@@ -297,6 +331,7 @@ try {
     run_id: String(scan.run_id),
     token: String(scan.public_report_url).split('/').at(-1)!,
   };
+  await measureIdle();
   await measureJudgement(asClient);
   await measureApi(table.api, client.api_key, known);
   await measureNodeApi(table.nodeApi);

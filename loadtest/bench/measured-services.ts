@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { environmentWith } from './config.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 export const API_KEY = 'the-key-of-the-benchmark';
 export const NODE_TOKEN = 'the-token-of-the-benchmark';
+export const METRICS_TOKEN = 'the-metrics-token-of-the-benchmark';
 
 /** The longest block of an event loop in ms: wall-clock time and CPU time of its thread. `growth`: bytes of memory more than before. */
 export type Hold = { clock: number; cpu: number; growth: number };
@@ -72,20 +73,28 @@ function answerOf<T>(child: ChildProcess, type: string): Promise<T> {
 
 /**
  * Control plane (with these settings on top) and proxy-router with a Redis of their own, without nodes. `stored`: a folder with the data of an
- * earlier control plane, of which a copy is used.
+ * earlier control plane, of which a copy is used. `exits`: the exits file of the router; null: its built-in exits.
  */
-export async function startServices(settings: NodeJS.ProcessEnv = {}, stored: string | null = null) {
+export async function startServices(
+  settings: NodeJS.ProcessEnv = {},
+  stored: string | null = null,
+  exits: object | null = null,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-bench-'));
   if (stored) cpSync(stored, folder, { recursive: true });
   const socket = join(folder, 'redis.sock');
   const redis = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', folder], {
     stdio: 'ignore',
   });
+  const exitsFile = join(folder, 'exits.json');
+  if (exits) writeFileSync(exitsFile, JSON.stringify(exits));
   const router = await MeasuredService.start('proxy-router/src/main.ts', {
     ADSWEEP_PROXY_PORT: '0',
     ADSWEEP_DATA_DIR: folder,
     ADSWEEP_NODE_TOKEN: NODE_TOKEN,
     ADSWEEP_TICKET_SECRET: 'signs the tickets of the benchmark',
+    ADSWEEP_METRICS_TOKEN: METRICS_TOKEN,
+    ...(exits && { ADSWEEP_EXITS_FILE: exitsFile }),
   });
   const startControl = () =>
     MeasuredService.start('control-plane/src/main.ts', {

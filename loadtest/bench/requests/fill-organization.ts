@@ -3,6 +3,7 @@ import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { CAPTURE_REQUESTS_BYTES_MAX, CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import type { FormSubmission } from '../../../control-plane/src/forms/form-submission.ts';
 import { openStore, type Store } from '../../../control-plane/src/platform/store.ts';
 import { filterKeysOf } from '../../../control-plane/src/scan/filter-keys.ts';
 import type { StoredScan } from '../../../control-plane/src/scan/stored-scan.ts';
@@ -16,6 +17,9 @@ const AI_CHANGES = 50;
 const EVERY_HOP = 'every-hop-';
 const DELETED_TAXONOMIES = 60;
 const WRITTEN_AT_ONCE = 8;
+const NODES = 1_000;
+/** Forms that a website sent. */
+const FORMS = 20_000;
 /** Scans with the longest chains and findings, and scans with the longest URL. */
 const LARGE_SCANS = 120;
 const LONG_URLS = 120;
@@ -140,6 +144,16 @@ export async function loadScan(call: Call, node: LeaseClient, campaign_id: strin
   }
 }
 
+/** Reports of as many nodes as are kept, each with as much as it may report. */
+export async function fillFleet(nodeApiUrl: string, joinToken: string): Promise<void> {
+  const labels = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`label_${at}`, filler(60)]));
+  const report = { slots: 8, busy: 0, draining: false, adsweep_version: 'bench', browser_version: 'none', labels };
+  await repeat(NODES, async (at) => {
+    await new LeaseClient(nodeApiUrl, joinToken).report(`node-${at}`, report);
+    return { status: 204 };
+  });
+}
+
 /** What `fillByApi` made. */
 export type Filled = { scans: string[]; campaigns: string[] };
 
@@ -205,6 +219,19 @@ async function copyRecords(store: Store, name: string, organization_id: string, 
     await collection.insertMany(Array.from({ length: INSERTED_AT_ONCE }, (_, at) => copyOf(from + at)));
 }
 
+/** Forms of a website with the longest texts. */
+async function fillForms(store: Store): Promise<void> {
+  const fields = { name: filler(200), email: 'someone@shop.example', company: filler(200), message: filler(5_000) };
+  const forms = store.collection<FormSubmission>('form_submissions');
+  const sent = (at: number) => new Date(Date.now() - at * 60_000);
+  for (let from = 0; from < FORMS; from += INSERTED_AT_ONCE)
+    await forms.insertMany(
+      Array.from({ length: INSERTED_AT_ONCE }, (_, at) => ({
+        ...{ _id: newId(), form: 'contact' as const, fields, received_at: sent(from + at) },
+      })),
+    );
+}
+
 /**
  * Adds records to the stored data of a control plane that is stopped, as if they had been made over months: `count` common scans, cancelled
  * ones with the longest URL, copies of the largest, which are the newest, and copies of what scans and requests leave (`GROWN`).
@@ -217,6 +244,7 @@ export async function fillStore(
 ) {
   const store = await openStore({ path: join(folder, 'store.db') });
   for (const [name, copies] of Object.entries(GROWN)) await copyRecords(store, name, organizationId, copies);
+  await fillForms(store);
   const scans = store.collection<StoredScan>('scans');
   const insertAll = async (records: number, make: (at: number) => StoredScan) => {
     for (let from = 0; from < records; from += INSERTED_AT_ONCE)

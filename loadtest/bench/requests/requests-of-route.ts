@@ -43,14 +43,15 @@ function largestExamples({ examples = [], properties = {} }: Schema, bounds: { b
   );
 }
 
-/** The example of a schema, about the largest scan. */
+/** The example of a schema, about the largest scan and a campaign with many. */
 function exampleOf({ examples = [], properties = {} }: Schema, known: KnownValues): Record<string, unknown> {
   if (!known.scan_id || !examples[0]) return {};
   const about = {
     ...('scan_id' in properties && { scan_id: known.scan_id }),
     ...('scan_ids' in properties && { scan_ids: [known.scan_id] }),
+    ...('campaign_ids' in properties && known.campaign_id && { campaign_ids: [known.campaign_id] }),
   };
-  return Object.keys(about).length > 0 ? { 'the example, about the largest scan': { ...examples[0], ...about } } : {};
+  return Object.keys(about).length > 0 ? { 'the example, about what is there': { ...examples[0], ...about } } : {};
 }
 
 /** Texts that are slow to search for: they occur almost everywhere, and never whole. */

@@ -1,5 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/metrics.ts';
+import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
 import type { RouterMetrics } from '../metrics.ts';
@@ -20,6 +21,11 @@ export function createApp(dependencies: AppDependencies): Koa {
   app.silent = true;
   app.use(measure(dependencies.metrics));
   app.use(answerErrors(dependencies.logger));
+  // Requests that arrive together would otherwise be answered in one piece.
+  app.use(async (_context, next) => {
+    await awaitTurn();
+    return next();
+  });
   app.use(serveProbes(dependencies));
   app.use(routes.routes());
   return app;
@@ -49,7 +55,7 @@ function serveProbes(dependencies: AppDependencies): Middleware {
 /** Why the router is not ready; empty when it is. It needs a process that is not starting or stopping, and at least one exit. */
 function missingFor({ isReady, source }: AppDependencies): string[] {
   const missing = isReady() ? [] : ['the process is starting or stopping'];
-  if (source.catalogue().pools.length === 0) missing.push('an exit: no exit is listed and no catalogue was read yet');
+  if (source.isEmpty) missing.push('an exit: no exit is listed and no catalogue was read yet');
   return missing;
 }
 

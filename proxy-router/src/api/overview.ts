@@ -1,4 +1,4 @@
-import type { MetricObject, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { describeProviders } from '../exits/describe-providers.ts';
 import type { ExitHealth } from '../exits/exit-health.ts';
 import type { ExitSource } from '../exits/exit-source.ts';
@@ -38,8 +38,8 @@ export async function overview({ source, health, registry }: OverviewDependencie
 }
 
 async function samplesOf(registry: Registry, name: string): Promise<Sample[]> {
-  const metric = (await registry.getMetricsAsJSON()).find((one: MetricObject) => one.name === name);
-  return (metric as { values?: Sample[] } | undefined)?.values ?? [];
+  const metric = (await registry.getSingleMetric(name)?.get()) as { values?: Sample[] } | undefined;
+  return metric?.values ?? [];
 }
 
 const byLabel = (samples: Sample[], label: string): Record<string, number> =>

@@ -32,7 +32,8 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
   const router = new Router();
   router.use(requireToken(nodeTokens), forwardToIssuer(replica, ticketSecret));
   router.get('/catalogue', (context) => {
-    context.body = source.catalogue();
+    context.body = source.catalogueJson();
+    context.type = 'json';
   });
   router.post('/exits', (context) => createTicket(dependencies, context));
   router.get('/exits/:ticket_id/traffic', (context) => {

@@ -52,6 +52,7 @@ export class ExitSource {
   #derived!: Derived;
   /** The last logged problem of the exits file; '' while it is valid. */
   #problem = '';
+  #catalogueJson: { of: string; pools: TargetingPools; json: Buffer } | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   /** Throws ExitsFileError when the file cannot be used, or when there is neither a file nor a snapshot. */
@@ -110,6 +111,24 @@ export class ExitSource {
 
   catalogue(): Catalogue {
     return buildCatalogue(this.#derived.pools, this.#sources());
+  }
+
+  /** The catalogue as JSON, made once for each state of it: with the places of a vendor it has megabytes. */
+  catalogueJson(): Buffer {
+    const { pools } = this.#derived;
+    const of = this.#sources()
+      .map(({ refreshedAt }) => refreshedAt?.toISOString())
+      .join();
+    const last = this.#catalogueJson;
+    if (last?.of === of && last.pools === pools) return last.json;
+    const json = Buffer.from(JSON.stringify(this.catalogue()));
+    this.#catalogueJson = { of, pools, json };
+    return json;
+  }
+
+  /** Whether anything can be targeted. */
+  get isEmpty(): boolean {
+    return this.#derived.pools.length === 0;
   }
 
   /** Starts to fetch the catalogues of vendors, and to read the file again every `ms` milliseconds. */

@@ -275,7 +275,7 @@ function previewRoute(parts: PolicyRouteParts): Route<Caller> {
         days: Type.Integer({ minimum: 1, maximum: 30 }),
         campaign_ids: Type.Optional(ids(PREVIEW_CAMPAIGNS_MAX, 1)),
       },
-      { additionalProperties: false, title: 'PolicyPreviewIn' },
+      { additionalProperties: false, title: 'PolicyPreviewIn', examples: [{ days: 7 }] },
     ),
     replies: { 200: { description: 'What it would have found.', schema: PreviewSchema } },
     errors: ['not_found'],

@@ -1,10 +1,12 @@
 import { type Catalogue, CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
-import { Value } from 'typebox/value';
+import { Compile } from 'typebox/compile';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
 /** The catalogue as JSON text: its keys are names of regions, some of which are not valid field names in a store. */
 type CatalogueRecord = { _id: 'last'; json: string; read_at: Date };
+
+const schema = Compile(CatalogueSchema);
 
 /** The only code that accesses the stored copy of the catalogue. */
 export type CatalogueStore = ReturnType<typeof catalogueStore>;
@@ -23,7 +25,7 @@ export function catalogueStore(store: Store) {
     async load(): Promise<Catalogue | null> {
       const record = await catalogues.findOne({ _id: 'last' });
       const catalogue: unknown = record && JSON.parse(record.json);
-      return Value.Check(CatalogueSchema, catalogue) ? catalogue : null;
+      return schema.Check(catalogue) ? catalogue : null;
     },
   };
 }

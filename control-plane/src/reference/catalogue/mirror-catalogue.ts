@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Catalogue, CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
+import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CatalogueStore } from './catalogue-store.ts';
@@ -37,6 +39,7 @@ export function catalogueMirror(
     catalogue = fetched;
     refreshed();
     if (performance.now() - savedAt < SAVE_EVERY_MS) return;
+    await setImmediate();
     await copies.save(fetched, new Date());
     savedAt = performance.now();
   };
@@ -63,9 +66,19 @@ export function catalogueReader(proxyUrl: string, nodeToken: string): () => Prom
   let last: { text: string; catalogue: Catalogue } | null = null;
   return async () => {
     const text = await fetchText(proxyUrl, nodeToken);
-    if (last?.text !== text) last = { text, catalogue: Value.Parse(CatalogueSchema, JSON.parse(text)) };
+    if (last?.text !== text) last = { text, catalogue: await parseCatalogue(text) };
     return last.catalogue;
   };
+}
+
+const schema = Compile(CatalogueSchema);
+
+/** With the places of vendors it has megabytes. Throws what is wrong with another text. */
+async function parseCatalogue(text: string): Promise<Catalogue> {
+  const parsed: unknown = JSON.parse(text);
+  await setImmediate();
+  if (!schema.Check(parsed)) Value.Assert(CatalogueSchema, parsed);
+  return parsed as Catalogue;
 }
 
 async function fetchText(proxyUrl: string, nodeToken: string): Promise<string> {
