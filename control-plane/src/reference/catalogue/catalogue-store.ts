@@ -1,11 +1,18 @@
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { type Catalogue, CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
 import { Compile } from 'typebox/compile';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
-/** The catalogue as JSON text: its keys are names of regions, some of which are not valid field names in a store. */
-type CatalogueRecord = { _id: 'last'; json: string; read_at: Date };
+/**
+ * The catalogue as JSON, because its keys are names of regions, some of which are not valid field names in a store: `zstd`, compressed and in
+ * base64, because with the places of vendors it has megabytes; earlier versions stored it as it is.
+ */
+type CatalogueRecord = { _id: 'last'; zstd?: string; json?: string; read_at: Date };
 
+const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
 const schema = Compile(CatalogueSchema);
 
 /** The only code that accesses the stored copy of the catalogue. */
@@ -16,15 +23,17 @@ export function catalogueStore(store: Store) {
 
   return {
     async save(catalogue: Catalogue, now: Date): Promise<void> {
-      const record: CatalogueRecord = { _id: 'last', json: JSON.stringify(catalogue), read_at: now };
-      if (await insertOnce(catalogues, record)) return;
-      await catalogues.updateOne({ _id: 'last' }, { $set: { json: record.json, read_at: now } });
+      await setImmediate();
+      const zstd = (await compress(JSON.stringify(catalogue))).toString('base64');
+      if (await insertOnce(catalogues, { _id: 'last', zstd, read_at: now })) return;
+      await catalogues.updateOne({ _id: 'last' }, { $set: { zstd, read_at: now }, $unset: { json: '' } });
     },
 
     /** The catalogue that was saved last; null if there is none, or an incompatible version saved it. */
     async load(): Promise<Catalogue | null> {
-      const record = await catalogues.findOne({ _id: 'last' });
-      const catalogue: unknown = record && JSON.parse(record.json);
+      const { zstd, json } = (await catalogues.findOne({ _id: 'last' })) ?? {};
+      const text = zstd === undefined ? json : (await decompress(Buffer.from(zstd, 'base64'))).toString('utf8');
+      const catalogue: unknown = text === undefined ? null : JSON.parse(text);
       return schema.Check(catalogue) ? catalogue : null;
     },
   };

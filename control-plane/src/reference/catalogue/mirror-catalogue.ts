@@ -39,7 +39,6 @@ export function catalogueMirror(
     catalogue = fetched;
     refreshed();
     if (performance.now() - savedAt < SAVE_EVERY_MS) return;
-    await setImmediate();
     await copies.save(fetched, new Date());
     savedAt = performance.now();
   };
