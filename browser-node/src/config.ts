@@ -3,6 +3,7 @@ import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { NODE_ID, NODE_LABEL_KEY, NODE_LABEL_LENGTH_MAX, NODE_LABELS_MAX } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
+import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { type Static, Type } from 'typebox';
 import { cgroupLimits, readFile } from './machine/cgroup.ts';
 import { defaultSlots, type SlotBounds, usableMachine } from './machine/default-slots.ts';
@@ -54,6 +55,7 @@ export const ConfigSchema = Type.Object({
     description:
       'Hosts of the gateways that browsers may use, separated by commas; they resolve no other name. Empty: the host of `ADSWEEP_PROXY_URL`.',
   }),
+  ...tlsClientProperties,
   ADSWEEP_SLOTS: Type.Optional(
     Type.Integer({
       defaultInWords:
@@ -151,7 +153,11 @@ export function chromiumEnvironment(home: string, env: NodeJS.ProcessEnv = proce
 }
 
 /** The settings of this process. Throws ConfigError with all problems. */
-export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => loadConfig(ConfigSchema, env);
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const config = loadConfig(ConfigSchema, env);
+  tlsClientFiles(config);
+  return config;
+}
 
 const KEY = new RegExp(NODE_LABEL_KEY);
 

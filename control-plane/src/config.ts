@@ -8,7 +8,8 @@ import {
   secretSetting,
   secretsSetting,
 } from '@adsweep/shared/service/settings.ts';
-import { certificateSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
+import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
+import { certificateSetting, clientCaSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
 import { readAddressBlock, splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import { bucketProperties, bucketSettings } from './platform/objects/bucket-settings.ts';
@@ -58,6 +59,8 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_NODE_API_PORT: portSetting(8081, 'Port of the node API. 0: any free port.'),
   ADSWEEP_NODE_API_TLS_CERTIFICATE: certificateSetting('the node API'),
   ADSWEEP_NODE_API_TLS_KEY: keySetting('the node API'),
+  ADSWEEP_NODE_API_TLS_CLIENT_CA: clientCaSetting('the node API'),
+  ...tlsClientProperties,
   ADSWEEP_PUBLIC_URL: Type.String({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
@@ -302,6 +305,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (config.ADSWEEP_SCALER !== 'off' && config.ADSWEEP_SCALER_FILE === '')
     throw new ConfigError(['ADSWEEP_SCALER_FILE is required unless ADSWEEP_SCALER is off']);
   nodeApiTls(config);
+  tlsClientFiles(config);
   bucketSettings(config);
   return config;
 }
@@ -311,8 +315,8 @@ export const readSettings = <Schema extends TObject>(schema: Schema, env: NodeJS
   loadConfig(schema, env);
 
 /** The node API's certificate, null: it serves http. Throws ConfigError for a certificate without its key. */
-export const nodeApiTls = (config: Pick<Config, 'ADSWEEP_NODE_API_TLS_CERTIFICATE' | 'ADSWEEP_NODE_API_TLS_KEY'>) =>
-  tlsFilesOf(config, 'ADSWEEP_NODE_API_TLS_CERTIFICATE', 'ADSWEEP_NODE_API_TLS_KEY');
+export const nodeApiTls = (config: Config) =>
+  tlsFilesOf(config, 'ADSWEEP_NODE_API_TLS_CERTIFICATE', 'ADSWEEP_NODE_API_TLS_KEY', 'ADSWEEP_NODE_API_TLS_CLIENT_CA');
 
 /** How mails are sent; null: they are not. */
 export function mailSettings({

@@ -1,4 +1,4 @@
-import { loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
 import {
   denyAddressesSetting,
   logLevelSetting,
@@ -7,7 +7,8 @@ import {
   secretSetting,
   secretsSetting,
 } from '@adsweep/shared/service/settings.ts';
-import { certificateSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
+import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
+import { certificateSetting, clientCaSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the proxy-router. A test compares them with the table in the README. */
@@ -24,6 +25,15 @@ export const ConfigSchema = Type.Object({
   ),
   ADSWEEP_PROXY_TLS_CERTIFICATE: certificateSetting('the API'),
   ADSWEEP_PROXY_TLS_KEY: keySetting('the API'),
+  ADSWEEP_PROXY_TLS_CLIENT_CA: clientCaSetting('the API'),
+  ADSWEEP_GATEWAY_TLS: Type.String({
+    default: 'off',
+    pattern: '^(on|off)$',
+    mustBe: 'on or off',
+    description:
+      'on: the gateway has the same certificate as the API, with the same demand on its clients. Needs an `ADSWEEP_GATEWAY_URL` with https.',
+  }),
+  ...tlsClientProperties,
   ADSWEEP_GATEWAY_PORT: portSetting(0, 'Port of the gateway. 0: the one after the API’s.'),
   ADSWEEP_GATEWAY_URL: Type.String({
     default: '',
@@ -127,10 +137,23 @@ export type Config = Static<typeof ConfigSchema>;
 /** The settings of this process. Throws ConfigError with all problems. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config = loadConfig(ConfigSchema, env);
-  apiTls(config);
+  gatewayTls(config);
+  tlsClientFiles(config);
   return config;
 }
 
 /** The API's certificate, null: it serves http. Throws ConfigError for a certificate without its key. */
-export const apiTls = (config: Pick<Config, 'ADSWEEP_PROXY_TLS_CERTIFICATE' | 'ADSWEEP_PROXY_TLS_KEY'>) =>
-  tlsFilesOf(config, 'ADSWEEP_PROXY_TLS_CERTIFICATE', 'ADSWEEP_PROXY_TLS_KEY');
+export const apiTls = (config: Config) =>
+  tlsFilesOf(config, 'ADSWEEP_PROXY_TLS_CERTIFICATE', 'ADSWEEP_PROXY_TLS_KEY', 'ADSWEEP_PROXY_TLS_CLIENT_CA');
+
+/** The gateway's certificate, null: it speaks http. Throws ConfigError for settings that do not fit together. */
+export function gatewayTls(config: Config) {
+  const files = apiTls(config);
+  const hasUrl = config.ADSWEEP_GATEWAY_URL.startsWith('https:');
+  if (config.ADSWEEP_GATEWAY_TLS === 'off') return null;
+  if (!files || !hasUrl)
+    throw new ConfigError([
+      'ADSWEEP_GATEWAY_TLS needs ADSWEEP_PROXY_TLS_CERTIFICATE, and an ADSWEEP_GATEWAY_URL with https',
+    ]);
+  return files;
+}

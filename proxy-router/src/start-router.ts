@@ -6,10 +6,11 @@ import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
+import { openTlsClient, tlsClientFiles } from '@adsweep/shared/service/tls-client.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { createApp } from './api/create-app.ts';
-import { apiTls, type Config } from './config.ts';
+import { apiTls, type Config, gatewayTls } from './config.ts';
 import { describeProviders } from './exits/describe-providers.ts';
 import { ExitCheck } from './exits/exit-check.ts';
 import { ExitHealth } from './exits/exit-health.ts';
@@ -18,6 +19,7 @@ import { loadExits } from './exits/load-exits.ts';
 import { SessionExits } from './exits/pick-exit.ts';
 import { TicketCounts } from './exits/ticket-counts.ts';
 import { fetchCatalogue } from './exits/vendor-catalogues.ts';
+import { failureText } from './gateway/forward-request.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { createMetrics, measureProviders } from './metrics.ts';
 import type { Provider } from './providers/provider.ts';
@@ -51,8 +53,12 @@ export async function startRouter(
   const ownApi = config.ADSWEEP_REPLICA_URL.replace(/\/+$/, '');
   measureProviders(registry, () => describeProviders(source, health, Date.now()));
   const gatewayPort = config.ADSWEEP_GATEWAY_PORT || (port === 0 ? 0 : port + 1);
+  const peers = openTlsClient(tlsClientFiles(config), failureText('upstream_failed'), logger);
+  const tlsOfGateway = gatewayTls(config);
   const gateway = new Gateway({
     ...shared,
+    tls: tlsOfGateway,
+    reach: (url) => peers.reach(url, true),
     host,
     port: gatewayPort,
     ownApi,
@@ -73,7 +79,11 @@ export async function startRouter(
     counts,
     sessions: new SessionExits(),
     check: new ExitCheck(shared, config.ADSWEEP_EXIT_CHECK_URL),
-    replica: ownApi === '' ? null : { api: ownApi, gateway: `http://${new URL(ownApi).hostname}:${gateway.port}` },
+    reach: (url: string) => peers.reach(url),
+    replica:
+      ownApi === ''
+        ? null
+        : { api: ownApi, gateway: `${tlsOfGateway ? 'https' : 'http'}://${new URL(ownApi).hostname}:${gateway.port}` },
     registry,
     nodeTokens: config.ADSWEEP_NODE_TOKEN,
     metricsToken: config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN,
@@ -94,6 +104,7 @@ export async function startRouter(
     // The API stays up while it drains: nodes still ask for the traffic of tunnels that end meanwhile.
     ['the gateway', () => gateway.drain(config.ADSWEEP_DRAIN_SECONDS * 1000)],
     ['the API', () => api.close(API_GRACE_MS)],
+    ['connections to other replicas', () => peers.close()],
     ['the tickets', () => tickets.stop(Date.now())],
   ];
   return { ports: { api: api.port, gateway: gateway.port }, stops };

@@ -25,19 +25,26 @@ export class ExitsClient {
   readonly #baseUrl: string;
   readonly #token: string;
   readonly #gatewayHosts: readonly string[];
+  readonly #reach: (gateway: string) => Promise<string>;
 
-  /** `gatewayHosts`: the hosts of the gateways that browsers may use. */
-  constructor(baseUrl: string, token: string, gatewayHosts: readonly string[]) {
+  /** `gatewayHosts`: the hosts of the gateways that browsers may use; `reach`: the URL of a gateway for a browser. */
+  constructor(
+    baseUrl: string,
+    token: string,
+    gatewayHosts: readonly string[],
+    reach: (gateway: string) => Promise<string> = async (gateway) => gateway,
+  ) {
     this.#baseUrl = baseUrl;
     this.#token = token;
     this.#gatewayHosts = gatewayHosts;
+    this.#reach = reach;
   }
 
   /** Requests an exit. Throws only when `signal` is aborted. */
   async request(request: ExitRequest, signal: AbortSignal): Promise<ExitAnswer> {
     try {
       const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, signal, request);
-      if (status === 201) return this.#usable(Value.Parse(ExitTicketSchema, body));
+      if (status === 201) return await this.#usable(Value.Parse(ExitTicketSchema, body));
       const { code, detail } = (body ?? {}) as { code?: unknown; detail?: unknown };
       const cause = `POST /exits was answered ${status}: ${String(detail).slice(0, 300)}`;
       const refusal = EXIT_REFUSALS.find((known) => known === code);
@@ -48,9 +55,9 @@ export class ExitsClient {
     }
   }
 
-  #usable(ticket: ExitTicket): ExitAnswer {
+  async #usable(ticket: ExitTicket): Promise<ExitAnswer> {
     const host = hostOf(ticket.server);
-    if (this.#gatewayHosts.includes(host)) return { ticket };
+    if (this.#gatewayHosts.includes(host)) return { ticket: { ...ticket, server: await this.#reach(ticket.server) } };
     return { unreachable: true, cause: `the ticket names a gateway on ${host}: add it to ADSWEEP_GATEWAY_HOSTS` };
   }
 

@@ -2,6 +2,8 @@ import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { firstSecret } from '@adsweep/shared/service/bearer.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
+import { openTlsClient, tlsClientFiles } from '@adsweep/shared/service/tls-client.ts';
+import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import ownPackage from '../../package.json' with { type: 'json' };
 import { ChromiumPool, tryChromium } from '../browser/chromium-pool.ts';
 import { sweepProfiles } from '../browser/chromium-profile.ts';
@@ -35,6 +37,9 @@ export type RunningNode = {
 /** The time that a capture has to return its evidence after it was stopped. */
 const EVIDENCE_MS = 5_000;
 
+/** What a browser or the node itself is answered in place of a service that cannot be reached over TLS: as the gateway answers for an exit. */
+const UNREACHED = `HTTP/1.1 ${GATEWAY_STATUS.upstream_failed} Gateway\r\n${GATEWAY_OUTCOME_HEADER}: upstream_failed\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
+
 /** Starts every part of a node. Throws when there is no Chromium that works or the port is taken. */
 export async function startNode(config: Config, capturePage: CapturePage, logger: Logger): Promise<RunningNode> {
   const chromium = await locateChromium(config.CHROMIUM_PATH, {
@@ -46,10 +51,13 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   await tryChromium(chromium, logger);
   const metrics = createMetrics();
   const joinToken = firstSecret(config.ADSWEEP_NODE_TOKEN);
-  const api = new LeaseClient(config.ADSWEEP_NODE_API_URL, joinToken);
-  const exits = new ExitsClient(config.ADSWEEP_PROXY_URL, joinToken, chromium.gatewayHosts);
+  const services = openTlsClient(tlsClientFiles(config), UNREACHED, logger);
+  const nodeApiUrl = await services.reach(config.ADSWEEP_NODE_API_URL);
+  const proxyUrl = await services.reach(config.ADSWEEP_PROXY_URL);
+  const api = new LeaseClient(nodeApiUrl, joinToken);
+  const exits = new ExitsClient(proxyUrl, joinToken, chromium.gatewayHosts, (url) => services.reach(url, true));
   const pool = new ChromiumPool(chromium, logger, (reason) => metrics.browserLaunches.inc({ reason }));
-  const renewals = new Renewals(config.ADSWEEP_NODE_API_URL);
+  const renewals = new Renewals(nodeApiUrl);
   const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;
   const parts = { api, exits, pool, capturePage, startSweep, metrics, attemptMs, evidenceMs: EVIDENCE_MS, renewals };
   const bounds = slotBounds(config);
@@ -99,6 +107,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     ['load', () => load.stop()],
     ['renewals', () => renewals.close()],
     ['browsers', () => pool.close()],
+    ['connections to services', () => services.close()],
     ['probes', () => probes.close(0)],
   ];
   return {

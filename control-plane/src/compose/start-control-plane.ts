@@ -2,6 +2,7 @@ import { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
+import { openTlsClient, tlsClientFiles } from '@adsweep/shared/service/tls-client.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { type Config, formSettings, modelSettings, nodeApiTls, rolesOf } from '../config.ts';
@@ -40,7 +41,9 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const { ADSWEEP_HTTP_HOST: host, ADSWEEP_HTTP_PORT: port } = config;
   const http = await listen(host, port, 'ADSWEEP_HTTP_PORT', { requestMs: API_REQUEST_MS });
   const publicUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || `http://127.0.0.1:${http.port}`;
-  const domains = createDomains(platform, settingsOf(config, publicUrl));
+  const services = openTlsClient(tlsClientFiles(config), '', logger);
+  const proxyUrl = await services.reach(config.ADSWEEP_PROXY_URL);
+  const domains = createDomains(platform, settingsOf(config, publicUrl, proxyUrl));
   const { accounts, analysis, reference } = domains;
   await createIndexes(platform, domains);
   await analysis.verbs.addPlatformRules();
@@ -70,6 +73,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     ['reservations', () => accounts.verbs.writeFinishedReservations()],
     ['wake hints', () => platform.wake.stop()],
     ['broadcasts', () => platform.broadcast.stop()],
+    ['connections to services', () => services.close()],
     ['redis', () => platform.redis.disconnect()],
     ['backups', stopBackups],
     ['store', () => platform.store.close()],
@@ -98,7 +102,7 @@ function listenForNodes(config: Config, logger: Logger): Promise<Listening> {
 }
 
 /** The settings of the domains. */
-function settingsOf(config: Config, publicUrl: string): Settings {
+function settingsOf(config: Config, publicUrl: string, proxyUrl: string): Settings {
   return {
     publicUrl,
     dataDir: config.ADSWEEP_DATA_DIR,
@@ -108,7 +112,7 @@ function settingsOf(config: Config, publicUrl: string): Settings {
       splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES),
     ),
     telegramApiUrl: config.ADSWEEP_TELEGRAM_API_URL.replace(/\/+$/, ''),
-    proxyUrl: config.ADSWEEP_PROXY_URL,
+    proxyUrl,
     catalogueEveryMs: config.ADSWEEP_CATALOGUE_SECONDS * 1000,
     joinTokens: config.ADSWEEP_NODE_TOKEN,
     leaseSecret: config.ADSWEEP_LEASE_SECRET,

@@ -10,6 +10,8 @@ import { forwardToIssuer } from './other-replica.ts';
 import { readJson } from './read-json.ts';
 
 export type ApiDependencies = IssueDependencies & {
+  /** A URL under which the API of another replica is reached. */
+  reach: (url: string) => Promise<string>;
   tickets: TicketRegistry;
   metrics: RouterMetrics;
   /** Accepted node tokens, separated by commas. */
@@ -28,9 +30,9 @@ const REFUSALS: Record<ExitRefusal, [status: number, text: string]> = {
 
 /** The API for nodes and the control plane; every call needs the node token. */
 export function exitRoutes(dependencies: ApiDependencies): Router {
-  const { source, tickets, nodeTokens, replica, ticketSecret } = dependencies;
+  const { source, tickets, nodeTokens, replica, ticketSecret, reach } = dependencies;
   const router = new Router();
-  router.use(requireToken(nodeTokens), forwardToIssuer(replica, ticketSecret));
+  router.use(requireToken(nodeTokens), forwardToIssuer(replica, ticketSecret, reach));
   router.get('/catalogue', (context) => {
     context.body = source.catalogueJson();
     context.type = 'json';

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { HEADER_BYTES_MAX, refuseUnreadable } from '@adsweep/shared/service/refuse-request.ts';
+import { followTlsFiles, readTlsFiles, type TlsFiles } from '@adsweep/shared/service/tls-files.ts';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { canonicalHost, hasNameLength } from '@adsweep/shared/urls/public-host.ts';
 import { RequestError, Server } from 'proxy-chain';
@@ -28,6 +30,10 @@ export type GatewayDependencies = UpstreamDependencies & {
   requestsPerSecond: number;
   /** URL of this replica's API, '' where there is only one. */
   ownApi: string;
+  /** Its certificate; null: clients connect without TLS. */
+  tls: TlsFiles | null;
+  /** A URL without TLS under which the gateway of another replica is reached. */
+  reach: (gateway: string) => Promise<string>;
 };
 
 const REALM = 'Adsweep';
@@ -54,10 +60,12 @@ export class Gateway extends Server {
   readonly #dependencies: GatewayDependencies;
   readonly #verified: VerifiedTickets;
   #isDraining = false;
+  readonly #unfollow: () => void;
 
   constructor(dependencies: GatewayDependencies) {
-    const { host, port, metrics, idleMs, connectionsMax, headersMs } = dependencies;
-    super({ host, port, authRealm: REALM });
+    const { host, port, metrics, idleMs, connectionsMax, headersMs, tls, logger } = dependencies;
+    const plain = { host, port, authRealm: REALM };
+    super(tls ? { ...plain, serverType: 'https', httpsOptions: readTlsFiles(tls) } : plain);
     this.#dependencies = dependencies;
     this.#verified = new VerifiedTickets(dependencies.ticketSecret);
     this.prepareRequestFunction = ({ username, password }) => {
@@ -74,11 +82,14 @@ export class Gateway extends Server {
     this.server.maxRequestsPerSocket = 1;
     // Node.js reads these two when the server begins to listen.
     Object.assign(this.server, { maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: CHECK_MS });
+    const use = (this.server as TlsServer).setSecureContext?.bind(this.server);
+    this.#unfollow = tls && use ? followTlsFiles(tls, use, logger) : () => undefined;
   }
 
   /** Accepts no more connections and requests. Resolves when all tunnels have ended; those left after `ms` milliseconds are closed. */
   async drain(ms: number): Promise<void> {
     this.#isDraining = true;
+    this.#unfollow();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     this.server.close(() => resolve());
     this.server.closeIdleConnections();
@@ -140,7 +151,7 @@ export class Gateway extends Server {
       if ('issuer' in bearer) {
         // A replica that has two URLs would forward the request to itself forever.
         if (request.headers[RELAYED_HEADER] !== undefined) throw refusal('upstream_failed');
-        return toReplica(bearer.issuer.gateway);
+        return toReplica(await this.#dependencies.reach(bearer.issuer.gateway));
       }
       const { ticket } = bearer;
       const host = targetHost(url);

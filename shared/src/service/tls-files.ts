@@ -6,11 +6,11 @@ import { ConfigError } from './load-config.ts';
 import type { Logger } from './logger.ts';
 import { OperatorError } from './operator-error.ts';
 
-/** Paths of PEM files: a certificate with those of its issuers, and its key. */
-export type TlsFiles = { certificate: string; key: string };
+/** Paths of PEM files: a certificate with those of its issuers, its key, and the authorities of the certificates that clients need, '' for none. */
+export type TlsFiles = { certificate: string; key: string; clients?: string };
 
-/** What both files contain. */
-export type TlsPair = { cert: string; key: string };
+/** What the files contain. `ca`: clients need a certificate by one of these authorities. */
+export type TlsPair = { cert: string; key: string; ca?: string; requestCert?: true; rejectUnauthorized?: true };
 
 /** How often the files are read again, in ms: certificates are renewed weeks before they expire. */
 const READ_EVERY_MS = 10_000;
@@ -26,21 +26,33 @@ export const certificateSetting = (of: string) =>
 export const keySetting = (of: string) =>
   Type.String({ default: '', description: `Path of a PEM file with the key of the certificate of ${of}.` });
 
-/** A listener's files by its two settings, null: it serves http. Throws ConfigError when only one of them is set. */
+/** The setting that names the authorities of clients. */
+export const clientCaSetting = (of: string) =>
+  Type.String({
+    default: '',
+    description: `Path of a PEM file with authorities: each client of ${of} must show a certificate by one of them. Read again when it changes. Empty: clients need none.`,
+  });
+
+/** A listener's files by its settings, null: it serves http. Throws ConfigError when a certificate or its key is missing. */
 export function tlsFilesOf<Name extends string>(
   config: Record<Name, string>,
   certificate: Name,
   key: Name,
+  clients: Name,
 ): TlsFiles | null {
   if ((config[certificate] === '') !== (config[key] === ''))
     throw new ConfigError([`${certificate} and ${key} are set together or not at all`]);
-  return config[certificate] === '' ? null : { certificate: config[certificate], key: config[key] };
+  if (config[certificate] === '' && config[clients] !== '') throw new ConfigError([`${clients} needs ${certificate}`]);
+  if (config[certificate] === '') return null;
+  return { certificate: config[certificate], key: config[key], clients: config[clients] };
 }
 
-/** Reads both files. Throws an OperatorError when one cannot be read, or they do not fit together. */
-export function readTlsFiles({ certificate, key }: TlsFiles): TlsPair {
+/** Reads the files. Throws an OperatorError when one cannot be read, or they do not fit together. */
+export function readTlsFiles({ certificate, key, clients = '' }: TlsFiles): TlsPair {
   try {
-    const pair = { cert: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') };
+    const pair: TlsPair = { cert: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') };
+    if (clients !== '')
+      Object.assign(pair, { ca: readFileSync(clients, 'utf8'), requestCert: true, rejectUnauthorized: true });
     createSecureContext(pair);
     return pair;
   } catch (cause) {
@@ -50,7 +62,8 @@ export function readTlsFiles({ certificate, key }: TlsFiles): TlsPair {
   }
 }
 
-const versionOf = ({ cert, key }: TlsPair): string => createHash('sha256').update(cert).update(key).digest('hex');
+const versionOf = ({ cert, key, ca = '' }: TlsPair): string =>
+  createHash('sha256').update(`${cert}\0${key}\0${ca}`).digest('hex');
 
 /**
  * Hands the files' contents to `use`, now and each time they have changed. Files that cannot be used are logged once, and the last good ones stay in
