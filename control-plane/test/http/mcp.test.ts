@@ -27,7 +27,7 @@ describe('the MCP server', () => {
     api = await runningApi({ settings: { trustedProxies: ['127.0.0.1'] } });
     const forNodes = await listen('127.0.0.1', 0, 'ADSWEEP_NODE_API_PORT');
     forNodes.serve(nodeApp({ ...api, readyChecks: [], metricsToken: NODE_TOKEN }).callback());
-    const loops = await startLoops(api.domains, ['checks', 'relay', 'refill']);
+    const loops = await startLoops(api.domains, ['checks', 'relay', 'refill', 'scheduler']);
     const node = workOff(`http://127.0.0.1:${forNodes.port}`, NODE_TOKEN);
     stops.push(
       node,
@@ -99,6 +99,19 @@ describe('the MCP server', () => {
       assert.equal(image?.mimeType, 'image/webp');
       assert.equal(Buffer.from(image!.data, 'base64').subarray(8, 12).toString(), 'WEBP');
     });
+
+  test('a run is waited for, with the number of its scans that have ended', async () => {
+    const client = await overHttp(KEYS.ours);
+    const campaign = await call(client, 'createCampaign', {
+      ...{ name: 'Landings', url: PAGE.url, country_codes: ['US'] },
+      ...{ emulator_categories: [], emulator_specific_ids: ['windows_chrome', 'iphone_16'] },
+    });
+    const started = jsonOf(await call(client, 'runCampaign', { campaign_id: jsonOf(campaign).id }));
+    const seen: Progress[] = [];
+    const run = jsonOf(await call(client, 'getRun', { run_id: started.id, wait_seconds: 30 }, seen));
+    assert.deepEqual([run.total, run.completed], [2, 2]);
+    assert.match(String(seen[0]?.message), /^[01] of 2 scans have ended\.$/);
+  });
 
   test('a wait that is too short says so, and one that its client gives up ends at once', async () => {
     const client = await overHttp(KEYS.ours);

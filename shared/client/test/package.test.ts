@@ -78,6 +78,8 @@ describe('the packed client in a folder of its own', () => {
       const cli = ['node_modules/@adsweep/client/bin/adsweep.js', 'api', 'getScan', 'none', '--json'];
       const env = { ADSWEEP_URL: url, ADSWEEP_API_KEY: 'key' };
       await assert.rejects(outputOf(node, cli, { cwd: fresh.folder, env }), /"code": "not_found"/);
+      const tools = outputOf(node, [cli[0]!, 'mcp'], { cwd: fresh.folder, env });
+      await assert.rejects(tools, /needs a further package: npm install @modelcontextprotocol\/sdk/);
     });
 
   for (const [name, args] of Object.entries({ deno: ['run', '--allow-net', '--allow-env', '--allow-read'], bun: [] }))
