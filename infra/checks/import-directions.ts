@@ -55,7 +55,7 @@ const acrossWorkspaces = [
   { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
   {
     from: 'loadtest/bench/**',
-    to: '{control-plane/src/**,control-plane/test/support/queued-events.ts,proxy-router/src/exits/**,browser-node/src/browser/chromium-flags.ts}',
+    to: '{control-plane/src/**,control-plane/test/support/queued-events.ts,control-plane/test/support/simulated-year.ts,proxy-router/src/exits/**,browser-node/src/browser/chromium-flags.ts}',
   },
   { from: 'loadtest/{bench/**,corpus/discovery/sweeper.ts}', to: 'infra/farm/test/support/**' },
   { from: 'loadtest/corpus/discovery/finder.ts', to: 'browser-node/src/browser/chromium-pool.ts' },

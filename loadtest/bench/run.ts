@@ -25,6 +25,8 @@ const BENCHMARKS = {
   'event-loop':
     'the longest hold of an event loop by any operation, for an organization that keeps the most that it may',
   hostile: 'hostile pages on one node, and innocent ones between them',
+  sizing: 'time, CPU, stored bytes and traffic of a scan of each kind, for the calculator',
+  scaler: 'a simulated year under the scaler, drawn',
   growth: 'what a farm holds after each tenth of 800 scans of all kinds',
   garbage: 'bytes that each process allocates for a page scan',
   capture: "a page scan beside a bare Playwright loop and Crawlee's PlaywrightCrawler",

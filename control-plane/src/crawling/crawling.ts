@@ -21,6 +21,7 @@ import { attemptsEndBy, blockNode } from './leases/release-lease.ts';
 import { admitNode, type NodeCaller } from './node-api/admit-node.ts';
 import { leaseRoutes, memberRoutes } from './node-api/lease-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
+import { planRoutes } from './plan/plan-routes.ts';
 import { crawlQueue, startPromoting } from './queue/queue.ts';
 import type { LeaseCapOf } from './queue/queue-shards.ts';
 import { waitingJobOf } from './queue/waiting-jobs.ts';
@@ -113,7 +114,7 @@ export function crawlingDomain(
     stores: { captures, decisions },
     routes: {
       /** For the operator of the fleet. */
-      api: [...fleetRoutes(fleetVerbs), ...decisionRoutes(decisions)],
+      api: [...fleetRoutes(fleetVerbs), ...decisionRoutes(decisions), ...planRoutes()],
       'node-api': [...leaseRoutes(dependencies), ...memberRoutes(dependencies), ...uploadRoutes(dependencies)],
     },
     loops: {

@@ -2454,6 +2454,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fleet/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan the capacity of a farm
+         * @description Nodes, cores, memory, storage and traffic for a number of scans a day, computed from measured costs of a scan, and what breaks first. The state of this farm plays no part. The pages of the web are heavier than those that were measured: send `seconds` and `exit_megabytes` of yours.
+         *
+         *     Needs the permission `fleet.read`.
+         */
+        get: operations["getFleetPlan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -4639,6 +4661,58 @@ export interface components {
             held: string[];
             /** @description Actions that a Docker engine refused, with its answer. */
             failed: string[];
+        };
+        CapacityPlan: {
+            scans_per_second: {
+                mean: number;
+                peak: number;
+            };
+            slots: number;
+            /** @description Of 2 cores, 10 slots and 3 GB each. */
+            nodes: {
+                count: number;
+                cores: number;
+                memory_gb: number;
+                used_cores: number;
+            };
+            control_planes: {
+                count: number;
+                used_cores: number;
+            };
+            proxy_routers: {
+                count: number;
+                used_cores: number;
+            };
+            exits: {
+                gb_per_day: number;
+                peak_mbit_per_second: number;
+            };
+            /** @description With a twentieth of a day’s scans waiting. */
+            redis: {
+                shards: number;
+                used_cores: number;
+                memory_gb: number;
+            };
+            mongodb: {
+                shards: number;
+                gb_per_day: number;
+                kept_gb: number;
+            };
+            files: {
+                gb_per_day: number;
+                kept_gb: number;
+                peak_writes_per_second: number;
+            };
+            /** @description What breaks first, second and so on. */
+            limits: {
+                part: string;
+                /** @description Whose limit it is. */
+                engine: string;
+                /** @description The most that it does. */
+                scans_per_day: number;
+                exceeded: boolean;
+                remedy: string;
+            }[];
         };
     };
     responses: never;
@@ -8122,6 +8196,38 @@ export interface operations {
                         limit: number;
                         pages: number;
                     };
+                };
+            };
+        };
+    };
+    getFleetPlan: {
+        parameters: {
+            query: {
+                scans_per_day: number;
+                /** @description What is scanned. */
+                kind?: "url" | "ad_tag" | "vast_tag";
+                /** @description Scans a second at the peak, as a multiple of the mean of the day. */
+                peak_factor?: number;
+                /** @description Days for which scans are kept. */
+                keep_days?: number;
+                /** @description Seconds that your scans occupy a slot. Default: as measured with the ad world. */
+                seconds?: number;
+                /** @description Megabytes through the exit for each of your scans. Default: as measured with the ad world. */
+                exit_megabytes?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapacityPlan"];
                 };
             };
         };

@@ -142,5 +142,6 @@ export const OPERATIONS = {
   drainFleetNode: {"method":"POST","path":"/api/v1/fleet/nodes/{id}/drain","group":"Fleet","summary":"Drain a node","query":[],"body":false,"keyed":false,"answer":"nothing"},
   undrainFleetNode: {"method":"POST","path":"/api/v1/fleet/nodes/{id}/undrain","group":"Fleet","summary":"End the drain of a node","query":[],"body":false,"keyed":false,"answer":"nothing"},
   listFleetDecisions: {"method":"GET","path":"/api/v1/fleet/decisions","group":"Fleet","summary":"Decisions of the scaler","query":["page","limit"],"body":false,"keyed":false,"answer":"json"},
+  getFleetPlan: {"method":"GET","path":"/api/v1/fleet/plan","group":"Fleet","summary":"Plan the capacity of a farm","query":["scans_per_day","kind","peak_factor","keep_days","seconds","exit_megabytes"],"body":false,"keyed":false,"answer":"json"},
   getOpenApiDocument: {"method":"GET","path":"/api/v1/openapi.json","group":"Reference","summary":"This document","query":[],"body":false,"keyed":false,"answer":"json"},
 } as const satisfies Record<string, Operation>;
