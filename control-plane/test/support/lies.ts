@@ -118,6 +118,12 @@ const ITEMS: Record<string, object> = {
   [VAST_DOCUMENTS]: { rung: 0, text: '<VAST version="4.2"/>' },
 };
 
+/** The header of a JPEG that says that it has 65,535 x 65,535 pixels. */
+const HUGE_JPEG = Buffer.from(
+  'ffd8ffe000104a46494600010100000100010000ffc0001108ffffffff03012200021101031101ffd9',
+  'hex',
+);
+
 const zipped = (text: string): Buffer => gzipSync(text);
 const listFiles = fc
   .tuple(fc.constantFrom(...Object.keys(ITEMS)), fc.integer({ min: 0, max: 300 }))
@@ -131,7 +137,9 @@ export const filesOf = (pictures: Buffer[]): fc.Arbitrary<FalseFile> =>
     {
       weight: 3,
       arbitrary: fc.record({
-        name: fc.constantFrom('landing-0.jpeg', 'landing-0.webp', 'landing-999.jpeg', 'page.jpeg', 'creative.jpeg'),
+        name: fc.constantFrom(
+          ...['landing-0.jpeg', 'landing-0.webp', 'landing-999.jpeg', 'page.jpeg', 'creative.jpeg', 'companion-0.jpeg'],
+        ),
         bytes: fc
           .tuple(fc.constantFrom(...pictures), fc.integer({ min: 0, max: 3 }))
           .map(([picture, cut]) => (cut === 0 ? picture.subarray(0, picture.length / 2) : picture)),
@@ -143,6 +151,8 @@ export const filesOf = (pictures: Buffer[]): fc.Arbitrary<FalseFile> =>
         name: fc.constantFrom(
           DOCUMENTS,
           BODIES,
+          VAST_DOCUMENTS,
+          'landing-0.jpeg',
           'creative.html',
           'vast.xml',
           'creative-video',
@@ -157,6 +167,7 @@ export const filesOf = (pictures: Buffer[]): fc.Arbitrary<FalseFile> =>
           zipped(`[${'['.repeat(5_000)}`),
           zipped(`[${' '.repeat(2_000_000)}]`),
           zipped('[]').subarray(0, 12),
+          HUGE_JPEG,
         ),
       }),
     },
@@ -194,6 +205,13 @@ export const capturesOf = (kind: LiedAbout): fc.Arbitrary<unknown> =>
     };
     return spoilt({ ...own, landings: own.landings.slice(0, 10) });
   });
+
+/** The operations of the node API that a lie about an attempt, or about the node itself, is told to. */
+export const LIED_TO = [
+  ...['PUT /nodes/{id}', 'POST /leases/acquire', 'PUT /leases/{id}/scans/{scan}/artifacts/{name}'],
+  ...['renew', 'alone', 'release', 'members'].map((verb) => `POST /leases/{id}/${verb}`),
+  ...['loaded', 'complete', 'fail'].map((verb) => `POST /leases/{id}/scans/{scan}/${verb}`),
+];
 
 /** What a node does under a lease. */
 export type Lie =

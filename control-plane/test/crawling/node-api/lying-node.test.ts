@@ -16,7 +16,7 @@ import { refill } from '../../../src/crawling/leases/refill.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { Loop } from '../../../src/platform/start-loop.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import { type Lie, type LiedAbout, liesAbout, spoilt } from '../../support/lies.ts';
+import { LIED_TO, type Lie, type LiedAbout, liesAbout, spoilt } from '../../support/lies.ts';
 import { NODE_TOKEN } from '../../support/open-plane.ts';
 import { PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { webp } from '../../support/running-farm.ts';
@@ -182,6 +182,11 @@ describe('a node that lies', () => {
     fc
       .constantFrom<LiedAbout>('url', 'ad_tag', 'vast_tag', 'sweep')
       .chain((kind) => liesAbout(kind, pictures).map((lies) => ({ kind, lies })));
+
+  it('lies to every operation of the node API', () => {
+    const operations = api.domains.crawling.routes['node-api'].map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(operations.toSorted(), LIED_TO.map((one) => one.replace(' ', ' /node/v1')).toSorted());
+  });
 
   const timeout = 180_000 + RUNS * 2_000;
   it('about an attempt causes no error of ours, no scan without an end, and nothing that is stored beyond its bound', {

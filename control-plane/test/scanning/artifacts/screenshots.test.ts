@@ -220,4 +220,16 @@ describe('§4.3.3 screenshots', () => {
       sourceHeight: 1029,
     });
   });
+
+  test('of 40 sizes at once those beyond the resizes that may wait are 503 with Retry-After, and none is an error of ours', async () => {
+    await show(1_200, 9_000, 'jpeg');
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => fetchPicture(`screenshot?w=${300 + at}`)));
+    const refused = answers.filter(({ answer }) => answer.status !== 200);
+    assert.ok(refused.length > 0 && refused.length < 40, `${refused.length} refused`);
+    for (const { answer } of refused) {
+      assert.equal(answer.status, 503);
+      assert.ok(Number(answer.headers.get('retry-after')) > 0);
+    }
+    assert.equal((await fetchPicture('screenshot?w=300')).answer.status, 200, 'later it is there');
+  });
 });
