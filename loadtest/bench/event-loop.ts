@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { packCapture, SENT_FILES_BYTES_MAX } from '@adsweep/shared/lease/capture-with-files.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import {
@@ -46,7 +47,7 @@ type Request = {
   method: string;
   url: string;
   key: string;
-  body?: string;
+  body?: string | Buffer<ArrayBuffer>;
 };
 type Answered = { status: number; bytes: number; seconds: number };
 type Held = { surface: string; operation: string; what: string } & Answered & Hold;
@@ -211,6 +212,18 @@ async function measureApi(routes: BenchRoute[], clientKey: string, known: KnownV
   }
 }
 
+/** The bodies of the operations that send a capture, by the ends of their paths. */
+const CAPTURE_BODIES: Record<string, (capture: unknown) => Request['body']> = {
+  '/complete': (capture) => JSON.stringify({ capture }),
+  '/complete-with-files': (capture) =>
+    Buffer.from(
+      packCapture(
+        (files) => JSON.stringify({ capture, files }),
+        [{ name: 'landing-0.jpeg', bytes: Buffer.alloc(SENT_FILES_BYTES_MAX) }],
+      ),
+    ),
+};
+
 /** What the control plane does of itself while nothing is asked: it reads the catalogue, relays, cleans up. */
 async function measureIdle(): Promise<void> {
   if (!isMeasured('idle')) return;
@@ -237,7 +250,7 @@ async function measureNodeApi(routes: BenchRoute[]): Promise<void> {
     if (!lease) throw new Error('there was no lease');
     return lease;
   };
-  const requestTo = async ({ method, path, permission }: BenchRoute, body: string | undefined): Promise<Request> => {
+  const requestTo = async ({ method, path, permission }: BenchRoute, body: Request['body']): Promise<Request> => {
     const lease = permission === 'lease' ? await newLease() : null;
     const ids: Record<string, string> = {
       id: lease?.lease_id ?? 'bench',
@@ -251,9 +264,10 @@ async function measureNodeApi(routes: BenchRoute[]): Promise<void> {
   for (const route of routes.filter(({ path }) => isMeasured(path))) {
     for (const { what, body } of requestsOf(route, {}, 1))
       await measure(`${route.method} ${route.path}`, what, () => requestTo(route, body));
-    if (!route.path.endsWith('/complete')) continue;
     for (const [what, capture] of Object.entries(worstCaptures(CAPTURE_BYTES_MAX)))
-      await measure(`${route.method} ${route.path}`, what, () => requestTo(route, JSON.stringify({ capture })));
+      for (const [path, body] of Object.entries(CAPTURE_BODIES))
+        if (route.path.endsWith(path))
+          await measure(`${route.method} ${route.path}`, what, () => requestTo(route, body(capture)));
   }
 }
 

@@ -210,7 +210,7 @@ export const capturesOf = (kind: LiedAbout): fc.Arbitrary<unknown> =>
 export const LIED_TO = [
   ...['PUT /nodes/{id}', 'POST /leases/acquire', 'PUT /leases/{id}/scans/{scan}/artifacts/{name}'],
   ...['renew', 'alone', 'release', 'members'].map((verb) => `POST /leases/{id}/${verb}`),
-  ...['loaded', 'complete', 'fail'].map((verb) => `POST /leases/{id}/scans/{scan}/${verb}`),
+  ...['loaded', 'complete', 'complete-with-files', 'fail'].map((verb) => `POST /leases/{id}/scans/{scan}/${verb}`),
 ];
 
 /** What a node does under a lease. */
