@@ -84,7 +84,7 @@ describe('npm test', { concurrency: 4 }, () => {
     assert.match(empty.output, /no test file found/);
   });
 
-  test('files without a browser share a process, each with its own hooks and its own line; one that cannot be loaded fails alone', async () => {
+  test('files without a browser share a process, each with its own hooks and its own line; one that cannot be loaded fails alone, an error that nothing caught fails all', async () => {
     const counts = `import { after, afterEach, before } from 'node:test';
       let hooks = 0;
       before(() => { hooks += 1; });
@@ -106,6 +106,15 @@ describe('npm test', { concurrency: 4 }, () => {
     assert.match(output, /no-such-file/);
     assert.match(output, /pass 6\n/);
     rmSync(join(root, 'shared/test/broken.test.ts'));
+    const lost = `test('loses an error', async () => {
+      setTimeout(() => { throw new Error('lost and found'); });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });`;
+    writeFileSync(join(root, 'shared/test/lost.test.ts'), `import { test } from 'node:test';\n${lost}`);
+    const uncaught = await runTests(root, '--quick');
+    assert.equal(uncaught.status, 1);
+    assert.match(uncaught.output, /an error that nothing caught, in shared\/test\/lost\.test\.ts.*lost and found/);
+    rmSync(join(root, 'shared/test/lost.test.ts'));
     const whole = await runTests(root, '--quick');
     assert.equal(whole.status, 0, whole.output);
   });

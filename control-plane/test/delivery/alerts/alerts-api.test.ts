@@ -65,18 +65,18 @@ describe('alerts', () => {
     const some = <T>(values: readonly T[]): T[] => values.filter(() => random() < 0.4);
     const day = () =>
       new Date(Date.UTC(2026, 1, 25) + Math.floor(random() * 50) * 86_400_000).toISOString().slice(0, 10);
-    const localDay = new Map(
-      ['UTC', 'America/Los_Angeles', 'Asia/Kathmandu'].map((timeZone) => [
-        timeZone,
-        new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
-      ]),
+    const localDays = new Map(
+      ['UTC', 'America/Los_Angeles', 'Asia/Kathmandu'].map((timeZone) => {
+        const day = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+        return [timeZone, stored.map(({ created_at }) => day.format(created_at))];
+      }),
     );
     for (let n = 0; n < COMBINATIONS; n++) {
       const lists = { policy_set_id: some(SETS), tag: some(TAGS), country_code: some(COUNTRIES) };
       const statuses = some(ALERT_STATUSES);
       const campaign = random() < 0.4 ? pick(CAMPAIGNS) : null;
       const [first, last] = [day(), day()].sort();
-      const timezone = pick([...localDay.keys()]);
+      const timezone = pick([...localDays.keys()]);
       const days = { date_from: random() < 0.4 ? first : undefined, date_to: random() < 0.4 ? last : undefined };
       const query = new URLSearchParams();
       for (const [name, values] of Object.entries(lists)) if (values.length > 0) query.set(name, values.join(','));
@@ -84,8 +84,8 @@ describe('alerts', () => {
       for (const [name, value] of Object.entries(days)) if (value) query.set(name, value);
       // Without a timezone days are those of UTC.
       if (timezone !== 'UTC') query.set('timezone', timezone);
-      const matches = stored.filter((alert) => {
-        const on = localDay.get(timezone)!.format(alert.created_at);
+      const matches = stored.filter((alert, at) => {
+        const on = localDays.get(timezone)![at]!;
         return (
           (lists.policy_set_id.length === 0 || lists.policy_set_id.includes(alert.policy_set_id)) &&
           (lists.tag.length === 0 || lists.tag.includes(alert.tag_slug)) &&

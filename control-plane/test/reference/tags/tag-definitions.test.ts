@@ -149,7 +149,8 @@ describe('tag definitions', () => {
     const describe = (slug: string, description: string) =>
       api.call('PATCH', `${TAGS}/${slug}`, { body: { description } });
     const statuses: number[] = [];
-    for (let at = 0; at < 100; at++) statuses.push((await describe(`tag-${at}`, 'é'.repeat(2_000))).status);
+    for (let at = 0; at < 99 && statuses.at(-1) !== 409; at++)
+      statuses.push((await describe(`tag-${at}`, 'é'.repeat(2_000))).status);
     assert.deepEqual([statuses[0], statuses.at(-1)], [204, 409]);
     assert.equal((await describe('tag-99', 'short')).status, 204, 'what gets smaller is accepted');
     const { body } = await api.get(TAGS);
