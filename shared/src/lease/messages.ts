@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { AdBlockSchema } from '../capture/ad-block.ts';
 import { ARTIFACT_NAME } from '../capture/artifacts.ts';
 import { CaptureSchema } from '../capture/capture.ts';
+import { OPEN } from '../capture/fields.ts';
 import { FAILURE_CODES } from '../failures.ts';
 import { DISCOVERED_ADS_MAX } from '../limits.ts';
 import { CrawlJobSchema, JobMemberSchema } from './crawl-job.ts';
@@ -109,7 +110,7 @@ export const CompleteWithFilesSchema = Type.Object(
   {
     capture: CaptureSchema,
     files: Type.Array(
-      Type.Object({ name: Type.String({ pattern: ARTIFACT_NAME }), bytes: Type.Integer({ minimum: 0 }) }),
+      Type.Object({ name: Type.String({ pattern: ARTIFACT_NAME }), bytes: Type.Integer({ minimum: 0 }) }, OPEN),
       { maxItems: 200 },
     ),
   },

@@ -158,7 +158,10 @@ function completeWithFiles(dependencies: UploadDependencies): Route<NodeCaller> 
 
 /** A capture and the content of its files. */
 type CaptureWithFiles = CompleteWithFiles & { content: Buffer };
-const CAPTURE_WITH_FILES = Type.Object({ ...CompleteWithFilesSchema.properties, content: Type.Unknown() });
+const CAPTURE_WITH_FILES = Type.Object(
+  { ...CompleteWithFilesSchema.properties, content: Type.Unknown() },
+  { additionalProperties: false },
+);
 
 /** The JSON is bounded and parsed like that of a capture without files. */
 async function parseCaptureWithFiles(body: Buffer, bounds: BodyBounds): Promise<unknown> {
