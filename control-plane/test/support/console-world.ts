@@ -4,9 +4,9 @@ import sharp from 'sharp';
 import type { ScanRecord } from '../../src/scan/scan.ts';
 import { childScanId, newChildScan } from '../../src/scanning/scans/request/new-child-scan.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
-import { raiseAlert } from './alert-doubles.ts';
+import { raiseAlert, relayAll } from './alert-doubles.ts';
 import { PRICE_MICROS } from './open-plane.ts';
-import { ORGANIZATIONS, PAGE, type RunningApi } from './running-api.ts';
+import { KEYS, ORGANIZATIONS, PAGE, type RunningApi } from './running-api.ts';
 import { captureOf } from './running-farm.ts';
 import { CATALOGUE } from './sample-catalogue.ts';
 import { sampleHop, sampleLanding, sampleTag } from './sample-scan.ts';
@@ -27,39 +27,54 @@ function picture(name: string, width: number, height: number, hue: number): Prom
   return (name.endsWith('.webp') ? drawn.webp() : drawn.jpeg()).toBuffer();
 }
 
+/** What becomes of a text, at most this long. */
+type Words = (text: string, max?: number) => string;
+
+const INJECTED = `"'><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\u2066</textarea></title></svg>{{7*7}}<!--`;
+
+/** Texts of an attacker: markup that would end every element they are in, characters that change the direction of text, and one endless word. */
+export const hostileWords: Words = (text, max = 10_000) => `${text}${INJECTED}${'x'.repeat(10_000)}`.slice(0, max);
+
 /**
  * What a console shows: finished, running and failed scans, a sweep with its ads, a campaign with a run, alerts, a rule, a policy set, a webhook, a
  * destination and keys. `words`: what becomes of each text that somebody else decides on.
  */
-export async function consoleWorld(api: RunningApi, words: (text: string) => string = (text) => text) {
+export async function consoleWorld(
+  api: RunningApi,
+  { words = (text) => text, who = 'ours' }: { words?: Words; who?: 'ours' | 'theirs' } = {},
+) {
+  const key = KEYS[who];
+  const organizationId = ORGANIZATIONS[who];
+  /** Texts that go through the API have its maximum length. */
+  const name = (text: string) => words(text, 190);
   const now = Date.now();
   const ago = (minutes: number) => new Date(now - minutes * MINUTE);
-  const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+  const options = { organizationId, priceMicros: PRICE_MICROS };
   const made = async (path: string, body: unknown, status = 201) => {
-    const answer = await api.post(path, body);
+    const answer = await api.post(path, body, { key });
     if (answer.status !== status) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   };
 
   const policySet = await made('/api/v1/policy-sets', {
-    name: words('Brand safety'),
-    description: words('What we never want.'),
+    name: name('Brand safety'),
+    description: name('What we never want.'),
     entries: [
       { rule_type: 'tag', tag_slug: 'auto_redirect' },
-      { rule_type: 'brand', brand: words('Acme') },
+      { rule_type: 'brand', brand: name('Acme') },
     ],
   });
   const campaign = await made('/api/v1/campaigns', {
-    ...{ name: words('Spring offer'), url: PAGE.url, country_codes: ['US', 'PT'], policy_set_id: policySet.id },
+    ...{ name: name('Spring offer'), url: PAGE.url, country_codes: ['US', 'PT'], policy_set_id: policySet.id },
     ...{ emulator_specific_ids: ['windows_chrome', 'android_phone_pixel_8'], emulator_mode: 'all' },
     ...{ schedule_type: 'weekly', schedule_weekly: { 0: [8, 20], 3: [8] }, schedule_timezone: 'Europe/Berlin' },
   });
-  const { id: runId } = (await api.post(`/api/v1/campaigns/${campaign.id}/run`)).body;
+  const { id: runId } = (await api.post(`/api/v1/campaigns/${campaign.id}/run`, undefined, { key })).body;
   const rule = await made('/api/v1/custom-rules', {
-    name: words('Miracle cures'),
+    name: name('Miracle cures'),
     tag_slug: 'miracle_cure',
     rule_type: 'stopword_content',
-    config: { contains: [words('miracle'), 'cure'] },
+    config: { contains: [name('miracle'), 'cure'] },
   });
 
   const scanAt = (minutes: number, request: object = PAGE, change: Partial<ScanRecord> = {}): ScanRecord => ({
@@ -124,7 +139,7 @@ export async function consoleWorld(api: RunningApi, words: (text: string) => str
 
   const match = {
     rule_id: rule.id,
-    rule_name: words('Miracle cures'),
+    rule_name: name('Miracle cures'),
     rule_type: 'stopword_content',
     place: 'text',
     landing: 0,
@@ -202,12 +217,13 @@ export async function consoleWorld(api: RunningApi, words: (text: string) => str
     );
   const pending = await made('/api/v1/scans', PAGE);
 
+  await relayAll(api);
   const alerted = {
     country_code: 'US',
     scan_url: words(PAGE.url),
     offer_url: words('http://stuck.offers.example/'),
     policy_set_id: policySet.id,
-    policy_set_name: words('Brand safety'),
+    policy_set_name: name('Brand safety'),
   };
   const alerts: string[] = [];
   for (const [at, name] of ['Redirects by itself', 'Plays sound', 'Miracle cure'].entries())
@@ -222,23 +238,23 @@ export async function consoleWorld(api: RunningApi, words: (text: string) => str
           entry_id: `entry-${at}`,
           matched_value: at === 1 ? words('Acme') : null,
         },
-        { scanId: pageId },
+        { scanId: pageId, organizationId },
       ),
     );
 
   const { webhook } = await made('/api/v1/webhooks', {
     url: 'https://hooks.example/adsweep',
-    description: words('The billing system'),
+    description: name('The billing system'),
     event_types: ['scanning.scan.completed'],
   });
   const destination = await made('/api/v1/alert-notifications/destinations', {
-    name: words('Operations'),
+    name: name('Operations'),
     channel: 'slack',
     slack: { webhook_url: 'https://hooks.slack.example/services/T/B/x' },
   });
-  const key = await made('/api/v1/account/api-keys', { name: words('Nightly job') });
+  const apiKey = await made('/api/v1/account/api-keys', { name: name('Nightly job') });
   const oauthClient = await made('/api/v1/account/oauth-clients', {
-    name: words('Dashboards'),
+    name: name('Dashboards'),
     permissions: ['scans.read'],
   });
   return {
@@ -255,9 +271,49 @@ export async function consoleWorld(api: RunningApi, words: (text: string) => str
     alerts,
     webhook: webhook.id,
     destination: destination.id,
-    key: key.id,
+    key: apiKey.id,
     oauthClient: oauthClient.id,
   };
 }
 
 export type ConsoleWorld = Awaited<ReturnType<typeof consoleWorld>>;
+
+/** The pages of the console, each with what is there in this world. */
+export const pagesOf = (world: ConsoleWorld): string[] => [
+  ...[
+    '',
+    '/scans',
+    '/scans?status=failed,pending&tag=auto_redirect',
+    '/scans/new',
+    `/scans/new?from=${world.page}`,
+    '/scans/bulk',
+  ],
+  ...[`/scans/${world.page}`, `/scans/${world.adTag}`, `/scans/${world.sweep}`, `/scans/${world.children[1]}`],
+  ...[`/scans/${world.failed}`, `/scans/${world.pending}`, `/scans/compare?a=${world.page}&b=${world.adTag}`],
+  ...[
+    '/alerts',
+    '/alerts?status=resolved',
+    '/alerts/all',
+    '/campaigns',
+    '/campaigns/new',
+    `/campaigns/${world.campaign}`,
+  ],
+  ...[`/campaigns/${world.campaign}/edit`, `/runs/${world.runId}`, `/runs/${world.runId}/compare/${world.runId}`],
+  ...[
+    '/rules',
+    '/rules/new',
+    `/rules/${world.rule}`,
+    '/policies',
+    '/policies/new',
+    `/policies/${world.policySet}?preview=7`,
+  ],
+  ...[
+    '/webhooks',
+    '/webhooks/new',
+    `/webhooks/${world.webhook}`,
+    '/destinations',
+    '/usage',
+    '/settings',
+    '/settings/audit-log',
+  ],
+];

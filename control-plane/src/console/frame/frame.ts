@@ -50,8 +50,10 @@ ${showCalls(visit.api.calls, visit.publicUrl, operationOf)}</main>
 }
 
 function showNavigation({ may, link, request }: Visit): Html {
+  // Runs belong to their campaigns.
+  const shown = request.path.replace(/^\/runs\//, '/campaigns/');
   const current = NAVIGATION.map(({ path }) => path)
-    .filter((path) => request.path === path || (path !== '' && request.path.startsWith(`${path}/`)))
+    .filter((path) => shown === path || (path !== '' && shown.startsWith(`${path}/`)))
     .at(-1);
   const entries = NAVIGATION.filter((entry) => entry.for.some(may)).map(
     ({ path, label, icon }) =>

@@ -105,7 +105,7 @@ async function organizations(visit: Visit, problems: Problems): Promise<Page> {
   const all = itemsOf(await api.get<Organization[] | Listed<Organization>>(at`/organizations`));
   const quota = (value: number | null) => (value === null ? html`<span class="quiet">no limit</span>` : number(value));
   const rows = all.map((one) => [
-    html`<a class="row-link" href="${link(`/organizations/${one.id}`)}"><bdi>${one.name}</bdi></a><span class="meta">${shortId(one.id)}</span>`,
+    html`<a class="row-link" href="${link(`/organizations/${one.id}`)}"><bdi>${one.name}</bdi></a><span class="meta"><code>${one.id}</code></span>`,
     chip(one.status === 'active' ? 'clean' : 'medium', one.status),
     quota(one.checks_per_month),
     quota(one.concurrent_leases),

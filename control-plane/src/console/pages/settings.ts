@@ -73,7 +73,7 @@ function keyCard(visit: Visit, keys: Schemas['ApiKey'][], problems: Problems): H
     permissionWords(key.permissions),
     showTime(key.last_used_at, now),
     key.expires_at === null ? html`<span class="quiet">never</span>` : showTime(key.expires_at, now),
-    action(visit, {
+    html`<div class="decisions">${action(visit, {
       label: 'Revoke',
       method: 'DELETE',
       path: at`/account/api-keys/${key.id}`,
@@ -81,7 +81,7 @@ function keyCard(visit: Visit, keys: Schemas['ApiKey'][], problems: Problems): H
       back: link('/settings'),
       tone: 'danger',
       asks: 'Revoke this key? Programs that use it stop working within a second.',
-    }),
+    })}</div>`,
   ]);
   const own = isSent ? problems : NO_PROBLEMS;
   const create = html`<details class="fold inner"${isSent && html` open`}><summary>New key</summary><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'key')}<div class="grid">${textField({ name: 'name', label: 'Name', value: isSent ? form.get('name') : '', required: true, problems: own })}${textField({ name: 'expires_at', label: 'Expires on', type: 'date', value: isSent ? form.get('expires_at') : '', hint: 'Empty: never.', problems: own })}</div>${permissionChoices(visit, problems, 'key')}<p class="hint">None chosen: what the API gives a key by default.</p><div class="buttons">${button('Create the key')}</div></form></details>`;
@@ -97,7 +97,7 @@ function clientCard(visit: Visit, clients: Schemas['OAuthClient'][], problems: P
     permissionWords(one.permissions),
     html`<bdi>${one.redirect_uris.join(', ') || 'acts for itself'}</bdi>`,
     showTime(one.created_at, now),
-    action(visit, {
+    html`<div class="decisions">${action(visit, {
       label: 'Delete',
       method: 'DELETE',
       path: at`/account/oauth-clients/${one.id}`,
@@ -105,7 +105,7 @@ function clientCard(visit: Visit, clients: Schemas['OAuthClient'][], problems: P
       back: link('/settings'),
       tone: 'danger',
       asks: 'Delete this client? Its tokens stop working within a second.',
-    }),
+    })}</div>`,
   ]);
   const create = html`<details class="fold inner"${isSent && html` open`}><summary>New OAuth client</summary><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'client')}${textField({ name: 'client_name', path: 'name', label: 'Name', value: isSent ? form.get('client_name') : '', required: true, problems: own })}${areaField({ name: 'redirect_uris', label: 'Redirect URIs', rows: 2, value: isSent ? form.get('redirect_uris') : '', hint: 'One on each line; none: it acts for itself.', problems: own })}${permissionChoices(visit, problems, 'client')}<div class="buttons">${button('Create the client')}</div></form></details>`;
   const list =

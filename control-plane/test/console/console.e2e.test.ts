@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, describe, test } from 'node:test';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { chromiumOfRun } from '../../../browser-node/test/support/chromium-of-run.ts';
+import { type ConsoleWorld, consoleWorld, hostileWords, pagesOf } from '../support/console-world.ts';
+import { KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
+
+const ORIGIN = 'http://adsweep.example';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe('the console in a browser', () => {
+  let api: RunningApi;
+  let browser: Browser;
+  let world: ConsoleWorld;
+  let hostile: ConsoleWorld;
+  before(async () => {
+    api = await runningApi({ settings: { publicUrl: ORIGIN } });
+    world = await consoleWorld(api);
+    hostile = await consoleWorld(api, { words: hostileWords, who: 'theirs' });
+    const { path } = await chromiumOfRun();
+    const toApi = `--host-resolver-rules=MAP adsweep.example:80 127.0.0.1:${api.port}`;
+    browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', toApi] });
+  });
+  after(async () => {
+    await browser.close();
+    await api.stop();
+  });
+
+  /** A context that is signed in by the form, with the keyboard alone. */
+  const signedIn = async (
+    options: Parameters<Browser['newContext']>[0],
+    key: string = KEYS.ours,
+  ): Promise<BrowserContext> => {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console`);
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Now' }).waitFor();
+    await page.close();
+    return context;
+  };
+
+  /** What axe finds, boxes that are wider than the window, and how far the page has shifted since it was loaded. */
+  const faultsOf = async (page: Page): Promise<unknown[]> => {
+    await page.evaluate(AXE);
+    return page.evaluate(async () => {
+      // @ts-expect-error axe is a global of the page
+      const { violations } = await axe.run();
+      const found = violations.map(
+        ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`,
+      );
+      const wider = document.documentElement.scrollWidth - innerWidth;
+      // What scrolls or clips by itself may have more inside.
+      const isClipped = (element: Element): boolean => {
+        for (let one: Element | null = element.parentElement; one; one = one.parentElement)
+          if (getComputedStyle(one).overflowX !== 'visible') return true;
+        return false;
+      };
+      const outside = [...document.querySelectorAll('main *')].filter((element) => {
+        const { right, width } = element.getBoundingClientRect();
+        return width > 0 && right > innerWidth + 1 && !isClipped(element);
+      });
+      const shifts = await new Promise<number>((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
+        }).observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => resolve(sum), 50);
+      });
+      return [
+        ...found,
+        ...(wider > 0 ? [`${wider} px wider`] : []),
+        ...outside.slice(0, 3).map((element) => `outside: ${element.outerHTML.slice(0, 120)}`),
+        ...(shifts > 0.01 ? [`shifted by ${shifts}`] : []),
+      ];
+    });
+  };
+
+  for (const [width, colorScheme] of [
+    [1440, 'light'],
+    [390, 'dark'],
+  ] as const)
+    test(`has no faults that axe finds, errors or shifts on any page, at ${width} pixels in ${colorScheme} colours`, async () => {
+      const context = await signedIn({ viewport: { width, height: 900 }, colorScheme, reducedMotion: 'reduce' });
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('console', (line) => problems.push(`${page.url()}: ${line.text()}`));
+      page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
+      for (const path of pagesOf(world)) {
+        await page.goto(`${ORIGIN}/console${path}`);
+        assert.deepEqual(await faultsOf(page), [], path);
+      }
+      assert.deepEqual(problems, []);
+      await context.close();
+    });
+
+  test('keeps hostile content in its place, and runs nothing of it, on any page of a phone', async () => {
+    const context = await signedIn({ viewport: { width: 390, height: 800 } }, KEYS.theirs);
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('dialog', (dialog) => problems.push(dialog.message()));
+    page.on('console', (line) => problems.push(`${page.url()}: ${line.text()}`));
+    page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
+    for (const path of pagesOf(hostile)) {
+      await page.goto(`${ORIGIN}/console${path}`);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, path);
+      assert.equal(await page.evaluate(() => document.querySelectorAll('script').length), 1, path);
+    }
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  test('can be read, and used, with scripts off', async () => {
+    const context = await signedIn({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/scans/new`);
+    await page.getByLabel('Address or markup').fill('https://noscript.example/');
+    await page.getByLabel('Country').selectOption('US');
+    await page.getByLabel('Device').selectOption('windows_chrome');
+    await page.getByRole('button', { name: 'Price it' }).click();
+    await page.getByText('0.01').waitFor();
+    await page.getByRole('button', { name: 'Create the scan' }).click();
+    await page.getByRole('heading', { name: 'noscript.example' }).waitFor();
+    await page.getByText('Waiting for a browser').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto(`${ORIGIN}/console/scans`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await context.close();
+  });
+
+  test('says the price while a scan is filled in', async () => {
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/scans/new`);
+    await page.getByLabel('Address or markup').fill('https://priced.example/');
+    await page.getByLabel('Country').selectOption('US');
+    await page.getByLabel('Region').waitFor();
+    await page.getByLabel('Device').selectOption('windows_chrome');
+    await page.locator('.price').waitFor();
+    await page.getByLabel('Address or markup').fill('not an address');
+    await page.locator('.price').waitFor({ state: 'detached' });
+    await context.close();
+  });
+
+  test('decides alerts by keyboard, and takes a decision back', async () => {
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    const counts = async () => (await api.get('/api/v1/alerts/stats')).body;
+    await page.goto(`${ORIGIN}/console/alerts`);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('r');
+    await page.getByRole('status').filter({ hasText: 'Resolved' }).waitFor();
+    assert.partialDeepStrictEqual(await counts(), { open: 2, resolved: 1 });
+    await page.keyboard.press('u');
+    await page.getByRole('status').filter({ hasText: 'Reopened' }).waitFor();
+    assert.partialDeepStrictEqual(await counts(), { open: 3, resolved: 0 });
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: 'Dismiss' }).first().click();
+    await page.getByRole('status').filter({ hasText: 'Dismissed' }).waitFor();
+    assert.partialDeepStrictEqual(await counts(), { open: 2, dismissed: 1 });
+    await page.keyboard.press('?');
+    await page.getByText('next, previous').waitFor();
+    await page.goto(`${ORIGIN}/console/alerts/all?status=open`);
+    await page.getByRole('button', { name: 'Resolve all 2' }).click();
+    await page.getByText('Nothing is open').waitFor();
+    assert.partialDeepStrictEqual(await counts(), { open: 0, resolved: 2, dismissed: 1 });
+    await context.close();
+  });
+
+  test('shows a scan that ends without being loaded again', async () => {
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/scans/${world.pending}`);
+    await page.getByText('Waiting for a browser').waitFor();
+    await api.post(`/api/v1/scans/${world.pending}/cancel`);
+    await page.getByText('The scan was cancelled').waitFor();
+    await context.close();
+  });
+});
