@@ -34,8 +34,10 @@ describe('the console in a browser', () => {
     key: string = KEYS.ours,
   ): Promise<BrowserContext> => {
     const context = await browser.newContext(options);
+    context.setDefaultTimeout(15_000);
     const page = await context.newPage();
     await page.goto(`${ORIGIN}/console`);
+    await page.locator('#key:focus').waitFor();
     await page.keyboard.type(key);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Now' }).waitFor();
