@@ -147,7 +147,7 @@ export const ConfigSchema = Type.Object({
     default: 'on',
     pattern: '^(on|off)$',
     mustBe: 'on or off',
-    description: 'Whether `/console` has pages for people who sign in with an API key.',
+    description: 'Whether `/console` has pages for people, who sign in with an API key or by OAuth.',
   }),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
     default: 10_000,

@@ -1,6 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
+import { CONSOLE_CLIENT_ID } from '../accounts/oauth/oauth-client.ts';
 import { openConsole } from '../console/console.ts';
 import type { Domain } from '../domain.ts';
 import { LEGACY_PATHS } from '../forms/form-paths.ts';
@@ -75,23 +76,29 @@ export function clientRoutes({ platform, domains }: Pick<SurfaceParts, 'platform
   );
 }
 
-/** `mcpUrl`: where this process serves the API, for the tools of assistants; null: there are none. */
-export type ClientSurface = { publicUrl: string; mcpUrl: string | null; hasConsole: boolean };
+/** `mcpUrl`, `consoleUrl`: where this process serves the API, for the tools of assistants and for the console; null: there are none, or it is off. */
+export type ClientSurface = { publicUrl: string; mcpUrl: string | null; consoleUrl: string | null };
 
 /** The surface for clients, for readers of public reports, for assistants and for people at the console. */
-export function clientApp(surface: SurfaceParts, { publicUrl, mcpUrl, hasConsole }: ClientSurface): Koa {
+export function clientApp(surface: SurfaceParts, { publicUrl, mcpUrl, consoleUrl }: ClientSurface): Koa {
   const routes = clientRoutes(surface, publicUrl);
   const admit = admitCallers(surface);
   return forClients(surface, routes, true, [
     ...(mcpUrl === null ? [] : [serveMcp({ publicUrl, apiUrl: mcpUrl, admit })]),
-    ...(hasConsole ? [serveConsole(consoleOf(surface, callRoutes(routes, admit), publicUrl))] : []),
+    ...(consoleUrl === null
+      ? []
+      : [serveConsole(consoleOf(surface, callRoutes(routes, admit), { publicUrl, ownUrl: consoleUrl }))]),
   ]);
 }
 
-function consoleOf({ platform, domains }: SurfaceParts, api: ApiInProcess, publicUrl: string): ConsoleSurface {
+function consoleOf(
+  { platform, domains }: SurfaceParts,
+  api: ApiInProcess,
+  urls: { publicUrl: string; ownUrl: string },
+): ConsoleSurface {
   const { limits, signInPath } = domains.accounts.verbs.oauthSurface;
   return openConsole({
-    ...{ store: platform.store, api, publicUrl },
+    ...{ store: platform.store, api, ...urls, clientId: CONSOLE_CLIENT_ID },
     countSignIn: async (request) => limits[signInPath]?.count(request),
     failed: (cause) => platform.logger.error({ cause }, 'a page of the console failed'),
   });

@@ -58,7 +58,8 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const { api = [], others = [] } = Object.groupBy(roles, (role) => (role === 'api' ? 'api' : 'others'));
   const apiLoops = await startLoops(domains, api);
   const mcpUrl = config.ADSWEEP_MCP === 'on' ? ownUrl(host, http.port) : null;
-  const served = { publicUrl, mcpUrl, hasConsole: config.ADSWEEP_CONSOLE === 'on' };
+  const consoleUrl = config.ADSWEEP_CONSOLE === 'on' ? ownUrl(host, http.port) : null;
+  const served = { publicUrl, mcpUrl, consoleUrl };
   http.serve((roles.has('api') ? clientApp(surface, served) : probesApp(surface)).callback());
   const forNodes = roles.has('node-api') ? await listenForNodes(config, logger) : null;
   forNodes?.serve(nodeApp(surface).callback());

@@ -6,6 +6,7 @@ import type { Permission } from '../http/caller.ts';
 import { type Html, html } from '../http/pages/html.ts';
 import type { Answer } from '../http/route.ts';
 import { CONSOLE_PATH, type ConsoleSurface, type PageRequest } from '../http/serve-console.ts';
+import { serializeByKey } from '../platform/serialize-by-key.ts';
 import type { Store } from '../platform/store.ts';
 import { at, consoleApi, type Query, withQuery } from './api/console-api.ts';
 import type { Schemas } from './api/schemas.ts';
@@ -16,9 +17,10 @@ import { bare, framed } from './frame/frame.ts';
 import { firstPath } from './frame/navigation.ts';
 import { PAGES } from './pages/pages.ts';
 import { problemCard, signInForm } from './pages/sign-in.ts';
+import { oauthSignIn } from './session/oauth-sign-in.ts';
 import { returnPath } from './session/return-path.ts';
 import { isSameOrigin } from './session/same-origin.ts';
-import { sessionCookie, sessionIdOf } from './session/session-cookie.ts';
+import { begunSignInOf, sessionCookie, sessionIdOf, signInCookie } from './session/session-cookie.ts';
 import { sessionStore } from './session/session-store.ts';
 import { formToken, isOwnForm, openSessions, type Session } from './session/sessions.ts';
 import type { PageResult, PageRoute, Visit } from './visit.ts';
@@ -30,6 +32,10 @@ export type ConsoleParts = {
   publicUrl: string;
   /** Counts an attempt to sign in; throws `ApiError` beyond the limit of an address. */
   countSignIn: (request: IncomingMessage) => Promise<void>;
+  /** Where this process serves the API, for its tokens. */
+  ownUrl: string;
+  /** The `client_id` of the console. */
+  clientId: string;
   /** Called with the cause of an error that is shown as a page with the status 500. */
   failed: (cause: unknown) => void;
 };
@@ -56,13 +62,22 @@ const ROUTES = PAGES.map((route) => ({
  * The console: pages for people, made of what the public API answers to the credential that they signed in with. Permissions, validation and
  * errors are those of the API.
  */
-export function openConsole({ store, api, publicUrl, countSignIn, failed }: ConsoleParts): ConsoleSurface {
+export function openConsole(parts: ConsoleParts): ConsoleSurface {
+  const { store, api, publicUrl, countSignIn, failed, ownUrl, clientId } = parts;
   const { pathname, protocol } = new URL(publicUrl);
   const base = pathname.replace(/\/+$/, '') + CONSOLE_PATH;
   const link = (path: string, query?: Query): string => withQuery(base + path, query);
   const assets = assetsBelow(link);
   const sessions = openSessions(sessionStore(store));
-  const cookie = (id: string) => ({ 'Set-Cookie': sessionCookie(id, base, protocol === 'https:') });
+  const oauth = oauthSignIn({
+    publicUrl,
+    ownUrl,
+    clientId,
+    redirectUri: `${publicUrl}${CONSOLE_PATH}/sign-in/callback`,
+  });
+  const inTurns = serializeByKey();
+  const isSecure = protocol === 'https:';
+  const cookie = (id: string) => ({ 'Set-Cookie': sessionCookie(id, base, isSecure) });
 
   // Browsers report it as a mistake where the connection is not encrypted.
   const isolation: Record<string, string> =
@@ -76,7 +91,7 @@ export function openConsole({ store, api, publicUrl, countSignIn, failed }: Cons
   });
 
   const askForKey = (to: string, problem: string | null = null, status = 200): Answer =>
-    page(status, bare('Sign in', assets, signInForm(link('/sign-in'), to, problem, null)));
+    page(status, bare('Sign in', assets, signInForm(link('/sign-in'), to, problem, link('/sign-in/oauth', { to }))));
   const toSignIn = ({ method, path, query }: PageRequest, headers = {}): Answer =>
     redirect(link('/sign-in', method === 'GET' && path !== '' ? { to: link(path, query) } : {}), headers);
 
@@ -106,6 +121,34 @@ export function openConsole({ store, api, publicUrl, countSignIn, failed }: Cons
     }
   };
 
+  /** Begins a sign-in by OAuth, or ends it when the browser returns with a code. */
+  const signInByOAuth = async (request: PageRequest): Promise<Answer> => {
+    const { path, query, headers } = request;
+    if (path === '/sign-in/oauth') {
+      const { location, begun } = oauth.begin(returnPath(query.get('to'), base));
+      return redirect(location, { 'Set-Cookie': signInCookie(begun, base, isSecure) });
+    }
+    const begun = begunSignInOf(headers);
+    const credential = await oauth.finish(query, begun);
+    if (!credential) return askForKey(base, 'The sign-in by OAuth was not finished.', 401);
+    await sessions.end(sessionIdOf(headers));
+    const { id } = await sessions.begin(credential, new Date());
+    return redirect(returnPath(begun?.to ?? null, base), cookie(id));
+  };
+
+  /** The session with tokens that are still good. Requests of one session replace them once. */
+  const refreshed = (session: Session): Promise<Session> => {
+    const { credential, id } = session;
+    if (credential.kind === 'key' || credential.refreshAt > Date.now()) return Promise.resolve(session);
+    return inTurns(id, async () => {
+      const current = (await sessions.find(id, new Date())) ?? session;
+      if (current.credential.kind === 'key' || current.credential.refreshAt > Date.now()) return current;
+      const replaced = await oauth.refresh(current.credential);
+      if (replaced) await sessions.keep(id, replaced);
+      return replaced ? { id, credential: replaced } : current;
+    });
+  };
+
   const visitOf = (request: PageRequest, session: Session, who: Schemas['Credential']): Visit => {
     const permissions = new Set<string>(who.permissions);
     return {
@@ -131,7 +174,8 @@ export function openConsole({ store, api, publicUrl, countSignIn, failed }: Cons
     return present(visit, { title, status: error.status, problems: problemsOf(error), body });
   };
 
-  const visitPage = async (request: PageRequest, session: Session): Promise<Answer> => {
+  const visitPage = async (request: PageRequest, found: Session): Promise<Answer> => {
+    const session = await refreshed(found);
     const who = await readWho(request, credentialOf(session));
     if (!who) {
       await sessions.end(session.id);
@@ -146,6 +190,7 @@ export function openConsole({ store, api, publicUrl, countSignIn, failed }: Cons
       }
       if (request.path === '/sign-out' && request.method === 'POST') {
         await sessions.end(session.id);
+        if (session.credential.kind === 'oauth') await oauth.revoke(session.credential);
         return redirect(link('/sign-in'), cookie(''));
       }
       if (request.path === '' && firstPath(visit.may) !== '') {
@@ -179,6 +224,7 @@ export function openConsole({ store, api, publicUrl, countSignIn, failed }: Cons
       return page(403, bare('Not allowed', assets, card));
     }
     if (path === '/sign-in' && method === 'POST') return signIn(request);
+    if (method === 'GET' && (path === '/sign-in/oauth' || path === '/sign-in/callback')) return signInByOAuth(request);
     const id = sessionIdOf(headers);
     const session = id === '' ? null : await sessions.find(id, new Date());
     if (path === '/sign-in') {

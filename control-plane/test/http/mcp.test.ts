@@ -249,7 +249,7 @@ describe('the MCP server', () => {
   test('where it is switched off there is no such path', async () => {
     const other = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
     const surface = { ...api, readyChecks: [], metricsToken: 'token' };
-    other.serve(clientApp(surface, { publicUrl: PUBLIC_URL, mcpUrl: null, hasConsole: false }).callback());
+    other.serve(clientApp(surface, { publicUrl: PUBLIC_URL, mcpUrl: null, consoleUrl: null }).callback());
     assert.equal((await fetch(`http://127.0.0.1:${other.port}/mcp`, { method: 'POST' })).status, 404);
     await other.close(0);
   });

@@ -48,9 +48,9 @@ export async function runningApi({ catalogue = CATALOGUE, ...options }: ApiOptio
   const ready = readyChecks(platform, needsOf(['api']), () => readCatalogue() !== null, platform.closing);
   const surface = { ...plane, readyChecks: ready, metricsToken: 'metrics-token' };
   const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
-  const mcpUrl = `http://127.0.0.1:${server.port}`;
+  const ownUrl = `http://127.0.0.1:${server.port}`;
   const { publicUrl } = settings;
-  server.serve(clientApp(surface, { publicUrl, mcpUrl, hasConsole: true }).callback());
+  server.serve(clientApp(surface, { publicUrl, mcpUrl: ownUrl, consoleUrl: ownUrl }).callback());
   const call = callsTo(server.port);
 
   return {

@@ -21,6 +21,28 @@ export type OAuthClientRecord = Partial<OutboxFields> & {
   registered: Record<string, unknown> | null;
 };
 
+/** The `client_id` of the console, which comes with Adsweep. */
+export const CONSOLE_CLIENT_ID = 'adsweep-console';
+
+/** The console as a client: a public one, which acts only for people who sign in and consent. */
+export function consoleClient(publicUrl: string, permissions: readonly Permission[]): OAuthClientRecord {
+  const redirect_uris = [`${publicUrl}/console/sign-in/callback`];
+  return {
+    ...{ _id: CONSOLE_CLIENT_ID, organization_id: null, name: 'the Adsweep console', secret_hash: null },
+    ...{ permissions: [], redirect_uris, created_at: new Date(0), expires_at: null },
+    registered: {
+      ...{
+        client_id: CONSOLE_CLIENT_ID,
+        client_name: 'the Adsweep console',
+        redirect_uris,
+        scope: permissions.join(' '),
+      },
+      ...{ application_type: 'web', grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+      token_endpoint_auth_method: 'none',
+    },
+  };
+}
+
 /** The stored hash of a client's secret: secrets are long and random, so a slow hash is not needed. */
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 

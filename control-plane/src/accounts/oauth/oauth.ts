@@ -5,7 +5,14 @@ import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import type { Store } from '../../platform/store.ts';
 import { type ApiKeyRecord, isExpired } from '../keys/api-key.ts';
 import type { AddressLimit, LimitByAddress } from '../rate-limit/limit-by-address.ts';
-import { clientMetadata, hashSecret, type OAuthClientRecord, redirectUriProblem } from './oauth-client.ts';
+import {
+  CONSOLE_CLIENT_ID,
+  clientMetadata,
+  consoleClient,
+  hashSecret,
+  type OAuthClientRecord,
+  redirectUriProblem,
+} from './oauth-client.ts';
 import { oauthClientRoutes } from './oauth-client-routes.ts';
 import { type OAuthClientStore, oauthClientStore } from './oauth-client-store.ts';
 import { OAUTH_PATHS } from './oauth-paths.ts';
@@ -59,7 +66,11 @@ export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAut
   const { store, cookieKeys, findKeyById, findCallerByKey, countToken, limitByAddress } = needs;
   const { outboxFilled, failed, rememberedMs } = needs;
   const [clients, records] = [oauthClientStore(store), oauthRecordStore(store)];
-  const findClient = rememberBriefly((id) => clients.findById(id, new Date()), rememberedMs);
+  const ofConsole = consoleClient(publicUrl, PERMISSIONS);
+  const findClient = rememberBriefly(
+    async (id) => (id === CONSOLE_CLIENT_ID ? ofConsole : clients.findById(id, new Date())),
+    rememberedMs,
+  );
   const findKey = async (id: string): Promise<ApiKeyRecord | null> => {
     const key = await findKeyById(id);
     return key && !isExpired(key, new Date()) ? key : null;

@@ -4,7 +4,7 @@ import { errors } from 'oidc-provider';
 import { type Caller, PERMISSIONS } from '../../http/caller.ts';
 import type { SignInAnswer } from '../../http/serve-oauth.ts';
 import type { ApiKeyRecord } from '../keys/api-key.ts';
-import type { OAuthClientRecord } from './oauth-client.ts';
+import { CONSOLE_CLIENT_ID, type OAuthClientRecord } from './oauth-client.ts';
 import type { ShownClient, signInPages } from './sign-in-pages.ts';
 import { maySignIn, type TokenOwners } from './token-caller.ts';
 
@@ -114,6 +114,6 @@ function shownClient(client: OAuthClientRecord, redirectUri: string): ShownClien
   return {
     name: client.name,
     returnsTo: origin === 'null' ? protocol : origin,
-    isRegistered: client.organization_id === null,
+    isRegistered: client.organization_id === null && client._id !== CONSOLE_CLIENT_ID,
   };
 }

@@ -34,7 +34,8 @@ export function pager(
   path: string,
   { page, pages, total, limit }: Listed<unknown>,
   noun: string,
-): Html {
+): Html | null {
+  if (total === 0) return null;
   const to = (target: number) => {
     const other = new URLSearchParams(query);
     for (const name of ['done', 'page']) other.delete(name);
