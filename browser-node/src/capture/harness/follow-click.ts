@@ -8,13 +8,14 @@ import { settle } from '../session/settle.ts';
 import { withoutFragment } from '../session/urls.ts';
 import { clickAsVisitor, type Point } from '../session/visitor-click.ts';
 import type { SeenFrame } from './choose-creative.ts';
+import { frameUnder } from './clickables.ts';
 import { FeltClicks } from './felt-clicks.ts';
 import { type CreativePage, hasNavigatedAway, markAsLanding } from './harness-page.ts';
 import type { MeasuredFrame } from './measure-frames.ts';
 import type { StoppedLoad } from './page-loads.ts';
 
 const CHECK_EVERY_MS = 50;
-/** How often a point is clicked whose frame does not notice it. */
+/** How often a point is clicked whose frame does not notice it in time. */
 const TRIES_MAX = 3;
 /** Loads in the creative's place that are opened per click: a tab-under has one beside the tab that opens. */
 const IN_PLACE_MAX = 3;
@@ -49,7 +50,7 @@ export async function followClick(capture: MemberCapture, harness: CreativePage,
   return tabs.all.length > openBefore.size || hasNavigatedAway(harness);
 }
 
-/** Clicks the points until something opens. A click that does not reach what is at its point is repeated. */
+/** Clicks the points until something opens. A click that does not reach what is at its point, or not in time, is repeated. */
 async function clickPoints(
   capture: MemberCapture,
   harness: CreativePage,
@@ -66,22 +67,25 @@ async function clickPoints(
       await ending.race(felt.expect(point));
       visit.click();
       harness.pageLoads.follow(kept);
-      if (await makesBusy(capture, harness, point)) return;
+      const isHandled = await click(capture, harness, point);
       await waitFor(isOpening, underLoad(capture, CLICK_MS));
-      if (isOpening()) return;
-      isFelt = await ending.race(felt.isFelt(point));
+      const shown = frameUnder(frames, point)?.at.session ?? harness.tab.tab.session;
+      // What spins when it is clicked opens nothing; what another frame held up is clicked again.
+      if (isOpening() || capture.busyDocuments.has(shown)) return;
+      isFelt = isHandled && (await ending.race(felt.isFelt(point)));
     }
     isLost ||= isFelt === false;
   }
   if (isLost) notes.push(note('click'));
 }
 
-/** Clicks a point; whether scripts had to be stopped because they did not handle the click in time. */
-async function makesBusy(capture: MemberCapture, { tab, hasTouch }: CreativePage, point: Point): Promise<boolean> {
+/** Clicks a point; whether that was handled in time. Scripts that hold it up are stopped. */
+async function click(capture: MemberCapture, { tab, hasTouch }: CreativePage, point: Point): Promise<boolean> {
   const { ending } = capture;
   const clicking = withDeadline(clickAsVisitor(tab, hasTouch, point), underLoad(capture, CLICKED_MS), 'a click');
   const isLate = await ending.race(clicking.then(() => false).catch((error) => error instanceof DeadlineError));
-  return isLate === true && (await ending.race(stopBusyScripts(capture))) === true;
+  if (isLate) await ending.race(stopBusyScripts(capture));
+  return !isLate;
 }
 
 /** Resolves when `holds` returns true, or after `ms`. */
