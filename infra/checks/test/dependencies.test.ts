@@ -129,6 +129,9 @@ describe('the bill of materials', () => {
     assert.deepEqual(part([{ expression: '(MIT OR Apache-2.0)' }]), []);
     assert.deepEqual(part([{ license: { id: 'SSPL-1.0' } }]), ['a@1: the licence SSPL-1.0 is not in the list']);
     assert.deepEqual(part([]), ['a@1: the licence is missing']);
+    const read = (ref: string) => componentBreaches({ 'bom-ref': ref, hashes, licenses: [] });
+    assert.deepEqual(read('ssh2@1.17.0'), [], 'its licence was read by hand');
+    assert.equal(read('ssh2@2.0.0').length, 1, 'that of another version was not');
     assert.deepEqual(part([{ license: { id: 'MIT' } }], {}), ['a@1: no checksum in package-lock.json']);
   });
 });
