@@ -33,7 +33,7 @@ export const nowPage: PageRoute = {
 ${scans && card('Latest scans', scans.latest.items.length > 0 ? scanTable(visit, scans.latest.items) : empty('No scans yet', 'The first one takes a minute.', may('scans.write') && linkButton('New scan', link('/scans/new'), 'main')), { region: 'latest', count: html`<a href="${link('/scans')}">all</a>` })}`;
     return {
       title: 'Now',
-      everySeconds: 5,
+      everySeconds: 10,
       actions: may('scans.write') && linkButton('New scan', link('/scans/new'), 'main'),
       body,
     };

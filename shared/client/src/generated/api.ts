@@ -3489,6 +3489,11 @@ export interface components {
         TakeDownIn: {
             reason: string;
         };
+        /**
+         * @example {
+         *       "days": 7
+         *     }
+         */
         PolicyPreviewIn: {
             days: number;
             campaign_ids?: string[];
