@@ -2,8 +2,6 @@ import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AnsweredRequest } from './http/request-lifecycle.ts';
-import { SEVERITIES } from './reference/tags/system-tag.ts';
-import { CLASS_NAMES } from './scan/class-names.ts';
 
 /** The process's registry, and what measures requests; labels come from closed sets. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -36,6 +34,10 @@ export function createMetrics() {
 /** The metrics of the work on scans: submissions, leases, attempts, the queue, the analysis. Labels are closed sets; a scrape reads no store. */
 export type WorkMetrics = ReturnType<typeof workMetrics>;
 
+/** The names of the priority classes in metrics, highest first. */
+export const CLASS_NAMES = ['interactive', 'bulk', 'campaign'] as const;
+
+const SEVERITIES = ['high', 'medium', 'low'] as const;
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
 const LATE_CALLS = ['alone', 'loaded', 'members', 'upload', 'complete', 'fail', 'release'] as const;
 const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'expired', 'dropped'] as const;

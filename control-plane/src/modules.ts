@@ -9,6 +9,7 @@ export const modules: [name: string, ...paths: string[]][] = [
   ['analysis', 'analysis/**'],
   ['node API', 'crawling/{node-api/**,*.ts}'],
   ['leases', 'crawling/leases/**'],
+  ['scaler, plan', 'crawling/{scaler,plan}/**'],
   ['captures, fleet, retention', 'crawling/{captures,fleet,retention}/**'],
   ['queue', 'crawling/queue/**'],
   ['reports', 'scanning/{reports/**,*.ts}'],

@@ -1,5 +1,4 @@
-import type { WorkMetrics } from '../metrics.ts';
-import { CLASS_NAMES } from './class-names.ts';
+import { CLASS_NAMES, type WorkMetrics } from '../metrics.ts';
 import type { ScanRecord } from './scan.ts';
 import { usageKindOf } from './usage-kind.ts';
 

@@ -1,7 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { WorkMetrics } from '../../metrics.ts';
+import { CLASS_NAMES, type WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
-import { CLASS_NAMES } from '../../scan/class-names.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { PRIORITY_CLASSES } from '../queue/queue-shards.ts';
 import { desiredNodes, slotsPerNode } from './desired-nodes.ts';
