@@ -11,7 +11,6 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { validNotes } from '@adsweep/shared/capture/notes.ts';
 import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
 import { showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
-import type { StoredPart } from '../../crawling/captures/body-store.ts';
 import { attemptOf, type ReadContents, type ReadPackedCapture } from '../../crawling/captures/capture-record.ts';
 import { JsonListReader } from '../../platform/json-list.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
@@ -33,6 +32,8 @@ export type PackedScan = {
 
 /** Where the evidence of a scan is read. */
 export type EvidenceSources = { readPackedCapture: ReadPackedCapture; bodies: ReadContents };
+
+type StoredPart = Parameters<ReadContents['packed']>[1][number];
 
 /** Where each part is stored. */
 const PARTS: [need: Need, part: StoredPart][] = [

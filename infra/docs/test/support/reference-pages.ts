@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client';
 import { createMetrics as nodeMetrics } from '../../../../browser-node/src/metrics.ts';
 import { EVENT_TYPES } from '../../../../control-plane/src/delivery/webhooks/event-types.ts';
 import { ERRORS } from '../../../../control-plane/src/http/errors.ts';
@@ -101,7 +100,7 @@ itself (\`adsweep_process_...\`, \`adsweep_nodejs_...\`) are the same everywhere
 /** `labelNames` is not in the types of prom-client. */
 type Declared = { name: string; help: string; labelNames?: string[]; constructor: { name: string } };
 
-function metricsTable(registry: Registry, common: Set<string>): string {
+function metricsTable(registry: ReturnType<typeof createRegistry>, common: Set<string>): string {
   const rows = (registry.getMetricsAsArray() as unknown as Declared[])
     .filter(({ name }) => !common.has(name))
     .map((metric) => [
