@@ -1,4 +1,5 @@
-import type { Document, Store } from '../../src/platform/store.ts';
+import type { Store } from '../../src/platform/store.ts';
+import { wrappedStore } from './wrapped-store.ts';
 
 const WRITES = new Set([
   ...['insertOne', 'insertMany', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany', 'bulkWrite'],
@@ -17,32 +18,20 @@ export function mortalStore(store: Store, writes: number, isWritten: boolean): {
   const requireAlive = () => {
     if (left <= 0) throw new Killed('the process is dead');
   };
-  const collection = (name: string) =>
-    new Proxy(store.collection<Document>(name), {
-      get: (target, method: string) => {
-        const own = target[method as 'findOne'] as unknown;
-        if (typeof own !== 'function') return own;
-        const call = own.bind(target) as (...of: unknown[]) => unknown;
-        if (!WRITES.has(method)) {
-          return (...of: unknown[]) => {
-            requireAlive();
-            return call(...of);
-          };
-        }
-        return async (...of: unknown[]) => {
-          requireAlive();
-          left -= 1;
-          if (left > 0 || isWritten) {
-            const result = await call(...of);
-            requireAlive();
-            return result;
-          }
-          throw new Killed('the process is dead');
-        };
-      },
-    });
+  const write = async (make: () => unknown) => {
+    requireAlive();
+    left -= 1;
+    if (left <= 0 && !isWritten) throw new Killed('the process is dead');
+    const result = await make();
+    requireAlive();
+    return result;
+  };
   return {
-    store: { ...store, collection: collection as unknown as Store['collection'] },
+    store: wrappedStore(store, ({ method, make }) => {
+      if (WRITES.has(method)) return write(make);
+      requireAlive();
+      return make();
+    }),
     isDead: () => left <= 0,
   };
 }

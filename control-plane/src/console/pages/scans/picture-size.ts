@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { webpSize } from '@adsweep/shared/capture/picture-size.ts';
 import type { Answer } from '../../../http/route.ts';
 
 /** The bytes of a WebP file in which its size is. */
@@ -9,7 +10,7 @@ export async function pictureSize(open: () => Promise<Answer>): Promise<{ width:
   const answer = await open().catch(() => null);
   if (answer?.status !== 200) return null;
   const { body } = answer;
-  return sizeInHead(Buffer.isBuffer(body) ? body : await headOf(body as Readable));
+  return webpSize(Buffer.isBuffer(body) ? body : await headOf(body as Readable));
 }
 
 async function headOf(stream: Readable): Promise<Buffer> {
@@ -22,21 +23,4 @@ async function headOf(stream: Readable): Promise<Buffer> {
     if (bytes >= HEAD_BYTES) break;
   }
   return Buffer.concat(chunks);
-}
-
-/** Reads the header of the lossy, the lossless or the extended format. */
-export function sizeInHead(head: Buffer): { width: number; height: number } | null {
-  if (head.length < HEAD_BYTES || head.toString('latin1', 8, 12) !== 'WEBP') return null;
-  switch (head.toString('latin1', 12, 16)) {
-    case 'VP8 ':
-      return { width: head.readUInt16LE(26) & 0x3fff, height: head.readUInt16LE(28) & 0x3fff };
-    case 'VP8L': {
-      const bits = head.readUInt32LE(21);
-      return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
-    }
-    case 'VP8X':
-      return { width: head.readUIntLE(24, 3) + 1, height: head.readUIntLE(27, 3) + 1 };
-    default:
-      return null;
-  }
 }
