@@ -32,7 +32,9 @@ export function serveConsole({ answer }: ConsoleSurface): Middleware {
       const bytes = await readBytes(stream, bytesMax).catch((error: unknown) => {
         throw error instanceof BodyTooLarge ? new ApiError('request_too_large', error.message) : error;
       });
-      return new URLSearchParams(bytes.toString('utf8'));
+      // A browser sends the ends of lines of a text area as CRLF, whatever they were.
+      const sent = new URLSearchParams(bytes.toString('utf8'));
+      return new URLSearchParams([...sent].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]));
     };
     const query = new URLSearchParams(context.querystring);
     const answered = await answer({

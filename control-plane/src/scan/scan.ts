@@ -205,7 +205,7 @@ export const QUEUE_FIELDS = [
 /** The fields of a scan that the queue needs; the target is left out, because it may be large. */
 export type ScanInQueue = Pick<ScanRecord, (typeof QUEUE_FIELDS)[number]>;
 
-/** The fields of {@link ListedScan}. */
+/** The fields of {@link ListedScan}; of tags, the slugs are enough. */
 export const LISTED_FIELDS = [
   '_id',
   'report_token',
@@ -228,8 +228,9 @@ export const LISTED_FIELDS = [
   'network',
   'network_host',
   'classification',
+  'tags.tag_slug',
   'created_at',
-] as const satisfies (keyof ScanRecord)[];
+] as const satisfies (keyof ScanRecord | 'tags.tag_slug')[];
 
 /** The fields of {@link DiscoveredScan}; of tags, the slugs are enough. */
 export const DISCOVERED_FIELDS = [
@@ -252,4 +253,6 @@ export type DiscoveredScan = Pick<
 export type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
 
 /** A scan as a row of a list. */
-export type ListedScan = Pick<ScanRecord, (typeof LISTED_FIELDS)[number]>;
+export type ListedScan = Pick<ScanRecord, Exclude<(typeof LISTED_FIELDS)[number], 'tags.tag_slug'>> & {
+  tags: Pick<ScanTag, 'tag_slug'>[];
+};

@@ -134,6 +134,24 @@ describe('the console in a browser', () => {
     await context.close();
   });
 
+  test('saves what a form was loaded with as it was, whatever characters it has', async () => {
+    const named = {
+      name: 'ads \u{1f469}\u200d\u{1f467} \u200fعرض مَجَّانِيّ\u200f \u2067x\u2069',
+      description: 'one\u00ad\ufeff',
+    };
+    const { body: set } = await api.post('/api/v1/policy-sets', {
+      ...named,
+      entries: [{ rule_type: 'tag', tag_slug: 'auto_redirect' }],
+    });
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/policies/${set.id}`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('status').filter({ hasText: 'Saved' }).waitFor();
+    assert.partialDeepStrictEqual((await api.get(`/api/v1/policy-sets/${set.id}`)).body, named);
+    await context.close();
+  });
+
   test('says the price while a scan is filled in', async () => {
     const context = await signedIn({ viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();

@@ -22,19 +22,12 @@ export function action(
   visit: Visit,
   { label, method, path, body, done, back, tone = 'plain', asks, key }: Action,
 ): Html {
-  const fields = html`${visit.token()}${hidden('method', method)}${hidden('path', path)}${body !== undefined && hidden('body', asciiJson(body))}${hidden('done', done)}${hidden('back', back)}`;
+  const fields = html`${visit.token()}${hidden('method', method)}${hidden('path', path)}${body !== undefined && hidden('body', JSON.stringify(body))}${hidden('done', done)}${hidden('back', back)}`;
   const form = (submit: Html) =>
     html`<form class="action" method="post" action="${visit.link('/act')}">${fields}${submit}</form>`;
   if (asks === undefined) return form(button(label, { tone, ...(key !== undefined && { key }) }));
   return html`<details class="asks"><summary class="button ${tone}">${label}</summary><div class="question"><p>${asks}</p>${form(button('Yes', { tone }))}</div></details>`;
 }
-
-/** JSON in ASCII alone: invisible characters, which pages show as their code points, stay what they are. */
-export const asciiJson = (value: unknown, indent = 0): string =>
-  JSON.stringify(value, null, indent).replaceAll(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 
 /** What a page says after an action. */
 export const DONE = {

@@ -1,4 +1,4 @@
-import { type Html, html, type Inserted } from '../../http/pages/html.ts';
+import { fieldValue, type Html, html, type Inserted } from '../../http/pages/html.ts';
 import type { Problems } from './problems.ts';
 
 /** What all fields of a form have. `name`: that of the form; `path`: that of the API's field, if it is another one; `hint`: a sentence. */
@@ -19,6 +19,9 @@ type SelectField = Field & {
   required?: boolean;
 };
 
+/** Fields of words, which may be written from right to left. */
+const TEXTS = ['text', 'search'];
+
 /** The label of a field, its control, and under it what is wrong with it. */
 function around(
   { name, label, path = name, hint, problems }: Field,
@@ -35,7 +38,7 @@ export function textField({ value, type = 'text', placeholder, required, min, ma
   return around(
     field,
     (attributes) =>
-      html`<input ${attributes} type="${type}" value="${value ?? ''}"${placeholder !== undefined && html` placeholder="${placeholder}"`}${required && html` required`}${min !== undefined && html` min="${min}"`}${max !== undefined && html` max="${max}"`} spellcheck="false" autocomplete="${type === 'password' ? 'new-password' : 'off'}">`,
+      html`<input ${attributes} type="${type}"${TEXTS.includes(type) && html` dir="auto"`} value="${fieldValue(value ?? '')}"${placeholder !== undefined && html` placeholder="${placeholder}"`}${required && html` required`}${min !== undefined && html` min="${min}"`}${max !== undefined && html` max="${max}"`} spellcheck="false" autocomplete="${type === 'password' ? 'new-password' : 'off'}">`,
     type === 'number' || type === 'date' ? 'short' : '',
   );
 }
@@ -44,15 +47,15 @@ export function areaField({ value, rows = 4, code, placeholder, required, ...fie
   return around(
     field,
     (attributes) =>
-      html`<textarea ${attributes} rows="${rows}"${code && html` class="code-area"`}${placeholder !== undefined && html` placeholder="${placeholder}"`}${required && html` required`} spellcheck="false" autocomplete="off">
-${value ?? ''}</textarea>`,
+      html`<textarea ${attributes} rows="${rows}"${code && html` class="code-area"`}${placeholder !== undefined && html` placeholder="${placeholder}"`}${required && html` required`} spellcheck="false" autocomplete="off" dir="auto">
+${fieldValue(value ?? '')}</textarea>`,
     'wide-field',
   );
 }
 
 export function selectField({ value, options, required, ...field }: SelectField): Html {
   const one = (option: Option) =>
-    html`<option value="${option.value}"${option.value === (value ?? '') && html` selected`}>${option.label}</option>`;
+    html`<option value="${fieldValue(option.value)}"${option.value === (value ?? '') && html` selected`}>${option.label}</option>`;
   const shown = options.map((entry) =>
     'group' in entry ? html`<optgroup label="${entry.group}">${entry.options.map(one)}</optgroup>` : one(entry),
   );
@@ -63,7 +66,7 @@ type Choice = { name: string; value: string; label: Inserted; checked: boolean; 
 
 /** One of several choices, or one that can be ticked. */
 export const choice = (type: 'checkbox' | 'radio', { name, value, label, checked, hint }: Choice): Html =>
-  html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${checked && html` checked`}><span>${label}${hint !== undefined && html`<small>${hint}</small>`}</span></label>`;
+  html`<label class="choice"><input type="${type}" name="${name}" value="${fieldValue(value)}"${checked && html` checked`}><span>${label}${hint !== undefined && html`<small>${hint}</small>`}</span></label>`;
 
 /** Choices that belong together. */
 export const choices = (legend: string, all: Html[], wrong: string[] = []): Html =>
@@ -72,7 +75,7 @@ export const choices = (legend: string, all: Html[], wrong: string[] = []): Html
 export const hidden = (name: string, value: string | number | null | undefined): Html | null =>
   value === null || value === undefined || value === ''
     ? null
-    : html`<input type="hidden" name="${name}" value="${value}">`;
+    : html`<input type="hidden" name="${name}" value="${fieldValue(value)}">`;
 
 /** A button that sends its form. */
 export const button = (
@@ -84,7 +87,7 @@ export const button = (
     key,
   }: { name?: string; value?: string; tone?: 'main' | 'plain' | 'danger'; key?: string } = {},
 ): Html =>
-  html`<button class="button ${tone}"${name !== undefined && html` name="${name}"`}${value !== undefined && html` value="${value}"`}${key !== undefined && html` data-key="${key}"`}>${label}</button>`;
+  html`<button class="button ${tone}"${name !== undefined && html` name="${name}"`}${value !== undefined && html` value="${fieldValue(value)}"`}${key !== undefined && html` data-key="${key}"`}>${label}</button>`;
 
 /** A link that looks like a button. */
 export const linkButton = (label: Inserted, href: string, tone: 'main' | 'plain' = 'plain'): Html =>

@@ -6,7 +6,16 @@ import { nextMoment, type SchedulePlan } from '../../scanning/schedules/next-mom
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
-import { areaField, button, choice, choices, linkButton, selectField, textField } from '../components/fields.ts';
+import {
+  areaField,
+  button,
+  choice,
+  choices,
+  hidden,
+  linkButton,
+  selectField,
+  textField,
+} from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, facts, pager, table, tile } from '../components/tables.ts';
 import { agoWords, chip, counted, number, short, showTime } from '../components/texts.ts';
@@ -534,7 +543,7 @@ ${
         ),
         problems.of('campaign_type'),
       )
-    : html`<input type="hidden" name="kind" value="${fields.kind}">`
+    : hidden('kind', fields.kind)
 }
 ${areaField({ name: 'target', label: 'Address or markup', path: targetPath, value: fields.target, rows: 3, code: true, required: true, problems })}
 <div class="grid">${textField({ name: 'countries', label: 'Countries', path: 'country_codes', value: fields.countries, placeholder: 'US, DE', required: true, hint: 'Two-letter codes.', problems })}

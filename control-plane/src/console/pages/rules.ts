@@ -2,8 +2,8 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
-import { action, asciiJson } from '../components/actions.ts';
-import { areaField, button, linkButton, selectField, textField } from '../components/fields.ts';
+import { action } from '../components/actions.ts';
+import { areaField, button, hidden, linkButton, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, table, tile } from '../components/tables.ts';
 import { chip, counted, number, short, showTime } from '../components/texts.ts';
@@ -109,15 +109,26 @@ const fieldsOf = (form: URLSearchParams): RuleFields => {
       target: form.get('target') ?? 'page',
       tag_slug: form.get('tag_slug') ?? '',
     },
-    config: form.get('config') ?? asciiJson(TYPES[type as Rule['rule_type']]?.config ?? {}, 2),
+    config: form.get('config') ?? readableJson(TYPES[type as Rule['rule_type']]?.config ?? {}),
     scans: form.get('scans') ?? '',
   };
 };
 
 const fieldsOfRule = (rule: Rule): RuleFields => ({
   ...{ name: rule.name, rule_type: rule.rule_type, target: rule.target, tag_slug: rule.tag_slug ?? '' },
-  ...{ config: asciiJson(rule.config, 2), scans: '' },
+  ...{ config: readableJson(rule.config), scans: '' },
 });
+
+/** JSON to be read and changed: its invisible characters are escapes. */
+const readableJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu, (char) =>
+    char === '\n'
+      ? char
+      : char
+          .split('')
+          .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+          .join(''),
+  );
 
 /** The configuration in the form; what is no JSON is sent as a text, so that the API says what it expects. */
 function configOf(text: string): unknown {
@@ -210,7 +221,7 @@ function workbench(
   const mayChange = may('custom_rules.manage') && rule?.scope !== 'system';
   const types = Object.entries(TYPES).map(([value, { label }]) => ({ value, label }));
   const type = rule
-    ? html`<input type="hidden" name="rule_type" value="${fields.rule_type}">`
+    ? hidden('rule_type', fields.rule_type)
     : selectField({ name: 'rule_type', label: 'Type', value: fields.rule_type, options: types, problems });
   const targets = ['page', 'creative', 'creative_and_page'].map((value) => ({
     value,

@@ -46,14 +46,24 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char]!);
 
-/**
- * Replaces invisible characters and those that change the direction of text (control, format, private use, lone surrogates) with their
- * code points, such as `[U+202E]`: with them, a hostile title could look like another one. Scripts and emoji need the joiners, which stay.
- */
+/** Invisible characters and those that change the direction of text: control, format, private use, lone surrogates. Scripts and emoji need the joiners, which are none. */
+const INVISIBLE = /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+
+const hexOf = (char: string): string => char.codePointAt(0)!.toString(16).toUpperCase();
+
+/** Replaces invisible characters with their code points, such as `[U+202E]`: with them, a hostile title could look like another one. */
 const showInvisible = (text: string): string =>
-  text.replace(
-    /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu,
-    (char) => `[U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`,
+  text.replace(INVISIBLE, (char) => `[U+${hexOf(char).padStart(4, '0')}]`);
+
+/**
+ * The value of a field of a form, in a double-quoted attribute or a text area: it comes back as it is, with its invisible characters, which are
+ * written as references. A reference to one of U+0080 to U+009F would be another character, so these stay.
+ */
+export const fieldValue = (value: string | number): Html =>
+  new Markup(
+    escapeMarkup(String(value)).replace(INVISIBLE, (char) =>
+      /[\u0080-\u009f]/.test(char) ? char : `&#x${hexOf(char)};`,
+    ),
   );
 
 /** The paths of the files that every page loads. */

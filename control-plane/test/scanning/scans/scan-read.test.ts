@@ -290,6 +290,19 @@ describe('reading scans', () => {
     ]);
   });
 
+  test('a list names what was found, each tag once, the most severe first, without those whose definition is archived', async () => {
+    const slugs = ['creative_interactive', 'back_button', 'auto_redirect', 'back_button', 'autosound'];
+    const scan = finished({ tags: slugs.map((slug) => tag(slug)) });
+    await api.tags.setArchived(builtInTag('autosound')!, new Date(), new Date());
+    await read(scan);
+    const { items } = (await api.get(`/api/v1/scans?scan_id=${scan._id}&date_from=2026-03-01`)).body;
+    assert.deepEqual(items[0].tags, [
+      { tag_slug: 'auto_redirect', display_name: 'Automatic redirect', severity: 'high' },
+      { tag_slug: 'back_button', display_name: 'Back button hijack', severity: 'medium' },
+      { tag_slug: 'creative_interactive', display_name: 'Interactive creative', severity: 'low' },
+    ]);
+  });
+
   test('a scan that does not exist gives 404 for any form of id', async () => {
     for (const id of ['x', '00000000-0000-0000-0000-000000000000', '%00', '$ne', 'a'.repeat(5000)])
       assert.equal((await api.get(`/api/v1/scans/${id}`)).status, 404, id);

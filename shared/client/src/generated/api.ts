@@ -2636,6 +2636,13 @@ export interface components {
             is_vast: boolean;
             emulator_display_name: string;
             emulator_category: string;
+            /** @description What was found, each tag once, the most severe first. */
+            tags: {
+                tag_slug: string;
+                display_name: string;
+                /** @enum {unknown} */
+                severity: "high" | "medium" | "low";
+            }[];
         };
         Error: {
             detail: string;

@@ -1,4 +1,4 @@
-import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
+import { isFinished, SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { countryName, durationWords, STATUSES } from '../../../scanning/reports/words.ts';
@@ -7,7 +7,7 @@ import type { Listed, Schemas } from '../../api/schemas.ts';
 import { hidden, linkButton, selectField, textField } from '../../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../../components/problems.ts';
 import { empty, pager, table } from '../../components/tables.ts';
-import { short, showTime, statusChip } from '../../components/texts.ts';
+import { chip, short, showTime, statusChip } from '../../components/texts.ts';
 import type { PageRoute, Visit } from '../../visit.ts';
 
 type Brief = Schemas['ScanBrief'];
@@ -98,12 +98,23 @@ ${textField({ name: 'date_to', label: 'To', type: 'date', value: value('date_to'
 ${kept.length > 0 && html`<ul class="kept">${kept}</ul>`}</form>`;
 }
 
+/** Rows whose pictures are loaded with the page; others are when they come into view. */
+const AT_ONCE = 12;
+
+/** The worst finding of a scan, and how many more it has. */
+function showFindings({ tags: [worst, ...more], status }: Brief): Html | null {
+  if (!worst) return isFinished(status) ? html`<span class="quiet">none</span>` : null;
+  const names = more.map(({ display_name }) => short(display_name, 60)).join(', ');
+  return html`${chip(worst.severity, short(worst.display_name, 40))}${more.length > 0 && html` <span class="quiet" title="${names}">+${more.length}<span class="unseen"> more: ${names}</span></span>`}`;
+}
+
 /** Scans as rows, each with its picture. */
 export function scanTable({ link, now }: Visit, scans: readonly Brief[]): Html {
-  const rows = scans.map((scan) => [
-    html`<a class="shot-cell" href="${link(`/scans/${scan.id}`)}" tabindex="-1" aria-hidden="true">${scan.screenshot_url !== '' && html`<img src="${link(`/scans/${scan.id}/${pictureOf(scan)}`, { w: 160 })}" alt="" loading="lazy" width="80" height="50">`}</a>`,
+  const rows = scans.map((scan, row) => [
+    html`<a class="shot-cell" href="${link(`/scans/${scan.id}`)}" tabindex="-1" aria-hidden="true">${scan.screenshot_url !== '' && html`<img src="${link(`/scans/${scan.id}/${pictureOf(scan)}`, { w: 160 })}" alt="" loading="${row < AT_ONCE ? 'eager' : 'lazy'}" width="80" height="50">`}</a>`,
     html`<a class="row-link" href="${link(`/scans/${scan.id}`)}"><bdi>${short(targetWords(scan), 110)}</bdi></a><span class="meta">${kindWords(scan)}${scan.campaign_name !== null && html` · <bdi>${short(scan.campaign_name, 40)}</bdi>`}</span>`,
     statusChip(scan.status),
+    showFindings(scan),
     html`${countryName(scan.country_code)}<span class="meta"><bdi>${scan.emulator_display_name}</bdi></span>`,
     scan.elapsed_ms > 0 ? durationWords(scan.elapsed_ms) : '',
     showTime(scan.created_at, now),
@@ -114,6 +125,7 @@ export function scanTable({ link, now }: Visit, scans: readonly Brief[]): Html {
       { label: 'Picture', kind: 'unseen' },
       { label: 'Target' },
       { label: 'State' },
+      { label: 'Findings' },
       { label: 'From' },
       { label: 'Took', kind: 'number' },
       { label: 'Requested', kind: 'number' },

@@ -14,7 +14,7 @@ import { isInProgress, verdictOf } from '../../../scanning/reports/verdict.ts';
 import { at, withQuery } from '../../api/console-api.ts';
 import type { Listed, Schemas } from '../../api/schemas.ts';
 import { action } from '../../components/actions.ts';
-import { linkButton } from '../../components/fields.ts';
+import { linkButton, textField } from '../../components/fields.ts';
 import { card, facts, table } from '../../components/tables.ts';
 import { number, short, shortId, showTime } from '../../components/texts.ts';
 import type { PageRoute, Visit } from '../../visit.ts';
@@ -187,7 +187,7 @@ export const comparePage: PageRoute = {
   handle: async (visit) => {
     const { query, link } = visit;
     const ids = ['a', 'b'].map((name) => query.get(name) ?? '');
-    const form = html`<form class="filters card" method="get" action="${link('/scans/compare')}">${['a', 'b'].map((name, index) => html`<div class="field"><label for="${name}">${index === 0 ? 'One scan' : 'The other'}</label><input id="${name}" name="${name}" value="${ids[index]!}" spellcheck="false" placeholder="id of a scan"></div>`)}<div class="filter-buttons"><button class="button main">Compare</button></div></form>`;
+    const form = html`<form class="filters card" method="get" action="${link('/scans/compare')}">${['a', 'b'].map((name, index) => textField({ name, label: index === 0 ? 'One scan' : 'The other', value: ids[index]!, placeholder: 'id of a scan' }))}<div class="filter-buttons"><button class="button main">Compare</button></div></form>`;
     if (ids.some((id) => id === ''))
       return { title: 'Compare two scans', above: html`<a href="${link('/scans')}">Scans</a>`, body: form };
     const both = await Promise.all(ids.map((id) => readAnswers(visit, id)));

@@ -9,6 +9,7 @@ import { scanLinks } from '../../../scan/scan-links.ts';
 import type { CampaignWords } from '../request/find-campaign.ts';
 import { childScanId } from '../request/new-child-scan.ts';
 import { type EvidenceLanding, NO_SCAN_EVIDENCE, type ScanEvidence } from './evidence.ts';
+import { type FindTagWords, presentTagNames } from './present-tag.ts';
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import { timingOf } from './timing.ts';
 
@@ -71,8 +72,13 @@ export function presentCreated(
   };
 }
 
-/** A scan as a row of a list. */
-export function presentBrief(scan: ListedScan, publicUrl: string, campaign: CampaignWords | null): PresentedBrief {
+/** A scan as a row of a list. `tagWords` finds the definitions of its tags. */
+export function presentBrief(
+  scan: ListedScan,
+  publicUrl: string,
+  campaign: CampaignWords | null,
+  tagWords: FindTagWords,
+): PresentedBrief {
   const emulator = findEmulator(scan.emulator_id);
   return {
     ...presentShared(scan, publicUrl, campaign),
@@ -81,6 +87,7 @@ export function presentBrief(scan: ListedScan, publicUrl: string, campaign: Camp
     is_vast: scan.target.kind === 'vast_tag',
     emulator_display_name: emulator?.display_name ?? '',
     emulator_category: emulator?.category ?? '',
+    tags: presentTagNames(scan, tagWords),
   };
 }
 

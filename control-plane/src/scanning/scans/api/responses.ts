@@ -242,6 +242,10 @@ export const ScanBriefSchema = Type.Object(
     is_vast: Type.Boolean(),
     emulator_display_name: Type.String(),
     emulator_category: Type.String(),
+    tags: Type.Array(
+      Type.Object({ tag_slug: Type.String(), display_name: Type.String(), severity: Type.Enum(SEVERITIES) }),
+      { description: 'What was found, each tag once, the most severe first.' },
+    ),
   },
   { title: 'ScanBrief' },
 );

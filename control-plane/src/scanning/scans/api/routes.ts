@@ -70,7 +70,7 @@ function listRoute(parts: ScanParts): Route<Caller> {
       const { group_id: groupId } = query;
       const campaigns = groupId === undefined ? null : await parts.campaignsInGroup(organizationId, groupId);
       const question = listQuestion(query, { isInService, campaigns });
-      return ok(await readPage(parts, organizationId, question, query));
+      return ok(await readPage(parts, caller, question, query));
     },
   });
 }
@@ -89,24 +89,24 @@ const PageOfScansQuery = Type.Object(
   { additionalProperties: false },
 );
 
-type RowParts = Pick<ScanParts, 'scans' | 'campaignWordsOf' | 'publicUrl'>;
+type RowParts = Pick<ScanParts, 'scans' | 'campaignWordsOf' | 'tagWordsFor' | 'publicUrl'>;
 
-/** Scans as rows of a list, with the names of their campaigns. */
-async function presentRows({ campaignWordsOf, publicUrl }: RowParts, organizationId: string, rows: ListedScan[]) {
-  const ids = rows.flatMap(({ campaign_id }) => campaign_id ?? []);
-  const words = await campaignWordsOf(organizationId, [...new Set(ids)]);
-  return rows.map((scan) => presentBrief(scan, publicUrl, words.get(scan.campaign_id ?? '') ?? null));
+/** Scans as rows of a list, with the names of their campaigns and tags. */
+async function presentRows({ campaignWordsOf, tagWordsFor, publicUrl }: RowParts, caller: Caller, rows: ListedScan[]) {
+  const { organizationId } = caller;
+  const ids = new Set(rows.flatMap(({ campaign_id }) => campaign_id ?? []));
+  const slugs = new Set(rows.flatMap(({ tags }) => tags.map(({ tag_slug }) => tag_slug)));
+  const [words, tagWords] = await Promise.all([
+    campaignWordsOf(organizationId, [...ids]),
+    slugs.size === 0 ? () => null : tagWordsFor(organizationId, [...slugs], isOperator(caller)),
+  ]);
+  return rows.map((scan) => presentBrief(scan, publicUrl, words.get(scan.campaign_id ?? '') ?? null, tagWords));
 }
 
-async function readPage(
-  parts: RowParts,
-  organizationId: string,
-  question: ListQuestion,
-  query: PageQuery & CursorQuery,
-) {
+async function readPage(parts: RowParts, caller: Caller, question: ListQuestion, query: PageQuery & CursorQuery) {
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-  const { rows, total, last } = await parts.scans.list(organizationId, question, { ...rowsOf(query), after });
-  const items = await presentRows(parts, organizationId, rows);
+  const { rows, total, last } = await parts.scans.list(caller.organizationId, question, { ...rowsOf(query), after });
+  const items = await presentRows(parts, caller, rows);
   return { ...presentPage(items, total, query), next_cursor: last && encodeCursor(last) };
 }
 
@@ -150,25 +150,20 @@ function childrenRoute(parts: ScanParts): Route<Caller> {
       // The scan itself, which can be large, is not read.
       if ((await parts.scans.countOf(caller.organizationId, [params.id])) === 0) throw notFound('scan');
       const children = await parts.scans.childrenOf(caller.organizationId, params.id);
-      return ok(await pageOfChildren(parts, caller.organizationId, children, query));
+      return ok(await pageOfChildren(parts, caller, children, query));
     },
   });
 }
 
 /** A page of a sweep's ads, which are few; none after a row that is no longer there. */
-async function pageOfChildren(
-  parts: RowParts,
-  organizationId: string,
-  children: ListedScan[],
-  query: PageQuery & CursorQuery,
-) {
+async function pageOfChildren(parts: RowParts, caller: Caller, children: ListedScan[], query: PageQuery & CursorQuery) {
   const { skip, limit } = rowsOf(query);
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
   const at = children.findIndex(({ _id }) => _id === after?.id);
   const from = after ? (at === -1 ? children.length : at + 1) : skip;
   const rows = children.slice(from, from + limit);
   const last = from + limit < children.length ? rows.at(-1) : undefined;
-  const items = await presentRows(parts, organizationId, rows);
+  const items = await presentRows(parts, caller, rows);
   const next_cursor = last ? encodeCursor({ at: last.created_at, id: last._id }) : null;
   return { ...presentPage(items, children.length, query), next_cursor };
 }
