@@ -57,6 +57,13 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the API. 0: any free port.'),
   ADSWEEP_NODE_API_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the node API listens on.' }),
   ADSWEEP_NODE_API_PORT: portSetting(8081, 'Port of the node API. 0: any free port.'),
+  ADSWEEP_SHUTDOWN_DELAY_SECONDS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 300,
+    description:
+      'Seconds after a SIGTERM during which requests are still served while `/readyz` answers 503, so that a balancer in front sends its next ones elsewhere. Requests that have begun by then have up to 3 s more.',
+  }),
   ADSWEEP_NODE_API_TLS_CERTIFICATE: certificateSetting('the node API'),
   ADSWEEP_NODE_API_TLS_KEY: keySetting('the node API'),
   ADSWEEP_NODE_API_TLS_CLIENT_CA: clientCaSetting('the node API'),

@@ -9,7 +9,8 @@ try {
   const config = readConfig();
   const logger = createLogger('control-plane', config.ADSWEEP_LOG_LEVEL);
   const plane = await startControlPlane(config, logger);
-  stopOnSignal(logger, () => plane.stops);
+  // One part waits for balancers to notice.
+  stopOnSignal(logger, () => plane.stops, config.ADSWEEP_SHUTDOWN_DELAY_SECONDS * 1_000 + 4_000);
   announceReady(logger, plane.ports);
   if (plane.storedFirstKey && config.ADSWEEP_PRINT_FIRST_KEY === 'on')
     console.log(`adsweep ready ${plane.publicUrl} key ${config.ADSWEEP_API_KEY}`);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -66,3 +67,36 @@ test('connections that say nothing, or stop before the end of a request, are ans
   for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 408 /);
   assert.ok(performance.now() - started < 15_000, 'Node.js alone looks for late connections every 30 seconds');
 });
+
+test('while it drains, a kept connection gets its answer and ends, and new connections are served', async (t) => {
+  const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
+  t.after(() => server.close(0));
+  server.serve((_, response) => response.end('served'));
+  const kept = connect(server.port, '127.0.0.1');
+  t.after(() => kept.destroy());
+  kept.write(REQUEST);
+  const [first] = await once(kept, 'data');
+  assert.match(String(first), /Connection: keep-alive/i);
+  server.drain();
+  kept.write(REQUEST);
+  assert.match(await text(kept), /Connection: close[\s\S]*served$/i);
+  const fresh = connect(server.port, '127.0.0.1');
+  fresh.write(REQUEST);
+  assert.match(await text(fresh), /served$/);
+});
+
+test('a request under way when it closes is answered, and its connection ends with the answer', async (t) => {
+  const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
+  const { promise: begun, resolve: begin } = Promise.withResolvers<() => void>();
+  server.serve((_, response) => begin(() => response.end('served late')));
+  const socket = connect(server.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write(REQUEST);
+  const answer = await begun;
+  const closed = server.close(60_000);
+  answer();
+  assert.match(await text(socket), /served late$/);
+  await closed;
+});
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
@@ -36,8 +37,8 @@ const NODE_API_GRACE_MS = 1_000;
  */
 export async function startControlPlane(config: Config, logger: Logger): Promise<ControlPlane> {
   const roles = rolesOf(config);
-  const [metrics, draining] = [createMetrics(), new AbortController()];
-  const platform = await openPlatform(config, metrics, logger, draining.signal);
+  const [metrics, draining, closing] = [createMetrics(), new AbortController(), new AbortController()];
+  const platform = await openPlatform(config, metrics, logger, closing.signal);
   const { ADSWEEP_HTTP_HOST: host, ADSWEEP_HTTP_PORT: port } = config;
   const http = await listen(host, port, 'ADSWEEP_HTTP_PORT', { requestMs: API_REQUEST_MS });
   const publicUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || `http://127.0.0.1:${http.port}`;
@@ -66,8 +67,15 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   await waitForRedis(platform);
   const loops = [...apiLoops, ...(await startLoops(domains, others))];
 
+  const stopReady = () => {
+    draining.abort();
+    http.drain();
+    forNodes?.drain();
+  };
   const stops: Stop[] = [
-    ['readiness', () => draining.abort()],
+    ['readiness', stopReady],
+    ['notice to balancers', () => sleep(config.ADSWEEP_SHUTDOWN_DELAY_SECONDS * 1_000)],
+    ['streams and polls', () => closing.abort()],
     ['API', () => http.close(API_GRACE_MS)],
     ['node API', () => forNodes?.close(NODE_API_GRACE_MS)],
     ['loops', async () => void (await Promise.all(loops.map((loop) => loop.stop())))],

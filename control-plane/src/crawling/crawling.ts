@@ -55,7 +55,7 @@ export type CrawlingDomain = ReturnType<typeof crawlingDomain>;
 
 /** Crawl jobs, browser nodes and captures. */
 export function crawlingDomain(
-  { store, disk, redis, wake, broadcast, metrics, logger }: Platform,
+  { store, disk, redis, wake, broadcast, metrics, closing, logger }: Platform,
   { scans, artifacts, reserve, leaseCapOf }: CrawlingNeeds,
   { publicUrl, joinTokens, leaseSecret, shards, scaler = null, retention = KEEP_FOR_EVER }: CrawlingSettings,
 ) {
@@ -85,6 +85,7 @@ export function crawlingDomain(
       draining,
       watchDrains: drains.watch,
       disk,
+      closing,
       redis,
       metrics,
       logger,

@@ -21,7 +21,7 @@ export type Platform = {
   wake: WakeHub;
   broadcast: Broadcast;
   metrics: WorkMetrics;
-  /** Aborts when the process begins to stop. */
+  /** Aborts when the process closes its listeners: streams and polls end then. */
   closing: AbortSignal;
   logger: Logger;
 };

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from './logger.ts';
@@ -10,6 +10,8 @@ import { followTlsFiles, readTlsFiles, type TlsFiles } from './tls-files.ts';
 export type Listening = {
   port: number;
   serve: (handler: RequestListener) => void;
+  /** From now on each answer closes its connection, so that clients make their next one elsewhere; all requests are still answered. */
+  drain: () => void;
   /** Accepts no more connections; closes idle ones at once and the others after `graceMs`. */
   close: (graceMs: number) => Promise<void>;
 };
@@ -58,16 +60,27 @@ export async function listen(
   const early: Parameters<RequestListener>[] = [];
   const keep: RequestListener = (...exchange) => void early.push(exchange);
   server.on('request', keep);
+  const underWay = new Set<ServerResponse>();
+  let draining = false;
+  const drain = () => {
+    draining = true;
+    for (const response of underWay) closeAfter(response);
+  };
   return {
     port: (server.address() as AddressInfo).port,
     serve: (handler) => {
       const answer: RequestListener = (request, response) => {
+        underWay.add(response);
+        response.once('close', () => underWay.delete(response));
+        if (draining) closeAfter(response);
         if (!refuseRequest(request, response)) handler(request, response);
       };
       server.off('request', keep).on('request', answer);
       for (const exchange of early.splice(0)) answer(...exchange);
     },
+    drain,
     close: (graceMs) => {
+      drain();
       unfollow?.();
       return close(server, graceMs);
     },
@@ -90,6 +103,11 @@ export function portProblem(host: string, port: number, setting: string, cause: 
         cause,
       });
   }
+}
+
+/** Has the connection end with this answer, unless its headers were sent already. */
+function closeAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
 async function close(server: Server, graceMs: number): Promise<void> {

@@ -36,6 +36,8 @@ export type NodeApiDependencies = AcquireDependencies &
     /** Calls `drained` when the operator begins to drain the node, until `stop` is called. */
     watchDrains: (nodeId: string, drained: () => void) => Promise<{ stop: () => void }>;
     disk: DiskSpace;
+    /** Aborts when the process closes its listeners: polls that wait are answered then. */
+    closing: AbortSignal;
     metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults'>;
   };
 
@@ -152,6 +154,8 @@ async function acquireWhileConnected(
   const over = new AbortController();
   const end = () => over.abort();
   socket.once('close', end);
+  dependencies.closing.addEventListener('abort', end);
+  if (dependencies.closing.aborted) end();
   const drains = await dependencies.watchDrains(nodeId, end);
   try {
     if (await dependencies.draining.hasLately(nodeId)) return DRAIN;
@@ -170,6 +174,7 @@ async function acquireWhileConnected(
   } finally {
     drains.stop();
     socket.off('close', end);
+    dependencies.closing.removeEventListener('abort', end);
   }
 }
 
