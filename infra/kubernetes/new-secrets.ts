@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newApiKey, newSecret } from '@adsweep/shared/ids.ts';
+
+/**
+ * `node infra/kubernetes/new-secrets.ts [folder] | kubectl -n adsweep create -f -`: a Secret with everything that a farm needs, newly made. The
+ * files of the folder are keys of it too, and win: `mongodb-url`, `redis-url` and `s3-secret-key` of a large farm.
+ */
+export function newSecrets(own: Record<string, string> = {}): Record<string, string> {
+  const redisPassword = newSecret(32).replaceAll(/[-_]/g, 'A');
+  return {
+    'api-key': newApiKey(),
+    'node-token': newSecret(32),
+    'lease-secret': newSecret(32),
+    'ticket-secret': newSecret(32),
+    'secrets-key': newSecret(32),
+    'metrics-token': newSecret(32),
+    'redis-url': `redis://:${redisPassword}@redis:6379`,
+    'redis.conf': `requirepass ${redisPassword}\nappendonly yes\nsave ""\nmaxmemory-policy noeviction\ndir /data\n`,
+    ...own,
+  };
+}
+
+if (import.meta.main) {
+  const [folder] = process.argv.slice(2);
+  const files = folder === undefined ? [] : readdirSync(folder);
+  const own = Object.fromEntries(files.map((name) => [name, readFileSync(join(folder!, name), 'utf8').trimEnd()]));
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'secrets' }, stringData: newSecrets(own) };
+  console.log(JSON.stringify(secret, null, 2));
+}
