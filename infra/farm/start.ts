@@ -38,6 +38,7 @@ async function main(): Promise<void> {
   try {
     const { baseUrl, localUrl, apiKey } = await farm.start();
     say(`adsweep ready ${baseUrl} key ${apiKey}`);
+    if (process.env.ADSWEEP_CONSOLE !== 'off') say(`  open ${baseUrl}/console and sign in with the key above`);
     if (config.ADSWEEP_DEMO === 1) {
       await demoScan(localUrl, apiKey, say).then((url) => keepReport(url, config.ADSWEEP_DATA_DIR), reportDemoFailure);
       if (!stopping)

@@ -114,6 +114,7 @@ function listenForNodes(config: Config, logger: Logger): Promise<Listening> {
 function settingsOf(config: Config, publicUrl: string, proxyUrl: string): Settings {
   return {
     publicUrl,
+    hasConsole: config.ADSWEEP_CONSOLE === 'on',
     dataDir: config.ADSWEEP_DATA_DIR,
     addresses: new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES)),
     egress: new EgressPolicy(

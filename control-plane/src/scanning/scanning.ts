@@ -39,6 +39,8 @@ export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
 export type ScanningSettings = {
   /** How clients reach the API, without a final slash. */
   publicUrl: string;
+  /** Whether there are pages for people at `/console`. */
+  hasConsole: boolean;
   /** The addresses that targets and referrers may have. */
   addresses: AddressPolicy;
   /** The data folder, to which a start with the demo writes the path of its report. */
@@ -51,7 +53,7 @@ export type ScanningDomain = ReturnType<typeof scanningDomain>;
 export function scanningDomain(
   { store, objects, redis, wake, metrics, closing, logger }: Platform,
   needs: ScanningNeeds,
-  { publicUrl, addresses, dataDir }: ScanningSettings,
+  { publicUrl, hasConsole, addresses, dataDir }: ScanningSettings,
 ) {
   const { scans, evidenceOf, openPicture, findFile, tagWordsFor } = needs;
   const artifacts = artifactStore(store, objects);
@@ -87,7 +89,7 @@ export function scanningDomain(
         ...artifactRoutes(ownArtifacts, pictures),
         ...reportRoutes({
           publicUrl,
-          findDemoReport: () => findDemoReport(dataDir),
+          readHome: async () => ({ demoReport: await findDemoReport(dataDir), hasConsole, publicUrl }),
           findByReportToken: scans.findByReportToken,
           find: scans.find,
           discoveredBy: scans.discoveredBy,

@@ -77,6 +77,7 @@ export async function openPlane({
   };
   const settings: Settings = {
     publicUrl: PUBLIC_URL,
+    hasConsole: true,
     dataDir: folder,
     addresses: new AddressPolicy(['198.41.0.0/24', '2a02:500::/32'], () => ['198.41.9.9', '2a02:900::9']),
     egress: new EgressPolicy(['127.0.0.0/8'], []),

@@ -26,6 +26,7 @@ function startFarm(env: NodeJS.ProcessEnv = {}): RunningFarm {
 test('a farm starts, scans a page of the ad world, stops within 10 s and leaves no process and no lock', async () => {
   const farm = await startFarm({ ADSWEEP_DEMO: '1' }).ready();
   await farm.says(/completed: \d+ hops/);
+  await farm.says(/^ {2}open http\S+\/console and sign in/m);
   await farm.says(/^ {2}next: open http\S+\/ /m);
   const [, report = ''] = await farm.says(/report: (\S+)/);
   const page = await fetch(report);

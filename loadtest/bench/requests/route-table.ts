@@ -28,7 +28,7 @@ export async function readRouteTable(redisUrl: string, folder: string): Promise<
     ...{ secrets: secretsUnder(['none']), mailer: null },
   };
   const domains = createDomains(platform, {
-    ...{ publicUrl: 'http://127.0.0.1', dataDir: folder, addresses: new AddressPolicy([]) },
+    ...{ publicUrl: 'http://127.0.0.1', hasConsole: false, dataDir: folder, addresses: new AddressPolicy([]) },
     ...{ egress: new EgressPolicy([], []), telegramApiUrl: 'http://127.0.0.1:9' },
     ...{ proxyUrl: 'http://127.0.0.1:9', catalogueEveryMs: 60_000, joinTokens: 'none', leaseSecret: 'none' },
     ...{ ruleBudgetMs: 2_000, model: null, checkPriceMicros: 0, startBalanceMicros: null, storedMbPerDay: 0 },

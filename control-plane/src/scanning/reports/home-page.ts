@@ -6,17 +6,24 @@ const FRAME = { title: 'Adsweep', heading: 'API', footer: 'Adsweep is open sourc
 const DEMO_PAGE = 'http://go.redirects.example/start';
 const ANY_PAGE = 'https://example.com/';
 
-/**
- * The page of `GET /`: what the service does, a first request, and links. `demoReport` is the path of the demo's report, null: there is
- * none; `publicUrl` is the base URL of the API.
- */
-export function homePage(demoReport: string | null, publicUrl: string, assets: Assets): string {
+/** What the page says of this deployment. */
+export type Home = {
+  /** The path of the demo's report; null: there is none. */
+  demoReport: string | null;
+  /** Whether there are pages for people at `/console`. */
+  hasConsole: boolean;
+  /** The base URL of the API. */
+  publicUrl: string;
+};
+
+/** The page of `GET /`: what the service does, the console, a first request, and links. */
+export function homePage({ demoReport, hasConsole, publicUrl }: Home, assets: Assets): string {
   const demo =
     demoReport !== null &&
     html`<li><a href="${demoReport}">Report of the demo scan</a>: what a finished scan looks like.</li>`;
   const body = html`<section class="card lead"><h1>Adsweep checks advertising creatives</h1>
 <p>It loads a page or an ad in a real browser, from a country and on a device of your choice, follows redirects and clicks, and reports
-what it finds. This is its API.</p></section>
+what it finds.</p>${hasConsole && html`<p><a href="console">Open the console</a> and sign in with your API key, or use the API:</p>`}</section>
 <section class="card steps"><h2>Scan a page</h2>
 <ol>
 <li>Take your API key: <code>npm start</code> prints it after the word <code>key</code>; otherwise ask the operator of this service.</li>
@@ -26,7 +33,8 @@ what it finds. This is its API.</p></section>
 <section class="card"><h2>Links</h2>
 <ul class="links">
 ${demo}
-<li><a href="docs">API reference</a>: every operation, its fields and its errors.</li>
+<li><a href="docs">Documents</a>: quickstarts, guides, and what every error, event and setting means.</li>
+<li><a href="docs/api">API reference</a>: every operation, its fields and its errors.</li>
 <li><a href="api/v1/openapi.json">OpenAPI document</a>: the same for programs.</li>
 <li><a href="healthz">Health</a> and <a href="readyz">readiness</a>: whether the service works, and otherwise what is missing.</li>
 </ul></section>`;

@@ -14,7 +14,7 @@ import type { PictureOf } from '../artifacts/artifact.ts';
 import type { WantedSize } from '../artifacts/resize-screenshot.ts';
 import { wantedSize } from '../artifacts/routes.ts';
 import { buildReport } from './build-report.ts';
-import { homePage } from './home-page.ts';
+import { type Home, homePage } from './home-page.ts';
 import type { Relatives } from './public-sweep.ts';
 import type { SeenEvidence, TagWords } from './report.ts';
 import { busyReportPage, missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
@@ -29,8 +29,8 @@ export type ReportSources = {
   find(organizationId: string, scanId: string): Promise<ScanRecord | null>;
   /** The scans of the ads that this scan of the job found. */
   discoveredBy(job: JobRef, scanId: string): Promise<DiscoveredScan[]>;
-  /** The path of the demo's report; null where there is none. */
-  findDemoReport(): Promise<string | null>;
+  /** What the home page says of this deployment. */
+  readHome(): Promise<Home>;
   /** The evidence in the scan's capture; empty before there is one. */
   evidenceOf(scan: ScanRecord): Promise<SeenEvidence>;
   /** The picture of a scan for a message, as a JPEG; null: there is none. */
@@ -120,7 +120,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       summary: 'Home page',
       query: AnyQuery,
       replies: { 200: { description: 'An HTML page.', content: 'text/html' } },
-      handle: async () => page(200, homePage(await sources.findDemoReport(), sources.publicUrl, ASSETS_FROM_ROOT)),
+      handle: async () => page(200, homePage(await sources.readHome(), ASSETS_FROM_ROOT)),
     }),
     route({
       ...shared,

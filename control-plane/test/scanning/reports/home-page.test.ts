@@ -22,7 +22,7 @@ describe('the home page', () => {
     assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'/);
     assert.match(text, /<h1>Adsweep checks advertising creatives<\/h1>/);
     const links = linksOf(text);
-    assert.ok(links.includes('docs') && links.includes('api/v1/openapi.json'));
+    assert.ok(links.includes('docs') && links.includes('console') && links.includes('api/v1/openapi.json'));
     for (const link of links) assert.equal((await api.get(`/${link}`, { key: null })).status, 200, link);
     assert.ok(!text.includes('demo'), 'the page mentions a demo that does not exist');
     assert.match(text.replaceAll('<wbr>', ''), /curl https:\/\/adsweep\.example\/api\/v1\/scans/);

@@ -31,7 +31,7 @@ const PNG = Buffer.from('not really a picture');
 
 const routes = reportRoutes({
   publicUrl: 'http://api.example',
-  findDemoReport: async () => null,
+  readHome: async () => ({ demoReport: null, hasConsole: false, publicUrl: 'http://api.example' }),
   find: async (organizationId, id) =>
     scans.find(({ _id, organization_id }) => _id === id && organization_id === organizationId) ?? null,
   campaignNameOf: async () => null,
