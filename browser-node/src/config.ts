@@ -79,6 +79,14 @@ export const ConfigSchema = Type.Object({
     description:
       "CPU usage over ten seconds in per cent, of its control group's limit or of the machine, above which the node takes no more work. 100: no threshold.",
   }),
+  BROWSER_CDP_URL: Type.String({
+    default: '',
+    secret: true,
+    pattern: '^((wss?|https?)://[^\\s/]\\S*)?$',
+    mustBe: 'a ws, wss, http or https URL',
+    description:
+      'DevTools endpoint of a remote Chromium, such as browserless, with its token. The node then starts none of its own. Empty: the Chromium of `CHROMIUM_PATH`.',
+  }),
   CHROMIUM_PATH: Type.String({
     default: '',
     description:

@@ -22,11 +22,11 @@ async function chromiumWithPage(t: TestContext, sandbox = true) {
   chromium.write.write('{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}\0');
   const isRenderer = async (pid: string) => (await readProc(pid, 'cmdline')).includes('--type=renderer');
   const findRenderer = async () => {
-    for (const pid of await groupMembers(chromium.pid)) if (await isRenderer(pid)) return pid;
+    for (const pid of await groupMembers(chromium.pid as number)) if (await isRenderer(pid)) return pid;
     return null;
   };
   const renderer = await until('a renderer', findRenderer, 20);
-  return { pid: String(chromium.pid), renderer, all: await groupMembers(chromium.pid) };
+  return { pid: String(chromium.pid), renderer, all: await groupMembers(chromium.pid as number) };
 }
 
 const readProc = (pid: string, file: string): Promise<string> =>

@@ -19,14 +19,17 @@ const DISABLED_FEATURES = [
   'PreconnectToSearch',
 ];
 
-const FLAGS = [
+/** How this machine's Chromium is started. */
+const LOCAL_FLAGS = [
   '--headless',
   // No window and no page before a context is opened.
   '--no-startup-window',
 
   // The only connection is a pipe: no other process can connect, and Chromium ends when this process does.
   '--remote-debugging-pipe',
+];
 
+const FLAGS = [
   // Requests outside a context with an exit go to a proxy that does not exist.
   '--proxy-server=http://127.0.0.1:1',
   // UDP does not go through the exits: no QUIC, and WebRTC only through the proxy (one flag is for the headless shell, the other for full Chromium).
@@ -96,6 +99,7 @@ export function chromiumFlags(
   gatewayHosts: readonly string[] = [],
 ): string[] {
   return [
+    ...LOCAL_FLAGS,
     ...FLAGS,
     `--host-resolver-rules=${resolverRules(gatewayHosts)}`,
     `--user-agent=${fallbackUserAgent(major)}`,
@@ -103,3 +107,9 @@ export function chromiumFlags(
     ...(sandbox ? [] : ['--no-sandbox']),
   ];
 }
+
+/** The flags that a Chromium should have that another service starts for us: how it is started, and where its profile is, is decided there. */
+export const remoteFlags = (gatewayHosts: readonly string[]): string[] => [
+  ...FLAGS,
+  `--host-resolver-rules=${resolverRules(gatewayHosts)}`,
+];

@@ -1,17 +1,19 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
+import { ExitCheckError } from './exit-check.ts';
 import { LiveBrowser } from './live-browser.ts';
 import type { Chromium } from './locate-chromium.ts';
 import { explainStartError } from './locate-chromium.ts';
 import type { BrowserPool, OpenContext, OpenOptions } from './open-context.ts';
-import { type LaunchReason, RECYCLE_LIMITS, type RecycleLimits } from './recycle-policy.ts';
+import { type LaunchReason, RECYCLE_LIMITS, type RecycleLimits, UNLIMITED } from './recycle-policy.ts';
+import type { RemoteChromium } from './remote-chromium.ts';
 
 /**
  * Opens contexts in one Chromium at a time. A Chromium that must be replaced runs until its contexts are closed, while new contexts are
  * opened in its successor.
  */
 export class ChromiumPool implements BrowserPool {
-  readonly #where: Chromium;
+  readonly #where: Chromium | RemoteChromium;
   readonly #logger: Logger;
   readonly #limits: RecycleLimits;
   readonly #rendererBytes: number | undefined;
@@ -20,28 +22,38 @@ export class ChromiumPool implements BrowserPool {
   #current: LiveBrowser | null = null;
   #lastDecision: Promise<unknown> = Promise.resolve();
   #closed = false;
+  /** Called when a browser did not start, or ended without being asked to. */
+  onlost: () => void = () => undefined;
 
   constructor(
-    where: Chromium,
+    where: Chromium | RemoteChromium,
     logger: Logger,
     launched: (reason: LaunchReason) => void,
     limits: RecycleLimits = RECYCLE_LIMITS,
     rendererBytes?: number,
   ) {
     this.#rendererBytes = rendererBytes;
-    this.#limits = limits;
     this.#where = where;
+    // Another connection would get the same browser.
+    this.#limits = this.sharesBrowser ? UNLIMITED : limits;
     this.#logger = logger;
     this.#launched = launched;
   }
 
-  /** A context whose traffic leaves by the ticket's exit. Throws when a second browser cannot open one either. */
+  get sharesBrowser(): boolean {
+    return 'cdpUrl' in this.#where && this.#where.isShared;
+  }
+
+  /**
+   * A context whose traffic leaves by the ticket's exit. Throws when a second browser cannot open one either; ExitCheckError where a remote
+   * browser does not use the ticket.
+   */
   async open(options: OpenOptions): Promise<OpenContext> {
     if (options.isolated) return this.#openIsolated(options);
     try {
       return await (await this.#fresh()).open(options);
     } catch (cause) {
-      if (this.#closed) throw cause;
+      if (this.#closed || cause instanceof ExitCheckError) throw cause;
       this.#logger.warn({ cause }, 'a browser opened no context: another one is tried');
       return (await this.#fresh()).open(options);
     }
@@ -98,11 +110,22 @@ export class ChromiumPool implements BrowserPool {
   async #launch(reason: LaunchReason): Promise<LiveBrowser> {
     if (this.#closed) throw new Error('the browser pool is closed');
     this.#forgetEnded();
-    const browser = await LiveBrowser.launch(this.#where, this.#logger, this.#rendererBytes);
+    const browser = await this.#start();
     this.#browsers.add(browser);
     this.#launched(reason);
     this.#logger.info({ chromium_pid: browser.pid, version: browser.version, reason }, 'a browser started');
     return browser;
+  }
+
+  async #start(): Promise<LiveBrowser> {
+    try {
+      const browser = await LiveBrowser.launch(this.#where, this.#logger, this.#rendererBytes);
+      browser.onlost = () => this.onlost();
+      return browser;
+    } catch (error) {
+      this.onlost();
+      throw error;
+    }
   }
 
   #forgetEnded(): void {

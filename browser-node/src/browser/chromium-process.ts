@@ -8,14 +8,15 @@ import { makeProfile, profilePrefix, removeProfile } from './chromium-profile.ts
 import { majorOf } from './client-hints.ts';
 import type { Chromium } from './locate-chromium.ts';
 
-/** A running Chromium, and the two ends of its DevTools pipe. */
-export type ChromiumProcess = {
-  pid: number;
+/**
+ * A Chromium, and the two ends of its DevTools connection: JSON messages that each end with a zero byte, of which one write is one.
+ * `pid` null: its processes are not on this machine.
+ */
+export type ConnectedChromium = {
+  pid: number | null;
   write: Writable;
   read: Readable;
-  /** Settles when the process is gone. */
-  exited: Promise<void>;
-  /** Ends the process and everything it started, by force if necessary; waits until it is gone and removes its profile. Never throws. */
+  /** Ends the browser and everything it started, by force if necessary; waits until it is gone. Never throws. */
   kill(): Promise<void>;
 };
 
@@ -27,9 +28,9 @@ const HELLO_ID = 2_147_483_647;
 
 /**
  * Starts Chromium in its own process group, under its own account, with a fresh profile that is also its home. Throws when it does not
- * come up in time.
+ * come up in time. Its profile is removed with it.
  */
-export async function startChromium(chromium: Chromium, logger: Logger): Promise<ChromiumProcess> {
+export async function startChromium(chromium: Chromium, logger: Logger): Promise<ConnectedChromium> {
   const { path, version, account, sandbox, gatewayHosts } = chromium;
   const profileDir = await makeProfile(profilePrefix(process.pid), account);
   const child = spawn(path, chromiumFlags(profileDir, majorOf(version), sandbox, gatewayHosts), {
@@ -60,7 +61,7 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
   try {
     await withDeadline(started(child), START_DEADLINE_MS, 'the start of Chromium');
     const [, , , write, read] = child.stdio as [null, null, Readable, Writable, Readable];
-    return { pid: child.pid as number, write, read, exited, kill };
+    return { pid: child.pid as number, write, read, kill };
   } catch (error) {
     await kill();
     throw error;

@@ -1,16 +1,19 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
-import { type ChromiumProcess, startChromium } from './chromium-process.ts';
+import { type ConnectedChromium, startChromium } from './chromium-process.ts';
 import { ContextObservers, MESSAGE_FLOOD } from './context-observers.ts';
 import { DeviceScreens } from './device-screens.ts';
 import { DeviceSessions } from './device-sessions.ts';
 import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
+import { checkExit, ExitCheckError } from './exit-check.ts';
 import { FrameCrashes } from './frame-crashes.ts';
 import type { Chromium } from './locate-chromium.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
+import type { OwnSessions } from './own-sessions.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
+import { connectRemote, type RemoteChromium } from './remote-chromium.ts';
 import { longLivedMemory, RENDERER_BYTES_MAX, RendererWatch } from './renderer-watch.ts';
 import { RequestGuard } from './request-guard.ts';
 import { ScriptReports } from './script-reports.ts';
@@ -26,10 +29,15 @@ const SCREEN_DEADLINE_MS = 5_000;
 const UNHEALTHY_GRACE_MS = 20_000;
 const MEMORY_EVERY_MS = 10_000;
 
+/** What is known of a browser's renderers. */
+type Renderers = Pick<RendererWatch, 'follow' | 'congestedMs' | 'endedForMemory'>;
+/** Those of a browser whose processes are not on this machine. */
+const NOT_SEEN: Renderers = { follow: () => undefined, congestedMs: () => 0, endedForMemory: () => false };
+
 /** One running Chromium and its contexts. It ends when its last context is closed after it was retired, or when it is killed. */
 export class LiveBrowser {
   readonly version: string;
-  readonly #process: ChromiumProcess;
+  readonly #process: ConnectedChromium;
   readonly #transport: PipeTransport;
   readonly #browser: Browser;
   readonly #sessions: DeviceSessions;
@@ -37,7 +45,11 @@ export class LiveBrowser {
   readonly #observers: ContextObservers;
   readonly #screens: DeviceScreens;
   readonly #logger: Logger;
-  readonly #renderers: RendererWatch;
+  readonly #renderers: Renderers;
+  /** Called when the browser has ended or its connection was lost, and we did not end it. */
+  onlost: () => void = () => undefined;
+  /** Whether it is still to be seen that its traffic leaves by the gateway: a browser that we do not start has its own settings. */
+  #isExitUnchecked: boolean;
   readonly #startedAt = Date.now();
   #opening: Promise<unknown> = Promise.resolve();
   #contexts = 0;
@@ -51,17 +63,18 @@ export class LiveBrowser {
   #ended = false;
 
   private constructor(
-    process: ChromiumProcess,
+    process: ConnectedChromium,
     transport: PipeTransport,
     browser: Browser,
     sessions: DeviceSessions,
     reportBy: string,
-    renderers: RendererWatch,
+    renderers: Renderers,
     logger: Logger,
   ) {
     this.#renderers = renderers;
     this.version = browser.version();
     this.#process = process;
+    this.#isExitUnchecked = process.pid === null;
     this.#transport = transport;
     this.#browser = browser;
     this.#sessions = sessions;
@@ -74,16 +87,21 @@ export class LiveBrowser {
     this.#logger = logger.child({ chromium_pid: process.pid });
     browser.on('disconnected', () => {
       this.#broken = true;
+      if (this.#killed === null) this.onlost();
       void this.kill();
     });
   }
 
   /**
-   * Starts a Chromium; `rendererBytes` is the most memory of one renderer. Throws when Chromium does not start in time; its process and
-   * profile are removed then.
+   * Starts a Chromium, or connects to a remote one; `rendererBytes` is the most memory of one renderer. Throws when Chromium does not start
+   * in time; its process and profile are removed then.
    */
-  static async launch(where: Chromium, logger: Logger, rendererBytes = RENDERER_BYTES_MAX): Promise<LiveBrowser> {
-    const process = await startChromium(where, logger);
+  static async launch(
+    where: Chromium | RemoteChromium,
+    logger: Logger,
+    rendererBytes = RENDERER_BYTES_MAX,
+  ): Promise<LiveBrowser> {
+    const process = 'cdpUrl' in where ? await connectRemote(where) : await startChromium(where, logger);
     try {
       const sessions = new DeviceSessions();
       const guard = new RequestGuard(
@@ -101,7 +119,7 @@ export class LiveBrowser {
       );
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
-      const renderers = new RendererWatch(process.pid, rendererBytes);
+      const renderers = process.pid === null ? NOT_SEEN : new RendererWatch(process.pid, rendererBytes);
       return new LiveBrowser(process, transport, browser, sessions, reports.name, renderers, logger);
     } catch (error) {
       await process.kill();
@@ -114,15 +132,21 @@ export class LiveBrowser {
     return this.#ended;
   }
 
-  get pid(): number {
+  /** null: the browser is remote. */
+  get pid(): number | null {
     return this.#process.pid;
+  }
+
+  /** Uses the browser beside its contexts, to look what it can do. */
+  inspect<T>(use: (browser: Browser, own: OwnSessions) => Promise<T>): Promise<T> {
+    return use(this.#browser, this.#transport.own);
   }
 
   /** Why this browser must not get another context; null = it may. */
   recycleReason(limits: RecycleLimits, now = Date.now()): RecycleReason | null {
     if (now - this.#measuredAt > MEMORY_EVERY_MS) {
       this.#measuredAt = now;
-      this.#memory = longLivedMemory(this.#process.pid);
+      this.#memory = this.#longLivedMemory();
     }
     const usage = {
       broken: this.#broken,
@@ -141,14 +165,17 @@ export class LiveBrowser {
     if (!this.#broken) this.#renderers.follow(this.#claims);
   }
 
-  /** Opens a claimed context. Throws when the browser does not respond in time; it counts as broken from then on. */
+  /**
+   * Opens a claimed context. Throws when the browser does not respond in time; it counts as broken from then on. Throws ExitCheckError when
+   * a remote browser does not use the ticket.
+   */
   async open({ emulator, countryCode, ticket }: OpenOptions): Promise<OpenContext> {
     const profile = emulationProfile(emulator, countryCode, ticket, this.version);
     try {
       const [context, contextId] = await withDeadline(this.#serialize(profile), OPEN_DEADLINE_MS, 'a browser context');
       return this.#asOpenContext(context, contextId);
     } catch (error) {
-      this.#markUnhealthy();
+      if (!(error instanceof ExitCheckError)) this.#markUnhealthy();
       this.#disclaim();
       throw error;
     }
@@ -172,10 +199,29 @@ export class LiveBrowser {
 
   /** Opens contexts one after the other: an expected identity is applied to the next context that Playwright creates. */
   #serialize(profile: EmulationProfile): Promise<[BrowserContext, string]> {
-    const mine = this.#opening.then(() => this.#create(profile));
+    const mine = this.#opening.then(async () => {
+      if (this.#isExitUnchecked) await this.#checkExit(profile);
+      return this.#create(profile);
+    });
     // The caller handles a failure; the next context is opened regardless.
     this.#opening = mine.catch(() => undefined);
     return mine;
+  }
+
+  /** In a context of its own, so that nothing of it is in a capture. */
+  async #checkExit(profile: EmulationProfile): Promise<void> {
+    const [context, contextId] = await this.#create(profile);
+    try {
+      await checkExit(context);
+      this.#isExitUnchecked = false;
+    } finally {
+      await context.close();
+      this.#sessions.forgetContext(contextId);
+    }
+  }
+
+  #longLivedMemory(): number | null {
+    return this.#process.pid === null ? null : longLivedMemory(this.#process.pid);
   }
 
   async #create(profile: EmulationProfile): Promise<[BrowserContext, string]> {
@@ -228,7 +274,7 @@ export class LiveBrowser {
     this.#sessions.forgetContext(contextId);
     this.#observers.forget(contextId);
     // Measured only now that all of its long-lived processes run: before its first context a browser has half the memory.
-    this.#idleMemory ??= longLivedMemory(this.#process.pid);
+    this.#idleMemory ??= this.#longLivedMemory();
     this.#disclaim();
   }
 

@@ -1,7 +1,8 @@
 /** The start of a message that suffices to identify its event. */
 export const HEAD_BYTES = 120;
 
-const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+/** The largest message that any command needs. */
+export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const EVENT_BYTES_MAX = 4 * 1024 * 1024;
 const REFUSAL_BYTES_MAX = 16_384;
 const STRING_LENGTH_MAX = 16_384;

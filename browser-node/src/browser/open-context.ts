@@ -48,6 +48,8 @@ export type OpenOptions = { emulator: Emulator; countryCode: string; ticket: Exi
 
 /** Opens contexts in a Chromium that is replaced before it becomes too old or too large. */
 export interface BrowserPool {
+  /** Whether all contexts are in one browser, isolated ones too: one that must not share it has to be alone on the node. Absent: no. */
+  readonly sharesBrowser?: boolean;
   open(options: OpenOptions): Promise<OpenContext>;
   close(): Promise<void>;
 }

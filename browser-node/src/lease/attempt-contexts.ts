@@ -1,6 +1,7 @@
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { type ExitTicket, TICKET_SECONDS_MAX, type TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { ExitCheckError } from '../browser/exit-check.ts';
 import type { BrowserPool, OpenContext } from '../browser/open-context.ts';
 import { deniedHosts } from '../capture/harness/publisher-url.ts';
 import type { NodeMetrics } from '../metrics.ts';
@@ -83,7 +84,7 @@ export class AttemptContexts {
     } catch (error) {
       void exits.forget(ticket.ticket_id);
       if (stop.reason) throw error;
-      return { noContext: error };
+      return error instanceof ExitCheckError ? { unreachable: true, cause: error.message } : { noContext: error };
     }
   }
 

@@ -1,7 +1,10 @@
 import type { NodeResource } from '@adsweep/shared/lease/messages.ts';
 
-/** Why a node acquires no leases for the moment. `drain`: it only finishes running work; a resource: too much of it is in use. */
-export type HoldReason = 'drain' | NodeResource;
+/**
+ * Why a node acquires no leases for the moment. `drain`: it only finishes running work; `browser`: its remote
+ * browser is gone; a resource: too much of it is in use.
+ */
+export type HoldReason = 'drain' | 'browser' | NodeResource;
 
 /** Whether a node may acquire leases: while no reason holds it, and never again once the gate is closed. */
 export class ClaimGate {

@@ -145,7 +145,8 @@ export class LeaseLoop {
     const stop = new AttemptStop();
     // A lease that arrived while the drain began is released at once.
     if (this.draining) stop.stop('drain');
-    const isExclusive = lease.job.isolation === 'node';
+    const { isolation } = lease.job;
+    const isExclusive = isolation === 'node' || (isolation === 'browser' && this.#parts.pool.sharesBrowser === true);
     // Of two jobs that must be alone the second one is released: the first one must not affect it.
     if (isExclusive && this.#exclusive) stop.stop('declined');
     const alone = isExclusive ? this.#reserve(lease) : null;

@@ -7,7 +7,10 @@ import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targetin
 import ownPackage from '../../package.json' with { type: 'json' };
 import { ChromiumPool, tryChromium } from '../browser/chromium-pool.ts';
 import { sweepProfiles } from '../browser/chromium-profile.ts';
-import { locateChromium } from '../browser/locate-chromium.ts';
+import { LiveBrowser } from '../browser/live-browser.ts';
+import { type Chromium, locateChromium } from '../browser/locate-chromium.ts';
+import type { RemoteChromium } from '../browser/remote-chromium.ts';
+import { REMOTE_LACKS, tryRemote } from '../browser/try-remote.ts';
 import type { CapturePage } from '../capture/session/capture-outcome.ts';
 import { startSweep } from '../capture/sweep/sweep.ts';
 import type { Config } from '../config.ts';
@@ -22,6 +25,7 @@ import { createMetrics } from '../metrics.ts';
 import { drainOnRequest, Heartbeat } from './heartbeat.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
 import { LoadWatch } from './watch-load.ts';
+import { RemoteWatch } from './watch-remote.ts';
 
 /**
  * A running node: the port of its probes, its parts to stop, in order, a function that releases all work at once, and one that ends all
@@ -42,13 +46,8 @@ const UNREACHED = `HTTP/1.1 ${GATEWAY_STATUS.upstream_failed} Gateway\r\n${GATEW
 
 /** Starts every part of a node. Throws when there is no Chromium that works or the port is taken. */
 export async function startNode(config: Config, capturePage: CapturePage, logger: Logger): Promise<RunningNode> {
-  const chromium = await locateChromium(config.CHROMIUM_PATH, {
-    uid: config.ADSWEEP_CHROMIUM_UID,
-    sandbox: config.ADSWEEP_CHROMIUM_SANDBOX === 'on',
-    gatewayHosts: gatewayHosts(config),
-  });
   await sweepProfiles();
-  await tryChromium(chromium, logger);
+  const { chromium, version } = await (config.BROWSER_CDP_URL === '' ? useLocal : useRemote)(config, logger);
   const metrics = createMetrics();
   const joinToken = firstSecret(config.ADSWEEP_NODE_TOKEN);
   const services = openTlsClient(tlsClientFiles(config), UNREACHED, logger);
@@ -62,6 +61,9 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const parts = { api, exits, pool, capturePage, startSweep, metrics, attemptMs, evidenceMs: EVIDENCE_MS, renewals };
   const bounds = slotBounds(config);
   const loop = new LeaseLoop(parts, config.ADSWEEP_NODE_ID, bounds.least, logger);
+  const connect = async () => (await LiveBrowser.launch(chromium, logger)).kill();
+  const remote = new RemoteWatch(connect, loop.gate, logger);
+  if ('cdpUrl' in chromium) pool.onlost = () => remote.lost();
 
   let started = false;
   const readiness: Readiness = () => (loop.draining ? 'draining' : started ? 'ready' : 'starting');
@@ -81,7 +83,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     busy: loop.busy,
     draining: loop.draining,
     adsweep_version: ownPackage.version,
-    browser_version: `Chromium ${chromium.version}`,
+    browser_version: `Chromium ${version}`,
     labels: readLabels(config.ADSWEEP_NODE_LABELS) ?? {},
     overloaded: load.overloaded,
   });
@@ -106,6 +108,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     ['heartbeat', () => heartbeat.stop()],
     ['load', () => load.stop()],
     ['renewals', () => renewals.close()],
+    ['connections to a remote browser', () => remote.stop()],
     ['browsers', () => pool.close()],
     ['connections to services', () => services.close()],
     ['probes', () => probes.close(0)],
@@ -116,4 +119,24 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     giveBackAll: () => loop.giveBackAll(),
     endBrowsers: () => pool.endBrowsers(),
   };
+}
+
+/** The browser of a node, which was tried; `version` as it is reported. */
+type UsedBrowser = { chromium: Chromium | RemoteChromium; version: string };
+
+async function useLocal(config: Config, logger: Logger): Promise<UsedBrowser> {
+  const chromium = await locateChromium(config.CHROMIUM_PATH, {
+    uid: config.ADSWEEP_CHROMIUM_UID,
+    sandbox: config.ADSWEEP_CHROMIUM_SANDBOX === 'on',
+    gatewayHosts: gatewayHosts(config),
+  });
+  await tryChromium(chromium, logger);
+  return { chromium, version: chromium.version };
+}
+
+async function useRemote(config: Config, logger: Logger): Promise<UsedBrowser> {
+  const asked = { cdpUrl: config.BROWSER_CDP_URL, gatewayHosts: gatewayHosts(config) };
+  const { remote, version, lacks } = await tryRemote(asked, logger);
+  logger.info({ version, lacks: lacks.map((name) => `${name}: ${REMOTE_LACKS[name]}`) }, 'the browser is remote');
+  return { chromium: remote, version: `${version} (remote)` };
 }
