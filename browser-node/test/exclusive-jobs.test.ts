@@ -30,6 +30,22 @@ test('an exclusive job begins once the others have ended and are reported; meanw
   await untilIdle(loop, plane);
 });
 
+test('with one browser for all, a job that must not share it runs alone', async (t) => {
+  const { running, began, capture } = heldCaptures();
+  const { plane, loop, pool } = await leaseBench(t, capture, { slots: 3 });
+  pool.sharesBrowser = true;
+  plane.give({ scan_id: 'first' });
+  await untilSeen(plane, () => began.length === 1);
+  plane.give({ scan_id: 'suspect', isolation: 'browser' });
+  await untilSeen(plane, () => loop.busy === 2);
+  assert.deepEqual([began, plane.count('alone')], [['first'], 0]);
+  running.get('first')?.();
+  await untilSeen(plane, () => began.length === 2);
+  assert.deepEqual([began, plane.count('alone'), loop.busy], [['first', 'suspect'], 1, 1]);
+  running.get('suspect')?.();
+  await untilIdle(loop, plane);
+});
+
 test('of two exclusive jobs, the second one is returned at once', async (t) => {
   const { running, began, capture } = heldCaptures();
   const { plane, loop } = await leaseBench(t, capture, { slots: 3 });

@@ -38,7 +38,10 @@ async function scans(world: CaptureWorld): Promise<void> {
     'image/svg+xml',
     '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="250"><rect width="300" height="250" fill="red"/></svg>',
   );
-  const page = await world.capture('http://out.example/');
+  const [page, ad] = await Promise.all([
+    world.capture('http://out.example/'),
+    world.capture(AD, { kind: 'ad_tag', referrer: 'http://news.example/' }),
+  ]);
   assert.equal(page.failure, null);
   assert.deepEqual(
     page.chain().map(({ url }) => url),
@@ -50,7 +53,6 @@ async function scans(world: CaptureWorld): Promise<void> {
     page.outcome.files.some(({ name }) => /\.jpe?g$/.test(name)),
     page.notes,
   );
-  const ad = await world.capture(AD, { kind: 'ad_tag', referrer: 'http://news.example/' });
   assert.equal(ad.failure, null);
   assert.deepEqual([ad.outcome.capture.creative?.width, ad.outcome.capture.creative?.height], [300, 250]);
   assert.ok(ad.landings.some(({ page_title }) => page_title === 'Shop'));

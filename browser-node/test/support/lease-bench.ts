@@ -17,6 +17,7 @@ import { FakeRouter } from './fake-router.ts';
 /** A pool of contexts without a browser behind them; counts those that are open. `ending`: the browsers that end under their captures. */
 class CountingPool implements BrowserPool {
   opened = 0;
+  sharesBrowser = false;
   live = 0;
   ending: ('shared' | 'own')[] = [];
   /** The browsers that give no context. */
