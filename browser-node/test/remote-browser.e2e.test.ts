@@ -70,7 +70,7 @@ describe('a service that starts a browser for each connection', () => {
   after(() => world.close());
 
   it('is tried: it takes our flags, and lacks only what needs its processes', async () => {
-    const { remote, version, lacks } = await tryRemote({ cdpUrl: endpoint.url(), gatewayHosts }, silent);
+    const { remote, version, lacks } = await tryRemote({ cdpUrl: endpoint.tokenUrl, gatewayHosts }, silent);
     assert.equal(remote.isShared, false);
     assert.match(version, /^\d+\.\d+\.\d+\.\d+$/);
     assert.deepEqual(lacks, NO_PROCESS);

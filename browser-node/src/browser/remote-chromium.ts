@@ -66,8 +66,8 @@ function writeTo(socket: WebSocket): Writable {
 /** The WebSocket of the endpoint: its own URL, or the one that it names over HTTP. */
 async function endpointOf({ cdpUrl, gatewayHosts }: RemoteChromium): Promise<URL> {
   const url = new URL(cdpUrl);
-  if (url.protocol.startsWith('ws')) return withFlags(url, gatewayHosts);
-  return namedBy(url, await versionOf(url));
+  const socket = url.protocol.startsWith('ws') ? url : namedBy(url, await versionOf(url));
+  return withFlags(socket, gatewayHosts);
 }
 
 /** As browserless takes them; a Chromium's own endpoint has a path of its own, and takes none. */

@@ -56,7 +56,11 @@ class ServedChromium {
  * connection asks for, as browserless does; or offers the one that it was started with.
  */
 export class RemoteEndpoint {
-  readonly #server: Server = createServer((_, response) => void response.writeHead(404).end());
+  readonly #server: Server = createServer(({ url }, response) => {
+    const isNamed = url === `/json/version?token=${TOKEN}`;
+    // The address that a service has for itself is often not the one it is reached by.
+    response.writeHead(isNamed ? 200 : 404).end('{"webSocketDebuggerUrl":"ws://0.0.0.0:3000/"}');
+  });
   readonly #sockets = new Set<Socket>();
   readonly #browsers = new Set<ServedChromium>();
   #only: ServedChromium | null = null;
@@ -78,6 +82,11 @@ export class RemoteEndpoint {
   /** The endpoint, with this token. */
   url(token = TOKEN): string {
     return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}/chromium?token=${token}`;
+  }
+
+  /** The endpoint over HTTP, which names its WebSocket. */
+  get tokenUrl(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/?token=${TOKEN}`;
   }
 
   /** The only browser's own address. */
