@@ -9,9 +9,10 @@ import type { RemoteChromium } from './remote-chromium.ts';
 
 const CHECK_MS = 15_000;
 const COMMAND_MS = 5_000;
-/** A proxy that no machine has. */
+/** A proxy that no machine has, as that of our flags. */
 const NO_PROXY = 'http://127.0.0.1:1';
-const ANY_SITE = 'http://adsweep.invalid/';
+/** A host that does not exist (RFC 6761, 6.4). */
+const NO_HOST = 'adsweep.invalid';
 
 /** What a remote browser lacks of what this machine's would do: a name, and what follows from it. */
 export const REMOTE_LACKS = {
@@ -75,16 +76,19 @@ async function areSame(first: LiveBrowser, second: LiveBrowser): Promise<boolean
 }
 
 async function lacksOf(browser: Browser, own: OwnSessions, gatewayHosts: readonly string[]): Promise<RemoteLack[]> {
-  const context = await browser.newContext({ proxy: { server: NO_PROXY } });
+  const context = await browser.newContext({ proxy: { server: NO_PROXY, bypass: NO_HOST } });
   const page = await context.newPage();
   if (await sendsDatagrams(page)) throw new Error(`WebRTC bypasses its proxy: start it with ${flagsFor(gatewayHosts)}`);
   const isAutomated = await page.evaluate(() => navigator.webdriver);
-  if (!(await endsAtProxy(page))) throw new Error('its contexts do not use their own proxies');
+  const ownEnd = await endOf(page);
   await context.close();
   const bare = await browser.newContext();
-  const isFlagged = await endsAtProxy(await bare.newPage());
+  const bareEnd = await endOf(await bare.newPage());
   await bare.close();
-  if (!isFlagged) throw new Error(`it runs without Adsweep's flags: start it with ${flagsFor(gatewayHosts)}`);
+  if (bareEnd !== 'ERR_PROXY_CONNECTION_FAILED')
+    throw new Error(`it runs without Adsweep's flags: start it with ${flagsFor(gatewayHosts)}`);
+  // The flags send everything to a proxy: only a context with a setting of its own looks the name up.
+  if (ownEnd !== 'ERR_NAME_NOT_RESOLVED') throw new Error(`its contexts do not use their own proxies (${ownEnd})`);
   const screen = { left: 1_000, top: 0, width: 500, height: 500 };
   const hasScreens = await own.command('Emulation.addScreen', screen, COMMAND_MS).then(
     () => true,
@@ -103,11 +107,11 @@ const flagsFor = (gatewayHosts: readonly string[]): string =>
     .map((flag) => (/^[\w=:/.,-]+$/.test(flag) ? flag : `'${flag}'`))
     .join(' ');
 
-/** Whether the browser tries {@link NO_PROXY} for a site that does not exist: without a proxy it does not find the name. */
-const endsAtProxy = (page: Page): Promise<boolean> =>
-  page.goto(ANY_SITE, { timeout: COMMAND_MS }).then(
-    () => false,
-    (error: Error) => error.message.includes('ERR_PROXY_CONNECTION_FAILED'),
+/** How a visit of {@link NO_HOST} ends: Chromium's error. */
+const endOf = (page: Page): Promise<string> =>
+  page.goto(`http://${NO_HOST}/`, { timeout: COMMAND_MS }).then(
+    () => 'a page',
+    (error: Error) => /net::(\w+)/.exec(error.message)?.[1] ?? error.name,
   );
 
 /** Whether WebRTC would send datagrams from the browser's own addresses. */
