@@ -14,8 +14,10 @@ test('an ad that spins on a click after the one that opened its landing is captu
   assert.equal(captured.failure, null, captured.outcome.failure?.cause);
   assert.equal(captured.landings[0]?.page_title, 'shop');
   const [busy] = captured.observed('main_thread');
+  const { busy_share = 0, over_ms = 0 } = busy?.facts ?? {};
+  // As `cpu_hog` demands: a machine that has no CPU left needs longer to see as much.
   assert.ok(
-    busy && busy.facts.busy_share > 0.8 && busy.facts.over_ms >= 4_000,
+    (busy_share >= 0.8 && over_ms >= 4_000) || (busy_share >= 0.6 && over_ms >= 7_000),
     `${JSON.stringify(busy)} ${captured.notes}`,
   );
 });
