@@ -2,7 +2,7 @@
  * Decides what this machine lacks and what to do about it, as pure functions: nothing here reads or changes the machine.
  * All of infra/bootstrap runs on Node.js >= 18 without dependencies, because it installs everything else.
  *
- * @typedef {'start' | 'test' | 'check' | 'bench' | 'corpus' | 'spec-coverage' | 'adsweep' | 'test:containers'
+ * @typedef {'start' | 'test' | 'check' | 'bench' | 'loadtest' | 'corpus' | 'spec-coverage' | 'adsweep' | 'test:containers'
  *   | 'move-files' | 'backup' | 'restore'} Verb
  * @typedef {'chromium' | 'redis' | 'ffmpeg'} PartName
  * @typedef {'debian' | 'ubuntu' | 'fedora' | 'arch' | 'other'} Distribution
@@ -28,6 +28,7 @@ export const verbs = {
   check: { entry: 'infra/checks/check.ts', parts: [] },
   'spec-coverage': { entry: 'infra/checks/spec-coverage.ts', parts: [] },
   bench: { entry: 'loadtest/bench/run.ts', parts: ['chromium', 'redis'] },
+  loadtest: { entry: 'loadtest/load/run.ts', parts: ['chromium', 'redis'] },
   corpus: { entry: 'loadtest/corpus/run.ts', parts: ['chromium'] },
   adsweep: { entry: 'shared/client/bin/adsweep.js', parts: [] },
 };

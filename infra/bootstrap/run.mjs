@@ -12,7 +12,7 @@ import { say } from './show-step.mjs';
 import { programFolders } from './unpacked-programs.mjs';
 
 /**
- * `node infra/bootstrap/run.mjs start|test|check|bench|corpus [arguments]`: installs what this machine lacks, then runs the verb
+ * `node infra/bootstrap/run.mjs start|test|check|bench|loadtest|corpus [arguments]`: installs what this machine lacks, then runs the verb
  * with Node.js 24. If nothing is missing, it prints nothing and costs a few milliseconds.
  */
 

@@ -11,7 +11,7 @@ export interface TestFiles {
 }
 
 const places = [
-  ...workspaces.map((name) => `${name}/{test,bench/test,corpus/test}/**/*.test.ts`),
+  ...workspaces.map((name) => `${name}/{test,bench/test,corpus/test,load/test}/**/*.test.ts`),
   'infra/*/test/**/*.test.ts',
 ];
 

@@ -35,6 +35,14 @@ export class SimulatedFleet {
     return answer;
   }
 
+  /** Resolves when the nodes have finished what they capture, and their process has ended. */
+  async drain(): Promise<void> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const ended = once(this.process, 'exit');
+    this.process.send('drain' satisfies FleetQuestion);
+    await ended;
+  }
+
   /** SIGKILL: no lease is released. */
   kill(): Promise<void> {
     return killProcess(this.process);

@@ -11,8 +11,8 @@ export type FleetPlan = {
   nodeApiUrl: string;
   joinToken: string;
 };
-/** Messages of the parent: restart the measurement, or report it. */
-export type FleetQuestion = 'reset' | 'read';
+/** Messages of the parent: restart the measurement, report it, or drain all nodes, after which the process ends. */
+export type FleetQuestion = 'reset' | 'read' | 'drain';
 export type FleetMessage = { type: 'leased'; jobId: string } | { type: 'times'; times: FleetTimes };
 export type FleetTimes = Partial<Record<NodeCall, CallTimes>>;
 
@@ -21,10 +21,12 @@ const { prefix, nodes, slots, captureMs, nodeApiUrl, joinToken } = JSON.parse(pr
 const recorder = new CallRecorder();
 const say = (message: FleetMessage) => process.send?.(message);
 const [least, most] = captureMs;
+const draining = new AbortController();
 
 process.on('disconnect', () => process.exit());
 process.on('message', (question: FleetQuestion) => {
   if (question === 'reset') recorder.reset();
+  else if (question === 'drain') draining.abort();
   else say({ type: 'times', times: recorder.read() });
 });
 await Promise.all(
@@ -34,6 +36,8 @@ await Promise.all(
       captureMs: () => least + Math.random() * (most - least),
       leased: ({ job }: Lease) => say({ type: 'leased', jobId: job.job_id }),
       timed: recorder.timed,
+      draining: draining.signal,
     }),
   ),
 );
+process.exit();

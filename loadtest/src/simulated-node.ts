@@ -18,6 +18,8 @@ export type NodePlan = {
   captureMs: () => number;
   leased: (lease: Lease) => void;
   timed: TimedCall;
+  /** Drains the node: it takes no more work, and ends with its last capture. */
+  draining?: AbortSignal;
 };
 
 export type NodeCall = 'report' | 'acquire' | 'renew' | 'complete';
@@ -37,9 +39,9 @@ const REPORT: Omit<NodeReport, 'slots' | 'busy'> = {
 
 /**
  * Uses the node API as a real node does, until it is stopped: registers, reports itself, claims as many jobs as it has free slots, renews
- * each lease, and completes it after its time. After a failed call, the node continues with the next one.
+ * each lease, and completes it after its time. After a failed call, the node continues with the next one. Resolves once it is drained.
  */
-export async function simulateNode(plan: NodePlan): Promise<never> {
+export async function simulateNode(plan: NodePlan): Promise<void> {
   const { nodeId, slots, timed } = plan;
   const client = new LeaseClient(plan.nodeApiUrl, plan.joinToken);
   const running = new Set<Promise<void>>();
@@ -48,8 +50,8 @@ export async function simulateNode(plan: NodePlan): Promise<never> {
     timed('acquire', () => client.acquire({ node_id: nodeId, max, wait_ms: ACQUIRE_WAIT_MAX_MS }));
 
   await report();
-  setInterval(() => void report().catch(() => undefined), HEARTBEAT_EVERY_MS);
-  for (;;) {
+  const heartbeat = setInterval(() => void report().catch(() => undefined), HEARTBEAT_EVERY_MS);
+  while (!plan.draining?.aborted) {
     const free = slots - running.size;
     if (free === 0) {
       await Promise.race(running);
@@ -62,6 +64,8 @@ export async function simulateNode(plan: NodePlan): Promise<never> {
       running.add(work);
     }
   }
+  await Promise.all(running);
+  clearInterval(heartbeat);
 }
 
 async function runLease(client: LeaseClient, lease: Lease, captureMs: number, timed: TimedCall): Promise<void> {
