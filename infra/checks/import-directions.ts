@@ -81,7 +81,7 @@ const acrossWorkspaces = [
     to: 'infra/demo/test-certificate.ts',
   },
   { from: '{control-plane,shared/client}/test/**/*.e2e.test.ts', to: 'browser-node/test/support/chromium-of-run.ts' },
-  { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
+  { from: 'infra/{farm,docker}/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
   { from: 'infra/farm/test/**', to: 'proxy-router/test/support/simulated-vendor.ts' },
 ];
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
-const compose = read('compose/compose.yaml');
+const compose = ['compose', 'roles', 'tls'].map((name) => read(`compose/${name}.yaml`)).join('\n');
 const operations = read('OPERATIONS.md');
 
-it('OPERATIONS lists the variables of the Compose file with their defaults, and no others', () => {
+it('OPERATIONS lists the variables of the Compose files with their defaults, and no others', () => {
   const defaults = new Map(
-    [...compose.matchAll(/\$\{(ADSWEEP_\w+):-([^}$]*)/g)].map(([, name = '', value = '']) => [name, value]),
+    [...compose.matchAll(/\$\{(ADSWEEP_\w+):[-?]([^}$]*)/g)].map(([, name = '', value = '']) => [name, value]),
   );
   const [, table = ''] = /## Settings of the Compose file\n(.*?)\n## /s.exec(operations) ?? [];
   const rows = table.split('\n').filter((line) => line.startsWith('| `'));

@@ -5,6 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { Deployment, docker, dockerOutcome, freePort, hasImage, missingEngine, until } from './engine.ts';
 import { Client, faultsOf } from './scans.ts';
+import './roles.ts';
 
 /**
  * `npm run test:containers`: the images and the Compose file on a real Docker engine. Needs `docker compose` and 4 GB of memory, and takes some
@@ -31,7 +32,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
   let client: Client;
 
   before(async () => {
-    farm = new Deployment(await freePort(), withRegistry);
+    farm = new Deployment('one', await freePort(), withRegistry ? [] : ['without-registry']);
     await farm.compose('build', '--quiet');
     await farm.compose('up', '-d', '--quiet-pull');
     const [, key] = await until('the ready line', 120_000, async () =>
@@ -90,10 +91,10 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
     const node = await farm.container('browser-node');
     const reached = ['node-api.adsweep.internal:8081', 'proxy-router:8082', 'proxy-router:8083'];
     const hidden = [
-      ...(await addressesOf('redis', 6379)),
-      ...(withRegistry ? await addressesOf('mongodb', 27017) : []),
-      ...(await addressesOf('control-plane', 8080)),
-      ...(await addressesOf('ad-world', 9000)),
+      ...(await farm.addressesOf('redis', 6379)),
+      ...(withRegistry ? await farm.addressesOf('mongodb', 27017) : []),
+      ...(await farm.addressesOf('control-plane', 8080)),
+      ...(await farm.addressesOf('ad-world', 9000)),
       ...(await addressesOfHost(t)),
       '169.254.169.254:80',
       '1.1.1.1:443',
@@ -101,8 +102,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
       'mongodb:27017',
       'example.com:80',
     ];
-    const outcome = async (place: string) =>
-      (await dockerOutcome('exec', node, 'node', '-e', CONNECT, place)).output.trim();
+    const outcome = (place: string) => farm.connects(node, place);
     for (const place of reached) assert.equal(await outcome(place), 'connected', place);
     const found = await Promise.all(hidden.map(async (place) => [place, await outcome(place)] as const));
     assert.deepEqual(
@@ -155,11 +155,6 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  async function addressesOf(service: string, port: number): Promise<string[]> {
-    const [of] = JSON.parse(await docker('inspect', await farm.container(service))) as [Inspected];
-    return Object.values(of.NetworkSettings.Networks).map(({ IPAddress }) => `${IPAddress}:${port}`);
-  }
-
   /** The addresses of this machine, those of the engine's networks among them, at a port on which the test listens. */
   async function addressesOfHost(t: TestContext): Promise<string[]> {
     const server = createServer().listen(0, '0.0.0.0');
@@ -179,21 +174,8 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
 type Inspected = {
   Config: { User: string; Labels: Record<string, string>; Healthcheck: { Interval: number } };
   HostConfig: { ReadonlyRootfs: boolean; CapDrop: string[]; SecurityOpt: string[] };
-  NetworkSettings: { Networks: Record<string, { IPAddress: string }> };
 };
 type Network = { IPAM: { Config: { Gateway?: string }[] | null } };
-
-/** Run in a container: prints `connected`, the first line of the answer to a request, or why there is no connection. */
-const CONNECT = `
-const [place, ...request] = process.argv[1].split(' ');
-const at = place.lastIndexOf(':');
-const socket = require('node:net').connect({ host: place.slice(0, at), port: Number(place.slice(at + 1)) });
-const end = (said) => { console.log(said); process.exit(0); };
-socket.setTimeout(3000, () => end('no answer'));
-socket.on('error', (error) => end(error.code));
-socket.on('data', (data) => end(String(data).split('\\r\\n')[0]));
-socket.on('connect', () => request.length > 0 ? socket.write(request.join(' ') + '\\r\\nHost: quiet.shop.example\\r\\n\\r\\n') : end('connected'));
-`;
 
 const METRICS = `
 const token = require('node:fs').readFileSync(process.env.ADSWEEP_METRICS_TOKEN_FILE, 'utf8').trim();

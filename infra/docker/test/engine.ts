@@ -6,8 +6,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-const COMPOSE = join(import.meta.dirname, '../../compose/compose.yaml');
-const WITHOUT_REGISTRY = join(import.meta.dirname, 'without-registry.yaml');
+const COMPOSE = join(import.meta.dirname, '../../compose');
+/** The files that can be laid over compose.yaml. */
+const OVERLAYS = {
+  roles: join(COMPOSE, 'roles.yaml'),
+  'without-registry': join(import.meta.dirname, 'without-registry.yaml'),
+  'roles-without-registry': join(import.meta.dirname, 'roles-without-registry.yaml'),
+};
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 const PULL_MS = 60_000;
 const COMMAND_MS = 10 * 60_000;
@@ -45,15 +50,16 @@ export async function hasImage(name: string): Promise<boolean> {
   );
 }
 
-/** A deployment of our Compose file under a name and a port of its own. */
+/** A deployment of our Compose file, with others laid over it, under a name and a port of its own. */
 export class Deployment {
-  readonly name = `adsweep-test-${process.pid}`;
+  readonly name: string;
   readonly #files: string[];
   readonly #port: number;
 
-  constructor(port: number, withRegistry: boolean) {
+  constructor(name: string, port: number, overlays: (keyof typeof OVERLAYS)[]) {
+    this.name = `adsweep-test-${name}-${process.pid}`;
     this.#port = port;
-    this.#files = withRegistry ? [COMPOSE] : [COMPOSE, WITHOUT_REGISTRY];
+    this.#files = [join(COMPOSE, 'compose.yaml'), ...overlays.map((overlay) => OVERLAYS[overlay])];
     process.env.ADSWEEP_PORT = String(port);
   }
 
@@ -85,7 +91,33 @@ export class Deployment {
     if (!id) throw new Error(`no container of ${service} is running`);
     return id;
   }
+
+  /** The addresses of all containers of a service, in all networks, with a port. */
+  async addressesOf(service: string, port: number): Promise<string[]> {
+    const all = JSON.parse(await docker('inspect', ...(await this.containers(service)))) as Addressed[];
+    return all.flatMap(({ NetworkSettings: { Networks } }) =>
+      Object.values(Networks).map(({ IPAddress }) => `${IPAddress}:${port}`),
+    );
+  }
+
+  /** What a container gets that connects to a place: `connected`, or why not. With a request after the place, the first line of its answer. */
+  async connects(container: string, place: string): Promise<string> {
+    return (await dockerOutcome('exec', container, 'node', '-e', CONNECT, place)).output.trim();
+  }
 }
+
+type Addressed = { NetworkSettings: { Networks: Record<string, { IPAddress: string }> } };
+
+const CONNECT = `
+const [place, ...request] = process.argv[1].split(' ');
+const at = place.lastIndexOf(':');
+const socket = require('node:net').connect({ host: place.slice(0, at), port: Number(place.slice(at + 1)) });
+const end = (said) => { console.log(said); process.exit(0); };
+socket.setTimeout(3000, () => end('no answer'));
+socket.on('error', (error) => end(error.code));
+socket.on('data', (data) => end(String(data).split('\\r\\n')[0]));
+socket.on('connect', () => request.length > 0 ? socket.write(request.join(' ') + '\\r\\nHost: quiet.shop.example\\r\\n\\r\\n') : end('connected'));
+`;
 
 /** A port that nothing listens on. */
 export async function freePort(): Promise<number> {

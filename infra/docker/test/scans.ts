@@ -6,6 +6,9 @@ export type Scan = { id: string; status: string; error: string };
 const FINAL = ['completed', 'partial', 'failed', 'cancelled'];
 /** A harmless landing of the ad world, quick to scan. */
 const PAGE = { url: 'http://quiet.shop.example/', country_code: 'DE', emulator_id: 'windows_chrome' };
+export const SCAN = { ...PAGE, retry_max_attempts: 3 };
+const ASKERS = 4;
+const PAUSE_MS = 50;
 
 /** The API of a deployment, as a client uses it. */
 export class Client {
@@ -17,8 +20,9 @@ export class Client {
     this.#key = key;
   }
 
-  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' };
+  /** One request, which is not repeated. Rejects unless it is answered with a success. */
+  async call<T>(method: string, path: string, body?: unknown, extra: Record<string, string> = {}): Promise<T> {
+    const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...extra };
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     const answer = await fetch(this.#baseUrl + path, { method, headers, ...json, signal: AbortSignal.timeout(20_000) });
     if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`);
@@ -36,13 +40,7 @@ export class Client {
   }
 
   async #create(key: string): Promise<Scan> {
-    const headers = {
-      ...{ authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', 'idempotency-key': key },
-    };
-    const body = JSON.stringify({ ...PAGE, retry_max_attempts: 3 });
-    const answer = await fetch(`${this.#baseUrl}/api/v1/scans`, { method: 'POST', headers, body });
-    if (!answer.ok) throw new Error(`a scan was answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as Scan;
+    return this.call<Scan>('POST', '/api/v1/scans', SCAN, { 'idempotency-key': key });
   }
 
   /** The scans, when all of them have ended. Rejects after `ms` milliseconds. */
@@ -68,3 +66,31 @@ export const faultsOf = (scans: Scan[]): string =>
     .filter(({ status }) => status !== 'completed')
     .map(({ id, status, error }) => `${id} ${status} ${error}`)
     .join('\n');
+
+/** Reads and writes over kept connections, without repeating a request, until `stop`, which tells how many were answered and what failed. */
+export function keepAsking(client: Client) {
+  const stopped = new AbortController();
+  let answers = 0;
+  const faults: string[] = [];
+  const ask = async () => {
+    while (!stopped.signal.aborted) {
+      const asked = [
+        () => client.call('GET', '/api/v1/account'),
+        () => client.call('POST', '/api/v1/scans?dry_run=true', SCAN),
+      ];
+      for (const one of asked)
+        await one().then(
+          () => answers++,
+          (error: Error) => faults.push(`${new Date().toISOString()} ${error.message} ${String(error.cause ?? '')}`),
+        );
+      await sleep(PAUSE_MS);
+    }
+  };
+  const asking = Array.from({ length: ASKERS }, ask);
+  const stop = async () => {
+    stopped.abort();
+    await Promise.all(asking);
+    return { answers, faults };
+  };
+  return { stop };
+}
