@@ -9,6 +9,7 @@ import { get as getHttps } from 'node:https';
  */
 const [url = '', certificate, key] = process.argv.slice(2);
 
+/** @type {(reason: string) => void} */
 const fail = (reason) => {
   console.error(`${url}: ${reason}`);
   process.exit(1);
