@@ -45,9 +45,12 @@ describe('the roles apart', { skip: reason === null ? false : `left out: ${reaso
   });
 
   after(async () => {
-    await farm?.compose('down', '-v', '-t', '5');
-    await gate?.close();
-    if (mongodb && typeof mongodb !== 'string') await mongodb.stop();
+    try {
+      await farm?.compose('down', '-v', '-t', '5');
+    } finally {
+      await gate?.close();
+      if (mongodb && typeof mongodb !== 'string') await mongodb.stop();
+    }
   });
 
   it('keeps browser nodes from everything but the node API, the proxy-router and its gateway', async () => {
