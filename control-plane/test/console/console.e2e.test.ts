@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { chromiumOfRun } from '../../../browser-node/test/support/chromium-of-run.ts';
-import { type ConsoleWorld, consoleWorld, hostileWords, pagesOf } from '../support/console-world.ts';
+import { nodes } from '../../src/crawling/fleet/nodes.ts';
+import { type ConsoleWorld, consoleWorld, hostileWords, OPERATOR_PAGES, pagesOf } from '../support/console-world.ts';
 import { KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const ORIGIN = 'http://adsweep.example';
@@ -99,6 +100,26 @@ describe('the console in a browser', () => {
       await context.close();
     });
 
+  test('shows an operator the fleet and the organizations at both widths, and drains a node', async () => {
+    const report = { slots: 10, busy: 4, draining: false, adsweep_version: '0.1.0', browser_version: 'Chrome/140.0.1' };
+    await nodes(api.platform.redis).report({ nodeId: 'node-1', instance: 'EWuvf7jkJjgt' }, report);
+    const key = await api.keyThatMay('scans.read', 'fleet.read', 'fleet.manage', 'organizations.manage');
+    const context = await signedIn({ viewport: { width: 1440, height: 900 } }, key);
+    const page = await context.newPage();
+    for (const path of OPERATOR_PAGES) {
+      await page.goto(`${ORIGIN}/console${path}`);
+      assert.deepEqual(await faultsOf(page), [], path);
+      await page.setViewportSize({ width: 390, height: 844 });
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, path);
+      await page.setViewportSize({ width: 1440, height: 900 });
+    }
+    await page.goto(`${ORIGIN}/console/fleet`);
+    await page.getByRole('button', { name: 'Drain' }).click();
+    await page.getByRole('status').filter({ hasText: 'takes no more' }).waitFor();
+    await page.getByRole('button', { name: 'Take work again' }).waitFor();
+    await context.close();
+  });
+
   test('keeps hostile content in its place, and runs nothing of it, on any page of a phone', async () => {
     const context = await signedIn({ viewport: { width: 390, height: 800 } }, KEYS.theirs);
     const page = await context.newPage();
@@ -149,6 +170,28 @@ describe('the console in a browser', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('status').filter({ hasText: 'Saved' }).waitFor();
     assert.partialDeepStrictEqual((await api.get(`/api/v1/policy-sets/${set.id}`)).body, named);
+    await context.close();
+  });
+
+  test('says when a schedule would fire while it is written, and keeps the devices of a campaign', async () => {
+    const before = (await api.get(`/api/v1/campaigns/${world.campaign}`)).body;
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/campaigns/${world.campaign}/edit`);
+    await page
+      .getByRole('cell', { name: /^Mon .*08:00/ })
+      .first()
+      .waitFor();
+    await page.getByRole('textbox', { name: 'Hours of the week' }).fill('Tuesday 17');
+    await page
+      .getByRole('cell', { name: /^Tue .*17:00/ })
+      .nth(4)
+      .waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('status').filter({ hasText: 'Saved' }).waitFor();
+    const { emulator_selection, schedule_weekly } = (await api.get(`/api/v1/campaigns/${world.campaign}`)).body;
+    assert.deepEqual(emulator_selection, before.emulator_selection);
+    assert.deepEqual(schedule_weekly['1'], [17]);
     await context.close();
   });
 

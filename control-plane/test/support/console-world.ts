@@ -1,6 +1,7 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import sharp from 'sharp';
+import type { LookChange } from '../../src/scan/look.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
 import { childScanId, newChildScan } from '../../src/scanning/scans/request/new-child-scan.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
@@ -147,7 +148,13 @@ export async function consoleWorld(
     excerpt: words('the «miracle» that doctors hide'),
     elapsed_ms: 3,
   } as const;
-  const page = ended(scanAt(4, {}, { campaign_id: campaign.id }), {
+  const change: LookChange = {
+    ...{ kind: 'landing' as const, what: ['domain' as const, 'picture' as const] },
+    ...{ previous_scan_id: newId(), previous_run_id: runId },
+    ...{ before: words('http://shop.example/'), after: words('http://stuck.offers.example/landing') },
+  };
+  const inRun = { campaign_id: campaign.id, run_id: runId };
+  const page = ended(scanAt(4, {}, { ...inRun, changes: [change] }), {
     tags: [
       sampleTag('auto_redirect', words('The page left its domain by itself.'), words('http://stuck.offers.example/')),
       { ...sampleTag('autosound', words('Sound started.')) },
@@ -155,6 +162,13 @@ export async function consoleWorld(
     ],
   });
   const pageId = await store(page, { landings: [landing(210)] }, [['landing-0.webp', 1_280, 2_400]], 210);
+  for (const [at, country] of ['US', 'PT', 'PT'].entries())
+    await store(
+      ended(scanAt(5 + at, {}, { ...inRun, country_code: country })),
+      { landings: [landing(90 * at)] },
+      [['landing-0.webp', 390, 844]],
+      90 * at,
+    );
   const adTag = ended(
     scanAt(12, { url: undefined, ad_tag: words('<script src="https://ads.example/tag.js"></script>') }),
     { tags: [sampleTag('creative_interactive', words('An arrow.'))] },
@@ -316,4 +330,12 @@ export const pagesOf = (world: ConsoleWorld): string[] => [
     '/settings',
     '/settings/audit-log',
   ],
+];
+
+/** The pages that only an operator sees. */
+export const OPERATOR_PAGES = [
+  '/fleet',
+  '/fleet?scans_per_day=50000000',
+  '/organizations',
+  `/organizations/${ORGANIZATIONS.theirs}`,
 ];

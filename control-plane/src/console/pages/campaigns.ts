@@ -1,35 +1,19 @@
-import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { showUrl } from '../../scanning/reports/show-url.ts';
-import { countryName, durationWords } from '../../scanning/reports/words.ts';
-import { nextMoment, type SchedulePlan } from '../../scanning/schedules/next-moment.ts';
+import { countryName } from '../../scanning/reports/words.ts';
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
-import {
-  areaField,
-  button,
-  choice,
-  choices,
-  hidden,
-  linkButton,
-  selectField,
-  textField,
-} from '../components/fields.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { linkButton, selectField, textField } from '../components/fields.ts';
 import { card, empty, facts, pager, table, tile } from '../components/tables.ts';
 import { agoWords, chip, counted, number, short, showTime } from '../components/texts.ts';
-import type { Page, PageRoute, Visit } from '../visit.ts';
+import type { PageRoute, Visit } from '../visit.ts';
+import { CAMPAIGN_TYPES } from './campaign-form.ts';
+import { DAYS, scheduleCard } from './campaign-schedule.ts';
 import { queryOfPage } from './scans/list-page.ts';
-import { deviceGroups, readChoices } from './scans/new-page.ts';
-import { numberOr } from './scans/scan-form.ts';
 
 type Campaign = Schemas['Campaign'];
 type Run = Schemas['Run'];
-
-const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-/** Firings that are shown ahead. */
-const AHEAD = 5;
 
 /** Campaigns, with when each runs next. */
 export const campaignList: PageRoute = {
@@ -42,7 +26,7 @@ export const campaignList: PageRoute = {
       api.ask<Schemas['CampaignGroup'][] | Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`).then(itemsOf),
     ]);
     const rows = campaigns.items.map((one) => [
-      html`<a class="row-link" href="${link(`/campaigns/${one.id}`)}"><bdi>${short(one.name, 80)}</bdi></a><span class="meta"><bdi>${short(one.url || TYPES[one.campaign_type], 60)}</bdi></span>`,
+      html`<a class="row-link" href="${link(`/campaigns/${one.id}`)}"><bdi>${short(one.name, 80)}</bdi></a><span class="meta"><bdi>${short(one.url || CAMPAIGN_TYPES[one.campaign_type], 60)}</bdi></span>`,
       html`<bdi>${groups.find(({ id }) => id === one.group_id)?.name ?? ''}</bdi>`,
       countryWords(one.country_codes),
       one.last_run_at === null ? html`<span class="quiet">never</span>` : agoWords(one.last_run_at, now),
@@ -80,13 +64,6 @@ ${selectField({
       body: html`${form}<section class="card flush" data-region="campaigns">${rows.length === 0 ? none : html`${table('Campaigns', columns, rows)}${pager(visit, '/campaigns', campaigns, 'campaigns')}`}</section>${groupCard(visit, groups)}`,
     };
   },
-};
-
-const TYPES: Record<Campaign['campaign_type'], string> = {
-  url: 'Page',
-  ad_tag: 'Ad tag',
-  vast: 'Video ad tag',
-  ad_discovery: 'Sweep',
 };
 
 const countryWords = (codes: readonly string[]): string =>
@@ -142,7 +119,7 @@ function settingsCard(one: Campaign): Html {
     'What it scans',
     facts([
       [
-        TYPES[one.campaign_type],
+        CAMPAIGN_TYPES[one.campaign_type],
         one.url !== ''
           ? showUrl(one.url)
           : html`${number((one.ad_tag ?? one.vast_tag ?? '').length)} characters of markup`,
@@ -158,73 +135,6 @@ function settingsCard(one: Campaign): Html {
     ]),
   );
 }
-
-/** When a campaign runs by itself, as the scheduler reckons; null: it does not. */
-function planOf({
-  schedule_type,
-  schedule_weekly,
-  schedule_timezone,
-  schedule_interval_seconds,
-  next_run_at,
-}: Campaign): SchedulePlan | null {
-  if (schedule_type === 'weekly' && schedule_weekly && Object.values(schedule_weekly).some((hours) => hours.length > 0))
-    return { type: 'weekly', weekly: schedule_weekly, timezone: schedule_timezone ?? 'UTC' };
-  if (schedule_type === 'interval' && schedule_interval_seconds && next_run_at)
-    return { type: 'interval', seconds: schedule_interval_seconds, anchor: new Date(next_run_at) };
-  return null;
-}
-
-function firings(campaign: Campaign, from: Date): Date[] {
-  const plan = planOf(campaign);
-  const found: Date[] = [];
-  if (!plan || campaign.next_run_at === null) return found;
-  let moment = new Date(Math.max(from.getTime(), Date.parse(campaign.next_run_at) - 1));
-  while (found.length < AHEAD) {
-    moment = nextMoment(plan, moment);
-    found.push(moment);
-  }
-  return found;
-}
-
-function scheduleCard({ now }: Visit, campaign: Campaign): Html {
-  const { schedule_type, schedule_interval_seconds, schedule_weekly, schedule_timezone, last_schedule_problem } =
-    campaign;
-  const zone = schedule_timezone ?? 'UTC';
-  const local = new Intl.DateTimeFormat('en-GB', {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZone: zone,
-  });
-  const next = firings(campaign, now);
-  const plan =
-    schedule_type === 'interval'
-      ? `every ${durationWords((schedule_interval_seconds ?? 0) * 1_000)}`
-      : schedule_type === 'weekly'
-        ? weekWords(schedule_weekly ?? {})
-        : 'not scheduled';
-  const rows = next.map((moment) => [
-    html`${local.format(moment)}`,
-    showTime(moment.toISOString(), now),
-    agoWords(moment.toISOString(), now),
-  ]);
-  const problem =
-    last_schedule_problem &&
-    html`<p class="wrong">The last firing was skipped ${agoWords(last_schedule_problem.at, now)}: ${last_schedule_problem.detail} <code>${last_schedule_problem.code}</code></p>`;
-  const times =
-    next.length > 0
-      ? table('Next firings', [{ label: `In ${zone}` }, { label: 'UTC' }, { label: 'When', kind: 'number' }], rows)
-      : html`<p class="quiet">${campaign.schedule_type === null ? 'It runs when somebody starts it.' : 'The schedule is paused.'}</p>`;
-  return card('Schedule', html`<p>${plan}</p>${problem}${times}`);
-}
-
-const weekWords = (weekly: Record<string, number[]>): string =>
-  Object.entries(weekly)
-    .filter(([, hours]) => hours.length > 0)
-    .map(([day, hours]) => `${DAYS[Number(day)]} at ${hours.map((hour) => `${hour}:00`).join(', ')}`)
-    .join('; ');
 
 function runTable(visit: Visit, runs: Listed<Run>): Html {
   const { link, now, params } = visit;
@@ -306,27 +216,46 @@ export const runPage: PageRoute = {
       limit: 60,
       page: query.get('page'),
     });
+    const { items: changed } = await api.get<Listed<Changed>>(at`/campaigns/${run.campaign_id}/changes`, {
+      limit: CHANGES_READ,
+    });
+    const changes = new Map(changed.filter(({ run_id }) => run_id === run.id).map((one) => [one.scan_id, one]));
+    const [first] = changes.values();
+    const previous = first?.changes[0]?.previous_run_id;
     const ended = run.completed + run.partial + run.failed + run.cancelled;
     const isOpen = ended < run.total;
     const byCountry = [...Map.groupBy(tiles.items, ({ country_code }) => country_code)];
     const walls = byCountry.map(
       ([code, scans]) =>
-        html`<section class="card"><h2>${countryName(code)} <span class="count">${number(scans.length)}</span></h2><ul class="wall">${scans.map((scan) => wallItem(visit, scan))}</ul></section>`,
+        html`<section class="card"><h2>${countryName(code)} <span class="count">${number(scans.length)}</span></h2><ul class="wall">${scans.map((scan) => wallItem(visit, scan, changes.get(scan.id)))}</ul></section>`,
     );
     const back = link(`/runs/${run.id}`);
     return {
       title: run.label || 'Run',
       above: html`<a href="${link('/campaigns')}">Campaigns</a> · <a href="${link(`/campaigns/${run.campaign_id}`)}">the campaign</a>`,
-      actions: html`${linkButton('As a table', link('/scans', { run_id: run.id }))}${isOpen && may('campaigns.write') && action(visit, { label: 'Cancel what waits', method: 'POST', path: at`/runs/${run.id}/cancel`, done: 'cancelled', back, tone: 'danger', asks: 'Cancel the scans of this run that have not begun?' })}`,
+      actions: html`${previous !== undefined && linkButton('Beside the run before', link(`/runs/${run.id}/compare/${previous}`))}${linkButton('As a table', link('/scans', { run_id: run.id }))}${isOpen && may('campaigns.write') && action(visit, { label: 'Cancel what waits', method: 'POST', path: at`/runs/${run.id}/cancel`, done: 'cancelled', back, tone: 'danger', asks: 'Cancel the scans of this run that have not begun?' })}`,
       ...(isOpen && { everySeconds: 4 }),
-      body: html`<div class="tiles" data-region="counts">${tile(`${number(ended)} of ${number(run.total)}`, 'scans have ended')}${tile(number(run.completed), 'completed')}${tile(number(run.partial), 'partly analysed', { tone: run.partial > 0 ? 'medium' : '' })}${tile(number(run.failed), 'failed', { tone: run.failed > 0 ? 'high' : '' })}</div>
+      body: html`<div class="tiles" data-region="counts">${tile(`${number(ended)} of ${number(run.total)}`, 'scans have ended')}${tile(number(run.completed), 'completed')}${tile(number(run.partial), 'partly analysed', { tone: run.partial > 0 ? 'medium' : '' })}${tile(number(run.failed), 'failed', { tone: run.failed > 0 ? 'high' : '' })}${tile(number(changes.size), 'changed since the last run', { tone: changes.size > 0 ? 'medium' : '' })}</div>
 <div class="stack" data-region="wall">${walls}${pager(visit, `/runs/${run.id}`, tiles, 'scans')}</div>`,
     };
   },
 };
 
-const wallItem = ({ link }: Visit, scan: Schemas['ScanTile']): Html =>
-  html`<li><a href="${link(`/scans/${scan.id}`)}"><span class="pic">${scan.screenshot_url !== '' && html`<img src="${link(`/scans/${scan.id}/screenshot`, { w: 340 })}" alt="" loading="lazy">`}</span><span><bdi>${short(URL.parse(scan.offer_url)?.host ?? scan.status, 40)}</bdi>${scan.error !== '' && html` <code>${scan.error}</code>`}</span></a></li>`;
+type Changed = Schemas['ChangedScan'];
+
+/** The newest changes of the campaign, of which those of the run are shown. */
+const CHANGES_READ = 200;
+
+/** A picture of the wall; marked, if it shows something else than the run before. */
+function wallItem({ link }: Visit, scan: Schemas['ScanTile'], changed: Changed | undefined): Html {
+  const picture =
+    scan.screenshot_url !== '' &&
+    html`<img src="${link(`/scans/${scan.id}/screenshot`, { w: 340 })}" alt="" loading="lazy">`;
+  const marks = changed?.changes.flatMap(({ kind, what }) =>
+    what.map((one) => html`${chip('medium', `${kind}: ${one}`)} `),
+  );
+  return html`<li${changed && html` class="changed"`}><a href="${link(`/scans/${scan.id}`)}"><span class="pic">${picture}</span><span><bdi>${short(URL.parse(scan.offer_url)?.host ?? scan.status, 40)}</bdi>${scan.error !== '' && html` <code>${scan.error}</code>`}</span>${marks && html`<span>${marks}</span>`}</a></li>`;
+}
 
 /** Two runs of a campaign with a slider over each pair of pictures. */
 export const runCompare: PageRoute = {
@@ -365,202 +294,4 @@ function slider({ link }: Visit, before: Schemas['ScanBrief'], after: Schemas['S
 <svg viewBox="0 0 600 400" width="100%" role="img" aria-label="The picture of the later run over that of the earlier one"><image href="${picture(before)}" width="600" preserveAspectRatio="xMidYMin slice" height="400"/><svg id="slide-${after.id}" width="50%" height="400" overflow="hidden"><image href="${picture(after)}" width="600" height="400" preserveAspectRatio="xMidYMin slice"/></svg></svg>
 <input type="range" min="0" max="100" value="50" data-slides="slide-${after.id}" aria-label="How much of the later picture is shown">
 <figcaption><a href="${link(`/scans/${before.id}`)}">before</a> · <a href="${link(`/scans/${after.id}`)}">after</a> · <a href="${link('/scans/compare', { a: before.id, b: after.id })}">compare all</a></figcaption></figure>`;
-}
-
-type CampaignFields = Record<
-  | 'name'
-  | 'kind'
-  | 'target'
-  | 'countries'
-  | 'device'
-  | 'group_id'
-  | 'policy_set_id'
-  | 'schedule_type'
-  | 'schedule_interval_seconds'
-  | 'schedule_timezone'
-  | 'weekly'
-  | 'repeat_count'
-  | 'retry_max_attempts',
-  string
->;
-
-const fieldsOf = (form: URLSearchParams): CampaignFields => {
-  const text = (name: string, initial = '') => form.get(name) ?? initial;
-  return {
-    ...{
-      name: text('name'),
-      kind: text('kind', 'url'),
-      target: text('target'),
-      countries: text('countries'),
-      device: text('device'),
-    },
-    ...{ group_id: text('group_id'), policy_set_id: text('policy_set_id'), schedule_type: text('schedule_type') },
-    ...{
-      schedule_interval_seconds: text('schedule_interval_seconds', '86400'),
-      schedule_timezone: text('schedule_timezone', 'UTC'),
-      weekly: text('weekly'),
-    },
-    ...{ repeat_count: text('repeat_count', '1'), retry_max_attempts: text('retry_max_attempts', '0') },
-  };
-};
-
-function fieldsOfCampaign(one: Campaign): CampaignFields {
-  const lines = Object.entries(one.schedule_weekly ?? {}).filter(([, hours]) => hours.length > 0);
-  return {
-    ...{
-      name: one.name,
-      kind: one.campaign_type,
-      target: one.ad_tag ?? one.vast_tag ?? one.url,
-      countries: one.country_codes.join(', '),
-    },
-    ...{
-      device: one.emulator_selection.specific_ids.join(', '),
-      group_id: one.group_id,
-      policy_set_id: one.policy_set_id ?? '',
-    },
-    ...{
-      schedule_type: one.schedule_type ?? '',
-      schedule_interval_seconds: String(one.schedule_interval_seconds ?? 86_400),
-    },
-    ...{
-      schedule_timezone: one.schedule_timezone ?? 'UTC',
-      weekly: lines.map(([day, hours]) => `${DAYS[Number(day)]} ${hours.join(' ')}`).join('\n'),
-    },
-    ...{ repeat_count: String(one.repeat_count), retry_max_attempts: String(one.retry_max_attempts) },
-  };
-}
-
-const listOf = (text: string): string[] => text.split(/[\s,]+/).filter((one) => one !== '');
-
-/** The hours of each day in lines such as `Monday 8 20`. What is no day is sent as it is, so that the API says so. */
-function weekOf(text: string): Record<string, (number | string)[]> {
-  const lines = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...hours] = listOf(line);
-      const day = DAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
-      return [day === -1 ? name : String(day), hours.map((hour) => numberOr(hour.replace(/:00$/, '')))];
-    }),
-  );
-}
-
-function campaignBody(fields: CampaignFields, isNew: boolean): Record<string, unknown> {
-  const { kind, target, schedule_type } = fields;
-  const name = kind === 'ad_tag' ? 'ad_tag' : kind === 'vast' ? 'vast_tag' : 'url';
-  const schedule =
-    schedule_type === 'weekly'
-      ? {
-          schedule_type,
-          schedule_weekly: weekOf(fields.weekly),
-          schedule_timezone: fields.schedule_timezone,
-          schedule_interval_seconds: null,
-        }
-      : schedule_type === 'interval'
-        ? {
-            schedule_type,
-            schedule_interval_seconds: numberOr(fields.schedule_interval_seconds),
-            schedule_weekly: null,
-          }
-        : { schedule_type: null };
-  return {
-    name: fields.name,
-    ...(isNew && { campaign_type: kind }),
-    [name]: target,
-    country_codes: listOf(fields.countries),
-    ...(fields.device !== '' && { emulator_specific_ids: listOf(fields.device), emulator_categories: [] }),
-    ...(fields.group_id !== '' && { group_id: fields.group_id }),
-    ...(fields.policy_set_id !== '' ? { policy_set_id: fields.policy_set_id } : isNew ? {} : { policy_set_id: null }),
-    ...{ repeat_count: numberOr(fields.repeat_count), retry_max_attempts: numberOr(fields.retry_max_attempts) },
-    ...(isNew && schedule_type === '' ? {} : schedule),
-  };
-}
-
-export const newCampaign: PageRoute = {
-  method: 'GET',
-  path: '/campaigns/new',
-  handle: (visit) => campaignForm(visit, fieldsOf(visit.query), NO_PROBLEMS, null),
-};
-export const editCampaign: PageRoute = {
-  method: 'GET',
-  path: '/campaigns/{id}/edit',
-  handle: async (visit) => {
-    const campaign = await visit.api.ask<Campaign>(at`/campaigns/${visit.params.id!}`);
-    return campaignForm(visit, fieldsOfCampaign(campaign), NO_PROBLEMS, campaign.id);
-  },
-};
-
-export const saveCampaign: PageRoute[] = ['/campaigns/new', '/campaigns/{id}/edit'].map((path) => ({
-  method: 'POST',
-  path,
-  handle: async (visit) => {
-    const { api, form, link, params } = visit;
-    const fields = fieldsOf(form);
-    const id = params.id ?? null;
-    try {
-      const saved =
-        id === null
-          ? await api.send<Campaign>('POST', at`/campaigns`, campaignBody(fields, true))
-          : await api.send<Campaign>('PATCH', at`/campaigns/${id}`, campaignBody(fields, false));
-      return { redirect: link(`/campaigns/${saved.id}`, { done: id === null ? 'created' : 'saved' }) };
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await campaignForm(visit, fields, problemsOf(error), id)), status: error.status };
-    }
-  },
-}));
-
-const INTERVALS = [60, 120, 300, 600, 900, 1_800, 2_700, 3_600, 7_200, 14_400, 28_800, 86_400];
-
-async function campaignForm(
-  visit: Visit,
-  fields: CampaignFields,
-  problems: Problems,
-  id: string | null,
-): Promise<Page> {
-  const { link, token, api, may } = visit;
-  const [{ emulators }, groups, sets] = await Promise.all([
-    readChoices(visit, { country_code: '', proxy_type: '' }),
-    api
-      .ask<Schemas['CampaignGroup'][] | Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`)
-      .then((found) => itemsOf(found).filter(({ is_archived }) => !is_archived)),
-    may('policies.read')
-      ? api.ask<Listed<Schemas['PolicySetItem']> | Schemas['PolicySetItem'][]>(at`/policy-sets`).then(itemsOf)
-      : [],
-  ]);
-  const targetPath = fields.kind === 'ad_tag' ? 'ad_tag' : fields.kind === 'vast' ? 'vast_tag' : 'url';
-  const devices = deviceGroups(emulators).flatMap(({ options }) => options);
-  const body = html`<form class="form" method="post" action="${link(id === null ? '/campaigns/new' : `/campaigns/${id}/edit`)}">${token()}
-<section class="card"><h2>What it scans</h2>${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}
-${
-  id === null
-    ? choices(
-        'Target',
-        Object.entries(TYPES).map(([value, label]) =>
-          choice('radio', { name: 'kind', value, label, checked: fields.kind === value }),
-        ),
-        problems.of('campaign_type'),
-      )
-    : hidden('kind', fields.kind)
-}
-${areaField({ name: 'target', label: 'Address or markup', path: targetPath, value: fields.target, rows: 3, code: true, required: true, problems })}
-<div class="grid">${textField({ name: 'countries', label: 'Countries', path: 'country_codes', value: fields.countries, placeholder: 'US, DE', required: true, hint: 'Two-letter codes.', problems })}
-${textField({ name: 'device', label: 'Devices', path: 'emulator_specific_ids', value: fields.device, placeholder: 'windows_chrome', hint: html`Ids, such as ${devices.slice(0, 3).map(({ value }, index) => html`${index > 0 && ', '}<code>${value}</code>`)}. Empty: as the API chooses.`, problems })}
-${textField({ name: 'repeat_count', label: 'Repeats', type: 'number', value: fields.repeat_count, min: 1, max: 20, problems })}
-${textField({ name: 'retry_max_attempts', label: 'Retries', type: 'number', value: fields.retry_max_attempts, min: 0, max: 5, problems })}</div></section>
-<section class="card"><h2>Where it belongs</h2><div class="grid">${selectField({ name: 'group_id', label: 'Group', value: fields.group_id, options: [{ value: '', label: 'The default group' }, ...groups.map((one) => ({ value: one.id, label: one.name }))], problems })}
-${selectField({ name: 'policy_set_id', label: 'Policy set', value: fields.policy_set_id, options: [{ value: '', label: id === null ? 'The default one' : 'None: it raises no alerts' }, ...sets.map((one) => ({ value: one.id, label: one.name }))], problems })}</div></section>
-<section class="card"><h2>When it runs</h2>${choices('Schedule', [choice('radio', { name: 'schedule_type', value: '', label: 'Only when started', checked: fields.schedule_type === '' }), choice('radio', { name: 'schedule_type', value: 'weekly', label: 'At hours of the week', checked: fields.schedule_type === 'weekly' }), choice('radio', { name: 'schedule_type', value: 'interval', label: 'Again and again', checked: fields.schedule_type === 'interval' })], problems.of('schedule_type'))}
-<div class="grid">${areaField({ name: 'weekly', label: 'Hours of the week', path: 'schedule_weekly', value: fields.weekly, rows: 3, placeholder: 'Monday 8 20', hint: 'A day and its hours on each line.', problems })}
-${textField({ name: 'schedule_timezone', label: 'Timezone', value: fields.schedule_timezone, placeholder: 'Europe/Berlin', problems })}
-${selectField({ name: 'schedule_interval_seconds', label: 'Every', value: fields.schedule_interval_seconds, options: INTERVALS.map((seconds) => ({ value: String(seconds), label: durationWords(seconds * 1_000) })), problems })}</div></section>
-<section class="card send"><p class="quiet">${id === null ? 'Creating a campaign scans nothing yet.' : 'Later runs use the new settings.'}</p><div class="buttons">${button(id === null ? 'Create the campaign' : 'Save')}</div></section></form>`;
-  return {
-    title: id === null ? 'New campaign' : 'Change the campaign',
-    above: html`<a href="${link('/campaigns')}">Campaigns</a>`,
-    problems,
-    body,
-  };
 }

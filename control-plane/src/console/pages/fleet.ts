@@ -26,9 +26,11 @@ export const fleetPage: PageRoute = {
   path: '/fleet',
   handle: async (visit) => {
     const { api } = visit;
-    const [fleet, found] = await Promise.all([
+    const [fleet, found, decided, plan] = await Promise.all([
       api.get<Schemas['Fleet']>(at`/fleet`),
       api.get<Node[] | Listed<Node>>(at`/fleet/nodes`),
+      api.get<Listed<Decision>>(at`/fleet/decisions`, { limit: DECISIONS }),
+      readPlan(visit),
     ]);
     const nodes = itemsOf(found);
     const { queue, slots, desired_nodes } = fleet;
@@ -53,10 +55,84 @@ export const fleetPage: PageRoute = {
           waiting.map(([name, count]) => [name, number(count)]),
         ),
         { region: 'queue' },
-      )}`,
+      )}${decisionCard(visit, decided.items)}${planCard(visit, plan)}`,
     };
   },
 };
+
+type Decision = Schemas['ScalingDecision'];
+
+/** Decisions of the scaler that are shown. */
+const DECISIONS = 8;
+
+/** What the scaler did lately, and why. */
+function decisionCard({ now }: Visit, decisions: readonly Decision[]): Html {
+  if (decisions.length === 0)
+    return card(
+      'Scaler',
+      html`<p class="quiet">It has decided nothing: it is off, or nothing had to change in 30 days.</p>`,
+    );
+  const rows = decisions
+    .slice(0, DECISIONS)
+    .map((one) => [
+      html`${number(one.desired_nodes)} needed, ${number(one.target_nodes)} to be${one.dry_run && html` ${chip('off', 'dry run')}`}`,
+      html`<ul class="plain-list">${one.actions.map(({ action: what, node, host, reason }) => html`<li>${what} <bdi>${node}</bdi> on <bdi>${host}</bdi>: <bdi>${reason}</bdi></li>`)}${[...one.held, ...one.failed].map((text) => html`<li class="wrong"><bdi>${text}</bdi></li>`)}</ul>`,
+      showTime(one.at, now),
+    ]);
+  return card(
+    'Scaler',
+    table(
+      'Decisions of the scaler',
+      [{ label: 'Nodes' }, { label: 'Decision' }, { label: 'When', kind: 'number' }],
+      rows,
+    ),
+    { region: 'scaler' },
+  );
+}
+
+type Planned = { plan: Schemas['CapacityPlan'] | null; problems: Problems };
+
+/** The plan for the scans a day in the address. */
+async function readPlan({ api, query }: Visit): Promise<Planned> {
+  const asked = query.get('scans_per_day') ?? '';
+  if (asked === '') return { plan: null, problems: NO_PROBLEMS };
+  return api
+    .get<Schemas['CapacityPlan']>(at`/fleet/plan`, { scans_per_day: asked })
+    .then((plan): Planned => ({ plan, problems: NO_PROBLEMS }))
+    .catch((error: unknown): Planned => {
+      if (error instanceof ApiError && error.status === 422) return { plan: null, problems: problemsOf(error) };
+      throw error;
+    });
+}
+
+/** What a number of scans a day needs, and what breaks first. */
+function planCard({ link, query }: Visit, { plan, problems }: Planned): Html {
+  const form = html`<form class="filters" method="get" action="${link('/fleet')}">${textField({ name: 'scans_per_day', label: 'Scans a day', type: 'number', min: 1, value: query.get('scans_per_day'), placeholder: '1000000', problems })}<div class="filter-buttons"><button class="button plain">Plan</button></div></form>`;
+  if (!plan)
+    return card('Plan', html`${form}<p class="note quiet">What so many scans need, by measured costs of a scan.</p>`);
+  const rows: [string, string, string][] = [
+    [
+      'Browser nodes',
+      number(plan.nodes.count),
+      `${number(plan.nodes.cores)} cores, ${number(plan.nodes.memory_gb)} GB`,
+    ],
+    ['Control planes', number(plan.control_planes.count), `${number(plan.control_planes.used_cores)} cores in use`],
+    ['Proxy routers', number(plan.proxy_routers.count), `${number(plan.exits.gb_per_day)} GB a day through exits`],
+    ['Redis', number(plan.redis.shards), `${number(plan.redis.memory_gb)} GB`],
+    ['MongoDB', number(plan.mongodb.shards), `${number(plan.mongodb.kept_gb)} GB kept`],
+    ['Object store', '', `${number(plan.files.kept_gb)} GB kept`],
+  ];
+  const limits = plan.limits.map(({ part, engine, scans_per_day, exceeded, remedy }) => [
+    html`${part}<span class="meta">${engine}</span>`,
+    html`${exceeded ? chip('high', 'exceeded') : chip('clean', 'enough')}`,
+    number(scans_per_day),
+    remedy,
+  ]);
+  return card(
+    'Plan',
+    html`${form}${table('What it needs', [{ label: 'Part' }, { label: 'Number', kind: 'number' }, { label: 'Size' }], rows)}${table('What breaks first', [{ label: 'Limit' }, { label: 'State' }, { label: 'Scans a day', kind: 'number' }, { label: 'Remedy' }], limits)}`,
+  );
+}
 
 function nodeTable(visit: Visit, nodes: readonly Node[]): Html {
   const { link, may, now } = visit;

@@ -1,15 +1,8 @@
 import type { PageRoute } from '../visit.ts';
 import { act } from './act.ts';
 import { alertList, decideAll, decideAllNow, decideSelected } from './alerts.ts';
-import {
-  campaignList,
-  campaignPage,
-  editCampaign,
-  newCampaign,
-  runCompare,
-  runPage,
-  saveCampaign,
-} from './campaigns.ts';
+import { editCampaign, newCampaign, saveCampaign } from './campaign-form.ts';
+import { campaignList, campaignPage, runCompare, runPage } from './campaigns.ts';
 import { createOrganization, fleetPage, organizationPage, organizationsPage, saveOrganization } from './fleet.ts';
 import { nowPage } from './now.ts';
 import {

@@ -146,10 +146,11 @@ const CATEGORY_WORDS: Record<string, string> = {
 
 export const deviceGroups = (emulators: readonly Schemas['Emulator'][]) =>
   [...Map.groupBy(emulators, ({ category }) => category)].map(([category, devices]) => ({
+    category,
     group: CATEGORY_WORDS[category] ?? category,
     options: devices.map(({ id, display_name, browser }) => ({
       value: id,
-      label: display_name.includes(browser) ? display_name : `${display_name}, ${browser}`,
+      label: display_name.toLowerCase().includes(browser.toLowerCase()) ? display_name : `${display_name}, ${browser}`,
     })),
   }));
 

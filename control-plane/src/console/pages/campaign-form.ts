@@ -1,0 +1,281 @@
+import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { type Html, html } from '../../http/pages/html.ts';
+import { durationWords } from '../../scanning/reports/words.ts';
+import { at } from '../api/console-api.ts';
+import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
+import { areaField, button, choice, choices, hidden, selectField, textField } from '../components/fields.ts';
+import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import type { Page, PageRoute, Visit } from '../visit.ts';
+import { DAYS, firingsOf, firingTable } from './campaign-schedule.ts';
+import { deviceGroups, readChoices } from './scans/new-page.ts';
+import { numberOr } from './scans/scan-form.ts';
+
+type Campaign = Schemas['Campaign'];
+
+/** The types of campaigns. */
+export const CAMPAIGN_TYPES: Record<Campaign['campaign_type'], string> = {
+  url: 'Page',
+  ad_tag: 'Ad tag',
+  vast: 'Video ad tag',
+  ad_discovery: 'Sweep',
+};
+
+type CampaignFields = Record<
+  | 'name'
+  | 'kind'
+  | 'target'
+  | 'countries'
+  | 'devices'
+  | 'categories'
+  | 'mode'
+  | 'group_id'
+  | 'policy_set_id'
+  | 'schedule_type'
+  | 'schedule_interval_seconds'
+  | 'schedule_timezone'
+  | 'weekly'
+  | 'repeat_count'
+  | 'retry_max_attempts',
+  string
+>;
+
+const fieldsOf = (form: URLSearchParams): CampaignFields => {
+  const text = (name: string, initial = '') => form.get(name) ?? initial;
+  return {
+    ...{
+      name: text('name'),
+      kind: text('kind', 'url'),
+      target: text('target'),
+      countries: text('countries'),
+      devices: form.getAll('devices').join(' '),
+      categories: form.getAll('categories').join(' '),
+      mode: text('mode', 'random'),
+    },
+    ...{ group_id: text('group_id'), policy_set_id: text('policy_set_id'), schedule_type: text('schedule_type') },
+    ...{
+      schedule_interval_seconds: text('schedule_interval_seconds', '86400'),
+      schedule_timezone: text('schedule_timezone', 'UTC'),
+      weekly: text('weekly'),
+    },
+    ...{ repeat_count: text('repeat_count', '1'), retry_max_attempts: text('retry_max_attempts', '0') },
+  };
+};
+
+function fieldsOfCampaign(one: Campaign): CampaignFields {
+  const lines = Object.entries(one.schedule_weekly ?? {}).filter(([, hours]) => hours.length > 0);
+  return {
+    ...{
+      name: one.name,
+      kind: one.campaign_type,
+      target: one.ad_tag ?? one.vast_tag ?? one.url,
+      countries: one.country_codes.join(', '),
+    },
+    ...{
+      devices: one.emulator_selection.specific_ids.join(' '),
+      categories: one.emulator_selection.categories.join(' '),
+      mode: one.emulator_selection.mode,
+      group_id: one.group_id,
+      policy_set_id: one.policy_set_id ?? '',
+    },
+    ...{
+      schedule_type: one.schedule_type ?? '',
+      schedule_interval_seconds: String(one.schedule_interval_seconds ?? 86_400),
+    },
+    ...{
+      schedule_timezone: one.schedule_timezone ?? 'UTC',
+      weekly: lines.map(([day, hours]) => `${DAYS[Number(day)]} ${hours.join(' ')}`).join('\n'),
+    },
+    ...{ repeat_count: String(one.repeat_count), retry_max_attempts: String(one.retry_max_attempts) },
+  };
+}
+
+const listOf = (text: string): string[] => text.split(/[\s,]+/).filter((one) => one !== '');
+
+/** The hours of each day in lines such as `Monday 8 20`. What is no day is sent as it is, so that the API says so. */
+function weekOf(text: string): Record<string, (number | string)[]> {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...hours] = listOf(line);
+      const day = DAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
+      return [day === -1 ? name : String(day), hours.map((hour) => numberOr(hour.replace(/:00$/, '')))];
+    }),
+  );
+}
+
+function campaignBody(fields: CampaignFields, isNew: boolean): Record<string, unknown> {
+  const { kind, target, schedule_type } = fields;
+  const name = kind === 'ad_tag' ? 'ad_tag' : kind === 'vast' ? 'vast_tag' : 'url';
+  const schedule =
+    schedule_type === 'weekly'
+      ? {
+          schedule_type,
+          schedule_weekly: weekOf(fields.weekly),
+          schedule_timezone: fields.schedule_timezone,
+          schedule_interval_seconds: null,
+        }
+      : schedule_type === 'interval'
+        ? {
+            schedule_type,
+            schedule_interval_seconds: numberOr(fields.schedule_interval_seconds),
+            schedule_weekly: null,
+          }
+        : { schedule_type: null };
+  return {
+    name: fields.name,
+    ...(isNew && { campaign_type: kind }),
+    [name]: target,
+    country_codes: listOf(fields.countries),
+    ...((!isNew || fields.devices + fields.categories !== '') && {
+      emulator_specific_ids: listOf(fields.devices),
+      emulator_categories: listOf(fields.categories),
+    }),
+    emulator_mode: fields.mode,
+    ...(fields.group_id !== '' && { group_id: fields.group_id }),
+    ...(fields.policy_set_id !== '' ? { policy_set_id: fields.policy_set_id } : isNew ? {} : { policy_set_id: null }),
+    ...{ repeat_count: numberOr(fields.repeat_count), retry_max_attempts: numberOr(fields.retry_max_attempts) },
+    ...(isNew && schedule_type === '' ? {} : schedule),
+  };
+}
+
+export const newCampaign: PageRoute = {
+  method: 'GET',
+  path: '/campaigns/new',
+  handle: (visit) => campaignForm(visit, fieldsOf(visit.query), NO_PROBLEMS, null),
+};
+export const editCampaign: PageRoute = {
+  method: 'GET',
+  path: '/campaigns/{id}/edit',
+  handle: async (visit) => {
+    const campaign = await visit.api.ask<Campaign>(at`/campaigns/${visit.params.id!}`);
+    return campaignForm(visit, fieldsOfCampaign(campaign), NO_PROBLEMS, campaign.id);
+  },
+};
+
+export const saveCampaign: PageRoute[] = ['/campaigns/new', '/campaigns/{id}/edit'].map((path) => ({
+  method: 'POST',
+  path,
+  handle: async (visit) => {
+    const { api, form, link, params } = visit;
+    const fields = fieldsOf(form);
+    const id = params.id ?? null;
+    if (form.get('intent') === 'preview') return campaignForm(visit, fields, NO_PROBLEMS, id);
+    try {
+      const saved =
+        id === null
+          ? await api.send<Campaign>('POST', at`/campaigns`, campaignBody(fields, true))
+          : await api.send<Campaign>('PATCH', at`/campaigns/${id}`, campaignBody(fields, false));
+      return { redirect: link(`/campaigns/${saved.id}`, { done: id === null ? 'created' : 'saved' }) };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error;
+      return { ...(await campaignForm(visit, fields, problemsOf(error), id)), status: error.status };
+    }
+  },
+}));
+
+/** The devices of the catalogue: kinds of them, or single ones. */
+function deviceCard(fields: CampaignFields, emulators: readonly Schemas['Emulator'][], problems: Problems): Html {
+  const [kinds, chosen] = [new Set(listOf(fields.categories)), new Set(listOf(fields.devices))];
+  const groups = deviceGroups(emulators);
+  const kind = ({ category, group, options }: (typeof groups)[number]) =>
+    choice('checkbox', {
+      name: 'categories',
+      value: category,
+      label: group,
+      checked: kinds.has(category),
+      hint: `${options.length} devices`,
+    });
+  const single = ({ group, options }: (typeof groups)[number]) => {
+    const ticked = options.filter(({ value }) => chosen.has(value)).length;
+    const boxes = options.map(({ value, label }) =>
+      choice('checkbox', { name: 'devices', value, label, checked: chosen.has(value) }),
+    );
+    return html`<details class="fold devices"${ticked > 0 && html` open`}><summary>${group}${ticked > 0 && html` <span class="count">${ticked} chosen</span>`}</summary><div class="device-list">${boxes}</div></details>`;
+  };
+  const modes: [string, string][] = [
+    ['random', 'one of them at random for each kind'],
+    ['all', 'each of them'],
+  ];
+  return html`<section class="card"><h2>On what</h2>
+${choices('Kinds of devices', groups.map(kind), problems.of('emulator_categories'))}
+${choices(
+  'Of each kind, a run uses',
+  modes.map(([value, label]) => choice('radio', { name: 'mode', value, label, checked: fields.mode === value })),
+  problems.of('emulator_mode'),
+)}
+<fieldset class="choices"><legend>And these devices</legend>${groups.map(single)}${problems.of('emulator_specific_ids').map((text) => html`<p class="wrong">${text}</p>`)}</fieldset></section>`;
+}
+
+/** When the schedule in the form would fire next. */
+function showFirings({ now }: Visit, fields: CampaignFields): Html {
+  const timezone = fields.schedule_timezone.trim();
+  const firings = firingsOf(
+    {
+      ...{ type: fields.schedule_type, weekly: weekOf(fields.weekly), timezone },
+      ...{ seconds: numberOr(fields.schedule_interval_seconds), anchor: now },
+    },
+    now,
+  );
+  const none = fields.schedule_type === '' ? 'It runs when somebody starts it.' : 'This schedule does not fire.';
+  const shown =
+    firings.length > 0
+      ? firingTable(firings, isTimezone(timezone) ? timezone : 'UTC', now)
+      : html`<p class="quiet">${none}</p>`;
+  return html`<div data-region="firings">${shown}</div>`;
+}
+
+const INTERVALS = [60, 120, 300, 600, 900, 1_800, 2_700, 3_600, 7_200, 14_400, 28_800, 86_400];
+
+async function campaignForm(
+  visit: Visit,
+  fields: CampaignFields,
+  problems: Problems,
+  id: string | null,
+): Promise<Page> {
+  const { link, token, api, may } = visit;
+  const [{ emulators }, groups, sets] = await Promise.all([
+    readChoices(visit, { country_code: '', proxy_type: '' }),
+    api
+      .ask<Schemas['CampaignGroup'][] | Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`)
+      .then((found) => itemsOf(found).filter(({ is_archived }) => !is_archived)),
+    may('policies.read')
+      ? api.ask<Listed<Schemas['PolicySetItem']> | Schemas['PolicySetItem'][]>(at`/policy-sets`).then(itemsOf)
+      : [],
+  ]);
+  const targetPath = fields.kind === 'ad_tag' ? 'ad_tag' : fields.kind === 'vast' ? 'vast_tag' : 'url';
+  const body = html`<form class="form" method="post" action="${link(id === null ? '/campaigns/new' : `/campaigns/${id}/edit`)}" data-try="intent=preview" data-regions="firings">${token()}
+<section class="card"><h2>What it scans</h2>${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}
+${
+  id === null
+    ? choices(
+        'Target',
+        Object.entries(CAMPAIGN_TYPES).map(([value, label]) =>
+          choice('radio', { name: 'kind', value, label, checked: fields.kind === value }),
+        ),
+        problems.of('campaign_type'),
+      )
+    : hidden('kind', fields.kind)
+}
+${areaField({ name: 'target', label: 'Address or markup', path: targetPath, value: fields.target, rows: 3, code: true, required: true, problems })}
+<div class="grid">${textField({ name: 'countries', label: 'Countries', path: 'country_codes', value: fields.countries, placeholder: 'US, DE', required: true, hint: 'Two-letter codes.', problems })}
+${textField({ name: 'repeat_count', label: 'Repeats', type: 'number', value: fields.repeat_count, min: 1, max: 20, problems })}
+${textField({ name: 'retry_max_attempts', label: 'Retries', type: 'number', value: fields.retry_max_attempts, min: 0, max: 5, problems })}</div></section>
+${deviceCard(fields, emulators, problems)}
+<section class="card"><h2>Where it belongs</h2><div class="grid">${selectField({ name: 'group_id', label: 'Group', value: fields.group_id, options: [{ value: '', label: 'The default group' }, ...groups.map((one) => ({ value: one.id, label: one.name }))], problems })}
+${selectField({ name: 'policy_set_id', label: 'Policy set', value: fields.policy_set_id, options: [{ value: '', label: id === null ? 'The default one' : 'None: it raises no alerts' }, ...sets.map((one) => ({ value: one.id, label: one.name }))], problems })}</div></section>
+<section class="card"><h2>When it runs</h2>${choices('Schedule', [choice('radio', { name: 'schedule_type', value: '', label: 'Only when started', checked: fields.schedule_type === '' }), choice('radio', { name: 'schedule_type', value: 'weekly', label: 'At hours of the week', checked: fields.schedule_type === 'weekly' }), choice('radio', { name: 'schedule_type', value: 'interval', label: 'Again and again', checked: fields.schedule_type === 'interval' })], problems.of('schedule_type'))}
+<div class="grid">${areaField({ name: 'weekly', label: 'Hours of the week', path: 'schedule_weekly', value: fields.weekly, rows: 3, placeholder: 'Monday 8 20', hint: 'A day and its hours on each line.', problems })}
+${textField({ name: 'schedule_timezone', label: 'Timezone', value: fields.schedule_timezone, placeholder: 'Europe/Berlin', problems })}
+${selectField({ name: 'schedule_interval_seconds', label: 'Every', value: fields.schedule_interval_seconds, options: INTERVALS.map((seconds) => ({ value: String(seconds), label: durationWords(seconds * 1_000) })), problems })}</div>${showFirings(visit, fields)}</section>
+<section class="card send"><p class="quiet">${id === null ? 'Creating a campaign scans nothing yet.' : 'Later runs use the new settings.'}</p><div class="buttons">${button(id === null ? 'Create the campaign' : 'Save')}${button('Show the next firings', { name: 'intent', value: 'preview', tone: 'plain' })}</div></section></form>`;
+  return {
+    title: id === null ? 'New campaign' : 'Change the campaign',
+    above: html`<a href="${link('/campaigns')}">Campaigns</a>`,
+    problems,
+    body,
+  };
+}
