@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 /** A landing of the ad world, quick to scan. */
 const PAGE = { url: 'http://quiet.shop.example/', country_code: 'US', emulator_id: 'windows_chrome' };
 /** Countries and devices of a campaign; the rest are repeats. */
-const [COUNTRIES, DEVICES] = [20, 25];
+const [COUNTRIES_MAX, DEVICES] = [20, 25];
 
 /** Organizations that ask for scans and receive their events. */
 export class Clients {
@@ -73,18 +73,19 @@ export class Clients {
     this.#underWay.add(work);
   }
 
-  /** Runs a campaign of so many scans. */
+  /** Runs a campaign of so many scans, or a few more: as many in each country on each device. */
   async runCampaign(name: string, scans: number): Promise<void> {
     const tenant = this.#tenants.get(name)!;
     const geos = (await this.#call(tenant.key, 'GET', '/geos')) as unknown as { country_code: string }[];
+    const countries = geos.slice(0, COUNTRIES_MAX).map(({ country_code }) => country_code);
+    const repeats = Math.ceil(scans / countries.length / DEVICES);
     const { id } = await this.#call(tenant.key, 'POST', '/campaigns', {
-      ...{ name: 'Load', url: PAGE.url, repeat_count: Math.ceil(scans / COUNTRIES / DEVICES) },
-      country_codes: geos.slice(0, COUNTRIES).map(({ country_code }) => country_code),
+      ...{ name: 'Load', url: PAGE.url, repeat_count: repeats, country_codes: countries },
       ...{ emulator_categories: [], emulator_mode: 'all' },
       emulator_specific_ids: EMULATORS.slice(0, DEVICES).map((one) => one.id),
     });
     await this.#call(tenant.key, 'POST', `/campaigns/${id}/run`);
-    tenant.campaign = Math.ceil(scans / COUNTRIES / DEVICES) * COUNTRIES * DEVICES;
+    tenant.campaign = repeats * countries.length * DEVICES;
   }
 
   /** How many scans of all organizations have one of these statuses. */

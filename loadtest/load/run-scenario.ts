@@ -28,7 +28,7 @@ export async function runScenario(
 ): Promise<Outcome> {
   const world = await startAdWorld();
   const settings = { ADSWEEP_START_BALANCE_MICROS: '10000000000000', ADSWEEP_DELIVERY_ALLOW: '127.0.0.0/8' };
-  const services = await startServices(settings, null, demoExits(world.port));
+  const services = await startServices(settings, null, kind === 'real' ? demoExits(world.port) : null);
   const { http, node_api } = services.control.ports;
   const clients = await Clients.start(`http://127.0.0.1:${http}`);
   const nodes = new Nodes(scenario, kind, {
