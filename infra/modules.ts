@@ -3,6 +3,6 @@
  * above. A path belongs to the first line that matches it. `infra/checks/import-directions.ts` reads this table.
  */
 export const modules: [name: string, ...paths: string[]][] = [
-  ['what is run', '{farm,checks,tables,docker,compose,monitoring}/**'],
+  ['what is run', '{farm,checks,tables,docker,compose,kubernetes,swarm,monitoring}/**'],
   ['what that needs', '{bootstrap,demo}/**'],
 ];

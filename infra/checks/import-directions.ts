@@ -46,7 +46,7 @@ const registries = ['**/{checks,rule-types,targets,collectors,observations,provi
 
 /**
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
- * conformance suite, a bench measures a part itself or a farm started as in tests, the corpus captures with a node's browser and judges with
+ * conformance suite, a bench measures a part itself or a farm started as in tests, real nodes under load scan the local ad world, the corpus captures with a node's browser and judges with
  * the control plane's detectors, the API serves the client's MCP server, the client is tested with a running API, the farm hands each part the settings that it describes, the documents list what the parts declare, the whole farm is tested on
  * each store, pages of the control plane are tested in the browser of the nodes, the console has the generated types of the API's answers, and a careless site has the same kind of certificate in tests as in the ad world.
  */
@@ -58,6 +58,7 @@ const acrossWorkspaces = [
     to: '{control-plane/src/**,control-plane/test/support/queued-events.ts,control-plane/test/support/simulated-year.ts,proxy-router/src/exits/**,browser-node/src/browser/chromium-flags.ts}',
   },
   { from: 'loadtest/{bench/**,corpus/discovery/sweeper.ts}', to: 'infra/farm/test/support/**' },
+  { from: 'loadtest/load/**', to: 'infra/demo/**' },
   { from: 'loadtest/corpus/discovery/finder.ts', to: 'browser-node/src/browser/chromium-pool.ts' },
   {
     from: '{loadtest/bench/sweep.ts,infra/farm/test/{sweep-kills,hostile-sweep}.e2e.test.ts}',
