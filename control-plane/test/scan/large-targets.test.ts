@@ -74,8 +74,10 @@ describe('ad tags and VAST documents', () => {
     assert.deepEqual([...used], ['scans']);
     assert.ok(rows.length >= 2);
     for (const row of rows)
-      for (const field of ['tags', 'outbox', 'lease', 'exit', 'filter_keys', 'referrer'])
+      for (const field of ['outbox', 'lease', 'exit', 'filter_keys', 'referrer'])
         assert.equal(field in row, false, field);
+    const fieldsOfTags = rows.flatMap(({ tags }) => tags.flatMap(Object.keys));
+    assert.deepEqual([...new Set(fieldsOfTags)], ['tag_slug']);
   });
 
   it('are in the lease', async () => {
