@@ -24,12 +24,20 @@ export function cpuSecondsByKind<Kind extends string>(
   const add = (kind: Kind | null, ticks: number) =>
     kind !== null && seconds.set(kind, (seconds.get(kind) ?? 0) + ticks / TICKS_PER_SECOND);
   for (const { pid, ticks, reaped } of treeOf(root)) {
-    const command = readOrEmpty(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+    const command = commandOf(pid);
     add(kindOf(command), ticks);
     add(endedKindOf(command), reaped);
   }
   return seconds;
 }
+
+/** The ids of the processes at and below a process whose command line is as wanted. */
+export const processesOfTree = (root: number, isWanted: (command: string) => boolean): number[] =>
+  treeOf(root)
+    .map(({ pid }) => pid)
+    .filter((pid) => isWanted(commandOf(pid)));
+
+const commandOf = (pid: number): string => readOrEmpty(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
 
 /** Proportional memory of a process and all below it in MiB: shared pages are divided among the processes that share them. */
 export function memoryOfTree(root: number): number {

@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RunningFarm } from '../../infra/farm/test/support/running-farm.ts';
 import type { Measurement } from './measure-process.ts';
-import { type CpuByKind, cpuBetween, cpuByKind, sumOf } from './process-kinds.ts';
+import { browsersOf, type CpuByKind, cpuBetween, cpuByKind, sumOf } from './process-kinds.ts';
 
 const ASK_EVERY_MS = 500;
 /** Pages take this long on average at the most. */
 const SECONDS_A_PAGE_MAX = 20;
 
-/** How many scans had ended at a moment (`performance.now()`), and the CPU seconds used until then. */
-type Moment = { ended: number; at: number; cpu: CpuByKind };
+/** Nodes replace their browser after some hundred captures: it may happen during a measurement, but not during each. */
+const MEASURED_AGAIN_MAX = 3;
+
+/** How many scans had ended at a moment (`performance.now()`), the CPU seconds used until then, and the processes of browsers. */
+type Moment = { ended: number; at: number; cpu: CpuByKind; browsers: number[] };
 
 /** A farm with its ad world, and what its processes use. `slots` null: its default; `settings`: on top of its environment. */
 export class MeasuredFarm extends RunningFarm {
@@ -28,15 +31,26 @@ export class MeasuredFarm extends RunningFarm {
 
   /**
    * Scans all of these pages at once, and measures from the end of number `before` until `pages` more have ended: every slot has work all
-   * the while. Throws when one does not complete.
+   * the while. Where a node replaced its browser meanwhile, it measures again: what the processes of the old one used is not to be had. Throws
+   * when a scan does not complete.
    */
   async scanSteadily(urls: string[], before: number, pages: number): Promise<Measurement> {
+    for (let again = 0; again <= MEASURED_AGAIN_MAX; again += 1) {
+      const measured = await this.#scanOnce(urls, before, pages);
+      if (measured) return measured;
+    }
+    throw new Error('a node replaced its browser during each measurement');
+  }
+
+  /** Null: a node replaced its browser. */
+  async #scanOnce(urls: string[], before: number, pages: number): Promise<Measurement | null> {
     const known = await this.#completed();
     await Promise.all(urls.map((url) => this.submit({ url })));
     const first = await this.#untilCompleted(known + before, urls.length);
     const last = await this.#untilCompleted(first.ended + pages, urls.length);
     await this.#untilCompleted(known + urls.length, urls.length);
-    return measurementBetween(first, last, pages);
+    const isReplaced = first.browsers.some((pid) => !last.browsers.includes(pid));
+    return isReplaced ? null : measurementBetween(first, last, pages);
   }
 
   /** CPU cores that the farm uses while it has nothing to do. */
@@ -54,7 +68,7 @@ export class MeasuredFarm extends RunningFarm {
       if (performance.now() > lateAt) throw new Error(`${ended} scans have completed and not ${count}`);
       await pause(ASK_EVERY_MS);
     }
-    return { ended, at: performance.now(), cpu: cpuByKind(this.pid) };
+    return { ended, at: performance.now(), cpu: cpuByKind(this.pid), browsers: browsersOf(this.pid) };
   }
 
   /** How many scans have completed since the farm began; throws when one ended otherwise. */

@@ -1,4 +1,4 @@
-import { cpuSecondsByKind } from './cpu-of-tree.ts';
+import { cpuSecondsByKind, processesOfTree } from './cpu-of-tree.ts';
 
 /** Kinds of processes of a program that loads pages, in the order of their tables. */
 export const PROCESS_KINDS = [
@@ -22,6 +22,10 @@ export function cpuByKind(root: number): CpuByKind {
   const seconds = cpuSecondsByKind(root, kindOf, endedKindOf);
   return Object.fromEntries(PROCESS_KINDS.map((kind) => [kind, seconds.get(kind) ?? 0])) as CpuByKind;
 }
+
+/** The process ids of the browsers of a program. */
+export const browsersOf = (root: number): number[] =>
+  processesOfTree(root, (command) => kindOf(command) === 'browser process');
 
 export const sumOf = (cpu: CpuByKind): number => PROCESS_KINDS.reduce((sum, kind) => sum + cpu[kind], 0);
 
