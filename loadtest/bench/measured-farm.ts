@@ -31,8 +31,8 @@ export class MeasuredFarm extends RunningFarm {
 
   /**
    * Scans all of these pages at once, and measures from the end of number `before` until `pages` more have ended: every slot has work all
-   * the while. Where a node replaced its browser meanwhile, it measures again: what the processes of the old one used is not to be had. Throws
-   * when a scan does not complete.
+   * the while. Where a node replaced its browser meanwhile, it measures again, because the CPU time of the old one's processes cannot be
+   * read any more. Throws when a scan does not complete.
    */
   async scanSteadily(urls: string[], before: number, pages: number): Promise<Measurement> {
     for (let again = 0; again <= MEASURED_AGAIN_MAX; again += 1) {
