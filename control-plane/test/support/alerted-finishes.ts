@@ -74,7 +74,7 @@ export function alertedFinishes({ scan: template, entry }: Awaited<ReturnType<ty
       assert.equal(stored.length, ALERTS_PER_FINISH * count);
     },
 
-    /** That messages told of each alert; returns how many were told of again. */
+    /** Asserts that each alert is in a message; returns how many are in several. */
     assertTold(messages: Received[]): number {
       const told = messages.flatMap(toldIn);
       const distinct = new Set(told);

@@ -166,7 +166,7 @@ for (const farm of ['small', 'large']) {
       for (const { spec } of ofKind(manifests, 'HorizontalPodAutoscaler', 'ScaledObject')) {
         const { name } = (spec as { scaleTargetRef: { name: string } }).scaleTargetRef;
         const target = workloads.find(({ metadata }) => metadata.name === name)!;
-        // Whoever applies the manifests again must not reset what the scaler has set; the router has its number in a small farm.
+        // Applying the manifests again must not reset what the scaler has set; the router has its number in a small farm.
         if (name !== 'proxy-router') assert.equal((target.spec as { replicas?: number }).replicas, undefined);
       }
     });

@@ -14,7 +14,7 @@ const PIXELS_MAX = 24_000_000;
 const SECONDS_MAX = 10;
 /** As that of Chromium's JPEGs: it is encoded once more when it is read. */
 const QUALITY = 90;
-/** CSS pixels by which the place where an ad was pictured may differ from that of its block. */
+/** CSS pixels by which the place of an ad in its screenshot may differ from that of its block. */
 const MARGIN = 4;
 
 /** An ad of a page with what was kept of it. */
@@ -22,7 +22,7 @@ type KeptOnPage = { ad: FoundAd; kept: KeptAd };
 
 /**
  * Puts the pictures of ads into the screenshot of their page. Chromium draws a frame of another site only where it is in view, so that most ads of
- * such frames are blank in it; each was pictured in view, at the same place of the page. Never throws: the screenshot stays as it is if it
+ * such frames are blank in it; a screenshot of each was taken in view, at the same place of the page. Never throws: the screenshot stays as it is if it
  * cannot be read.
  */
 export async function drawAdsOnPage(
@@ -45,7 +45,7 @@ export async function drawAdsOnPage(
   }
 }
 
-/** The picture of an ad with its place in that of its page; null: the page's own picture shows it, or it was pictured elsewhere. */
+/** The picture of an ad with its place in that of its page; null: the page's own picture shows it, or the ad was elsewhere when its screenshot was taken. */
 async function overlayOf({ ad: { block }, kept }: KeptOnPage, page: CaptureFile): Promise<OverlayOptions | null> {
   const picture = kept.files.find(({ name }) => name === CREATIVE_SCREENSHOT);
   const { framedAt: at } = kept;
