@@ -62,7 +62,19 @@ export function publicPlace(scan: ScanRecord, { ads, sweep }: Relatives): Report
   };
 }
 
-function publicAd({ slot_index, ad_kind: kind, network, network_host, ...rest }: AdBlock): ReportPlace['ad'] {
+type BlockOnPage = Pick<
+  AdBlock,
+  'slot_index' | 'ad_kind' | 'network' | 'network_host' | 'x' | 'y' | 'width' | 'height'
+>;
+
+/** An ad as a report shows it: a pop has no place on its page. */
+export function publicAd({
+  slot_index,
+  ad_kind: kind,
+  network,
+  network_host,
+  ...rest
+}: BlockOnPage): ReportPlace['ad'] {
   const { x, y, width, height } = rest;
   return {
     number: slot_index + 1,

@@ -8,6 +8,7 @@ import {
   publicMatch,
 } from '../../../scanning/reports/build-report.ts';
 import { countRequests, publicRequests, publicVast, REQUESTS_MAX } from '../../../scanning/reports/public-ad.ts';
+import { publicAd } from '../../../scanning/reports/public-sweep.ts';
 import {
   clip,
   DETAIL_MAX,
@@ -143,14 +144,10 @@ function creativeOf(scan: Scan, tags: Schemas['ScanTag'][]): ReportCreative | nu
 }
 
 function adOf(block: Schemas['AdBlock'], children: ScanAnswers['children']): ReportAd {
-  const { slot_index, ad_kind: kind, network, network_host, x, y, width, height, scan_id, not_scanned } = block;
+  const { scan_id, not_scanned } = block;
   const child = children.find(({ scan }) => scan.id === scan_id);
   return {
-    number: slot_index + 1,
-    kind,
-    network: clip(network, TITLE_MAX),
-    network_host: kind === 'pop' ? '' : clip(network_host, TITLE_MAX),
-    place: kind === 'pop' ? null : { x, y, width, height },
+    ...publicAd(block),
     not_scanned: child ? null : (not_scanned ?? 'removed'),
     scan: child ? adScanOf(child) : null,
   };
