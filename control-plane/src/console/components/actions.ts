@@ -58,7 +58,7 @@ export const DONE = {
 } as const;
 export type Done = keyof typeof DONE;
 
-/** The message of the action that led to this page; null: none did. */
+/** The message about the action that the person just took; null: there was none. */
 export const doneWords = (query: URLSearchParams): string | null => {
   const done = query.get('done') ?? '';
   return Object.hasOwn(DONE, done) ? DONE[done as Done] : null;

@@ -1,5 +1,5 @@
 import type { ApiInProcess } from '../../http/call-routes.ts';
-import { type Html, html, LOGO } from '../../http/pages/html.ts';
+import { documentHead, type Html, html, LOGO } from '../../http/pages/html.ts';
 import type { MadeCall } from '../api/console-api.ts';
 import { clientCallOf, curlOf } from '../api/snippets.ts';
 import { doneWords } from '../components/actions.ts';
@@ -9,19 +9,10 @@ import type { ConsoleAssets } from './assets.ts';
 import { NAVIGATION } from './navigation.ts';
 
 /** An HTML document of the console. */
-function documentOf(title: string, { stylesheet, script, icon }: ConsoleAssets, body: Html): string {
+function documentOf(title: string, assets: ConsoleAssets, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex, nofollow">
-<meta name="color-scheme" content="light dark">
-<title>${title} - Adsweep</title>
-<link rel="icon" type="image/svg+xml" href="${icon}">
-<link rel="stylesheet" href="${stylesheet}">
-<script src="${script}" type="module"></script>
-</head>
+${documentHead(`${title} - Adsweep`, assets, assets.script)}
 ${body}
 </html>
 `.toString();

@@ -72,19 +72,24 @@ export type Assets = { stylesheet: string; icon: string };
 /** The frame of a page; `heading` is shown beside the product's name. */
 type Frame = { title: string; heading: string; footer: string };
 
-/** An HTML document that search engines do not index. */
-export function pageDocument({ title, heading, footer }: Frame, assets: Assets, body: Html): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
+/** The head of a page that search engines do not index; `script`: the path of its module. */
+export function documentHead(title: string, { stylesheet, icon }: Assets, script: string | null = null): Html {
+  return html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" type="image/svg+xml" href="${assets.icon}">
-<link rel="stylesheet" href="${assets.stylesheet}">
-</head>
+<link rel="icon" type="image/svg+xml" href="${icon}">
+<link rel="stylesheet" href="${stylesheet}">
+${script !== null && html`<script src="${script}" type="module"></script>\n`}</head>`;
+}
+
+/** An HTML document that search engines do not index. */
+export function pageDocument({ title, heading, footer }: Frame, assets: Assets, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+${documentHead(title, assets)}
 <body>
 <header class="top"><span class="brand">${LOGO}Adsweep</span><span>${heading}</span></header>
 <main>${body}</main>
