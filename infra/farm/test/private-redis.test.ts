@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
 import { privateRedis } from '../private-redis.ts';
 
@@ -16,11 +16,12 @@ function redisIn(t: TestContext, dir: string, silenceMs?: number) {
   return { supervised, said, socket: url.replace('unix://', '') };
 }
 
-function folder(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'adsweep-redis-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
+// The folders are removed after the last test: the hooks of a test run in the order of their registration, and a Redis that still runs writes
+// into its folder.
+const folders = mkdtempSync(join(tmpdir(), 'adsweep-redis-'));
+after(() => rmSync(folders, { recursive: true, force: true }));
+
+const folder = () => mkdtempSync(join(folders, 'of-a-test-'));
 
 /** Sends commands, one per line; resolves with the replies up to that of a final PING. */
 function send(socket: string, commands: string[]): Promise<string> {
@@ -39,7 +40,7 @@ function send(socket: string, commands: string[]): Promise<string> {
 }
 
 test('the start waits for a Redis that loads longer than it may be silent, and prints its progress', async (t) => {
-  const dir = folder(t);
+  const dir = folder();
   const first = redisIn(t, dir);
   await first.supervised.start();
   const keys = Array.from({ length: 20_000 }, (_, index) => `SET key:${index} value`);
@@ -64,13 +65,13 @@ test('the start waits for a Redis that loads longer than it may be silent, and p
 });
 
 test('the private Redis evicts nothing', async (t) => {
-  const { supervised, socket } = redisIn(t, folder(t));
+  const { supervised, socket } = redisIn(t, folder());
   await supervised.start();
   assert.match(await send(socket, ['CONFIG GET maxmemory-policy']), /noeviction/);
 });
 
 test('the large log of a running Redis is renamed, and Redis continues in a new one', async (t) => {
-  const dir = folder(t);
+  const dir = folder();
   const { supervised, socket } = redisIn(t, dir);
   await supervised.start();
   writeFileSync(join(dir, 'redis.log'), Buffer.alloc(21 * 1024 * 1024, 'x'), { flag: 'a' });
