@@ -12,15 +12,30 @@ asyncHooks.createHook = (callbacks) => {
   return hook;
 };
 // The runner takes its `createHook` when it is loaded.
-const { before, describe } = await import('node:test');
+const { after, before, describe } = await import('node:test');
 asyncHooks.createHook = createHook;
+
+/**
+ * What its files' last hooks may take. A hook that fails keeps the later ones of its file from running, so that a server which they stop would
+ * hold the process until the limit of its file.
+ */
+const END_MS = 60_000;
+
+/** Ends this process with an error if something still holds it when its files' hooks have had their time. */
+function endInTime(endMs: number): void {
+  const overdue = () => {
+    console.error(`held open ${endMs / 1000} s after its last test by ${process.getActiveResourcesInfo().join(', ')}`);
+    process.exit(1);
+  };
+  setTimeout(overdue, endMs).unref();
+}
 
 /**
  * Runs test files in this process, one after the other, each as a suite with its path as name: its hooks are for its own tests. All are
  * loaded first, because Node.js starts no suite before that. From then on an error that nothing caught is printed with the file that runs, and fails the
- * group.
+ * group, as does what holds the process open `endMs` milliseconds after the last test.
  */
-export function runTestGroup(root: string, files: readonly string[]): void {
+export function runTestGroup(root: string, files: readonly string[], endMs = END_MS): void {
   let loaded: Promise<unknown> = Promise.resolve();
   let left = files.length;
   let running = '';
@@ -31,6 +46,8 @@ export function runTestGroup(root: string, files: readonly string[]): void {
       before(() => {
         running = file;
       });
+      // The first hook of its suite, which runs whichever of the file's own fails.
+      if (file === files.at(-1)) after(() => endInTime(endMs));
       // A test belongs to the suite in whose asynchronous context it is declared, which waiting for another promise leaves.
       const ofSuite = new AsyncResource('test file');
       const { href } = new URL(file, `${root}/`);

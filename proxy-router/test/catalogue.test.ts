@@ -61,16 +61,16 @@ function sourceIn(folder: string, log = logger): ExitSource {
 const write = (folder: string, listed: ListedExit[]) =>
   writeFileSync(join(folder, 'exits.json'), JSON.stringify({ exits: listed }));
 
-test('a start without the exits file takes the snapshot of it, with its age', (t) => {
-  const folder = temporaryFolder(t);
+test('a start without the exits file takes the snapshot of it, with its age', () => {
+  const folder = temporaryFolder();
   write(folder, exits);
   const before = sourceIn(folder).catalogue();
   rmSync(join(folder, 'exits.json'));
   assert.deepEqual(sourceIn(folder).catalogue(), before);
 });
 
-test('a start with neither file nor usable snapshot fails', (t) => {
-  const folder = temporaryFolder(t);
+test('a start with neither file nor usable snapshot fails', () => {
+  const folder = temporaryFolder();
   assert.throws(() => sourceIn(folder), /neither .*exits.json nor a snapshot/);
   write(folder, exits);
   sourceIn(folder);
@@ -103,8 +103,8 @@ test('§2.3.3 a country’s time is that of the last provider that was read; wit
   assert.deepEqual(times([...sources, { places: [], refreshedAt: null }]), ['DE 1000', 'US 2000', null]);
 });
 
-test('a file that becomes unusable, or goes away, leaves the last good one in use', (t) => {
-  const folder = temporaryFolder(t);
+test('a file that becomes unusable, or goes away, leaves the last good one in use', () => {
+  const folder = temporaryFolder();
   write(folder, exits);
   const source = sourceIn(folder);
   const before = source.catalogue();
@@ -122,8 +122,8 @@ test('a file that becomes unusable, or goes away, leaves the last good one in us
   );
 });
 
-test('a file that stays unusable is told of once, and again when it is wrong in another way', (t) => {
-  const folder = temporaryFolder(t);
+test('a file that stays unusable is told of once, and again when it is wrong in another way', () => {
+  const folder = temporaryFolder();
   write(folder, exits);
   const errors: unknown[] = [];
   const log = { ...logger, info: () => {}, error: (told: unknown) => errors.push(told) } as unknown as typeof logger;

@@ -72,7 +72,7 @@ test('an exit that is found dead or refused when it is checked is passed over', 
 
 test('a vendor that has no such place says so when the exit is checked: 404 NODE_NOT_FOUND', async (t) => {
   const vendor = await startVendor(t, { inventory: { de: [] } });
-  const catalogue = join(temporaryFolder(t), 'places.json');
+  const catalogue = join(temporaryFolder(), 'places.json');
   writeFileSync(
     catalogue,
     JSON.stringify({ places: [{ country_code: 'US', proxy_type: 'residential', pool_size: 9 }] }),

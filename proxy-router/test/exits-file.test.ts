@@ -114,8 +114,8 @@ test('all problems of upstreams and providers are told at once, and no text of t
   assert.deepEqual(problemsOf({ hosts: {} }), ['/exits is missing, and there are no /providers']);
 });
 
-test('a password file or a catalogue that cannot be used is named too, without what is in it', (t) => {
-  const folder = temporaryFolder(t);
+test('a password file or a catalogue that cannot be used is named too, without what is in it', () => {
+  const folder = temporaryFolder();
   const { password: _, ...account } = vendorConfig();
   const providers = [
     { ...account, id: 'a', password_file: 'none', catalogue: 'wrong.json' },
@@ -148,8 +148,8 @@ test('what a file leaves out is the base’s: exits where it has none, and the h
   assert.deepEqual(parse({ providers: [vendorConfig()] }).exits, []);
 });
 
-test('what is wrong with the shape of a file hides nothing else that is wrong with it', (t) => {
-  const folder = temporaryFolder(t);
+test('what is wrong with the shape of a file hides nothing else that is wrong with it', () => {
+  const folder = temporaryFolder();
   const content = {
     exits: [
       { ...exitIn('US', { provider: 'acme' }), pool_size: 0 },
@@ -197,8 +197,8 @@ test('what is wrong with the shape of a file hides nothing else that is wrong wi
     assert.ok(problemsOf(content ?? 'null').length > 0, JSON.stringify(content));
 });
 
-test('places in several countries need an account that tells the vendor the country', (t) => {
-  const folder = temporaryFolder(t);
+test('places in several countries need an account that tells the vendor the country', () => {
+  const folder = temporaryFolder();
   const places = [exitIn('US'), exitIn('DE')].map(({ country_code, proxy_type, pool_size }) => ({
     country_code,
     proxy_type,

@@ -13,7 +13,7 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 function start(t: TestContext, env: Record<string, string>) {
   const settings = { ADSWEEP_PROXY_PORT: '0', ADSWEEP_NODE_TOKEN: NODE_TOKEN, ADSWEEP_TICKET_SECRET: TICKET_SECRET };
-  const child = fork(main, { env: { ...settings, ADSWEEP_DATA_DIR: temporaryFolder(t), ...env }, silent: true });
+  const child = fork(main, { env: { ...settings, ADSWEEP_DATA_DIR: temporaryFolder(), ...env }, silent: true });
   t.after(() => child.kill('SIGKILL'));
   return child;
 }
@@ -35,7 +35,7 @@ test('a process whose parent is gone stops', async (t) => {
 });
 
 test('an exits file that cannot be used ends the start with all its problems', async (t) => {
-  const file = join(temporaryFolder(t), 'exits.json');
+  const file = join(temporaryFolder(), 'exits.json');
   writeFileSync(file, JSON.stringify({ exits: [exitIn('US', { provider: 'acme' })], hosts: { x: 'y' } }));
   const child = start(t, { ADSWEEP_EXITS_FILE: file });
   const [said, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
@@ -44,7 +44,7 @@ test('an exits file that cannot be used ends the start with all its problems', a
 });
 
 test('an exits file that cannot be read ends the start with the reason', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const child = start(t, { ADSWEEP_EXITS_FILE: folder });
   const [said, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
   assert.equal(status, 1);

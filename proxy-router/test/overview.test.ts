@@ -12,7 +12,7 @@ test('the operator sees exits by state, picks by outcome, the catalogue’s age,
   const target = await startTarget(t, (_, response) => response.end('x'.repeat(100_000)));
   const vendor = await startVendor(t);
   vendor.hosts['shop.example'] = target.address;
-  const catalogue = join(temporaryFolder(t), 'places.json');
+  const catalogue = join(temporaryFolder(), 'places.json');
   writeFileSync(catalogue, JSON.stringify({ places: [{ country_code: 'US', proxy_type: 'mobile', pool_size: 5 }] }));
   const upstream = `http://cust-42-cc-us:wrong@${vendor.address}`;
   const router = await startTestRouter(t, {
@@ -54,7 +54,7 @@ test('the operator sees exits by state, picks by outcome, the catalogue’s age,
 });
 
 test('the operator sees which values of a catalogue the vendor is not told', async (t) => {
-  const catalogue = join(temporaryFolder(t), 'places.json');
+  const catalogue = join(temporaryFolder(), 'places.json');
   const place = { country_code: 'US', proxy_type: 'residential', pool_size: 5 };
   const places = [
     { ...place, region: 'Texas', city: 'Austin', isp: 'Acme' },

@@ -45,7 +45,7 @@ test('a deleted ticket is refused until it expires', async (t) => {
 
 test('a deleted ticket stays deleted after a SIGKILL of the router, one deleted elsewhere before its first use too', async (t) => {
   const target = await startTarget(t);
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const first = await startProcess(t, folder, target.address);
   const [deleted, kept, later] = [await first.ticket(), await first.ticket(), await first.ticket()];
   assert.equal((await request(deleted, url)).status, 200);
@@ -61,7 +61,7 @@ test('a deleted ticket stays deleted after a SIGKILL of the router, one deleted 
 
 test('the bytes of a ticket still count after a restart', async (t) => {
   const target = await startTarget(t, (_, response) => response.end(Buffer.alloc(600_000)));
-  const config = { ADSWEEP_DATA_DIR: temporaryFolder(t), ADSWEEP_TICKET_BYTES_MAX: 1_000_000 };
+  const config = { ADSWEEP_DATA_DIR: temporaryFolder(), ADSWEEP_TICKET_BYTES_MAX: 1_000_000 };
   const hosts = { 'shop.example': target.address };
   const first = await startTestRouter(t, { hosts, config });
   const ticket = await first.ticket();
@@ -107,8 +107,8 @@ const record = (more: Partial<TicketRecord> = {}): TicketRecord => ({
   ...more,
 });
 
-test('the journal keeps the last record of a ticket, passes over a line cut short, and drops what expired', (t) => {
-  const path = join(temporaryFolder(t), 'exit-tickets.jsonl');
+test('the journal keeps the last record of a ticket, passes over a line cut short, and drops what expired', () => {
+  const path = join(temporaryFolder(), 'exit-tickets.jsonl');
   const [grown, expired] = [record({ deleted: false, bytes_sent: 1 }), record({ expires: 1_000 })];
   const journal = new TicketJournal(path, 0);
   for (const one of [grown, expired, { ...grown, bytes_sent: 7 }]) journal.append(one);
@@ -122,8 +122,8 @@ test('the journal keeps the last record of a ticket, passes over a line cut shor
   for (const one of [journal, again]) one.close();
 });
 
-test('the journal is bounded, in memory and on the disk', (t) => {
-  const path = join(temporaryFolder(t), 'exit-tickets.jsonl');
+test('the journal is bounded, in memory and on the disk', () => {
+  const path = join(temporaryFolder(), 'exit-tickets.jsonl');
   const journal = new TicketJournal(path, 0);
   const [first, last] = [record(), record()];
   journal.append(first);
@@ -139,7 +139,7 @@ test('the journal is bounded, in memory and on the disk', (t) => {
 });
 
 test('a folder that others need is refused before anything is written into it', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'somebody-else'));
   chmodSync(folder, 0o755);
   await assert.rejects(startTestRouter(t, { config: { ADSWEEP_DATA_DIR: folder } }), /is open to other users/);
@@ -147,7 +147,7 @@ test('a folder that others need is refused before anything is written into it', 
 });
 
 test('a journal that cannot be written ends the start with its path', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'exit-tickets.jsonl'));
   await assert.rejects(
     startTestRouter(t, { config: { ADSWEEP_DATA_DIR: folder } }),

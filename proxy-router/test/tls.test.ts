@@ -16,8 +16,8 @@ import { freePort, startTarget } from './support/target.ts';
 const PAIR = join(import.meta.dirname, '../../infra/demo/test-certificate');
 
 /** A certificate for `localhost` and its key, as files that the test may change. */
-function tlsFiles(t: TestContext) {
-  const folder = temporaryFolder(t);
+function tlsFiles() {
+  const folder = temporaryFolder();
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
   copyFileSync(join(PAIR, 'certificate.pem'), certificate);
   copyFileSync(join(PAIR, 'private-key.pem'), key);
@@ -32,7 +32,7 @@ const statusOver = (url: string, ca: string[]): Promise<number | undefined> =>
   });
 
 it('the API serves https with a certificate, to clients that trust it', async (t) => {
-  const { certificate, key } = tlsFiles(t);
+  const { certificate, key } = tlsFiles();
   const config = { ADSWEEP_PROXY_TLS_CERTIFICATE: certificate, ADSWEEP_PROXY_TLS_KEY: key };
   const { ports } = await startTestRouter(t, { config });
   const url = `https://localhost:${ports.api}/healthz`;
@@ -42,7 +42,7 @@ it('the API serves https with a certificate, to clients that trust it', async (t
 });
 
 it('a certificate that does not fit its key ends the start with a sentence; one without a key is a wrong setting', async (t) => {
-  const { certificate, key } = tlsFiles(t);
+  const { certificate, key } = tlsFiles();
   writeFileSync(key, 'no key');
   const config = { ADSWEEP_PROXY_TLS_CERTIFICATE: certificate, ADSWEEP_PROXY_TLS_KEY: key };
   await assert.rejects(startTestRouter(t, { config }), (error: Error) => {
@@ -54,7 +54,7 @@ it('a certificate that does not fit its key ends the start with a sentence; one 
 });
 
 it('a changed certificate is used from then on, and a wrong one never', async (t) => {
-  const files = tlsFiles(t);
+  const files = tlsFiles();
   const used: TlsPair[] = [];
   t.after(followTlsFiles(files, (pair) => used.push(pair), logger, 5));
   assert.equal(used.length, 1);
@@ -83,7 +83,7 @@ async function startSecureRouter(
   t: TestContext,
   more: Parameters<typeof startTestRouter>[1] & { isReplica?: boolean } = {},
 ) {
-  const { certificate, key } = tlsFiles(t);
+  const { certificate, key } = tlsFiles();
   const [api, gateway] = [await freePort(), await freePort()];
   const config = {
     ADSWEEP_PROXY_PORT: api,
@@ -147,7 +147,7 @@ it('replicas reach each other over TLS', async (t) => {
 
 it('a client uses its renewed files, and keeps the last good ones', async (t) => {
   const { files, api } = await startSecureRouter(t);
-  const own = tlsFiles(t);
+  const own = tlsFiles();
   const good = readFileSync(own.certificate, 'utf8');
   const url = await tlsClient(t, { ca: own.certificate, certificate: files.certificate, key: files.key }, 0).reach(api);
   const answered = async () => (await fetch(`${url}/healthz`, { headers: { connection: 'close' } })).status;

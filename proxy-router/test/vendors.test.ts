@@ -94,7 +94,7 @@ test('an account of each kind is asked for the place and the session of a ticket
   await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
   t.after(() => gate.close());
   const endpoint = `http://127.0.0.1:${(gate.address() as AddressInfo).port}`;
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const kinds = { brightdata: 'US', oxylabs: 'DE', netnut: 'FR', template: 'GB' } as const;
   const providers = Object.entries(kinds).map(([kind, country_code]) => {
     const catalogue = join(folder, `${kind}.json`);
@@ -133,7 +133,7 @@ async function routerWithVendor(t: TestContext, config: Parameters<typeof vendor
   const target = await startTarget(t);
   const vendor = await startVendor(t);
   vendor.hosts['shop.example'] = target.address;
-  const catalogue = join(temporaryFolder(t), 'places.json');
+  const catalogue = join(temporaryFolder(), 'places.json');
   writeFileSync(catalogue, JSON.stringify(places()));
   const account = vendorConfig({ endpoint: `http://${vendor.address}`, catalogue, ...config });
   const router = await startTestRouter(t, { providers: [account] });
@@ -236,7 +236,7 @@ test('§2.3.3 a catalogue at a URL is fetched on a schedule; its countries have 
 test('a fetched catalogue outlives a restart while the vendor is away', async (t) => {
   const answer = { status: 200, body: JSON.stringify(places()) };
   const { host } = await startCatalogueServer(t, answer);
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const account = vendorConfig({ catalogue: `http://${host}/places` });
   const options = { providers: [account], config: { ADSWEEP_DATA_DIR: folder } };
   const router = await startTestRouter(t, options);
@@ -249,7 +249,7 @@ test('a fetched catalogue outlives a restart while the vendor is away', async (t
 });
 
 test('no credential is in a snapshot', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const { router, account } = await routerWithVendor(t);
   await router.stop();
   const listed = { provider: 'list', upstream: 'http://user:hunter2@proxy.example:8080' };

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { untilGone } from '../../bootstrap/test/processes.ts';
 
 /** A checkout that contains only the runner and these test files. */
@@ -23,12 +24,14 @@ function checkout(files: Record<string, string>): string {
   return root;
 }
 
-function runTests(root: string, ...words: string[]): Promise<{ status: number; output: string }> {
+const runTests = (root: string, ...words: string[]) => runNode(root, 'infra/checks/run-tests.ts', ...words);
+
+function runNode(root: string, ...words: string[]): Promise<{ status: number; output: string }> {
   // Node.js refuses to run tests inside a test, unless the inner run does not know of the outer one.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const env = { ...inherited, CHROMIUM_PATH: '/a/browser' };
   const { promise, resolve } = Promise.withResolvers<{ status: number; output: string }>();
-  execFile(process.execPath, ['infra/checks/run-tests.ts', ...words], { cwd: root, env }, (error, stdout, stderr) =>
+  execFile(process.execPath, words, { cwd: root, env }, (error, stdout, stderr) =>
     resolve({ status: error ? Number(error.code) : 0, output: stdout + stderr }),
   );
   return promise;
@@ -117,6 +120,24 @@ describe('npm test', { concurrency: 4 }, () => {
     rmSync(join(root, 'shared/test/lost.test.ts'));
     const whole = await runTests(root, '--quick');
     assert.equal(whole.status, 0, whole.output);
+  });
+
+  test('a file in a shared process whose hook fails before it stops a server ends with what it leaves open, and does not wait for the limit of a file', async () => {
+    const leaves = `import { createServer } from 'node:net';
+      test('leaves a server', (t) => {
+        const server = createServer().listen(0);
+        t.after(() => { throw new Error('the folder is not empty'); });
+        t.after(() => server.close());
+      });`;
+    const root = checkout({ 'shared/test/a.test.ts': leaves, 'shared/test/b.test.ts': passing });
+    const entry = "import { runTestGroup } from '../infra/checks/run-test-group.ts';";
+    const files = "['shared/test/a.test.ts', 'shared/test/b.test.ts']";
+    const call = `runTestGroup('${pathToFileURL(root).href}', ${files}, 200);`;
+    writeFileSync(join(root, 'shared/group.ts'), `${entry}\n${call}\n`);
+    const { status, output } = await runNode(root, 'shared/group.ts');
+    assert.equal(status, 1, output);
+    assert.match(output, /✖ leaves a server/);
+    assert.match(output, /held open 0\.2 s after its last test by .*TCPServerWrap/);
   });
 
   test('arguments limit the run to files, folders, globs or test names', async () => {

@@ -57,7 +57,6 @@ const listed = (id: string, country_code: string, upstream: string) => {
 
 test('vendors’ failures become the right failure code, the right tag or nothing', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-exits-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
   const page = await listening(t, '<title>A shop</title><script>fetch("/poll")</script><p>Nothing to see.</p>');
   const compares = await listening(t, COMPARES);
   const check = await listening(t, JSON.stringify({ ip: '203.0.113.7', country_code: 'US', asn: 64500 }));
@@ -78,11 +77,10 @@ test('vendors’ failures become the right failure code, the right tag or nothin
   exits.push(listed('us-dead', 'US', 'http://cust-42-cc-us:secret@127.0.0.1:1'));
   const file = join(folder, 'exits.json');
   writeFileSync(file, JSON.stringify({ exits }));
-  const farm = await new RunningFarm({
-    ADSWEEP_EXITS_FILE: file,
-    ADSWEEP_EXIT_CHECK_URL: 'http://check.example/',
-  }).ready();
+  const farm = new RunningFarm({ ADSWEEP_EXITS_FILE: file, ADSWEEP_EXIT_CHECK_URL: 'http://check.example/' });
   t.after(() => farm.close());
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  await farm.ready();
 
   const scan = (country_code: string, retry_max_attempts = 0, scheme = 'http') =>
     farm.scanned({ url: `${scheme}://shop.example/`, country_code, retry_max_attempts });

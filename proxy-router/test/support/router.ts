@@ -49,10 +49,13 @@ export const targeting = (more: Partial<Targeting> = {}): Targeting => ({
   ...more,
 });
 
-/** A folder that goes away with the test. */
-export function temporaryFolder(t: TestContext): string {
+/**
+ * A folder that goes away with the process: what runs in it stops in a later hook of the test than any that is registered here, and hooks run in
+ * the order of their registration.
+ */
+export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-router-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -80,7 +83,7 @@ export const closedProvider = (): Provider =>
 
 /** A router on free ports, over an exits file of its own; stopped with the test. */
 export async function startTestRouter(t: TestContext, options: RouterOptions = {}) {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const file = join(folder, 'exits.json');
   const { exits = options.providers ? [] : [exitIn('US')], providers = [], hosts = {} } = options;
   writeFileSync(file, JSON.stringify({ exits, providers, hosts }));

@@ -98,11 +98,15 @@ describe('the analysis of a scan', () => {
 
   it('keeps its claim as long as it runs', async () => {
     const scan = await crawled();
-    const end = Promise.withResolvers<void>();
+    const [asked, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { dependencies } = farm.farm;
-    const slow: ReadPackedCapture = (one) => end.promise.then(() => dependencies.readPackedCapture(one));
+    const slow: ReadPackedCapture = (one) => {
+      asked.resolve();
+      return end.promise.then(() => dependencies.readPackedCapture(one));
+    };
     const limits = { slots: 1, claimMs: 3_000, analysisMs: 60_000 };
     const turn = finishCrawled({ ...dependencies, readPackedCapture: slow }, new Date(), limits);
+    await asked.promise;
     const claims = new Set<number>();
     await until('its claim to be renewed past its first length', async () => {
       const { checks_claimed_until } = await farm.read(scan._id);

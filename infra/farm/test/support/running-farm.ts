@@ -75,8 +75,13 @@ export class RunningFarm {
     return this.#child.pid ?? 0;
   }
 
+  /** Resolves when it serves; a farm that does not start is closed. */
   async ready(): Promise<this> {
-    const [, baseUrl = '', apiKey = ''] = await this.says(/^adsweep ready (\S+) key (\S+)$/m);
+    const ready = this.says(/^adsweep ready (\S+) key (\S+)$/m);
+    const [, baseUrl = '', apiKey = ''] = await ready.catch(async (error) => {
+      await this.close();
+      throw error;
+    });
     Object.assign(this, { baseUrl, apiKey });
     return this;
   }
