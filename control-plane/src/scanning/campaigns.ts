@@ -50,8 +50,10 @@ export function campaignsDomain(
   const creating = { ...needs, runs, campaigns, cancelPending: cancel.cancelPendingOfRun, logger };
   const firing = {
     ...{ campaigns, findRun: runs.find, countRun: scans.countRun, startRun: start, metrics, logger },
-    isPaused: async (organizationId: string, groupId: string) =>
-      (await groups.find(organizationId, groupId))?.schedule_paused ?? false,
+    isPaused: async (organizationId: string, groupId: string) => {
+      const group = await groups.find(organizationId, groupId);
+      return group !== null && (group.schedule_paused || group.is_archived);
+    },
   };
   return {
     stores: { groups, campaigns, runs },

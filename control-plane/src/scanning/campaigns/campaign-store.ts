@@ -118,8 +118,8 @@ export function campaignStore(store: Store, most = MOST) {
     withTarget,
 
     /**
-     * Replaces the settings of a campaign, its schedule unless `plan` is null, and its alert routing if there is one, if it was not changed
-     * since it was read; null: it was. Throws 409 if its organization keeps too much.
+     * Replaces the settings of a campaign, its schedule unless `plan` is null, and its alert routing if there is one, if it was neither changed
+     * since it was read nor archived; null: it was. Throws 409 if its organization keeps too much.
      */
     async change(
       campaign: CampaignRecord,
@@ -145,7 +145,7 @@ export function campaignStore(store: Store, most = MOST) {
           ...(plan && !plan.next_run_at && { next_run_at: '' as const }),
         };
         const update = { $set: set, ...(Object.keys(unset).length > 0 && { $unset: unset }) } as object;
-        const key = { _id, organization_id, version };
+        const key = { _id, organization_id, version, is_archived: false };
         changed = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
         return changed !== null;
       };
@@ -173,11 +173,17 @@ export function campaignStore(store: Store, most = MOST) {
       return find(organization_id, _id);
     },
 
-    /** Archives the campaigns of a group, or restores those that were archived with it. Returns how many. */
-    async setArchivedWithGroup(organization_id: string, group_id: string, is_archived: boolean): Promise<number> {
+    /** Archives the campaigns of a group, or only `_id`, or restores those that were archived with it. Returns how many. */
+    async setArchivedWithGroup(
+      organization_id: string,
+      group_id: string,
+      is_archived: boolean,
+      _id?: string,
+    ): Promise<number> {
       if (is_archived) {
         const update = { $set: { is_archived, archived_with_group: true }, $unset: { next_run_at: '' as const } };
-        return (await campaigns.updateMany({ organization_id, group_id, is_archived: false }, update)).modifiedCount;
+        const active = { ...(_id !== undefined && { _id }), organization_id, group_id, is_archived: false };
+        return (await campaigns.updateMany(active, update)).modifiedCount;
       }
       const taken: Filter<CampaignRecord> = { organization_id, group_id, is_archived: true, archived_with_group: true };
       let restored = 0;

@@ -83,7 +83,7 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
           ...(body.notifications && { notifications: routingOf(body.notifications) }),
         };
         await campaigns.insertWithin(campaign);
-        return campaign;
+        return followGroup(parts, campaign);
       },
     }),
     pickerRoute(parts),
@@ -161,7 +161,7 @@ async function changeCampaign(
     const settings = settingsOf(sent, sent.group_id!, addresses);
     const plan = replanned(found, settings, new Date());
     const written = await campaigns.change(found, settings, plan, routing);
-    if (written) return written;
+    if (written) return followGroup(parts, written);
   }
 }
 
@@ -183,8 +183,8 @@ function archiveRoute(parts: CampaignParts, isArchived: boolean): Route<Caller> 
       const found = await campaigns.find(organizationId, params.campaign_id);
       if (!found) throw notFound('campaign');
       if (!isArchived) await requireActiveGroup(parts, organizationId, found.group_id);
-      const done = await campaigns.setArchived(organizationId, params.campaign_id, isArchived, new Date());
-      return ok(presentCampaign(await campaigns.withTarget(done!)));
+      const done = (await campaigns.setArchived(organizationId, params.campaign_id, isArchived, new Date()))!;
+      return ok(presentCampaign(await campaigns.withTarget(isArchived ? done : await followGroup(parts, done))));
     },
   });
 }
@@ -222,6 +222,23 @@ async function requireActiveGroup(
 ): Promise<void> {
   if (!(await findGroup(organizationId, id))?.is_archived) return;
   throw new ApiError('campaign_groups.archived', 'The campaign group is archived.');
+}
+
+/**
+ * A campaign that became active in a group while that was being archived, as it is then: archived too. Archiving marks the group before it looks for
+ * campaigns, so either it finds the campaign, or this finds the mark.
+ */
+async function followGroup(
+  { campaigns, findGroup }: Pick<CampaignParts, 'campaigns' | 'findGroup'>,
+  campaign: CampaignRecord,
+): Promise<CampaignRecord> {
+  const { _id, organization_id, group_id } = campaign;
+  const isGroupArchived = async () => (await findGroup(organization_id, group_id))?.is_archived ?? false;
+  if (!(await isGroupArchived())) return campaign;
+  await campaigns.setArchivedWithGroup(organization_id, group_id, true, _id);
+  // It may have been restored meanwhile, before this campaign was archived.
+  if (!(await isGroupArchived())) await campaigns.setArchivedWithGroup(organization_id, group_id, false);
+  return (await campaigns.find(organization_id, _id)) ?? campaign;
 }
 
 /** The error of an archived campaign, which can do nothing. */

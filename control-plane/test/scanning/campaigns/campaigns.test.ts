@@ -385,6 +385,26 @@ describe('campaign groups', () => {
 });
 
 describe('scans of campaigns', () => {
+  test('§2.8 a campaign that is created in, moved to or restored in a group while that is archived is archived with it', async () => {
+    const [group_id, other] = [await newGroup('Closing'), await newGroup('Open')];
+    const moved = await Promise.all(
+      Array.from({ length: 5 }, (_, at) => create({ name: `Moved ${at}`, group_id: other })),
+    );
+    const inGroup = await Promise.all(Array.from({ length: 5 }, (_, at) => create({ name: `Back ${at}`, group_id })));
+    await Promise.all(inGroup.map(({ id }) => api.post(`${PATH}/${id}/archive`)));
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, (_, at) => api.post(PATH, { ...CAMPAIGN, name: `New ${at}`, group_id })),
+      ...moved.map(({ id }) => patch(id, { group_id })),
+      ...inGroup.map(({ id }) => api.post(`${PATH}/${id}/unarchive`)),
+      api.post(`${GROUPS}/${group_id}/archive`),
+    ]);
+    assert.deepEqual(
+      [...new Set(answers.map(({ status }) => status))].filter((one) => ![200, 201, 409].includes(one)),
+      [],
+    );
+    assert.equal(await namesOf(`?group_id=${group_id}`), '');
+  });
+
   test('§4.2.10 a scan that is posted with a campaign uses only the values of its own body', async () => {
     const { id: campaign_id } = await create({ referrer: 'https://pub.example/', ignore_first_n_domains: 2 });
     const { body } = await api.post('/api/v1/scans', { ...PAGE, campaign_id });
