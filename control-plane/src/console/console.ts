@@ -105,7 +105,7 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
 
   /** Signs in with the key of the form. The id of the session is new, whichever one the browser had. */
   const signIn = async (request: PageRequest): Promise<Answer> => {
-    const form = await request.readForm(SIGN_IN_BYTES_MAX);
+    const form = await request.readForm(SIGN_IN_BYTES_MAX, null);
     const to = returnPath(form.get('to'), base);
     try {
       await countSignIn(request.stream);
@@ -184,7 +184,7 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
     const visit = visitOf(request, session, who);
     try {
       if (request.method === 'POST') {
-        visit.form = await request.readForm(FORM_BYTES_MAX);
+        visit.form = await request.readForm(FORM_BYTES_MAX, who.organization_id);
         if (!isOwnForm(session.id, visit.form.get('token') ?? ''))
           throw new ApiError('forbidden', 'This form is not one of your session. Load its page again.');
       }

@@ -54,7 +54,7 @@ export const announcedBytes = ({ headers }: IncomingMessage, bytesMax: number): 
   Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax);
 
 /** Reads the bytes of a request's body. Throws 413 above `bounds.bytes` and 415 for a compressed body. */
-export async function readBody(stream: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+export async function readBody(stream: IncomingMessage, bounds: Pick<BodyBounds, 'bytes'>): Promise<Buffer> {
   const encoding = stream.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ApiError('unsupported_media_type', 'Send the body uncompressed.');
   return readBytes(stream, bounds.bytes).catch((error: unknown) => {

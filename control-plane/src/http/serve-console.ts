@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
+import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import type { Middleware } from 'koa';
-import { ApiError } from './api-error.ts';
+import { ArrivingBodies, addressAsOwner, announcedBytes, organizationAsOwner, readBody } from './read-body.ts';
+import { parseForm } from './read-form.ts';
 import type { Answer } from './route.ts';
 import { allowOnly, type RequestState } from './serve-routes.ts';
 
@@ -12,8 +13,11 @@ export type PageRequest = {
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
   stream: IncomingMessage;
-  /** Reads a form that was sent; throws 413 above this size. */
-  readForm: (bytesMax: number) => Promise<URLSearchParams>;
+  /**
+   * Reads a form that was sent by a person of this organization; null: by a stranger. Throws 413 above this size, 422 for too many fields, and 429
+   * while too much arrives at once.
+   */
+  readForm: (bytesMax: number, organizationId: string | null) => Promise<URLSearchParams>;
 };
 
 /** The console as it is served. */
@@ -23,20 +27,26 @@ export const CONSOLE_PATH = '/console';
 
 /** Serves the pages of the console. */
 export function serveConsole({ answer }: ConsoleSurface): Middleware {
+  const arriving = new ArrivingBodies();
   return async (context, next) => {
     const { path, method, headers, req: stream } = context;
     if (path !== CONSOLE_PATH && !path.startsWith(`${CONSOLE_PATH}/`)) return next();
     (context.state as RequestState).route = CONSOLE_PATH;
     if (!allowOnly(context, ['HEAD', 'GET', 'POST'])) return;
-    const readForm = async (bytesMax: number) => {
-      const bytes = await readBytes(stream, bytesMax).catch((error: unknown) => {
-        throw error instanceof BodyTooLarge ? new ApiError('request_too_large', error.message) : error;
-      });
+    const readForm = async (bytesMax: number, organizationId: string | null) => {
+      const owner =
+        organizationId === null
+          ? addressAsOwner(stream.socket.remoteAddress ?? 'unknown')
+          : organizationAsOwner(organizationId);
+      const read = () => readBody(stream, { bytes: bytesMax });
+      const bytes = await arriving.share(owner, announcedBytes(stream, bytesMax), read);
       // A browser sends the ends of lines of a text area as CRLF, whatever they were.
-      const sent = new URLSearchParams(bytes.toString('utf8'));
+      const sent = parseForm(bytes);
       return new URLSearchParams([...sent].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]));
     };
     const query = new URLSearchParams(context.querystring);
+    // Requests that arrive together would otherwise be handled in one piece.
+    await awaitTurn();
     const answered = await answer({
       ...{ method, path: path.slice(CONSOLE_PATH.length), query, headers, stream, readForm },
     });

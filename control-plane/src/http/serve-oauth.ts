@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from './api-error.ts';
 import { PAGE_ICON, PAGE_STYLESHEET, SIGN_IN_STYLESHEET } from './pages/html.ts';
+import { readBody } from './read-body.ts';
+import { parseForm } from './read-form.ts';
 import { allowOnly, type RequestState } from './serve-routes.ts';
 
 type Exchange = [request: IncomingMessage, response: ServerResponse];
@@ -111,7 +112,8 @@ async function answerByProvider({ answer }: OAuthSurface, context: Context): Pro
 async function answerPage({ signIn, problemPage }: OAuthSurface, context: Context): Promise<void> {
   const { req, res, method } = context;
   const isOfAnotherSite = !['same-origin', undefined].includes(req.headers['sec-fetch-site'] as string | undefined);
-  const submit = async () => (isOfAnotherSite ? null : signIn.submit(req, res, await readForm(context)));
+  const submit = async () =>
+    isOfAnotherSite ? null : signIn.submit(req, res, parseForm(await readBody(req, { bytes: FORM_BYTES_MAX })));
   const answer = await (method === 'POST' ? submit() : signIn.show(req, res));
   if (answer && 'redirect' in answer) {
     context.status = 303;
@@ -129,11 +131,4 @@ function showPage(context: Context, page: string, formAction: string): void {
   context.set('Content-Security-Policy', contentPolicy(formAction));
   context.type = 'text/html; charset=utf-8';
   context.body = page;
-}
-
-async function readForm({ req }: Context): Promise<URLSearchParams> {
-  const bytes = await readBytes(req, FORM_BYTES_MAX).catch((error: unknown) => {
-    throw error instanceof BodyTooLarge ? new ApiError('request_too_large', error.message) : error;
-  });
-  return new URLSearchParams(bytes.toString('utf8'));
 }

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { ArrivingBodies, addressAsOwner, jsonExtent } from '../../src/http/read-body.ts';
+import { consoleBrowser } from '../support/console-browser.ts';
 import { itemsOf, KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 import { type RunningFarm, runningFarm } from '../support/running-farm.ts';
 
@@ -88,6 +89,32 @@ describe('limits of a request', () => {
     assert.equal((await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs })).status, 201);
     for (const socket of begun) socket.destroy();
     await until('room for another body', async () => (await api.post('/api/v1/scans', PAGE)).status === 201);
+  });
+
+  test('the unfinished forms of the console are limited by their organization, as bodies are', async (t) => {
+    const browser = consoleBrowser(api);
+    const [ours, theirs] = [await browser.signIn(), await browser.signIn(KEYS.theirs)];
+    const head = `POST /console/scans/new HTTP/1.1\r\nHost: a\r\nSec-Fetch-Site: same-origin\r\nCookie: ${ours}\r\nContent-Length: 1048576\r\n\r\na`;
+    for (let at = 0; at < 32; at++) {
+      const socket = connect(api.port, '127.0.0.1').on('error', () => {});
+      t.after(() => socket.destroy());
+      socket.write(head);
+    }
+    const send = (cookie: string) => browser.post('/scans/new', { token: 'none' }, cookie);
+    await until('the forms to be read', async () => (await send(ours)).status === 429);
+    assert.equal((await browser.get('/scans', ours)).status, 200);
+    assert.notEqual((await send(theirs)).status, 429);
+  });
+
+  test('a form with too many fields is refused before it is parsed', async () => {
+    const browser = consoleBrowser(api);
+    const cookie = await browser.signIn();
+    const answer = await fetch(`http://127.0.0.1:${api.port}/console/scans/new`, {
+      ...{ method: 'POST', body: 'a&'.repeat(500_000) },
+      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    assert.equal(answer.status, 422);
+    assert.match(await answer.text(), /more than 20000 fields/);
   });
 
   test('the total size of the unfinished bodies of nodes is limited by their address', async () => {

@@ -103,12 +103,15 @@ const idNames = (name: OperationId): string[] =>
 
 type SentOptions = { body?: unknown; query?: object | undefined; signal?: AbortSignal; idempotencyKey?: string };
 
-/** The arguments of a method by what they are; see `Method`. Throws a `TypeError` for a missing id. */
+/** The arguments of a method by what they are; see `Method`. Throws a `TypeError` for an id that is missing or `.` or `..`. */
 function readSent(name: OperationId, sent: unknown[]) {
   const names = idNames(name);
   const ids = Object.fromEntries(names.map((id, at) => [id, sent[at]]));
   const missing = names.find((id) => ids[id] === undefined || ids[id] === null || ids[id] === '');
   if (missing) throw new TypeError(`${name}: ${missing} is missing`);
+  // A URL with them has another path, which may be another operation.
+  const isStep = names.find((id) => ['.', '..'].includes(String(ids[id])));
+  if (isStep) throw new TypeError(`${name}: ${isStep} cannot be ${ids[isStep]}`);
   const [input, options = {}] = sent.slice(names.length) as [unknown, SentOptions?];
   const { body: hasBody } = OPERATIONS[name];
   return { ids, ...options, ...(hasBody ? { body: input } : { query: input as object | undefined }) };

@@ -39,6 +39,8 @@ describe('a client of the real API', () => {
   test('encodes ids, so that an id leads to no other operation', async () => {
     await assert.rejects(api.getScan('../geos'), { status: 404, code: 'not_found' });
     await assert.rejects(api.getScan(''), { name: 'TypeError', message: 'getScan: id is missing' });
+    await assert.rejects(api.listRunScans('..'), { name: 'TypeError', message: 'listRunScans: run_id cannot be ..' });
+    await assert.rejects(api.getCampaign('.'), { name: 'TypeError', message: 'getCampaign: campaign_id cannot be .' });
   });
 
   test('takes its key from a function each time, and rejects with the refusal of the API', async () => {

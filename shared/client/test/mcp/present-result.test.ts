@@ -34,6 +34,22 @@ test('a value that no cut makes short enough ends within its bound', () => {
   assert.deepEqual([text.length, isWhole], [1_004, false]);
 });
 
+test('of a large answer only as much is looked at as may be kept', () => {
+  let looks = 0;
+  const row = () => ({
+    get url() {
+      looks += 1;
+      return 'https://shop.example/';
+    },
+  });
+  const { text, isWhole } = shorten(
+    { items: Array.from({ length: 200 }, () => Array.from({ length: 500 }, row)) },
+    16_000,
+  );
+  assert.deepEqual([isWhole, text.length <= 16_000], [false, true]);
+  assert.ok(looks < 10_000, `${looks} of 100,000 looked at`);
+});
+
 test('a text is cut between its characters', () => {
   const { text } = shorten('😀'.repeat(3_000), 500);
   assert.ok(text.isWellFormed());
