@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ApiInProcess } from '../http/call-routes.ts';
@@ -136,17 +137,27 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
     return redirect(returnPath(begun?.to ?? null, base), cookie(id));
   };
 
-  /** The session with tokens that are still good. Requests of one session replace them once. */
-  const refreshed = (session: Session): Promise<Session> => {
-    const { credential, id } = session;
-    if (credential.kind === 'key' || credential.refreshAt > Date.now()) return Promise.resolve(session);
-    return inTurns(id, async () => {
-      const current = (await sessions.find(id, new Date())) ?? session;
-      if (current.credential.kind === 'key' || current.credential.refreshAt > Date.now()) return current;
-      const replaced = await oauth.refresh(current.credential);
+  /** The session with tokens that are still good. Requests of one session replace them once, in whichever processes. */
+  const refreshed = async (session: Session): Promise<Session> => {
+    if (isFresh(session)) return session;
+    return inTurns(session.id, async () => {
+      const claimed = await sessions.claimReplacement(session.id, new Date());
+      if (!claimed) return replacedElsewhere(session);
+      const { id, credential } = claimed;
+      const replaced = credential.kind === 'key' || isFresh(claimed) ? credential : await oauth.refresh(credential);
       if (replaced) await sessions.keep(id, replaced);
-      return replaced ? { id, credential: replaced } : current;
+      return replaced ? { id, credential: replaced } : claimed;
     });
+  };
+
+  /** The session with the tokens that another process gets for it; as it is if that takes too long. */
+  const replacedElsewhere = async (session: Session): Promise<Session> => {
+    for (let left = LOOKS_MAX; left > 0; left--) {
+      const current = await sessions.find(session.id, new Date());
+      if (!current || isFresh(current)) return current ?? session;
+      await sleep(LOOK_EVERY_MS);
+    }
+    return session;
   };
 
   const visitOf = (request: PageRequest, session: Session, who: Schemas['Credential']): Visit => {
@@ -242,6 +253,12 @@ const NOTHING_ALLOWED = {
   problems: NO_PROBLEMS,
   body: html`<p>This key may not read anything that the console shows.</p>`,
 };
+
+/** How long it is waited for tokens that another process gets. */
+const LOOK_EVERY_MS = 50;
+const LOOKS_MAX = 100;
+
+const isFresh = ({ credential }: Session): boolean => credential.kind === 'key' || credential.refreshAt > Date.now();
 
 const credentialOf = ({ credential }: Session): string =>
   credential.kind === 'key' ? credential.key : credential.accessToken;

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { listen } from '@adsweep/shared/service/listen.ts';
+import { clientApp } from '../../src/compose/create-app.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
 import { openBrowser } from '../support/oauth-client.ts';
+import { NODE_TOKEN, PUBLIC_URL } from '../support/open-plane.ts';
 import { KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const CONSOLE = 'https://adsweep.example/console';
@@ -69,17 +72,25 @@ describe('the sign-in to the console by OAuth', () => {
     }
   });
 
-  test('replaces tokens that are about to end, once for requests that arrive together', async () => {
+  test('replaces tokens that are about to end, once for requests that arrive together at several processes', async (t) => {
     const { browser } = await signIn(KEYS.ours);
     const cookie = cookieOf(browser);
     const console = consoleBrowser(api);
+    const other = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
+    t.after(() => other.close(0));
+    const ownUrl = `http://127.0.0.1:${api.port}`;
+    const surface = { ...api, readyChecks: [], metricsToken: NODE_TOKEN };
+    other.serve(clientApp(surface, { publicUrl: PUBLIC_URL, mcpUrl: null, consoleUrl: ownUrl }).callback());
+    const consoles = [console, consoleBrowser(other)];
     const now = Date.now;
     try {
       Date.now = () => now() + 3_600_000 - 30_000;
-      const answers = await Promise.all(['/scans', '/alerts', '/rules', ''].map((path) => console.get(path, cookie)));
+      const answers = await Promise.all(
+        ['/scans', '/alerts', '/rules', ''].flatMap((path) => consoles.map((one) => one.get(path, cookie))),
+      );
       assert.deepEqual(
         answers.map(({ status }) => status),
-        [200, 200, 200, 200],
+        Array(8).fill(200),
       );
     } finally {
       Date.now = now;

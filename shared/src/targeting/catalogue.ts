@@ -18,7 +18,7 @@ export const TargetingSchema = Type.Object(
 export type Targeting = Static<typeof TargetingSchema>;
 
 /** The targeting that one country and proxy type offers; `regions`, `cities` and `isps` with the largest pools first (spec 2.3). */
-const CataloguePoolSchema = Type.Object({
+export const CataloguePoolSchema = Type.Object({
   country_code: Type.String(),
   proxy_type: ProxyTypeSchema,
   regions: Type.Array(Type.String()),

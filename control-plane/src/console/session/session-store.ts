@@ -1,7 +1,16 @@
 import type { Collection, Store } from '../../platform/store.ts';
 
-/** A person who is signed in. `_id`: a hash of the session's id; `sealed`: the credential, which only the id can decrypt. */
-export type SessionRecord = { _id: string; sealed: string; created_at: Date; expires_at: Date };
+/**
+ * A person who is signed in. `_id`: a hash of the session's id; `sealed`: the credential, which only the id can decrypt; `replacing_until`: until
+ * then one process replaces it.
+ */
+export type SessionRecord = {
+  _id: string;
+  sealed: string;
+  created_at: Date;
+  expires_at: Date;
+  replacing_until?: Date;
+};
 
 /** The only code that accesses the sessions of the console. */
 export type SessionStore = ReturnType<typeof sessionStore>;
@@ -23,9 +32,15 @@ export function sessionStore(store: Store) {
       return session && session.expires_at > now ? session : null;
     },
 
-    /** Replaces what is sealed in a session that still exists. */
+    /** Claims the replacement of what is sealed in a session until `until`, and returns it as it is then; null: another process is at it. */
+    async claimReplacement(_id: string, now: Date, until: Date): Promise<SessionRecord | null> {
+      const free = { _id, $or: [{ replacing_until: { $exists: false } }, { replacing_until: { $lte: now } }] };
+      return sessions.findOneAndUpdate(free, { $set: { replacing_until: until } }, { returnDocument: 'after' });
+    },
+
+    /** Replaces what is sealed in a session that still exists, and ends the claim. */
     async replace(_id: string, sealed: string): Promise<void> {
-      await sessions.updateOne({ _id }, { $set: { sealed } });
+      await sessions.updateOne({ _id }, { $set: { sealed }, $unset: { replacing_until: '' } });
     },
 
     async remove(_id: string): Promise<void> {

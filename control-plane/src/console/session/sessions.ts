@@ -1,10 +1,12 @@
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { newSecret } from '@adsweep/shared/ids.ts';
 import { seal, unseal } from '../../platform/seal.ts';
-import type { SessionStore } from './session-store.ts';
+import type { SessionRecord, SessionStore } from './session-store.ts';
 
 const LIFETIME_MS = 12 * 60 * 60 * 1000;
 const ID_BYTES = 32;
+/** Longer than it takes to get new tokens. */
+const REPLACED_WITHIN_MS = 15_000;
 const ID = /^[A-Za-z0-9_-]{43}$/;
 
 /** What a person signed in with: an API key, or the tokens of an OAuth sign-in. */
@@ -20,6 +22,9 @@ export type Session = { id: string; credential: Credential };
  * a copy of the records is worth nothing. The id is new at each sign-in, and a session that was ended is gone in every process.
  */
 export function openSessions(store: SessionStore) {
+  const read = (id: string, { sealed: text }: Pick<SessionRecord, 'sealed'>): Session => ({
+    ...{ id, credential: JSON.parse(unseal(keyOf(id), text)) as Credential },
+  });
   return {
     async begin(credential: Credential, now: Date): Promise<Session> {
       const id = newSecret(ID_BYTES);
@@ -30,10 +35,20 @@ export function openSessions(store: SessionStore) {
 
     async find(id: string, now: Date): Promise<Session | null> {
       const record = ID.test(id) ? await store.find(hashOf(id), now) : null;
-      return record && { id, credential: JSON.parse(unseal(keyOf(id), record.sealed)) as Credential };
+      return record && read(id, record);
     },
 
-    /** Keeps the tokens that replaced those of the session. */
+    /**
+     * The session as it is now, for the one process that may replace its tokens: a refresh token that is used twice ends all tokens. Null: another
+     * process is at it.
+     */
+    async claimReplacement(id: string, now: Date): Promise<Session | null> {
+      const until = new Date(now.getTime() + REPLACED_WITHIN_MS);
+      const record = await store.claimReplacement(hashOf(id), now, until);
+      return record && read(id, record);
+    },
+
+    /** Keeps the tokens that the session has now; then it may be claimed again. */
     keep: (id: string, credential: Credential) => store.replace(hashOf(id), sealed(id, credential)),
 
     end: (id: string) => store.remove(hashOf(id)),

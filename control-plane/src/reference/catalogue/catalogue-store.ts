@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-import { type Catalogue, CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
-import { Compile } from 'typebox/compile';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
+import { catalogueText, parseCatalogue } from './catalogue-text.ts';
 
 /**
  * The catalogue as JSON, because its keys are names of regions, some of which are not valid field names in a store: `zstd`, compressed and in
@@ -13,7 +12,6 @@ import type { Collection, Store } from '../../platform/store.ts';
 type CatalogueRecord = { _id: 'last'; zstd?: string; json?: string; read_at: Date };
 
 const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
-const schema = Compile(CatalogueSchema);
 
 /** The only code that accesses the stored copy of the catalogue. */
 export type CatalogueStore = ReturnType<typeof catalogueStore>;
@@ -23,8 +21,7 @@ export function catalogueStore(store: Store) {
 
   return {
     async save(catalogue: Catalogue, now: Date): Promise<void> {
-      await setImmediate();
-      const zstd = (await compress(JSON.stringify(catalogue))).toString('base64');
+      const zstd = (await compress(await catalogueText(catalogue))).toString('base64');
       if (await insertOnce(catalogues, { _id: 'last', zstd, read_at: now })) return;
       await catalogues.updateOne({ _id: 'last' }, { $set: { zstd, read_at: now }, $unset: { json: '' } });
     },
@@ -33,8 +30,7 @@ export function catalogueStore(store: Store) {
     async load(): Promise<Catalogue | null> {
       const { zstd, json } = (await catalogues.findOne({ _id: 'last' })) ?? {};
       const text = zstd === undefined ? json : (await decompress(Buffer.from(zstd, 'base64'))).toString('utf8');
-      const catalogue: unknown = text === undefined ? null : JSON.parse(text);
-      return schema.Check(catalogue) ? catalogue : null;
+      return text === undefined ? null : parseCatalogue(text).catch(() => null);
     },
   };
 }

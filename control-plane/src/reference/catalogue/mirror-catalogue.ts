@@ -1,11 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import { type Catalogue, CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
-import { Compile } from 'typebox/compile';
-import { Value } from 'typebox/value';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CatalogueStore } from './catalogue-store.ts';
+import { parseCatalogue } from './catalogue-text.ts';
 import type { ReadCatalogue } from './lookup.ts';
 
 /**
@@ -29,6 +27,7 @@ export function catalogueMirror(
   refreshed: () => void = () => {},
 ): CatalogueMirror {
   let catalogue: Catalogue | null = null;
+  let saved: Catalogue | null = null;
   let savedAt = Number.NEGATIVE_INFINITY;
   let started: Promise<Loop> | null = null;
 
@@ -38,9 +37,9 @@ export function catalogueMirror(
       throw new Error('the proxy-router has not read a catalogue of a provider yet');
     catalogue = fetched;
     refreshed();
-    if (performance.now() - savedAt < SAVE_EVERY_MS) return;
+    if (fetched === saved || performance.now() - savedAt < SAVE_EVERY_MS) return;
     await copies.save(fetched, new Date());
-    savedAt = performance.now();
+    [saved, savedAt] = [fetched, performance.now()];
   };
   const startOnce = async () => {
     catalogue = await copies.load();
@@ -68,16 +67,6 @@ export function catalogueReader(proxyUrl: string, nodeToken: string): () => Prom
     if (last?.text !== text) last = { text, catalogue: await parseCatalogue(text) };
     return last.catalogue;
   };
-}
-
-const schema = Compile(CatalogueSchema);
-
-/** With the places of vendors it has megabytes. Throws what is wrong with another text. */
-async function parseCatalogue(text: string): Promise<Catalogue> {
-  const parsed: unknown = JSON.parse(text);
-  await setImmediate();
-  if (!schema.Check(parsed)) Value.Assert(CatalogueSchema, parsed);
-  return parsed as Catalogue;
 }
 
 async function fetchText(proxyUrl: string, nodeToken: string): Promise<string> {
