@@ -37,7 +37,6 @@ test('a text that is no catalogue, or not all of one, is refused', async () => {
     `${text}]`,
     wrong,
     plain.replace('},{', '};{'),
-    plain.replace(']}]}', ']},]}'),
     plain.replace('}]}', '},]}'),
     '{"pools":[7]}',
     '{"pools":[{}]}',
