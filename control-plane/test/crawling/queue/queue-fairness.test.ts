@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
-import type { LeaseRef } from '../../../src/crawling/queue/queue-shards.ts';
-import { keys, startQueue } from '../../support/running-queue.ts';
+import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
+import type { LeaseRef, PriorityClass } from '../../../src/crawling/queue/queue-shards.ts';
+import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
 
 /** How slots are shared between organizations whose pages take different times. The times are simulated. */
 const { enqueue, expire, queue, redis, take } = await startQueue();
@@ -96,6 +97,36 @@ describe('the slot time of organizations', () => {
     });
     const share = slotSeconds.get('slow')! / (slotSeconds.get('slow')! + slotSeconds.get('light')!);
     assert.ok(share > 0.4 && share < 0.6, `${share}`);
+  });
+
+  it('gives many jobs at once in the order in which it gives them one by one', async () => {
+    const random = seededRandom(3);
+    const below = (limit: number) => Math.floor(random() * limit);
+    const jobs = Array.from({ length: 240 }, (_, n) => ({
+      ...{
+        jobId: `${n}`,
+        organizationId: `org-${below(6) * below(9)}`,
+        priority: below(3) as PriorityClass,
+        delayMs: 0,
+      },
+    }));
+    const organizations = [...new Set(jobs.map(({ organizationId }) => organizationId))];
+    assert.ok(organizations.length > 20);
+    const slotTimes = organizations.flatMap((organizationId) => [below(12) * 1_000_000, organizationId]);
+    const taken = async (max: number): Promise<string[]> => {
+      await redis.client.flushall();
+      await queue.enqueueAll(jobs);
+      await redis.client.zadd(keys.roundRobin, ...slotTimes);
+      const ids: string[] = [];
+      while (ids.length < jobs.length) {
+        const some = idsOf(await take(max));
+        assert.ok(some.length > 0);
+        ids.push(...some);
+      }
+      return ids;
+    };
+    const expected = await taken(1);
+    for (const max of [3, 8, 50, 240]) assert.deepEqual(await taken(max), expected, `${max} at once`);
   });
 
   it('includes leases that expire', async () => {

@@ -28,14 +28,15 @@ local FORGOTTEN_MS = 600000
 local TURNS = { 0, 0, 1, 0, 0, 1, 2 }
 local function take(org)
   local turn = redis.call('INCR', prefix .. 'turns:' .. org)
-  for _, class in ipairs({ TURNS[(turn - 1) % #TURNS + 1], 0, 1, 2 }) do
-    local waiting = prefix .. 'waiting:' .. class
-    local id = redis.call('ZPOPMIN', waiting .. ':' .. org)[1]
-    if id then
-      redis.call('ZREM', waiting, id)
-      return id
-    end
-  end
+  local waiting = prefix .. 'waiting:'
+  local keys = {}
+  for at, class in ipairs({ TURNS[(turn - 1) % #TURNS + 1], 0, 1, 2 }) do keys[at] = waiting .. class .. ':' .. org end
+  -- From the first that has a job.
+  local popped = redis.call('ZMPOP', 4, keys[1], keys[2], keys[3], keys[4], 'MIN')
+  if not popped then return end
+  local key, id = popped[1], popped[2][1][1]
+  redis.call('ZREM', string.sub(key, 1, #waiting + 1), id)
+  return id
 end
 
 local function give(id, org)
@@ -51,13 +52,50 @@ local function give(id, org)
   given[#given + 1] = org
 end
 
-local function mayLease(org)
-  local cap = redis.call('HGET', KEYS[4], org)
+-- The front of the round-robin set, which is popped for several jobs at once and what is left of it put back: { org =, score =, cap = }.
+local front = {}
+-- The last organization that was popped: those in the set come after it. `isEmpty`: there are none.
+local reach, isEmpty = nil, false
+local POPPED_MAX = 16
+
+local function isBefore(one, other)
+  if one.score ~= other.score then return one.score < other.score end
+  return one.org < other.org
+end
+
+local function popFront(count)
+  local popped = redis.call('ZPOPMIN', KEYS[1], count)
+  isEmpty = #popped < 2 * count
+  if #popped == 0 then return end
+  local orgs = {}
+  for at = 1, #popped, 2 do orgs[#orgs + 1] = popped[at] end
+  local caps = redis.call('HMGET', KEYS[4], unpack(orgs))
+  for at, org in ipairs(orgs) do
+    local score = tonumber(popped[2 * at])
+    front[#front + 1] = { org = org, score = score, cap = tonumber(caps[at]) }
+    reach = { org = org, score = score }
+  end
+end
+
+-- The organization with the least slot time, or nil: none waits.
+local function nextOrganization()
+  while true do
+    local first
+    for at, one in ipairs(front) do
+      if not first or isBefore(one, front[first]) then first = at end
+    end
+    if first and (isEmpty or not isBefore(reach, front[first])) then return table.remove(front, first) end
+    if isEmpty then return nil end
+    popFront(math.min(most - #given / 3, POPPED_MAX))
+  end
+end
+
+local function mayLease(org, cap)
   if not cap then return true end
   if isAdopted == nil then isAdopted = redis.call('EXISTS', KEYS[5]) == 1 end
   if not isAdopted then unsure[#unsure + 1] = org end
   -- An organization at its cap leaves the round-robin set; the end of one of its leases adds it again.
-  return isAdopted and redis.call('ZCOUNT', prefix .. 'leases:' .. org, now - FORGOTTEN_MS, '+inf') < tonumber(cap)
+  return isAdopted and redis.call('ZCOUNT', prefix .. 'leases:' .. org, now - FORGOTTEN_MS, '+inf') < cap
 end
 
 -- Slot times of organizations that leave the round-robin set: { slot time, organization, ... }
@@ -76,20 +114,21 @@ end
 
 -- An id whose job does not exist also uses a turn; the loop is bounded in case there are many.
 for _ = 1, most > 0 and most + 500 or 0 do
-  local first = #given < most * 3 and redis.call('ZPOPMIN', KEYS[1]) or {}
-  local org, score = first[1], tonumber(first[2])
-  if not org then break end
-  local at = slotTime(org, score)
-  if at > score then
-    redis.call('ZADD', KEYS[1], string.format('%.0f', at), org)
-  elseif mayLease(org) then
+  local one = #given < most * 3 and nextOrganization()
+  if not one then break end
+  local org, at = one.org, slotTime(one.org, one.score)
+  if at > one.score then
+    one.score = at
+    front[#front + 1] = one
+  elseif mayLease(org, one.cap) then
     local id = take(org)
     -- The set lists an organization without jobs: Redis has lost data, and the refill must rebuild the index.
     if id then give(id, org) else redis.call('DEL', KEYS[5]) end
     clock = math.max(clock, at)
     at = at + charged * 1000
     if hasWaitingJobs(prefix, org) then
-      redis.call('ZADD', KEYS[1], string.format('%.0f', at), org)
+      one.score = at
+      front[#front + 1] = one
     else
       redis.call('DEL', prefix .. 'turns:' .. org)
       remember(org, at)
@@ -99,6 +138,12 @@ for _ = 1, most > 0 and most + 500 or 0 do
   end
 end
 
+local back = {}
+for _, one in ipairs(front) do
+  back[#back + 1] = string.format('%.0f', one.score)
+  back[#back + 1] = one.org
+end
+if #back > 0 then redis.call('ZADD', KEYS[1], unpack(back)) end
 for _, org in ipairs(unsure) do redis.call('ZADD', KEYS[1], '0', org) end
 if #given > 0 then
   redis.call('MSET', KEYS[3], string.format('%.0f', fence), KEYS[6], string.format('%.0f', clock))

@@ -11,13 +11,14 @@ if state ~= 'leased' or holder ~= fence then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
-chargeSlotTime({ KEYS[3], KEYS[4], KEYS[6] }, org, since, charged, now)
+local isInSet = chargeSlotTime({ KEYS[3], KEYS[4], KEYS[6] }, org, since, charged, now)
 measureJob(KEYS[7], class, since, now)
 redis.call('ZREM', KEYS[2], id)
 redis.call('ZREM', prefix .. 'node:' .. node, id)
 redis.call('ZREM', prefix .. 'leases:' .. org, id)
 redis.call('DEL', KEYS[1])
 -- Without a cap it never left the round-robin set.
+if isInSet then return 1 end
 if redis.call('HEXISTS', KEYS[5], org) == 0 then return 1 end
 if not hasWaitingJobs(prefix, org) then return 1 end
 return 1 + redis.call('ZADD', KEYS[3], 'NX', redis.call('GET', KEYS[4]) or '0', org)
