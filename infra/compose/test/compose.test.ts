@@ -9,19 +9,33 @@ const operations = read('OPERATIONS.md');
 
 it('OPERATIONS lists the variables of the Compose files with their defaults, and no others', () => {
   const defaults = new Map(
-    [...compose.matchAll(/\$\{(ADSWEEP_\w+):[-?]([^}$]*)/g)].map(([, name = '', value = '']) => [name, value]),
+    [...compose.matchAll(/\$\{((?:ADSWEEP|BROWSER)_\w+):[-?]([^}$]*)/g)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
   );
   const [, table = ''] = /## Settings of the Compose file\n(.*?)\n## /s.exec(operations) ?? [];
   const rows = table.split('\n').filter((line) => line.startsWith('| `'));
-  const listed = rows.flatMap((row) => [...row.split(' | ')[0]!.matchAll(/`(ADSWEEP_\w+)`/g)].map(([, name]) => name));
+  const listed = rows.flatMap((row) =>
+    [...row.split(' | ')[0]!.matchAll(/`((?:ADSWEEP|BROWSER)_\w+)`/g)].map(([, name]) => name),
+  );
   assert.deepEqual(listed.toSorted(), [...defaults.keys()].sort());
   // A row of several variables lists their defaults in the same order; some rows describe the default in words.
   for (const row of rows) {
     const [names = '', values = ''] = row.split(' | ');
     const stated = [...values.matchAll(/`([^`]*)`/g)].map(([, value]) => value);
-    const ofRow = [...names.matchAll(/`(ADSWEEP_\w+)`/g)].map(([, name = '']) => defaults.get(name));
+    const ofRow = [...names.matchAll(/`((?:ADSWEEP|BROWSER)_\w+)`/g)].map(([, name = '']) => defaults.get(name));
     if (stated.length > 0 && !row.includes('ADSWEEP_PUBLIC_URL')) assert.deepEqual(stated, ofRow);
   }
+});
+
+it('the Compose file passes the address of a remote browser to browser nodes alone', () => {
+  const sections = compose.split(/^ {2}(?=[a-z-]+:$)/m);
+  const passing = sections.filter((section) => /BROWSER_CDP_URL: \$\{BROWSER_CDP_URL:-\}/.test(section));
+  assert.deepEqual(
+    passing.map((section) => section.split(':')[0]),
+    ['browser-node'],
+  );
 });
 
 it('OPERATIONS lists the secrets that are made', () => {

@@ -42,7 +42,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
   });
 
   after(async () => {
-    await farm?.compose('down', '-v', '-t', '5');
+    await farm?.remove();
   });
 
   it('has the images run without root, capabilities and a writable root file system', async () => {

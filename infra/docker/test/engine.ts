@@ -16,6 +16,7 @@ const OVERLAYS = {
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 const PULL_MS = 60_000;
 const COMMAND_MS = 10 * 60_000;
+const REMOVED_WITHIN_MS = 60_000;
 
 /** The output of `docker <args>`, both streams. Rejects when it fails, with its output. */
 export async function docker(...args: string[]): Promise<string> {
@@ -68,15 +69,49 @@ export class Deployment {
   }
 
   compose(...args: string[]): Promise<string> {
-    return docker(
-      'compose',
-      '-p',
-      this.name,
-      ...this.#files.flatMap((file) => ['-f', file]),
-      '--profile',
-      'demo',
-      ...args,
-    );
+    return docker(...this.#arguments(), ...args);
+  }
+
+  #arguments(): string[] {
+    const files = this.#files.flatMap((file) => ['-f', file]);
+    return ['compose', '-p', this.name, ...files, '--profile', 'demo'];
+  }
+
+  /**
+   * Removes containers, networks and volumes. The engine may hold an endpoint of a network for a moment longer than its container, and keeps the
+   * network then: so it is told again until all are gone. Rejects with what each network still holds.
+   */
+  async remove(): Promise<void> {
+    const own = `label=com.docker.compose.project=${this.name}`;
+    const list = async (...what: string[]) =>
+      (await docker(...what, '-q', '--filter', own)).split('\n').filter(Boolean);
+    let outcome = await this.#down();
+    for (const end = Date.now() + REMOVED_WITHIN_MS; Date.now() < end; outcome = await this.#down()) {
+      const containers = await list('ps', '-a');
+      const networks = await list('network', 'ls');
+      if (outcome.code === 0 && containers.length === 0 && networks.length === 0) return;
+      console.log(
+        `${this.name}: ${containers.length} containers and ${networks.length} networks are left: ${outcome.output}`,
+      );
+      if (containers.length > 0) await dockerOutcome('rm', '-f', '-v', ...containers);
+      for (const network of networks) await this.#releaseEndpoints(network);
+      await sleep(1_000);
+    }
+    throw new Error(`${this.name} was not removed: ${outcome.output}`);
+  }
+
+  #down() {
+    return dockerOutcome(...this.#arguments(), 'down', '-v', '--remove-orphans', '-t', '5');
+  }
+
+  /** Disconnects what a network lists as its endpoints although no container of the deployment is left. */
+  async #releaseEndpoints(network: string): Promise<void> {
+    const { code, output } = await dockerOutcome('network', 'inspect', '-f', '{{json .Containers}}', network);
+    if (code !== 0) return;
+    for (const { Name } of Object.values(JSON.parse(output) as Record<string, { Name: string }>)) {
+      console.log(`${this.name}: network ${network} still has the endpoint ${Name}`);
+      await dockerOutcome('network', 'disconnect', '-f', network, Name);
+    }
   }
 
   /** The ids of a service's running containers. */

@@ -46,7 +46,7 @@ describe('the roles apart', { skip: reason === null ? false : `left out: ${reaso
 
   after(async () => {
     try {
-      await farm?.compose('down', '-v', '-t', '5');
+      await farm?.remove();
     } finally {
       await gate?.close();
       if (mongodb && typeof mongodb !== 'string') await mongodb.stop();

@@ -102,6 +102,15 @@ for (const farm of ['small', 'large']) {
       }
     });
 
+    it('passes the address of a remote browser to browser nodes alone, from a key of the secret that may be absent', () => {
+      const secretKeyRef = { name: 'secrets', key: 'browser-cdp-url', optional: true };
+      for (const { spec } of pods) {
+        const found = spec.containers[0]?.env?.find(({ name }) => name === 'BROWSER_CDP_URL');
+        const expected = { name: 'BROWSER_CDP_URL', valueFrom: { secretKeyRef } };
+        assert.deepEqual(found, spec === node.spec ? expected : undefined);
+      }
+    });
+
     it('runs images of the Dockerfile in this version, with every mount, port and probe', () => {
       const { version } = JSON.parse(read('package.json')) as { version: string };
       const dockerfile = read('infra/docker/Dockerfile');
