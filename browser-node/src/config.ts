@@ -2,7 +2,13 @@ import { availableParallelism, hostname, totalmem } from 'node:os';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { NODE_ID, NODE_LABEL_KEY, NODE_LABEL_LENGTH_MAX, NODE_LABELS_MAX } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
-import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
+import {
+  logLevelSetting,
+  metricsTokenSetting,
+  portSetting,
+  SECRETS_PATTERN,
+  secretsSetting,
+} from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { type Static, Type } from 'typebox';
 import { cgroupLimits, readFile } from './machine/cgroup.ts';
@@ -18,9 +24,26 @@ const ownId = () =>
 
 /** Settings of a browser node. The README shows the same table; a test compares them. */
 export const ConfigSchema = Type.Object({
-  ADSWEEP_NODE_TOKEN: secretsSetting(
-    'Join token that registers the node and authenticates it at the proxy-router. Of several, separated by commas, the first one is sent.',
-  ),
+  ADSWEEP_NODE_TOKEN: Type.String({
+    ...secretsSetting(
+      'Join token that registers the node and authenticates it at the proxy-router. Of several, separated by commas, the first one is sent. Needed unless the node is enrolled.',
+    ),
+    default: '',
+    pattern: `^$|${SECRETS_PATTERN}`,
+  }),
+  ADSWEEP_NODE_DATA_DIR: Type.String({
+    default: '',
+    description:
+      'Folder of an enrolled node, where it keeps the credential of its own (readable for its user alone), which replaces the join token. Empty: the node is not enrolled.',
+  }),
+  ADSWEEP_ENROLMENT_TOKEN: Type.String({
+    default: '',
+    secret: true,
+    pattern: '^(ade_[A-Za-z0-9_-]{43})?$',
+    mustBe: 'a token as `POST /api/v1/fleet/enrolments` returns it',
+    description:
+      'One-time token that enrols the node named `ADSWEEP_NODE_ID`. Once it was used it may stay set. Empty: the node uses the credential in its folder.',
+  }),
   ADSWEEP_NODE_ID: Type.String({
     default: ownId(),
     defaultInWords: 'host name and process id',
@@ -162,9 +185,17 @@ export function chromiumEnvironment(home: string, env: NodeJS.ProcessEnv = proce
 
 /** The settings of this process. Throws ConfigError with all problems. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const config = loadConfig(ConfigSchema, env);
+  const config = loadConfig(ConfigSchema, env, credentialProblems(env));
   tlsClientFiles(config);
   return config;
+}
+
+/** A node has a join token, or a folder with a credential of its own. */
+function credentialProblems(env: NodeJS.ProcessEnv): string[] {
+  const has = (name: string) => Boolean(env[name] || env[`${name}_FILE`]);
+  if (env.ADSWEEP_NODE_DATA_DIR) return [];
+  if (has('ADSWEEP_ENROLMENT_TOKEN')) return ['ADSWEEP_ENROLMENT_TOKEN needs ADSWEEP_NODE_DATA_DIR'];
+  return has('ADSWEEP_NODE_TOKEN') ? [] : ['ADSWEEP_NODE_TOKEN is not set, and neither is ADSWEEP_NODE_DATA_DIR'];
 }
 
 const KEY = new RegExp(NODE_LABEL_KEY);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ROUTER_PASS_MS, routerPass } from '@adsweep/shared/lease/router-pass.ts';
 import { CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
 import { ExitTicketSchema, TicketTrafficSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Value } from 'typebox/value';
@@ -53,6 +54,21 @@ test('calls without the node token are refused, probes are not', async (t) => {
   assert.equal((await fetch(`${base}/exits/x`, { method: 'DELETE' })).status, 401);
   for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(base + path)).status, 200, path);
   assert.equal((await fetch(`${base}/metrics`)).status, 401);
+});
+
+test('calls with the pass of an enrolled node are served until it expires, and under the router’s tokens alone', async (t) => {
+  const router = await startTestRouter(t);
+  const status = async (credential: string) => {
+    const headers = { authorization: `Bearer ${credential}` };
+    return (await fetch(`http://127.0.0.1:${router.ports.api}/catalogue`, { headers })).status;
+  };
+  const now = Date.now();
+  const pass = routerPass(NODE_TOKEN, 'node-1', new Date(now));
+  assert.equal(await status(pass), 200);
+  assert.equal(await status(routerPass(NODE_TOKEN, 'node-1', new Date(now - ROUTER_PASS_MS))), 401);
+  assert.equal(await status(routerPass('another-token-of-nodes', 'node-1', new Date(now))), 401);
+  assert.equal(await status(pass.replace('node-1', 'node-2')), 401);
+  assert.equal(await status(pass.replace(String(now + ROUTER_PASS_MS), String(now + 2 * ROUTER_PASS_MS))), 401);
 });
 
 test('§4.1.3 a place without an exit is 404 NODE_NOT_FOUND', async (t) => {

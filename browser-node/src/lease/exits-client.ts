@@ -23,19 +23,19 @@ const TRAFFIC_DEADLINE_MS = 5_000;
 /** Talks to the proxy-router's API. `baseUrl` without a trailing slash. */
 export class ExitsClient {
   readonly #baseUrl: string;
-  readonly #token: string;
+  readonly #token: () => string;
   readonly #gatewayHosts: readonly string[];
   readonly #reach: (gateway: string) => Promise<string>;
 
-  /** `gatewayHosts`: the hosts of the gateways that browsers may use; `reach`: the URL of a gateway for a browser. */
+  /** `token`: or a function that returns the present one. `gatewayHosts`: the hosts of the gateways that browsers may use; `reach`: the URL of a gateway for a browser. */
   constructor(
     baseUrl: string,
-    token: string,
+    token: string | (() => string),
     gatewayHosts: readonly string[],
     reach: (gateway: string) => Promise<string> = async (gateway) => gateway,
   ) {
     this.#baseUrl = baseUrl;
-    this.#token = token;
+    this.#token = typeof token === 'string' ? () => token : token;
     this.#gatewayHosts = gatewayHosts;
     this.#reach = reach;
   }
@@ -79,7 +79,7 @@ export class ExitsClient {
 
   /** The status and the JSON body of the response, null without one. */
   async #call(method: string, path: string, deadlineMs: number, signal?: AbortSignal, json?: unknown) {
-    const headers: Record<string, string> = { authorization: `Bearer ${this.#token}` };
+    const headers: Record<string, string> = { authorization: `Bearer ${this.#token()}` };
     if (json !== undefined) headers['content-type'] = 'application/json';
     const body = json === undefined ? null : JSON.stringify(json);
     const { status, text } = await fetchInTime(this.#baseUrl + path, { method, headers, body, signal }, deadlineMs);

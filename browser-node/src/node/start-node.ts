@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import type { Registered } from '@adsweep/shared/lease/messages.ts';
 import { firstSecret } from '@adsweep/shared/service/bearer.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { openTlsClient, tlsClientFiles } from '@adsweep/shared/service/tls-client.ts';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
@@ -23,6 +26,7 @@ import { nextSlots } from '../machine/default-slots.ts';
 import { ResourceMeter } from '../machine/resource-usage.ts';
 import { createMetrics } from '../metrics.ts';
 import { drainOnRequest, Heartbeat } from './heartbeat.ts';
+import { type EnrolmentApi, NodeEnrolment } from './node-enrolment.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
 import { LoadWatch } from './watch-load.ts';
 import { RemoteWatch } from './watch-remote.ts';
@@ -53,8 +57,15 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const services = openTlsClient(tlsClientFiles(config), UNREACHED, logger);
   const nodeApiUrl = await services.reach(config.ADSWEEP_NODE_API_URL);
   const proxyUrl = await services.reach(config.ADSWEEP_PROXY_URL);
-  const api = new LeaseClient(nodeApiUrl, joinToken);
-  const exits = new ExitsClient(proxyUrl, joinToken, chromium.gatewayHosts, (url) => services.reach(url, true));
+  const enrolment = await openEnrolment(config, new LeaseClient(nodeApiUrl, ''), logger);
+  const api = new LeaseClient(nodeApiUrl, () => enrolment?.credential ?? joinToken);
+  let routerToken = enrolment ? '' : joinToken;
+  const exits = new ExitsClient(
+    proxyUrl,
+    () => routerToken,
+    chromium.gatewayHosts,
+    (url) => services.reach(url, true),
+  );
   const pool = new ChromiumPool(chromium, logger, (reason) => metrics.browserLaunches.inc({ reason }));
   const renewals = new Renewals(nodeApiUrl);
   const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;
@@ -88,14 +99,20 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     overloaded: load.overloaded,
   });
   const drainMs = config.ADSWEEP_DRAIN_SECONDS * 1000;
-  const answered = drainOnRequest(loop, config.ADSWEEP_OPERATOR_DRAIN_SECONDS * 1000, logger);
-  loop.drainRequested = () => answered({ drain: true });
+  const drainAsTold = drainOnRequest(loop, config.ADSWEEP_OPERATOR_DRAIN_SECONDS * 1000, logger);
+  loop.drainRequested = () => drainAsTold({ drain: true });
+  const answered = (answer: Registered) => {
+    routerToken = answer.router_pass ?? routerToken;
+    drainAsTold(answer);
+  };
   const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, { report, answered }, metrics, logger);
 
-  const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN;
+  // Without any token nobody may read the metrics.
+  const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN || randomBytes(32).toString('hex');
   const { ADSWEEP_METRICS_HOST: host, ADSWEEP_METRICS_PORT: port } = config;
   const probes = await serveProbes(host, port, readiness, metrics.registry, metricsToken);
   load.start();
+  enrolment?.start();
   await heartbeat.start();
   loop.start();
   started = true;
@@ -106,6 +123,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const stops: Stop[] = [
     ['leases', stopLeases],
     ['heartbeat', () => heartbeat.stop()],
+    ['enrolment', () => enrolment?.stop()],
     ['load', () => load.stop()],
     ['renewals', () => renewals.close()],
     ['connections to a remote browser', () => remote.stop()],
@@ -119,6 +137,14 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     giveBackAll: () => loop.giveBackAll(),
     endBrowsers: () => pool.endBrowsers(),
   };
+}
+
+/** The node's own credential; null: it has a join token alone. Throws an OperatorError if it has neither. */
+async function openEnrolment(config: Config, api: EnrolmentApi, logger: Logger): Promise<NodeEnrolment | null> {
+  const { ADSWEEP_NODE_DATA_DIR: folder, ADSWEEP_NODE_ID: nodeId, ADSWEEP_ENROLMENT_TOKEN: token } = config;
+  const enrolment = folder === '' ? null : await NodeEnrolment.open({ folder, nodeId, token }, api, logger);
+  if (enrolment || config.ADSWEEP_NODE_TOKEN !== '') return enrolment;
+  throw new OperatorError(`${folder} has no credential of a node: set ADSWEEP_ENROLMENT_TOKEN`);
 }
 
 /** The browser of a node, which was tried; `version` as it is reported. */

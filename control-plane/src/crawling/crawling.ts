@@ -1,3 +1,4 @@
+import { firstSecret } from '@adsweep/shared/service/bearer.ts';
 import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -12,13 +13,16 @@ import { captureStore } from './captures/capture-store.ts';
 import { findFile, openPicture } from './captures/open-artifact.ts';
 import { evidenceOf } from './captures/present-evidence.ts';
 import { startCountingWork } from './fleet/count-work.ts';
+import { enrolmentRoutes } from './fleet/enrolment-routes.ts';
+import { enrolmentStore } from './fleet/enrolments.ts';
 import { fleetRoutes } from './fleet/fleet-routes.ts';
-import { drainBroadcast, fleetView, markedNodes, nodes as nodesIn } from './fleet/nodes.ts';
+import { fleetView, markedNodes, nodes as nodesIn, orderBroadcast } from './fleet/nodes.ts';
 import { unqueue } from './leases/close-lease.ts';
 import { startReaper } from './leases/reaper.ts';
 import { startRefill } from './leases/refill.ts';
-import { attemptsEndBy, blockNode } from './leases/release-lease.ts';
+import { attemptsEndBy, blockNode, revokeNode } from './leases/release-lease.ts';
 import { admitNode, type NodeCaller } from './node-api/admit-node.ts';
+import { enrolRoutes } from './node-api/enrol-routes.ts';
 import { leaseRoutes, memberRoutes } from './node-api/lease-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
 import { planRoutes } from './plan/plan-routes.ts';
@@ -66,7 +70,8 @@ export function crawlingDomain(
   const nodes = nodesIn(redis);
   const [blocked, draining] = [markedNodes(store, 'blocked_nodes'), markedNodes(store, 'draining_nodes')];
   const fleet = fleetView(nodes, blocked, draining);
-  const drains = drainBroadcast(broadcast);
+  const orders = orderBroadcast(broadcast);
+  const enrolments = enrolmentStore(store);
 
   const outboxFilled = () => wake.announce('outbox');
   const accepted = () => {
@@ -83,7 +88,10 @@ export function crawlingDomain(
       fleet,
       blocked,
       draining,
-      watchDrains: drains.watch,
+      enrolments,
+      routerSecret: firstSecret(joinTokens),
+      watchOrders: orders.watch,
+      announceOrder: orders.announce,
       disk,
       closing,
       redis,
@@ -105,18 +113,33 @@ export function crawlingDomain(
     drainNode: async (nodeId: string) => {
       const now = new Date();
       await draining.add(nodeId, now);
-      drains.announce(nodeId);
+      orders.announce(nodeId);
       return attemptsEndBy({ scans }, nodeId, now);
     },
     undrainNode: (nodeId: string) => draining.remove(nodeId),
+  };
+
+  const enrolmentVerbs = {
+    ...enrolments,
+    revokeNode: (nodeId: string) => revokeNode(dependencies, nodeId, new Date()),
   };
 
   return {
     stores: { captures, decisions },
     routes: {
       /** For the operator of the fleet. */
-      api: [...fleetRoutes(fleetVerbs), ...decisionRoutes(decisions), ...planRoutes()],
-      'node-api': [...leaseRoutes(dependencies), ...memberRoutes(dependencies), ...uploadRoutes(dependencies)],
+      api: [
+        ...fleetRoutes(fleetVerbs),
+        ...enrolmentRoutes(enrolmentVerbs),
+        ...decisionRoutes(decisions),
+        ...planRoutes(),
+      ],
+      'node-api': [
+        ...enrolRoutes(dependencies),
+        ...leaseRoutes(dependencies),
+        ...memberRoutes(dependencies),
+        ...uploadRoutes(dependencies),
+      ],
     },
     loops: {
       reaper: () => [startReaper(dependencies), startPromoting(dependencies)],
@@ -128,7 +151,7 @@ export function crawlingDomain(
     verbs: {
       ...fleetVerbs,
       /** Authenticates callers of the node API. */
-      admit: admitNode({ joinTokens, leaseSecret, blocked }),
+      admit: admitNode({ joinTokens, leaseSecret, blocked, enrolments }),
       /** Queues the jobs of pending scans. */
       enqueue: async (scans: ScanRecord[]): Promise<void> => {
         const now = new Date();

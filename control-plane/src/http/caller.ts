@@ -46,10 +46,10 @@ export type Permission = (typeof PERMISSIONS)[number];
 export const ORGANIZATION_PERMISSIONS: Permission[] = PERMISSIONS.filter((one) => !OPERATOR_ONLY.includes(one));
 
 /**
- * What a route requires: a permission, `any` valid key, or `none`. In the node API: a `join` token, the credential of a `node`, or the
- * token of a `lease`.
+ * What a route requires: a permission, `any` valid key, or `none`. In the node API: a `join` token, the credential of a `node`, the
+ * token of a `lease`, a one-time token to `enrol`, or the credential of an `enrolled` node.
  */
-export type RoutePermission = Permission | 'any' | 'none' | 'join' | 'node' | 'lease';
+export type RoutePermission = Permission | 'any' | 'none' | 'join' | 'node' | 'lease' | 'enrol' | 'enrolled';
 
 /** Sets headers of the response, also of an error. */
 export type SetHeaders = (headers: Record<string, string>) => void;

@@ -229,7 +229,7 @@ describe('any request to any operation', () => {
     ['/{endpoint_id}/replay', { from_ts: '2026-03-01T00:00:00Z', to_ts: '2026-03-02T00:00:00Z' }],
   ];
   /** Paths whose parameters name nothing of an organization. */
-  const OF_NOBODY = ['/api/v1/fleet/nodes/{id}/', '/api/v1/organizations/{id}'];
+  const OF_NOBODY = ['/api/v1/fleet/nodes/{id}/', '/api/v1/fleet/enrolments/{id}/', '/api/v1/organizations/{id}'];
 
   test('§5.2 for data of another organization gets 404', async () => {
     const withIds = api.routes.filter(({ path }) => path.startsWith('/api/') && path.includes('{'));

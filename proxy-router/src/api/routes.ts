@@ -1,3 +1,4 @@
+import { isRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import Router from '@koa/router';
@@ -28,7 +29,7 @@ const REFUSALS: Record<ExitRefusal, [status: number, text: string]> = {
   ACCOUNT_REFUSED: [403, 'The provider refused our account.'],
 };
 
-/** The API for nodes and the control plane; every call needs the node token. */
+/** The API for nodes and the control plane; every call needs the node token, or the pass of an enrolled node. */
 export function exitRoutes(dependencies: ApiDependencies): Router {
   const { source, tickets, nodeTokens, replica, ticketSecret, reach } = dependencies;
   const router = new Router();
@@ -52,7 +53,8 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
 
 function requireToken(nodeTokens: string): Middleware {
   return (context, next) => {
-    if (!isOneOfSecrets(bearerCredential(context.get('authorization')), nodeTokens)) {
+    const credential = bearerCredential(context.get('authorization'));
+    if (!isOneOfSecrets(credential, nodeTokens) && !isRouterPass(credential, nodeTokens, new Date())) {
       throw new ApiError(401, 'unauthorized', 'A valid node token is required.');
     }
     return next();

@@ -10,6 +10,8 @@ import {
   type AddedMembers,
   AddedMembersSchema,
   type AddMembers,
+  type Enrolled,
+  EnrolledSchema,
   type Fail,
   type Lease,
   type NodeReport,
@@ -44,18 +46,32 @@ const CALL_DEADLINE_MS = 15_000;
  */
 export class LeaseClient {
   readonly #baseUrl: string;
-  readonly #joinToken: string;
+  readonly #joinToken: () => string;
   /** Credentials of the nodes that this client has registered, by their names. */
   readonly #credentials = new Map<string, string>();
 
-  constructor(baseUrl: string, joinToken: string) {
+  /** `joinToken`: what registers its nodes, or a function that returns the present one. */
+  constructor(baseUrl: string, joinToken: string | (() => string)) {
     this.#baseUrl = `${baseUrl}/node/v1`;
-    this.#joinToken = joinToken;
+    this.#joinToken = typeof joinToken === 'string' ? () => joinToken : joinToken;
+  }
+
+  /** Exchanges a one-time token for the credential whose SHA-256 in hex is `sha256`. The same call can be repeated. */
+  async enrol(nodeId: string, token: string, sha256: string): Promise<Enrolled> {
+    return this.#read(EnrolledSchema, 'POST', `/nodes/${encodeURIComponent(nodeId)}/enrol`, token, {
+      json: { sha256 },
+    });
+  }
+
+  /** Lets an enrolled node replace its credential; both are valid until the next one is used. The same call can be repeated. */
+  async rotate(nodeId: string, credential: string, sha256: string): Promise<Enrolled> {
+    const path = `/nodes/${encodeURIComponent(nodeId)}/rotate`;
+    return this.#read(EnrolledSchema, 'POST', path, credential, { json: { sha256 } });
   }
 
   /** Registers a node with the join token, or reports its state with the credential of its registration; a refused credential is dropped. */
   async report(nodeId: string, report: NodeReport): Promise<Registered> {
-    const credential = this.#credentials.get(nodeId) ?? this.#joinToken;
+    const credential = this.#credentials.get(nodeId) ?? this.#joinToken();
     const path = `/nodes/${encodeURIComponent(nodeId)}`;
     try {
       const registered = await this.#read(RegisteredSchema, 'PUT', path, credential, { json: report });

@@ -58,8 +58,22 @@ export type NodeReport = Static<typeof NodeReportSchema>;
  * Response of `PUT nodes/{id}`: the credential for this process of the node from now on, and whether the operator drains the node (absent: the
  * control plane is of an earlier version).
  */
-export const RegisteredSchema = Type.Object({ credential: Type.String(), drain: Type.Optional(Type.Boolean()) });
+export const RegisteredSchema = Type.Object({
+  credential: Type.String(),
+  drain: Type.Optional(Type.Boolean()),
+  /** With which an enrolled node calls the proxy-router (router-pass.ts); absent: with the join token. */
+  router_pass: Type.Optional(Type.String()),
+});
 export type Registered = Static<typeof RegisteredSchema>;
+
+/** `POST nodes/{id}/enrol` and `rotate`: the SHA-256 of the credential that the node made, in hex. */
+export const CredentialHashSchema = Type.Object(
+  { sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }) },
+  { additionalProperties: false },
+);
+/** Response of both: when the credential ends. */
+export const EnrolledSchema = Type.Object({ expires_at: Type.String() });
+export type Enrolled = Static<typeof EnrolledSchema>;
 
 /** `POST leases/acquire`: up to `max` jobs, waiting up to `wait_ms` for the first. */
 export const AcquireSchema = Type.Object(

@@ -19,10 +19,14 @@ export class ConfigError extends OperatorError {
  * Reads a service's settings. Each property of `schema` is an environment variable with description and default; an empty variable
  * counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that holds the value. A property with a
  * `pattern` describes it in words as `mustBe`.
- * Throws {@link ConfigError} with all problems at once.
+ * Throws {@link ConfigError} with all problems at once; `further`: those that the caller has found.
  */
-export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
-  const problems: string[] = [];
+export function loadConfig<Schema extends TObject>(
+  schema: Schema,
+  env: NodeJS.ProcessEnv,
+  further: readonly string[] = [],
+): Static<Schema> {
+  const problems = [...further];
   const raw: Record<string, string | number> = {};
   for (const [name, property] of Object.entries(schema.properties)) {
     const text = readSetting(name, property, env, problems);

@@ -11,10 +11,12 @@ export const portSetting = (port: number, description: string, maximum = 65_535)
 export const secretSetting = (description: string): TString =>
   Type.String({ minLength: 16, secret: true, description });
 
+export const SECRETS_PATTERN = '^[\\x21-\\x2b\\x2d-\\x7e]{16,}(,[\\x21-\\x2b\\x2d-\\x7e]{16,})*$';
+
 /** Secrets separated by commas, any of which is accepted, so that they can be rotated. */
 export const secretsSetting = (description: string): TString =>
   Type.String({
-    pattern: '^[\\x21-\\x2b\\x2d-\\x7e]{16,}(,[\\x21-\\x2b\\x2d-\\x7e]{16,})*$',
+    pattern: SECRETS_PATTERN,
     mustBe: 'one or more secrets of at least 16 characters without spaces, separated by commas',
     secret: true,
     description,

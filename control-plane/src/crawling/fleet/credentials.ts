@@ -3,28 +3,35 @@ import { isId } from '@adsweep/shared/ids.ts';
 import { sameSecret } from '@adsweep/shared/service/bearer.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 
-/** A registered node: its name, which process of that name it is, and how many leases it may hold at once. */
-export type NodeIdentity = { nodeId: string; instance: string; slots: number };
+/**
+ * A registered node: its name, which process of that name it is, and how many leases it may hold at once. `enrolment`: what it is bound to; '': it
+ * registered with the join token.
+ */
+export type NodeIdentity = { nodeId: string; instance: string; slots: number; enrolment: string };
 
 /** The identity of a new process of a node. Two processes with one name have separate identities, credentials and leases. */
-export function newIdentity(nodeId: string, slots: number): NodeIdentity {
-  return { nodeId, instance: randomBytes(9).toString('base64url'), slots };
+export function newIdentity(nodeId: string, slots: number, enrolment = ''): NodeIdentity {
+  return { nodeId, instance: randomBytes(9).toString('base64url'), slots, enrolment };
 }
 
 /** The name of a node's process in the queue. */
 export const nodeKeyOf = ({ nodeId, instance }: Pick<NodeIdentity, 'nodeId' | 'instance'>): string =>
   `${nodeId}/${instance}`;
 
-/** The credential `<name>/<instance>/<slots>/<HMAC-SHA256>`: any control plane can verify it without stored state. */
+/**
+ * The credential `<name>/<instance>/<slots>/<HMAC-SHA256>`: any control plane can verify it without stored state. That of an enrolled node has
+ * `/<enrolment>` before the last part.
+ */
 export function nodeCredential(secret: string, identity: NodeIdentity): string {
-  const text = `${nodeKeyOf(identity)}/${identity.slots}`;
+  const { slots, enrolment } = identity;
+  const text = `${nodeKeyOf(identity)}/${slots}${enrolment === '' ? '' : `/${enrolment}`}`;
   return `${text}/${createHmac('sha256', secret).update(`node\n${text}`).digest('base64url')}`;
 }
 
 /** The identity in a credential; null if it is not valid. */
 export function openNodeCredential(secret: string, credential: string): NodeIdentity | null {
-  const [nodeId = '', instance = '', slots = ''] = credential.split('/');
-  const identity = { nodeId, instance, slots: Number(slots) };
+  const [nodeId = '', instance = '', slots = '', ...rest] = credential.split('/');
+  const identity = { nodeId, instance, slots: Number(slots), enrolment: rest.slice(0, -1).join('/') };
   return sameSecret(credential, nodeCredential(secret, identity)) ? identity : null;
 }
 

@@ -162,26 +162,26 @@ export function fleetView(
 }
 
 /**
- * Notifies all control planes that the operator has begun to drain a node, so that its long poll ends. A message may be lost: the response
- * to the node's next report contains the drain, too. One subscription per process serves all polls.
+ * Notifies all control planes that the operator drains, blocks or revokes a node, so that its long poll ends. A message may be lost: the node learns
+ * of it with its next report. One subscription per process serves all polls.
  */
-export function drainBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
+export function orderBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
   const polls = new Map<string, Set<() => void>>();
   let listening: Promise<unknown> | null = null;
   return {
-    announce: (nodeId: string): void => broadcast.send(DRAINS, nodeId),
+    announce: (nodeId: string): void => broadcast.send(ORDERS, nodeId),
 
-    /** Calls `drained` when the node is to drain, until `stop` is called. */
-    async watch(nodeId: string, drained: () => void): Promise<{ stop: () => void }> {
-      listening ??= broadcast.listen(DRAINS, (name) => {
+    /** Calls `ordered` when there is an order for the node, until `stop` is called. */
+    async watch(nodeId: string, ordered: () => void): Promise<{ stop: () => void }> {
+      listening ??= broadcast.listen(ORDERS, (name) => {
         for (const call of polls.get(name) ?? []) call();
       });
       await listening;
       const own = polls.get(nodeId) ?? new Set();
-      polls.set(nodeId, own.add(drained));
+      polls.set(nodeId, own.add(ordered));
       return {
         stop: () => {
-          own.delete(drained);
+          own.delete(ordered);
           if (own.size === 0 && polls.get(nodeId) === own) polls.delete(nodeId);
         },
       };
@@ -189,4 +189,4 @@ export function drainBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
   };
 }
 
-const DRAINS = 'node-drains';
+const ORDERS = 'node-drains';

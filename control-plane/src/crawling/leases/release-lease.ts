@@ -3,6 +3,7 @@ import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { discardEvidence } from '../captures/store-evidence.ts';
+import type { Enrolments } from '../fleet/enrolments.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
@@ -49,10 +50,11 @@ async function changeMembers(
   return changed.filter((scan) => scan !== null);
 }
 
-export type BlockDependencies = EndDependencies & {
-  blocked: Pick<MarkedNodes, 'add'>;
-  scans: EndDependencies['scans'] & Pick<ScanStore, 'pageInStatus'>;
-};
+type ReleaseDependencies = EndDependencies & { scans: EndDependencies['scans'] & Pick<ScanStore, 'pageInStatus'> };
+/** `announceOrder` ends the open long polls of a node, at every control plane. */
+type OrderDependencies = ReleaseDependencies & { announceOrder: (nodeId: string) => void };
+export type BlockDependencies = OrderDependencies & { blocked: Pick<MarkedNodes, 'add'> };
+export type RevokeDependencies = OrderDependencies & { enrolments: Pick<Enrolments, 'revoke'> };
 
 /** Running scans read at a time. */
 const PAGE = 500;
@@ -78,17 +80,32 @@ export async function attemptsEndBy(
   return new Date(now.getTime() + longestMs);
 }
 
+/** Releases the leases of all processes of a node, by its name. Returns how many attempts were ended. */
+export async function releaseLeasesOf(dependencies: ReleaseDependencies, nodeId: string, now: Date): Promise<number> {
+  let requeued = 0;
+  for await (const scan of runningOn(dependencies.scans, nodeId)) {
+    const ref = leaseRefOf(scan);
+    if (ref && (await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
+  }
+  return requeued;
+}
+
 /**
  * Blocks all processes of a node by its name: their calls get 403, and their leases are released at once. A lease that is granted
  * at the same moment is released by the control plane process that grants it.
  */
 export async function blockNode(dependencies: BlockDependencies, nodeId: string, now: Date): Promise<void> {
-  const { blocked, scans, logger } = dependencies;
-  await blocked.add(nodeId, now);
-  let requeued = 0;
-  for await (const scan of runningOn(scans, nodeId)) {
-    const ref = leaseRefOf(scan);
-    if (ref && (await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
-  }
-  logger.warn({ node_id: nodeId, requeued }, 'a node was blocked');
+  await dependencies.blocked.add(nodeId, now);
+  dependencies.announceOrder(nodeId);
+  const requeued = await releaseLeasesOf(dependencies, nodeId, now);
+  dependencies.logger.warn({ node_id: nodeId, requeued }, 'a node was blocked');
+}
+
+/** Ends the enrolment of a node: its calls get 401, and its leases are released like those of a blocked one. False: there is none. */
+export async function revokeNode(dependencies: RevokeDependencies, nodeId: string, now: Date): Promise<boolean> {
+  if (!(await dependencies.enrolments.revoke(nodeId, now))) return false;
+  dependencies.announceOrder(nodeId);
+  const requeued = await releaseLeasesOf(dependencies, nodeId, now);
+  dependencies.logger.warn({ node_id: nodeId, requeued }, 'the enrolment of a node was revoked');
+  return true;
 }

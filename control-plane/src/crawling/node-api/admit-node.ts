@@ -9,6 +9,7 @@ import type { LateCall, WorkMetrics } from '../../metrics.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { type NodeIdentity, openLease, openNodeCredential } from '../fleet/credentials.ts';
+import { type EnrolledNode, type Enrolments, hashCredential } from '../fleet/enrolments.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 
@@ -23,8 +24,11 @@ export const leaseParams = Type.Object({ id: Type.String() });
 /** Path parameters of a route about one member of a lease's job. */
 export const memberParams = Type.Object({ ...leaseParams.properties, scan: Type.String() });
 
-/** The caller of the node API: a node with its credential, the holder of a lease token or, if both are null, of a join token. */
-export type NodeCaller = { node: NodeIdentity | null; lease: LeaseRef | null };
+/**
+ * The caller of the node API: a node with its credential, the holder of a lease token, an enrolled node with its own credential or, if all are
+ * null, the holder of a join token.
+ */
+export type NodeCaller = { node: NodeIdentity | null; lease: LeaseRef | null; enrolled: EnrolledNode | null };
 
 export type AdmitDependencies = {
   /** Join tokens, separated by commas. */
@@ -32,34 +36,84 @@ export type AdmitDependencies = {
   /** Signs the credentials of nodes and of leases. */
   leaseSecret: string;
   blocked: Pick<MarkedNodes, 'hasLately'>;
+  enrolments: Pick<Enrolments, 'isInvited' | 'findNode' | 'isCurrent' | 'isEnrolled' | 'isEnrolledLately'>;
 };
 
 /**
- * Authenticates requests of nodes. Permission `join` requires a join token or the credential of the node in the path, `node` a node's own
- * credential, `lease` the token of the lease in the path. Nodes run hostile code: their credentials must not affect other nodes or leases.
+ * Authenticates requests of nodes. Permission `join` requires a join token, the own credential of the enrolled node in the path, or that of its
+ * process; `node` the credential of a process, `lease` the token of the lease in the path, `enrol` a one-time token for the name in the path,
+ * `enrolled` the enrolled node's own. Nodes run hostile code: their credentials must not affect other nodes or leases.
  */
-export function admitNode({ joinTokens, leaseSecret, blocked }: AdmitDependencies): Admit<NodeCaller> {
+export function admitNode(dependencies: AdmitDependencies): Admit<NodeCaller> {
+  const { leaseSecret, blocked } = dependencies;
   return async (authorization, permission, params) => {
     const credential = bearerCredential(authorization);
     const { id = '' } = params as { id?: string };
     if (permission === 'lease') {
       const lease = openLease(leaseSecret, id, credential);
-      if (lease) return { node: null, lease };
+      if (lease) return { ...NOBODY, lease };
       throw unauthorized('The token is not that of this lease.');
     }
-    const node = openNodeCredential(leaseSecret, credential);
-    const mayJoin = permission === 'join' && isOneOfSecrets(credential, joinTokens);
-    if (!node && !mayJoin) throw unauthorized(NOT_VALID[permission === 'join' ? 'join' : 'node']);
-    if (node && permission === 'join' && node.nodeId !== id) throw otherNodesCredential(node.nodeId);
-    if (await blocked.hasLately(node?.nodeId ?? id)) throw blockedError(node?.nodeId ?? id);
-    return { node, lease: null };
+    const kind = permission === 'join' || permission === 'enrol' || permission === 'enrolled' ? permission : 'node';
+    const caller = await findCaller(dependencies, kind, id, credential);
+    if (!caller) throw notValid(kind);
+    const named = caller.node?.nodeId ?? id;
+    if (await blocked.hasLately(named)) throw blockedError(named);
+    return caller;
   };
 }
 
+const NOBODY: NodeCaller = { node: null, lease: null, enrolled: null };
+
+type CallerKind = keyof typeof NOT_VALID;
+
 const NOT_VALID = {
-  join: 'This is neither a join token nor the credential of a node.',
-  node: 'This is not the credential of a node: register first, with the join token.',
+  join: 'This is neither a join token nor the credential of a node, or it has ended.',
+  node: 'This is not the credential of a node, or it has ended: register first.',
+  enrol: 'This is not a token for this node, or it has expired or was used.',
+  enrolled: 'This is not the credential of this node, or it has ended.',
 };
+
+/** The 401 for a credential that is not valid, or no more. */
+export const notValid = (kind: CallerKind): ApiError => unauthorized(NOT_VALID[kind]);
+
+async function findCaller(
+  { joinTokens, leaseSecret, enrolments }: AdmitDependencies,
+  kind: CallerKind,
+  id: string,
+  credential: string,
+): Promise<NodeCaller | null> {
+  const now = new Date();
+  if (kind === 'enrol') {
+    const hash = hashCredential(credential);
+    return (await enrolments.isInvited(id, hash, now))
+      ? { ...NOBODY, enrolled: { nodeId: id, enrolment: '', hash } }
+      : null;
+  }
+  if (kind !== 'enrolled') {
+    const node = openNodeCredential(leaseSecret, credential);
+    if (node && kind === 'join' && node.nodeId !== id) throw otherNodesCredential(node.nodeId);
+    if (node) return (await isAdmitted(enrolments, node, now)) ? { ...NOBODY, node } : null;
+    if (kind === 'node') return null;
+    // The name of an enrolled node opens to that node alone, also when it was revoked.
+    if (isOneOfSecrets(credential, joinTokens)) return (await enrolments.isEnrolled(id)) ? null : NOBODY;
+  }
+  const enrolled = await enrolments.findNode(id, hashCredential(credential), now);
+  return enrolled && { ...NOBODY, enrolled };
+}
+
+/**
+ * Whether the credential of a process is still valid: that of an enrolled node as long as its enrolment, any other while nobody has enrolled under
+ * its name.
+ */
+export async function isAdmitted(
+  enrolments: Pick<Enrolments, 'isCurrent' | 'isEnrolledLately'>,
+  node: NodeIdentity,
+  now: Date,
+): Promise<boolean> {
+  if (node.enrolment !== '') return enrolments.isCurrent(node, now);
+  return !(await enrolments.isEnrolledLately(node.nodeId));
+}
 
 /** The calling node of a route with permission `node`. Throws 403 if the request names another node. */
 export function nodeOf({ node }: NodeCaller, nodeId: string): NodeIdentity {
@@ -74,6 +128,12 @@ export const blockedError = (nodeId: string): ApiError =>
 
 const otherNodesCredential = (nodeId: string) =>
   new ApiError('forbidden', `This is the credential of the node ${nodeId}.`);
+
+/** The node of a route with permission `enrol` or `enrolled`. */
+export function enrolledOf({ enrolled }: NodeCaller): EnrolledNode {
+  if (!enrolled) throw new Error('a route about an enrolment was called without one');
+  return enrolled;
+}
 
 /** The lease of a route with permission `lease`. */
 export function leaseOf({ lease }: NodeCaller): LeaseRef {

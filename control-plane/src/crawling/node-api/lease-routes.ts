@@ -13,19 +13,31 @@ import {
   RegisteredSchema,
   RenewedSchema,
 } from '@adsweep/shared/lease/messages.ts';
+import { routerPass } from '@adsweep/shared/lease/router-pass.ts';
 import { Type } from 'typebox';
 import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { newIdentity, nodeCredential, parseLeaseId } from '../fleet/credentials.ts';
+import type { Enrolments } from '../fleet/enrolments.ts';
 import { type MarkedNodes, NODES_MAX, type Nodes } from '../fleet/nodes.ts';
 import { type AcquireDependencies, acquire, QueueUnavailable, type WorkRequest } from '../leases/acquire.ts';
 import { type AddDependencies, addMembers } from '../leases/add-members.ts';
 import type { EndDependencies } from '../leases/end-attempt.ts';
 import { beginAlone, releaseLease } from '../leases/release-lease.ts';
 import { type RenewDependencies, renew } from '../leases/renew.ts';
-import { blockedError, CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
+import {
+  blockedError,
+  CAPTURE_BODY,
+  isAdmitted,
+  leaseLost,
+  leaseOf,
+  leaseParams,
+  type NodeCaller,
+  nodeOf,
+  notValid,
+} from './admit-node.ts';
 
 export type NodeApiDependencies = AcquireDependencies &
   RenewDependencies &
@@ -33,8 +45,11 @@ export type NodeApiDependencies = AcquireDependencies &
     nodes: Pick<Nodes, 'report'>;
     blocked: Pick<MarkedNodes, 'has'>;
     draining: Pick<MarkedNodes, 'has' | 'hasLately'>;
-    /** Calls `drained` when the operator begins to drain the node, until `stop` is called. */
-    watchDrains: (nodeId: string, drained: () => void) => Promise<{ stop: () => void }>;
+    enrolments: Pick<Enrolments, 'isCurrent' | 'isEnrolledLately'>;
+    /** Signs the passes with which enrolled nodes call the proxy-router. */
+    routerSecret: string;
+    /** Calls `ordered` when the operator drains, blocks or revokes the node, until `stop` is called. */
+    watchOrders: (nodeId: string, ordered: () => void) => Promise<{ stop: () => void }>;
     disk: DiskSpace;
     /** Aborts when the process closes its listeners: polls that wait are answered then. */
     closing: AbortSignal;
@@ -48,7 +63,7 @@ export function leaseRoutes(dependencies: NodeApiDependencies): Route<NodeCaller
   return [reportNode(dependencies), acquireLeases(dependencies), ...routesOfOneLease(dependencies)];
 }
 
-function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
+function reportNode({ nodes, draining, leaseSecret, routerSecret }: NodeApiDependencies) {
   return route({
     method: 'PUT',
     path: '/node/v1/nodes/{id}',
@@ -66,9 +81,11 @@ function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
     },
     errors: ['node.blocked', 'unavailable'],
     handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
-      const node = caller.node ?? newIdentity(params.id, body.slots_max ?? body.slots);
+      const node = caller.node ?? newIdentity(params.id, body.slots_max ?? body.slots, caller.enrolled?.enrolment);
       if (!(await nodes.report(node, body).catch(unavailable))) throw tooManyNodes();
-      return ok({ credential: nodeCredential(leaseSecret, node), drain: await draining.hasLately(node.nodeId) });
+      const drain = await draining.hasLately(node.nodeId);
+      const pass = node.enrolment === '' ? {} : { router_pass: routerPass(routerSecret, node.nodeId, new Date()) };
+      return ok({ credential: nodeCredential(leaseSecret, node), drain, ...pass });
     },
   });
 }
@@ -140,8 +157,8 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
 }
 
 /**
- * Leases for a node that is neither blocked nor drained. Releases what was acquired if the node disconnected during the poll, or if the
- * operator blocked or drained it: the marks are read after the leases were taken, so that no lease is granted once a drain is acknowledged.
+ * Leases for a node that is neither blocked, revoked nor drained. Releases what was acquired if the node disconnected during the poll, or if the
+ * operator blocked, revoked or drained it: the marks are read after the leases were taken, so that no lease is granted once a drain is acknowledged.
  */
 async function acquireWhileConnected(
   dependencies: NodeApiDependencies,
@@ -156,23 +173,28 @@ async function acquireWhileConnected(
   socket.once('close', end);
   dependencies.closing.addEventListener('abort', end);
   if (dependencies.closing.aborted) end();
-  const drains = await dependencies.watchDrains(nodeId, end);
+  const orders = await dependencies.watchOrders(nodeId, end);
+  const isStillAdmitted = () => isAdmitted(dependencies.enrolments, request.node, new Date());
   try {
+    // It may have been revoked since its credential was read and before its orders were watched.
+    if (!(await isStillAdmitted())) throw notValid('node');
     if (await dependencies.draining.hasLately(nodeId)) return DRAIN;
     const leases = await acquire(dependencies, request, over.signal).catch((error: unknown) => {
       throw error instanceof QueueUnavailable ? unavailableError(error) : error;
     });
     if (leases.length === 0 && !over.signal.aborted) return { leases };
-    const [isBlocked, isDrained] = await Promise.all([
+    const [isBlocked, isDrained, isAllowed] = await Promise.all([
       dependencies.blocked.has(nodeId),
       dependencies.draining.has(nodeId),
+      isStillAdmitted(),
     ]);
-    if (!isBlocked && !isDrained && !socket.destroyed) return { leases };
+    if (isAllowed && !isBlocked && !isDrained && !socket.destroyed) return { leases };
     for (const { lease_id } of leases) await releaseLease(dependencies, parseLeaseId(lease_id)!, new Date());
+    if (!isAllowed) throw notValid('node');
     if (isBlocked) throw blockedError(nodeId);
     return isDrained ? DRAIN : { leases: [] };
   } finally {
-    drains.stop();
+    orders.stop();
     socket.off('close', end);
     dependencies.closing.removeEventListener('abort', end);
   }

@@ -2432,6 +2432,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fleet/enrolments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Enrolments of nodes
+         * @description One for each name that a token was made for.
+         *
+         *     Needs the permission `fleet.read`.
+         */
+        get: operations["listFleetEnrolments"];
+        put?: never;
+        /**
+         * Create an enrolment token
+         * @description A token that one node of this name can exchange once for a credential of its own. It replaces a token that was not used. Once it is used, an earlier enrolment of the name ends.
+         *
+         *     Needs the permission `fleet.manage`.
+         */
+        post: operations["createEnrolmentToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet/enrolments/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke the enrolment of a node
+         * @description Its next call and its open long poll get 401, and its running scans are queued again at once. Its name stays closed to the join token, until a new token is used.
+         *
+         *     Needs the permission `fleet.manage`.
+         */
+        post: operations["revokeNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/fleet/decisions": {
         parameters: {
             query?: never;
@@ -4648,6 +4698,30 @@ export interface components {
              * @description The time of its last report.
              */
             seen_at: string;
+        };
+        NodeEnrolment: {
+            /** @description The node's name. */
+            node_id: string;
+            /**
+             * @description `invited`: its first token was not used yet. `enrolled`: it has a credential. `expired`: its credential has ended. `revoked`: the operator ended it.
+             * @enum {unknown}
+             */
+            state: "invited" | "enrolled" | "expired" | "revoked";
+            /** @description Until when a token can be used that was not; null: there is none. */
+            token_expires_at: string | null;
+            /** @description When its last token was used. */
+            enrolled_at: string | null;
+            /** @description When its credential ends unless it is rotated. */
+            credential_expires_at: string | null;
+            /** @description When the operator ended it. */
+            revoked_at: string | null;
+        };
+        NodeEnrolmentToken: {
+            node_id: string;
+            /** @description For `ADSWEEP_ENROLMENT_TOKEN` of the node. It is shown once. */
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
         };
         ScalingDecision: {
             /** Format: date-time */
@@ -8164,6 +8238,83 @@ export interface operations {
         };
     };
     undrainFleetNode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, now or before. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    listFleetEnrolments: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of enrolments, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["NodeEnrolment"][];
+                        total: number;
+                        page: number;
+                        limit: number;
+                        pages: number;
+                    };
+                };
+            };
+        };
+    };
+    createEnrolmentToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    node_id: string;
+                    /** @default 3600 */
+                    expires_in_seconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeEnrolmentToken"];
+                };
+            };
+        };
+    };
+    revokeNode: {
         parameters: {
             query?: never;
             header?: never;

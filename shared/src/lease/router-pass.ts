@@ -1,0 +1,27 @@
+import { createHmac } from 'node:crypto';
+import { sameSecret } from '../service/bearer.ts';
+
+/** How long a pass opens the proxy-router, by the clock of the control plane that made it. The node gets a new one with each of its reports. */
+export const ROUTER_PASS_MS = 5 * 60_000;
+
+/**
+ * The pass `<node>/<expiry in ms>/<HMAC-SHA256>` with which an enrolled node calls the proxy-router, because it has no join token. `secret`: the join
+ * token that the control plane itself sends there.
+ */
+export function routerPass(secret: string, nodeId: string, now: Date): string {
+  return signed(secret, nodeId, now.getTime() + ROUTER_PASS_MS);
+}
+
+function signed(secret: string, nodeId: string, expiresAt: number): string {
+  const text = `${nodeId}/${expiresAt}`;
+  return `${text}/${createHmac('sha256', secret).update(`router pass\n${text}`).digest('base64url')}`;
+}
+
+/** Whether a credential is a pass that has not expired, under one of the secrets in a list separated by commas. */
+export function isRouterPass(credential: string, secrets: string, now: Date): boolean {
+  const [nodeId = '', expiry = ''] = credential.split('/');
+  if (!/^\d{13}$/.test(expiry) || Number(expiry) <= now.getTime()) return false;
+  return (
+    secrets.split(',').filter((secret) => sameSecret(credential, signed(secret, nodeId, Number(expiry)))).length > 0
+  );
+}
