@@ -208,7 +208,8 @@ export const capturesOf = (kind: LiedAbout): fc.Arbitrary<unknown> =>
 
 /** The operations of the node API that a lie about an attempt, or about the node itself, is told to. */
 export const LIED_TO = [
-  ...['PUT /nodes/{id}', 'POST /leases/acquire', 'PUT /leases/{id}/scans/{scan}/artifacts/{name}'],
+  ...['PUT /nodes/{id}', 'POST /nodes/{id}/enrol', 'POST /nodes/{id}/rotate'],
+  ...['POST /leases/acquire', 'PUT /leases/{id}/scans/{scan}/artifacts/{name}'],
   ...['renew', 'alone', 'release', 'members'].map((verb) => `POST /leases/{id}/${verb}`),
   ...['loaded', 'complete', 'complete-with-files', 'fail'].map((verb) => `POST /leases/{id}/scans/{scan}/${verb}`),
 ];

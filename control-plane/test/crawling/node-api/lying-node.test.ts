@@ -213,16 +213,21 @@ describe('a node that lies', () => {
     const labels = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`label_${at}`, 'x'.repeat(128)]));
     const largest: NodeReport = { ...REPORT, pool: 'pool', labels, overloaded: ['memory', 'cpu'] };
     const operator = await api.keyThatMay('fleet.read');
+    const { enrolments } = api.domains.crawling.dependencies;
     const property = fc.asyncProperty(
       spoilt(largest),
       spoilt({ node_id: 'liar', max: 1, wait_ms: 0 }),
-      async (report, request) => {
+      spoilt({ sha256: 'a'.repeat(64) }),
+      async (report, request, offered) => {
+        const token = await enrolments.invite('enrolled-liar', new Date(Date.now() + 60_000));
+        await call('POST', '/nodes/enrolled-liar/enrol', token, JSON.stringify(offered));
+        await call('POST', '/nodes/enrolled-liar/rotate', token, JSON.stringify(offered));
         const answer = await call('PUT', '/nodes/liar', NODE_TOKEN, JSON.stringify(report));
         if (answer.ok) {
           const { credential } = (await answer.json()) as Registered;
           await call('POST', '/leases/acquire', credential, JSON.stringify(request));
         }
-        for (const path of ['/api/v1/fleet', '/api/v1/fleet/nodes'])
+        for (const path of ['/api/v1/fleet', '/api/v1/fleet/nodes', '/api/v1/fleet/enrolments'])
           assert.equal((await api.get(path, { key: operator })).status, 200);
       },
     );
