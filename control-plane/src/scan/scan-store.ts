@@ -46,7 +46,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     const { fence, ...fields } = when;
     const filter: Filter<StoredScan> = { _id, organization_id, ...fields };
     if (fence !== undefined) filter['lease.fence'] = fence;
-    const update = { $set: { ...set, ...keys }, ...pushToOutbox(follows) };
+    const update = { $set: { ...set, ...keys }, ...pushToOutbox(organization_id, follows) };
     const after = await scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
     if (after && set.status !== undefined) changed(after);
     return after;
@@ -58,7 +58,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       await scans.createIndexes([
         ...LIST_INDEXES,
         { key: { organization_id: 1, job_id: 1 } },
-        { key: { status: 1, due_at: 1 } },
+        { key: { status: 1, organization_id: 1, crawled_at: 1 } },
         { key: { status: 1, _id: 1 } },
         { key: { status: 1, slot: 1 } },
         { key: { completed_at: 1 } },

@@ -1,22 +1,28 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
-import { pickAtRandom } from '../platform/pick-at-random.ts';
+import { type DueByOrganization, pickingInTurns } from '../platform/pick-in-turns.ts';
 import type { Collection, Filter } from '../platform/store.ts';
 import type { ScanInQueue, ScanKey, ScanRecord } from './scan.ts';
 import { IN_QUEUE, type StoredScan } from './stored-scan.ts';
 
-const CANDIDATES_PER_PICK = 4;
-
 /** Queries for scans of all organizations that wait for their next step. */
 export function waitingScans(scans: Collection<StoredScan>) {
-  /** Keys of scans that match, the longest-waiting first. */
-  const findWaiting = (where: Filter<StoredScan>, limit: number): Promise<ScanKey[]> =>
-    scans
-      .find(where)
-      .sort({ due_at: 1 })
-      .limit(limit * CANDIDATES_PER_PICK)
-      .project<ScanKey>({ organization_id: 1 })
-      .toArray();
+  /** Keys of scans that match; of one organization, those that were crawled first come first. */
+  const waiting = (where: Filter<StoredScan>): DueByOrganization<ScanKey> => {
+    const search = (among: Filter<StoredScan>, limit: number): Promise<ScanKey[]> =>
+      scans
+        .find({ ...where, ...among })
+        .sort({ organization_id: 1, crawled_at: 1 })
+        .limit(limit)
+        .project<ScanKey>({ organization_id: 1 })
+        .toArray();
+    return {
+      first: (limit) => search({}, limit),
+      organizationAfter: async (id) => (await search({ organization_id: { $gt: id } }, 1))[0]?.organization_id ?? null,
+      of: (organization_id, limit) => search({ organization_id }, limit),
+    };
+  };
+  const pick = { abandoned: pickingInTurns(), crawled: pickingInTurns(), rechecking: pickingInTurns() };
 
   return {
     /** The next `limit` scans in `status` by id after `afterId` ('': from the first), for iterating over all of them. */
@@ -35,16 +41,14 @@ export function waitingScans(scans: Collection<StoredScan>) {
     },
 
     /**
-     * Scans whose analysis is unclaimed, or whose claim has expired at `now`. Rechecks only get what first analyses leave of `limit`. The
-     * scans are chosen at random among the longest-waiting, so that concurrent workers choose different ones.
+     * Scans whose analysis is unclaimed, or whose claim has expired at `now`, one of each organization in turn. Rechecks only get what first
+     * analyses leave of `limit`.
      */
     async awaitingAnalysis(now: Date, limit: number): Promise<ScanRecord[]> {
-      const fresh = findWaiting({ status: 'crawled' }, limit);
-      const abandoned = findWaiting({ status: 'checking', checks_claimed_until: { $lt: now } }, limit);
-      const first = pickAtRandom((await Promise.all([fresh, abandoned])).flat(), limit);
-      const left = limit - first.length;
-      const rechecks = left > 0 ? pickAtRandom(await findWaiting({ status: 'rechecking' }, left), left) : [];
-      const picked = [...first, ...rechecks];
+      const abandoned = waiting({ status: 'checking', checks_claimed_until: { $lt: now } });
+      const picked = await pick.abandoned(abandoned, limit);
+      picked.push(...(await pick.crawled(waiting({ status: 'crawled' }), limit - picked.length)));
+      picked.push(...(await pick.rechecking(waiting({ status: 'rechecking' }), limit - picked.length)));
       const read = await inTurns(picked, ({ _id, organization_id }) => scans.findOne({ _id, organization_id }));
       return read.filter((scan) => scan !== null);
     },

@@ -280,7 +280,7 @@ describe('an organization of version 7', () => {
 });
 
 const unbooked = (id: string, at: Date) =>
-  initialOutbox([{ id: `charge:${id}`, kind: 'charge', at, amount_micros: 10 }]);
+  initialOutbox('o', [{ id: `charge:${id}`, kind: 'charge', at, amount_micros: 10 }]);
 
 describe('an organization of version 8', () => {
   it('gets an outbox and its own id as organization_id', async () => {

@@ -52,7 +52,12 @@ export function alertedFinishes({ scan: template, entry }: Awaited<ReturnType<ty
         campaign = await boundCampaign(store, organization_id, [AUTOSOUND, BACK_BUTTON]);
       const { set, campaignId } = campaign;
       const _id = newId();
-      const { outbox_at: _, outbox_due_at: __, ...rest } = { ...template, _id, report_token: _id, outbox: [] };
+      const {
+        outbox_at: _,
+        outbox_due_at: __,
+        outbox_of: ___,
+        ...rest
+      } = { ...template, _id, report_token: _id, outbox: [] };
       const scan: ScanRecord = { ...rest, campaign_id: campaignId, status: 'checking' };
       await store.collection<ScanRecord>('scans').insertOne(scan);
       const violations = set.entries.map(({ id: entry_id }, at) => ({

@@ -162,7 +162,8 @@ const NO_POOLS: Catalogue = { refreshed_at: '2026-01-02T03:04:05.000Z', pools: [
 /** A scan of an organization of its own. */
 function pendingScan(changes: Partial<ScanRecord> = {}): ScanRecord {
   const scanId = changes._id ?? newId();
-  const order = { organizationId: `organization-of-${scanId}`, priceMicros: PRICE_MICROS };
+  const organizationId = changes.organization_id ?? `organization-of-${scanId}`;
+  const order = { organizationId, priceMicros: PRICE_MICROS };
   const scan = newScan(REQUESTED, { id: scanId, country: 'US' }, NO_POOLS, order, new Date());
   return { ...scan, report_token: `report-${scanId}`, ...changes };
 }

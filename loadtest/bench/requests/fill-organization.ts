@@ -192,8 +192,10 @@ const GROWN: Record<string, number> = {
   ...{ alerts: 20_000, runs: 2_000, webhook_attempts: 20_000, webhook_deliveries: 20_000, audit_log: 20_000 },
 };
 /** A record whose outbox was carried out long ago. */
-function withoutOutbox<T extends { outbox?: unknown[]; outbox_at?: Date; outbox_due_at?: Date }>(record: T): T {
-  const { outbox_at: _, outbox_due_at: __, ...rest } = record;
+function withoutOutbox<T extends { outbox?: unknown[]; outbox_at?: Date; outbox_due_at?: Date; outbox_of?: string }>(
+  record: T,
+): T {
+  const { outbox_at: _, outbox_due_at: __, outbox_of: ___, ...rest } = record;
   return (record.outbox ? { ...rest, outbox: [] } : rest) as T;
 }
 

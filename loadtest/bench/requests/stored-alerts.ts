@@ -36,6 +36,6 @@ export function storedAlert(number: number, size: number, organizationId: string
   );
   // Six of ten are open, two resolved, one each escalated and dismissed.
   const status = ALERT_STATUSES[[0, 0, 0, 0, 0, 0, 2, 2, 1, 3][Math.floor(number / 3) % 10]!]!;
-  const { outbox_at: _, outbox_due_at: __, ...settled } = { ...alert!, status, outbox: [] };
+  const { outbox_at: _, outbox_due_at: __, outbox_of: ___, ...settled } = { ...alert!, status, outbox: [] };
   return settled;
 }

@@ -22,7 +22,7 @@ export function keyStore(store: Store) {
   const writeWithin = boundedWrites<{ id: string }>(store, 'api_keys');
 
   const insert = async (record: ApiKeyRecord, follows: OutboxEntry[] = []): Promise<void> => {
-    await insertOnce(keys, { ...record, ...(follows.length > 0 && initialOutbox(follows)) });
+    await insertOnce(keys, { ...record, ...(follows.length > 0 && initialOutbox(record.organization_id, follows)) });
   };
   const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
     const found = keys.find({ organization_id, ...VALID }).project<Pick<ApiKeyRecord, '_id'>>({ _id: 1 });
@@ -82,7 +82,7 @@ export function keyStore(store: Store) {
 
     /** Revokes a key. Its record is kept. */
     async revoke({ _id, organization_id }: ApiKeyRecord, audit: OutboxEntry<'audit'>): Promise<void> {
-      const update = { $set: { revoked_at: audit.at }, ...pushToOutbox([audit]) };
+      const update = { $set: { revoked_at: audit.at }, ...pushToOutbox(organization_id, [audit]) };
       await keys.updateOne({ _id, organization_id, ...VALID }, update);
     },
 

@@ -42,7 +42,8 @@ export function oauthClientStore(store: Store) {
         if (others.length < CLIENTS_MAX) return { id };
         throw new ApiError('account.too_many_oauth_clients', `There can be at most ${CLIENTS_MAX} OAuth clients.`);
       };
-      const insert = async () => void (await insertOnce(clients, { ...client, ...initialOutbox([audit]) }));
+      const insert = async () =>
+        void (await insertOnce(clients, { ...client, ...initialOutbox(organization_id, [audit]) }));
       await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, insert);
     },
 
@@ -79,7 +80,7 @@ export function oauthClientStore(store: Store) {
 
     /** Deletes a client: its record is kept for the audit log, and not found any more. */
     async delete({ _id, organization_id }: OAuthClientRecord, audit: OutboxEntry<'audit'>): Promise<void> {
-      const update = { $set: { deleted_at: audit.at }, ...pushToOutbox([audit]) };
+      const update = { $set: { deleted_at: audit.at }, ...pushToOutbox(organization_id ?? '', [audit]) };
       await clients.updateOne({ _id, organization_id, ...LIVE }, update);
     },
 

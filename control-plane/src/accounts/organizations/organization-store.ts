@@ -42,13 +42,13 @@ export function organizationStore(store: Store) {
     ): Promise<OrganizationRecord | null> {
       const changedQuotas = Object.entries(quotas).map(([name, limit]) => [`quotas.${name}`, limit]);
       const set = { ...changes, ...Object.fromEntries(changedQuotas) };
-      const update = { ...(Object.keys(set).length > 0 && { $set: set }), ...pushToOutbox(follows) };
+      const update = { ...(Object.keys(set).length > 0 && { $set: set }), ...pushToOutbox(id, follows) };
       return organizations.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
     },
 
     /** Adds a role to an organization; false: it has `most` roles already. */
     async addRole(id: string, role: Role, most: number, audit: OutboxEntry<'audit'>): Promise<boolean> {
-      const { $push, ...rest } = pushToOutbox([audit]);
+      const { $push, ...rest } = pushToOutbox(id, [audit]);
       const hasRoom = { _id: id, [`roles.${most - 1}`]: { $exists: false } };
       const { matchedCount } = await organizations.updateOne(hasRoom, { ...rest, $push: { ...$push, roles: role } });
       return matchedCount === 1;

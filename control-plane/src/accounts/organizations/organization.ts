@@ -69,7 +69,7 @@ export function newOrganization(
     quotas: { ...NO_QUOTAS },
     check_price_micros: null,
     created_at: now,
-    ...initialOutbox(follows),
+    ...initialOutbox(of._id, follows),
   };
 }
 

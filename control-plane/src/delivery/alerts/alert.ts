@@ -52,7 +52,7 @@ export function newAlerts({ scan, violations, at }: OutboxEntry<'alerts'>, origi
       ...{ _id, organization_id: origin.organizationId, scan_id: origin.scanId, ...scan, ...violation },
       ...{ status: 'open' as const, closed_by: null, sequence: 0, created_at: at, updated_at: null },
       filter_keys: filterKeysOf({ ...scan, ...violation }),
-      ...initialOutbox([changedEntry({ _id, status: 'open', sequence: 0 }, at)]),
+      ...initialOutbox(origin.organizationId, [changedEntry({ _id, status: 'open', sequence: 0 }, at)]),
     };
   });
 }

@@ -68,7 +68,7 @@ export function endpointStore(store: Store) {
         if (others.length < ENDPOINTS_MAX) return { id };
         throw new ApiError('webhooks.too_many', `There can be at most ${ENDPOINTS_MAX} webhook endpoints.`);
       };
-      const whole: EndpointRecord = { ...record, ...initialOutbox(follows) };
+      const whole: EndpointRecord = { ...record, ...initialOutbox(organization_id, follows) };
       return writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, async () => {
         const isNew = await insertOnce(endpoints, whole);
         return isNew ? whole : ((await endpoints.findOne({ _id: id, organization_id })) ?? whole);
@@ -89,7 +89,7 @@ export function endpointStore(store: Store) {
       { set, unset = [], follows }: { set: Partial<EndpointRecord>; unset?: 'due_at'[]; follows: OutboxEntry[] },
     ): Promise<EndpointRecord | null> {
       const update = {
-        ...{ $set: set, $inc: { revision: 1 }, ...pushToOutbox(follows) },
+        ...{ $set: set, $inc: { revision: 1 }, ...pushToOutbox(organization_id, follows) },
         ...(unset.length > 0 && { $unset: Object.fromEntries(unset.map((field) => [field, ''])) }),
       };
       return endpoints.findOneAndUpdate({ _id, organization_id, revision }, update as UpdateFilter<EndpointRecord>, {
@@ -103,7 +103,7 @@ export function endpointStore(store: Store) {
         $set: { deleted_at: audit.at, is_active: false, secret: '', earlier_secrets: [] },
         $inc: { revision: 1 },
         $unset: { due_at: '', claimed_until: '', warning: '' },
-        ...pushToOutbox([audit]),
+        ...pushToOutbox(organization_id, [audit]),
       } as unknown as UpdateFilter<EndpointRecord>;
       return endpoints.findOneAndUpdate({ _id, organization_id, ...LIVE }, update);
     },

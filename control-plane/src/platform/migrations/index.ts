@@ -9,6 +9,7 @@ import { allowances } from './0008-allowances.ts';
 import { outboxesOfOrganizations } from './0009-outboxes-of-organizations.ts';
 import { sharedTargetTexts } from './0010-shared-target-texts.ts';
 import { endpointsWithoutSlots } from './0011-endpoints-without-slots.ts';
+import { analysisInTurns } from './0012-analysis-in-turns.ts';
 import type { Migration } from './migration.ts';
 
 /** All migrations, oldest first. The version of the last one is the version of the store that this code reads and writes. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: Migration[] = [
   outboxesOfOrganizations,
   sharedTargetTexts,
   endpointsWithoutSlots,
+  analysisInTurns,
 ];

@@ -88,6 +88,8 @@ export type OutboxFields = {
   outbox_at?: Date;
   /** When the entries are due: at once, or later after a failure. */
   outbox_due_at?: Date;
+  /** The record's organization: among what is due, organizations have turns. */
+  outbox_of?: string;
   outbox_failures?: number;
   /** When the claim of the relay that processes them expires. */
   outbox_claimed_until?: Date;

@@ -1,5 +1,5 @@
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
-import { pickAtRandom } from '../pick-at-random.ts';
+import { type DueByOrganization, pickingInTurns } from '../pick-in-turns.ts';
 import type { Collection, Filter, UpdateFilter } from '../store.ts';
 import type { Origin, OutboxEntry, OutboxFields } from './outbox-entry.ts';
 
@@ -17,8 +17,8 @@ export type ClaimedOutbox = {
 export type OutboxSource = {
   name: string;
   /**
-   * Claims up to `limit` due records until `until`, chosen at random among those due longest, so that concurrent relays choose different
-   * ones. Each record is claimed by one caller only. `hasMore`: further records are due.
+   * Claims up to `limit` due records until `until`, one of each organization in turn, and of one organization at random among those due longest, so
+   * that concurrent relays choose different ones. Each record is claimed by one caller only. `hasMore`: further records are due.
    */
   claimDue(now: Date, until: Date, limit: number): Promise<{ claimed: ClaimedOutbox[]; hasMore: boolean }>;
   /** Removes the processed entries. `retryAt`: when the others are due again after a failure; null: none failed. */
@@ -27,30 +27,38 @@ export type OutboxSource = {
   backlog(limit: number): Promise<{ records: number; oldestAt: Date | null }>;
 };
 
-const CANDIDATES_PER_PICK = 4;
-
 type OutboxRecord = OutboxFields & { _id: string; organization_id: string };
 
-/** The update that adds `entries` to a record's outbox; to be merged into the update of the change. */
-export function pushToOutbox(entries: OutboxEntry[]): UpdateFilter<OutboxFields> {
+/** The update that adds `entries` to the outbox of an organization's record; to be merged into the update of the change. */
+export function pushToOutbox(organizationId: string, entries: OutboxEntry[]): UpdateFilter<OutboxFields> {
   const [first] = entries;
   if (!first) return {};
-  return { $push: { outbox: { $each: entries } }, $min: { outbox_at: first.at, outbox_due_at: first.at } };
+  const { outbox: _, ...waiting } = initialOutbox(organizationId, entries);
+  // `$min` also sets what is absent; `outbox_of` never differs.
+  return { $push: { outbox: { $each: entries } }, $min: waiting };
 }
 
 /** The same for a record that is about to be inserted. */
-export function initialOutbox(entries: OutboxEntry[]): OutboxFields {
+export function initialOutbox(organizationId: string, entries: OutboxEntry[]): OutboxFields {
   const [first] = entries;
-  return first ? { outbox: entries, outbox_at: first.at, outbox_due_at: first.at } : { outbox: entries };
+  if (!first) return { outbox: entries };
+  return { outbox: entries, outbox_at: first.at, outbox_due_at: first.at, outbox_of: organizationId };
 }
 
 /** The indexes of a collection whose records have outboxes. */
 export const OUTBOX_INDEXES: { key: Record<string, 1>; sparse: true }[] = [
   { key: { outbox_due_at: 1 }, sparse: true },
+  { key: { outbox_of: 1, outbox_due_at: 1 }, sparse: true },
   { key: { outbox_at: 1 }, sparse: true },
 ];
 
-const WAITING_FIELDS = { outbox_at: '', outbox_due_at: '', outbox_failures: '', outbox_claimed_until: '' } as const;
+const WAITING_FIELDS = {
+  outbox_at: '',
+  outbox_due_at: '',
+  outbox_of: '',
+  outbox_failures: '',
+  outbox_claimed_until: '',
+} as const;
 
 /** No relay has claimed the record, or the claim has expired. */
 const unclaimed = (now: Date) => ({
@@ -84,20 +92,33 @@ export function outboxSource<T extends OutboxRecord>(
     return { id: _id, organizationId: organization_id, until, failures, entries, origin: originOf(record as T) };
   };
 
+  const dueAt = (now: Date): DueByOrganization<OutboxRecord> => {
+    const search = (among: Filter<OutboxRecord>, sort: Record<string, 1>, most: number): Promise<OutboxRecord[]> =>
+      records
+        .find({ ...among, outbox_due_at: { $lte: now }, ...unclaimed(now) })
+        .sort(sort)
+        .limit(most)
+        .project<OutboxRecord>({ organization_id: 1, outbox_of: 1 })
+        .toArray();
+    const inTurn = { outbox_of: 1, outbox_due_at: 1 } as const;
+    return {
+      // Also records of earlier versions, which have no `outbox_of`.
+      first: (most) => search({}, { outbox_due_at: 1 }, most),
+      organizationAfter: async (id) => (await search({ outbox_of: { $gt: id } }, inTurn, 1))[0]?.outbox_of ?? null,
+      of: (organizationId, most) => search({ outbox_of: organizationId }, inTurn, most),
+    };
+  };
+  const pick = pickingInTurns();
+
   return {
     name,
 
     async claimDue(now, until, limit) {
-      const due = await records
-        .find({ outbox_due_at: { $lte: now }, ...unclaimed(now) })
-        .sort({ outbox_due_at: 1 })
-        .limit(limit * CANDIDATES_PER_PICK)
-        .project<OutboxRecord>({ organization_id: 1 })
-        .toArray();
+      const picked = await pick(dueAt(now), limit);
       // A scan with many alerts takes milliseconds to read.
-      const claims = await inTurns(pickAtRandom(due, limit), (record) => claim(record, now, until));
+      const claims = await inTurns(picked, (record) => claim(record, now, until));
       const claimed = claims.filter((one) => one !== null);
-      return { claimed, hasMore: claimed.length < due.length };
+      return { claimed, hasMore: picked.length === limit || claimed.length < picked.length };
     },
 
     async finish({ id, organizationId, until, failures, entries }, doneIds, retryAt) {

@@ -111,7 +111,7 @@ describe('retention', () => {
 
   it('works in small steps, reads nothing twice, and continues after a failed step', async () => {
     const ended = { status: 'cancelled' as const, completed_at: new Date(), outbox: [] };
-    const bare = ({ outbox_at, outbox_due_at, ...scan }: ScanRecord) => scan;
+    const bare = ({ outbox_at, outbox_due_at, outbox_of, ...scan }: ScanRecord) => scan;
     for (let one = 0; one < 50; one += 1) {
       const { _id } = await farm.submit(ended);
       const scan = await farm.read(_id);
@@ -245,7 +245,7 @@ describe('the queries of retention', () => {
   it('use an index: each step reads no more than it processes', async () => {
     const ended = new Date('2026-01-01');
     const scans = Array.from({ length: SCANS }, (_, n) => {
-      const { outbox_at, outbox_due_at, ...scan }: ScanRecord = sampleScan({
+      const { outbox_at, outbox_due_at, outbox_of, ...scan }: ScanRecord = sampleScan({
         _id: `scan-${String(n).padStart(4, '0')}`,
         completed_at: n % 3 === 0 ? null : new Date(ended.getTime() + n * 1000),
         status: n % 3 === 0 ? 'running' : 'completed',

@@ -135,6 +135,21 @@ describe('the outbox relay', () => {
     assert.deepEqual((await farm.read(scan._id)).outbox, []);
   });
 
+  it('carries out what one organization has due in turns with what another one has had due for longer', async () => {
+    const due = (organization_id: string, count: number) =>
+      Promise.all(Array.from({ length: count }, () => farm.submit({ organization_id, status: 'cancelled' })));
+    await due('greedy', 250);
+    const last = await due('modest', 3);
+    await relay(dependencies(), new Date());
+    for (const { _id } of last) assert.deepEqual((await farm.read(_id)).outbox, [], 'the first step carries it out');
+    const waiting = () =>
+      farm.store.collection('scans').countDocuments({ organization_id: 'greedy', outbox_of: 'greedy' });
+    assert.equal(await waiting(), 250 - 47, 'the other places are those of the first one');
+    while ((await relay(dependencies(), new Date())).hasMore);
+    assert.equal(await waiting(), 0);
+    assert.equal((await farm.ledgerOf('modest')).length, 3);
+  });
+
   it('reports how many records wait and since when', async () => {
     const scan = await finished();
     await measureOutboxes(dependencies(), new Date(scan.created_at.getTime() + 90_000));

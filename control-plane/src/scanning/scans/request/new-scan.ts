@@ -167,7 +167,7 @@ export type RequestedScan = Pick<
 
 /** The record of a new scan: `pending`, with its charge in its outbox. */
 export function pendingScan(requested: RequestedScan, now: Date): ScanRecord {
-  const { _id, price_micros } = requested;
+  const { _id, organization_id, price_micros } = requested;
   const check = { amount_micros: price_micros, target_kind: usageKindOf(requested), charged_at: now };
   return {
     ...requested,
@@ -190,7 +190,7 @@ export function pendingScan(requested: RequestedScan, now: Date): ScanRecord {
     checks_claimed_until: null,
     completed_at: null,
     event_sequence: 0,
-    ...initialOutbox([{ id: `charge:${_id}`, kind: 'charge', at: now, ...check }]),
+    ...initialOutbox(organization_id, [{ id: `charge:${_id}`, kind: 'charge', at: now, ...check }]),
   };
 }
 
