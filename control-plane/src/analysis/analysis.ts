@@ -87,7 +87,7 @@ export function analysisDomain(
   // Both start a thread when there is work for it.
   const [threads, testThreads] = [new AnalysisThreads(SCAN_THREADS), new AnalysisThreads(TEST_THREADS)];
   const pictures = new PicturePool();
-  const outboxFilled = () => wake.announce('outbox');
+  const outboxFilled = () => wake.announce('scan-outbox');
   const readRules = rules.visibleTo;
   const dependencies: WorkerDependencies = {
     ...{ scans, readTags, readRules, readPackedCapture, bodies, ruleBudgetMs, metrics, logger, outboxFilled },

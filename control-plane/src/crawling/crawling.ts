@@ -73,7 +73,7 @@ export function crawlingDomain(
   const orders = orderBroadcast(broadcast);
   const enrolments = enrolmentStore(store);
 
-  const outboxFilled = () => wake.announce('outbox');
+  const outboxFilled = () => wake.announce('scan-outbox');
   const accepted = () => {
     wake.announce('checks');
     outboxFilled();

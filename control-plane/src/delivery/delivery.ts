@@ -67,6 +67,11 @@ export function deliveryDomain(
       logger,
     },
   };
+  /** Each scan fills its outbox several times, the others rarely: they are not looked at each time. */
+  const [ofScans, ofOthers] = [true, false].map((isOfScans) => ({
+    ...dependencies,
+    sources: dependencies.sources.filter(({ name }) => (name === 'scans') === isOfScans),
+  })) as [RelayDependencies, RelayDependencies];
   const endpointParts: EndpointParts = {
     ...{ endpoints, egress: settings.egress, secrets },
     hasCampaign: async (organizationId, id) => (await needs.findCampaign(organizationId, id, null)).hasCampaign,
@@ -93,7 +98,11 @@ export function deliveryDomain(
     },
     loops: {
       api: () => [closing],
-      relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)],
+      relay: () => [
+        startRelay(ofScans, wake.signal('scan-outbox')),
+        startRelay(ofOthers, wake.signal('outbox')),
+        startMeasuringOutboxes(dependencies),
+      ],
       dispatcher: () => [
         ...notified.loops.dispatcher(),
         startDispatchingEvents(sending, wake.signal('deliveries')),

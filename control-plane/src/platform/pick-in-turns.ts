@@ -4,7 +4,7 @@ type OfOrganization = { _id: string; organization_id: string };
 
 /** Due records of all organizations, by an index that begins with the organization. */
 export type DueByOrganization<T extends OfOrganization> = {
-  /** Some due records, of whichever organizations; all of them, if they are fewer than `limit`. */
+  /** Some due records, of whichever organizations, the longest-waiting of each first; all of them, if they are fewer than `limit`. */
   first(limit: number): Promise<T[]>;
   /** The first organization with due records after this one, in the order of ids; null: there is none. */
   organizationAfter(organizationId: string): Promise<string | null>;
@@ -14,6 +14,8 @@ export type DueByOrganization<T extends OfOrganization> = {
 
 /** Records that are read for each one that is picked, so that concurrent processes pick different ones. */
 const CANDIDATES_PER_PICK = 4;
+/** Up to so many due records are read by one search, and more only in turns. */
+export const FEW = 64;
 
 /**
  * Returns a function that picks up to `limit` due records, one of each organization in turn, and begins where its last call ended: an organization
@@ -37,14 +39,21 @@ async function candidates<T extends OfOrganization>(
   last: string,
   limit: number,
 ): Promise<Map<string, T[]>> {
-  const first = await due.first(limit * CANDIDATES_PER_PICK);
-  if (first.length < limit * CANDIDATES_PER_PICK) return Map.groupBy(first, (one) => one.organization_id);
+  const few = Math.max(FEW, limit * CANDIDATES_PER_PICK);
+  const first = await due.first(few);
+  if (first.length < few) return grouped(first, limit);
   const organizations = await nextOrganizations(due, last, limit);
   const each = Math.ceil(limit / Math.max(1, organizations.length)) * CANDIDATES_PER_PICK;
   const ofThese = (await Promise.all(organizations.map((id) => due.of(id, each)))).flat();
   // Records that no search by organization finds are among the first sooner or later.
   const others = first.filter(({ _id }) => ofThese.every((one) => one._id !== _id));
-  return Map.groupBy([...ofThese, ...others], (one) => one.organization_id);
+  return grouped([...ofThese, ...others], limit);
+}
+
+/** The records of each organization, as many as may be chosen among. */
+function grouped<T extends OfOrganization>(records: readonly T[], limit: number): Map<string, T[]> {
+  const groups = [...Map.groupBy(records, (one) => one.organization_id)];
+  return new Map(groups.map(([id, ofOne]) => [id, ofOne.slice(0, limit * CANDIDATES_PER_PICK)]));
 }
 
 /** Up to `limit` organizations with due records: those after `last` in the order of ids, then those from the beginning. */

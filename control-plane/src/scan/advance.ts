@@ -6,7 +6,7 @@ import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
 import type { Look, LookChange } from './look.ts';
-import type { CaptureSummary, Classification, FoundAds, ScanLease, ScanRecord, ScanTag } from './scan.ts';
+import type { CaptureSummary, Classification, FoundAds, ScanLease, ScanRecord, ScanTag, ScanToClaim } from './scan.ts';
 import { withExtractedLabels } from './sent-labels.ts';
 import { usageKindOf } from './usage-kind.ts';
 
@@ -116,15 +116,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
     case 'recheck':
       return startRecheck(scan, event.id, now);
     case 'claim_checks':
-      if (!mayClaimChecks(scan, now)) return null;
-      return change(
-        { status: scan.status, checks_claimed_until: scan.checks_claimed_until },
-        {
-          status: 'checking',
-          checks_claimed_until: event.until,
-          checks_attempts: (scan.checks_attempts ?? 0) + 1,
-        },
-      );
+      return claimChecks(scan, event.until, now);
     case 'renew_checks':
       if (scan.status !== 'checking') return null;
       return change(claimOf(scan), { checks_claimed_until: event.until });
@@ -252,7 +244,16 @@ const holdsLease = (scan: ScanRecord, fence: number): boolean =>
 /** A claim is identified by the number of its attempt, because its time changes with each renewal. */
 const claimOf = ({ checks_attempts = 0 }: ScanRecord) => ({ status: 'checking' as const, checks_attempts });
 
-const mayClaimChecks = (scan: ScanRecord, now: Date): boolean =>
+/** The change by the event `claim_checks`; null: the analysis of the scan is not to be claimed. */
+export function claimChecks(scan: ScanToClaim, until: Date, now: Date): ScanChange | null {
+  if (!mayClaimChecks(scan, now)) return null;
+  return change(
+    { status: scan.status, checks_claimed_until: scan.checks_claimed_until },
+    { status: 'checking', checks_claimed_until: until, checks_attempts: (scan.checks_attempts ?? 0) + 1 },
+  );
+}
+
+const mayClaimChecks = (scan: ScanToClaim, now: Date): boolean =>
   scan.status === 'crawled' ||
   scan.status === 'rechecking' ||
   (scan.status === 'checking' && (scan.checks_claimed_until?.getTime() ?? 0) < now.getTime());

@@ -1,7 +1,7 @@
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import { type EmittedEvent, inSequence } from '../platform/outbox/outbox-entry.ts';
-import { advance, type ScanChange, type ScanEvent, takeLease } from './advance.ts';
-import type { ScanInQueue, ScanLease, ScanRecord } from './scan.ts';
+import { advance, claimChecks, type ScanChange, type ScanEvent, takeLease } from './advance.ts';
+import type { ScanInQueue, ScanLease, ScanRecord, ScanToClaim } from './scan.ts';
 import type { ScanStore } from './scan-store.ts';
 
 /**
@@ -24,18 +24,33 @@ export async function changeScan(
  * apply or another process changed the scan since.
  */
 export async function leaseScan(
-  scans: Pick<ScanStore, 'applyLease'>,
+  scans: Pick<ScanStore, 'applyClaim'>,
   scan: ScanInQueue,
   lease: ScanLease,
 ): Promise<ScanRecord | null> {
   const change = takeLease(scan, lease, lease.leased_at);
-  if (!change) return null;
-  const { when, ...others } = withStatusTime(change, scan, lease.leased_at);
-  return scans.applyLease(scan, {
-    ...others,
-    when: { ...when, status_sequence: scan.status_sequence ?? { $exists: false } },
-  });
+  return change && scans.applyClaim(scan, unchanged(withStatusTime(change, scan, lease.leased_at), scan));
 }
+
+/** The same for the event `claim_checks`, until `until`. */
+export async function claimScan(
+  scans: Pick<ScanStore, 'applyClaim'>,
+  scan: ScanToClaim,
+  until: Date,
+  now: Date,
+): Promise<ScanRecord | null> {
+  const change = claimChecks(scan, until, now);
+  return change && scans.applyClaim(scan, unchanged(withStatusTime(change, scan, now), scan));
+}
+
+/** The change of a scan whose status has not changed since it was read. */
+const unchanged = (
+  { when, ...others }: ScanChange,
+  { status_sequence }: Pick<ScanRecord, 'status_sequence'>,
+): ScanChange => ({
+  ...others,
+  when: { ...when, status_sequence: status_sequence ?? { $exists: false } },
+});
 
 /**
  * Adds the time and the number of a status change, so that receivers of several changes know their order, and the outcome of a run's scan.

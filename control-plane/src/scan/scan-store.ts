@@ -124,8 +124,8 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return write(scan, change, isFiltered ? { filter_keys: filterKeysOf({ ...scan, ...change.set }) } : undefined);
     },
 
-    /** The same for a lease, which changes no key that lists are filtered by. */
-    applyLease: (scan: ScanKey, change: ScanChange): Promise<ScanRecord | null> => write(scan, change, undefined),
+    /** The same for a lease or a claim, which change no key that lists are filtered by. */
+    applyClaim: (scan: ScanKey, change: ScanChange): Promise<ScanRecord | null> => write(scan, change, undefined),
 
     /** Records that the target of a member was requested; false if it does not run under this fence. */
     async setLoaded({ organizationId, jobId }: JobRef, id: string, fence: number): Promise<boolean> {

@@ -205,6 +205,21 @@ export const QUEUE_FIELDS = [
 /** The fields of a scan that the queue needs; the target is left out, because it may be large. */
 export type ScanInQueue = Pick<ScanRecord, (typeof QUEUE_FIELDS)[number]>;
 
+/** The fields of {@link ScanToClaim}. */
+export const CLAIM_FIELDS = [
+  '_id',
+  'organization_id',
+  'status',
+  'status_sequence',
+  'run_id',
+  'crawled_at',
+  'checks_claimed_until',
+  'checks_attempts',
+] as const satisfies (keyof ScanRecord)[];
+
+/** The fields of a scan that a claim of its analysis needs. */
+export type ScanToClaim = Pick<ScanRecord, (typeof CLAIM_FIELDS)[number]>;
+
 /** The fields of {@link ListedScan}; of tags, the slugs are enough. */
 export const LISTED_FIELDS = [
   '_id',

@@ -1,28 +1,28 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import { inTurns } from '@adsweep/shared/service/time-slice.ts';
-import { type DueByOrganization, pickingInTurns } from '../platform/pick-in-turns.ts';
+import { type DueByOrganization, FEW, pickingInTurns } from '../platform/pick-in-turns.ts';
 import type { Collection, Filter } from '../platform/store.ts';
-import type { ScanInQueue, ScanKey, ScanRecord } from './scan.ts';
+import { CLAIM_FIELDS, type ScanInQueue, type ScanToClaim } from './scan.ts';
 import { IN_QUEUE, type StoredScan } from './stored-scan.ts';
+
+const TO_CLAIM = Object.fromEntries(CLAIM_FIELDS.map((field) => [field, 1]));
 
 /** Queries for scans of all organizations that wait for their next step. */
 export function waitingScans(scans: Collection<StoredScan>) {
-  /** Keys of scans that match; of one organization, those that were crawled first come first. */
-  const waiting = (where: Filter<StoredScan>): DueByOrganization<ScanKey> => {
-    const search = (among: Filter<StoredScan>, limit: number): Promise<ScanKey[]> =>
-      scans
-        .find({ ...where, ...among })
-        .sort({ organization_id: 1, crawled_at: 1 })
-        .limit(limit)
-        .project<ScanKey>({ organization_id: 1 })
-        .toArray();
-    return {
-      first: (limit) => search({}, limit),
-      organizationAfter: async (id) => (await search({ organization_id: { $gt: id } }, 1))[0]?.organization_id ?? null,
-      of: (organization_id, limit) => search({ organization_id }, limit),
-    };
-  };
-  const pick = { abandoned: pickingInTurns(), crawled: pickingInTurns(), rechecking: pickingInTurns() };
+  const search = (where: Filter<StoredScan>, among: Filter<StoredScan>, limit: number): Promise<ScanToClaim[]> =>
+    scans
+      .find({ ...where, ...among })
+      .sort({ organization_id: 1, crawled_at: 1 })
+      .limit(limit)
+      .project<ScanToClaim>(TO_CLAIM)
+      .toArray();
+  /** Scans that match; of one organization, those that were crawled first come first. */
+  const waiting = (where: Filter<StoredScan>): DueByOrganization<ScanToClaim> => ({
+    first: (limit) => search(where, {}, limit),
+    organizationAfter: async (id) =>
+      (await search(where, { organization_id: { $gt: id } }, 1))[0]?.organization_id ?? null,
+    of: (organization_id, limit) => search(where, { organization_id }, limit),
+  });
+  const pick = { checking: pickingInTurns(), crawled: pickingInTurns(), rechecking: pickingInTurns() };
 
   return {
     /** The next `limit` scans in `status` by id after `afterId` ('': from the first), for iterating over all of them. */
@@ -42,15 +42,26 @@ export function waitingScans(scans: Collection<StoredScan>) {
 
     /**
      * Scans whose analysis is unclaimed, or whose claim has expired at `now`, one of each organization in turn. Rechecks only get what first
-     * analyses leave of `limit`.
+     * analyses leave of `limit`. One search finds all of them while they are few.
      */
-    async awaitingAnalysis(now: Date, limit: number): Promise<ScanRecord[]> {
-      const abandoned = waiting({ status: 'checking', checks_claimed_until: { $lt: now } });
-      const picked = await pick.abandoned(abandoned, limit);
-      picked.push(...(await pick.crawled(waiting({ status: 'crawled' }), limit - picked.length)));
-      picked.push(...(await pick.rechecking(waiting({ status: 'rechecking' }), limit - picked.length)));
-      const read = await inTurns(picked, ({ _id, organization_id }) => scans.findOne({ _id, organization_id }));
-      return read.filter((scan) => scan !== null);
+    async awaitingAnalysis(now: Date, limit: number): Promise<ScanToClaim[]> {
+      const expired = { status: 'checking' as const, checks_claimed_until: { $lt: now } };
+      const any: Filter<StoredScan> = {
+        status: { $in: ['checking', 'crawled', 'rechecking'] },
+        $or: [{ status: { $ne: 'checking' } }, { checks_claimed_until: { $lt: now } }],
+      };
+      const all = await scans.find(any).limit(FEW).project<ScanToClaim>(TO_CLAIM).toArray();
+      all.sort((a, b) => (a.crawled_at?.getTime() ?? 0) - (b.crawled_at?.getTime() ?? 0));
+      const picked: ScanToClaim[] = [];
+      for (const [status, where] of [
+        ['checking', expired],
+        ['crawled', { status: 'crawled' }],
+        ['rechecking', { status: 'rechecking' }],
+      ] as const) {
+        const known = all.length < FEW && { first: async () => all.filter((scan) => scan.status === status) };
+        picked.push(...(await pick[status]({ ...waiting(where), ...known }, limit - picked.length)));
+      }
+      return picked;
     },
   };
 }

@@ -46,7 +46,7 @@ export function campaignsDomain(
   const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
   const findGroup = (organizationId: string, id: string) => groups.find(organizationId, id);
   const start = startRun({ ...needs, runs, campaigns, runAccepted: () => wake.announce('runs') });
-  const cancel = cancelRuns({ ...needs, runs, log: logger, outboxFilled: () => wake.announce('outbox') });
+  const cancel = cancelRuns({ ...needs, runs, log: logger, outboxFilled: () => wake.announce('scan-outbox') });
   const creating = { ...needs, runs, campaigns, cancelPending: cancel.cancelPendingOfRun, logger };
   const firing = {
     ...{ campaigns, findRun: runs.find, countRun: scans.countRun, startRun: start, metrics, logger },

@@ -58,7 +58,7 @@ export function scanningDomain(
   const { scans, evidenceOf, openPicture, findFile, tagWordsFor } = needs;
   const artifacts = artifactStore(store, objects);
   const pictures = new PicturePool();
-  const outboxFilled = () => wake.announce('outbox');
+  const outboxFilled = () => wake.announce('scan-outbox');
   const creation = scanCreation({
     ...needs,
     ...{ addresses, outboxFilled, log: logger },

@@ -283,7 +283,7 @@ describe('a recheck', () => {
     const { dependencies } = farm.farm;
     const [rechecking] = await farm.scans.awaitingAnalysis(new Date(), 1);
     const claim = { type: 'claim_checks' as const, until: new Date(Date.now() - 1) };
-    const dead = await changeScan(farm.scans, rechecking!, claim, new Date());
+    const dead = await changeScan(farm.scans, await farm.read(rechecking!._id), claim, new Date());
     assert.equal(dead!.status, 'checking');
     assert.equal(await recheck(before), 0, 'one that is being checked again is left as it is');
     assert.equal(await finishCrawled(dependencies, new Date()), 1);

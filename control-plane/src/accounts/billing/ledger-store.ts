@@ -53,12 +53,11 @@ export function ledgerStore(store: Store) {
    * the next number. Postings of an organization that arrive together share a write, unless one of them is known.
    */
   const gathered = gatherByKey<LedgerPosting, LedgerEntry>(async (organization_id, postings) => {
-    if (postings.length > 1)
-      try {
-        return await bookTogether(organization_id, postings);
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+    try {
+      return await bookTogether(organization_id, postings);
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
     const booked: LedgerEntry[] = [];
     for (const posting of postings) booked.push(await bookOne(posting));
     return booked;

@@ -75,6 +75,8 @@ type State = {
   /** The definitions when the rules were read, and after they were run. */
   definitionsBefore: Tags;
   definitions: Tags;
+  /** When the first ones were read, on this process' monotonic clock; null: they were not. */
+  definitionsReadAt: number | null;
   tags: ScanTag[];
   /** Names of the analysers without a result, and what the capture lacks: the scan becomes `partial`, and its error lists them. */
   missing: string[];
@@ -149,6 +151,7 @@ const NOTHING = {
   extractedLabels: {},
   definitionsBefore: new Map(),
   definitions: new Map(),
+  definitionsReadAt: null,
   tags: [],
   missing: [],
 };
@@ -164,7 +167,7 @@ async function loadEvidence(dependencies: FinishDependencies, { scan, missing }:
   const [records, tags] = await Promise.all([readRules(organization_id), readTags(organization_id)]);
   const active = records.filter(({ is_active }) => is_active).map(ruleOf);
   const rules = rulesInService(active, tags).filter((rule) => !isModelRule(rule));
-  return { packed, rules, definitionsBefore: tags };
+  return { packed, rules, definitionsBefore: tags, definitionsReadAt: performance.now() };
 }
 
 /** Detectors, names and rules that search texts, without the domains that the scan skips (spec 4.2.11). Releases the evidence. */
@@ -216,9 +219,9 @@ async function compareWithLastRun(
 }
 
 /** Adds what rules found in texts, then what combos find among everything. Rules without a result are listed as missing. */
-async function applyRules({ readTags }: FinishDependencies, state: State): Promise<Partial<State>> {
-  const { scan, rules, searched, links, findings, missing } = state;
-  const definitions = await readTags(scan.organization_id);
+async function applyRules(dependencies: FinishDependencies, state: State): Promise<Partial<State>> {
+  const { rules, searched, links, findings, missing } = state;
+  const definitions = await currentDefinitions(dependencies, state);
   if (!searched) return { definitions, findings: combine(findings), missing: [...missing, 'rules'] };
   const { findings: inTexts, skipped, unreadable } = searchFindings(rules, searched);
   const found = combine([...findings, ...inTexts]);
@@ -228,6 +231,18 @@ async function applyRules({ readTags }: FinishDependencies, state: State): Promi
     findings: combine([...findings, ...inTexts, ...combos]),
     missing: [...missing, ...listed(SKIPPED, skipped), ...listed(UNREADABLE, unreadable)],
   };
+}
+
+/** Definitions are read again after this time, such as after the model has judged. */
+const DEFINITIONS_KEPT_MS = 1_000;
+
+/** The definitions now, or those that were read moments ago. */
+async function currentDefinitions(
+  { readTags }: Pick<FinishDependencies, 'readTags'>,
+  { scan, definitionsBefore, definitionsReadAt }: State,
+): Promise<Tags> {
+  const isNew = definitionsReadAt !== null && performance.now() - definitionsReadAt < DEFINITIONS_KEPT_MS;
+  return isNew ? definitionsBefore : readTags(scan.organization_id);
 }
 
 const SKIPPED = 'rules skipped, the time budget was spent';
@@ -293,14 +308,13 @@ function archivedBefore({ scan, tags, definitionsBefore, definitions }: State): 
 
 /** The alerts of the scan, by the policy set that its campaign is bound to now; null: none. The finish writes them into its outbox. */
 async function decideAlerts(
-  { findPolicy, readTags }: Pick<FinishDependencies, 'findPolicy' | 'readTags'>,
-  { scan, tags, now }: State,
+  { findPolicy }: Pick<FinishDependencies, 'findPolicy'>,
+  { scan, tags, definitions, now }: State,
   classification: Classification,
 ): Promise<OutboxEntry<'alerts'> | null> {
   const { campaign_id, organization_id } = scan;
   const policy = campaign_id === null ? null : await findPolicy(organization_id, campaign_id);
   if (!policy) return null;
-  const definitions = await readTags(organization_id);
   return alertsEntry(policy, { ...scan, tags, classification }, definitions, now);
 }
 

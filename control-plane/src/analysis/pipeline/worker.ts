@@ -2,13 +2,13 @@ import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
-import { changeScan } from '../../scan/change-scan.ts';
+import { changeScan, claimScan } from '../../scan/change-scan.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { abandonAnalysis, type FinishDependencies, finishScan, type Slot } from './finish-scan.ts';
 
 export type WorkerDependencies = FinishDependencies & {
-  scans: Pick<ScanStore, 'apply' | 'awaitingAnalysis'>;
+  scans: Pick<ScanStore, 'apply' | 'applyClaim' | 'awaitingAnalysis'>;
   /** Announces that a scan's outbox has entries. */
   outboxFilled: () => void;
 };
@@ -96,8 +96,8 @@ async function claimScans(
   count: number,
 ): Promise<{ claimed: ScanRecord[]; hasMore: boolean }> {
   const waiting = await scans.awaitingAnalysis(now, count);
-  const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + claimMs) };
-  const changed = await inTurns(waiting, (scan) => changeScan(scans, scan, claim, now));
+  const until = new Date(now.getTime() + claimMs);
+  const changed = await inTurns(waiting, (scan) => claimScan(scans, scan, until, now));
   const claimed = changed.filter((scan) => scan !== null);
   return { claimed, hasMore: waiting.length === count || claimed.length < waiting.length };
 }

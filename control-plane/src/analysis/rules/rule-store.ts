@@ -88,8 +88,11 @@ export function ruleStore(store: Store) {
 
     /** All rules for an organization's scans, inactive ones too: the platform's first, each oldest first. */
     async visibleTo(organizationId: string): Promise<RuleRecord[]> {
-      const of = (owner: string) => rules.find({ owner }).sort({ created_at: 1, _id: 1 }).toArray();
-      return (await Promise.all([of(PLATFORM), of(organizationId)])).flat();
+      const found = await rules.find({ owner: { $in: [PLATFORM, organizationId] } }).toArray();
+      const isOwn = ({ owner }: RuleRecord) => (owner === PLATFORM ? 0 : 1);
+      return found.sort(
+        (a, b) => isOwn(a) - isOwn(b) || a.created_at.getTime() - b.created_at.getTime() || (a._id < b._id ? -1 : 1),
+      );
     },
 
     /** The same rules with what tells which tags they assign and look at; large configurations are not read. */

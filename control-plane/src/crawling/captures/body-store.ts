@@ -10,7 +10,7 @@ import type { ScanningDomain } from '../../scanning/scanning.ts';
 
 const zip = promisify(gzip);
 
-/** All requests of a capture. The control plane writes this file; nodes cannot upload it. */
+/** All requests of a capture whose record does not contain all of them. The control plane writes this file; nodes cannot upload it. */
 const REQUESTS = 'requests.json.gz';
 
 const NAMES = {
@@ -29,7 +29,7 @@ export type BodyStore = ReturnType<typeof bodyStore>;
 
 export function bodyStore(artifacts: ScanningDomain['stores']['artifacts']) {
   return {
-    /** Stores all requests of a capture, including those that its record does not contain. */
+    /** Stores all requests of a capture whose record does not contain all of them. */
     async writeRequests(ref: AttemptRef, requests: NetworkRequest[], now: Date): Promise<void> {
       await artifacts.write(ref, REQUESTS, await zip(JSON.stringify(requests)), BODY_LIFETIME_MS, now);
     },

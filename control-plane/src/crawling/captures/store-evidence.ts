@@ -58,7 +58,8 @@ export async function storeEvidence(
   if (!areKept) await artifacts.discardStored(received);
   if (!isConsistent) throw refused(issues);
   if (!areKept) throw refused([replacedMeanwhile()]);
-  await bodies.writeRequests(ref, capture.requests, now);
+  // Requests that are all in the record need no file of their own: the analysis reads those of the record then.
+  if (stored.requests.length < capture.requests.length) await bodies.writeRequests(ref, capture.requests, now);
   const measured = uploads.filter(({ name }) => names.includes(name)).map(asArtifact);
   const record: CaptureRecord = {
     _id: captureIdOf(ref),

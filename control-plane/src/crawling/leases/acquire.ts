@@ -11,7 +11,7 @@ import { chooseMembers, crawlJobOf, isWholeGroup } from './job-members.ts';
 
 export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
-  scans: Pick<ScanStore, 'membersOf' | 'withTarget' | 'applyLease' | 'apply'>;
+  scans: Pick<ScanStore, 'membersOf' | 'withTarget' | 'applyClaim' | 'apply'>;
   leaseSecret: string;
   logger: Logger;
 };

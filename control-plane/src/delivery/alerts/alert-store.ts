@@ -39,7 +39,10 @@ export function alertStore(store: Store) {
   /** A change of one alert, if nobody changed its status since it was read. */
   const writeOf = ({ _id, organization_id, sequence }: AlertRecord, { status, keyId, now }: StatusWrite) => {
     const { set, follows } = statusChange({ _id, sequence }, status, keyId, now);
-    return { filter: { _id, organization_id, sequence }, update: { $set: set, ...pushToOutbox(organization_id, follows) } };
+    return {
+      filter: { _id, organization_id, sequence },
+      update: { $set: set, ...pushToOutbox(organization_id, follows) },
+    };
   };
 
   return {

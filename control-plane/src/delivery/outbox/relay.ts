@@ -28,7 +28,8 @@ const COUNTED_MAX = 10_000;
 export function startRelay(dependencies: RelayDependencies, filled: WakeSignal): Loop {
   const retryIn = (ms: number) => void setTimeout(() => filled.raise(), ms).unref();
   const step = async () => (await relay(dependencies, new Date(), retryIn)).hasMore;
-  return startLoop(dependencies.logger, { name: 'outbox relay', everyMs: LOOK_EVERY_MS, step, wake: filled });
+  const name = `outbox relay of ${dependencies.sources.map((source) => source.name).join(', ')}`;
+  return startLoop(dependencies.logger, { name, everyMs: LOOK_EVERY_MS, step, wake: filled });
 }
 
 /** Keeps the gauges of pending outbox entries up to date. */
