@@ -50,9 +50,20 @@ const UNKNOWN_ENTRIES = 1e12;
 export function planFor(indexes: readonly IndexTable[], question: Question): Plan | null {
   const byKey = planByKey(indexes, question);
   if (byKey) return byKey;
-  const plans = indexes.flatMap((index) => planWith(index, question) ?? []);
+  const leading = leadingPaths(question);
+  const useful = indexes.filter(({ spec }) => leading.has(spec.components[0]!.path));
+  const plans = useful.flatMap((index) => planWith(index, question) ?? []);
   const best = plans.length < 2 ? plans[0] : cheapest(plans, question);
-  return best ? joined(best, indexes, question) : null;
+  return best ? joined(best, useful, question) : null;
+}
+
+/** The first fields of the indexes that may serve a search: of its order, and of its conditions, also in branches of an `$or`. */
+function leadingPaths({ conditions, others, order }: Question): ReadonlySet<string> {
+  const branches = others.flatMap(({ $or }) =>
+    Array.isArray($or) ? $or.flatMap((one) => partsOf(one).conditions) : [],
+  );
+  const first = order[0] ? [order[0].path] : [];
+  return new Set([...first, ...[...conditions, ...branches].map(({ path }) => path)]);
 }
 
 /** More lists cost more than the tests that they save. */
