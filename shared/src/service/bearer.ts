@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
 /** The credential of an `Authorization: Bearer <credential>` header (RFC 6750), '' where there is none. */
 export function bearerCredential(header: string | undefined): string {
@@ -15,6 +15,6 @@ export const firstSecret = (list: string): string => list.split(',')[0] ?? '';
 
 /** Whether two secrets are equal, in constant time. */
 export function sameSecret(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const digest = (text: string) => hash('sha256', text, 'buffer');
   return timingSafeEqual(digest(a), digest(b));
 }

@@ -6,7 +6,7 @@ import { UPDATE_OPERATORS } from './update-operators.ts';
 import { fieldAt } from './updated-field.ts';
 
 type Change = { operator: string; path: string; operand: unknown };
-/** Returns the updated document. May modify and return its argument. */
+/** Returns the updated document. May modify and return its argument, but not what that contains. */
 export type Apply = (fields: Fields, inserting: boolean) => Fields;
 
 /**

@@ -13,7 +13,10 @@ export type UpdatedField = {
 /** The most elements that an array is padded with to reach a position: a mistyped position must not fill the disk. */
 const LARGEST_GAP = 1500;
 
-/** The field at a path without wildcards. Missing parents are created only when the field is written. */
+/**
+ * The field at a path without wildcards. Missing parents are created only when the field is written. A write copies the parents on its path: it
+ * changes `fields` themselves, and nothing that they contain.
+ */
 export function fieldAt(fields: Fields, segments: readonly string[]): UpdatedField {
   return {
     get: () => segments.reduce<unknown>(child, fields),
@@ -22,10 +25,11 @@ export function fieldAt(fields: Fields, segments: readonly string[]): UpdatedFie
       setChild(containerOf(fields, segments), last, value);
     },
     unset: () => {
-      const parent = segments.slice(0, -1).reduce<unknown>(child, fields);
+      if (segments.reduce<unknown>(child, fields) === undefined) return;
+      const parent = containerOf(fields, segments);
       const last = segments.at(-1)!;
       if (isFields(parent)) delete parent[last];
-      else if (Array.isArray(parent) && isPosition(last) && Number(last) < parent.length) parent[Number(last)] = null;
+      else if (Array.isArray(parent)) parent[Number(last)] = null;
     },
   };
 }
@@ -38,10 +42,10 @@ function child(value: unknown, segment: string): unknown {
 function containerOf(fields: Fields, segments: readonly string[]): unknown {
   return segments.slice(0, -1).reduce<unknown>((value, segment) => {
     const existing = child(value, segment);
-    if (existing !== undefined) return existing;
-    const made = {};
-    setChild(value, segment, made);
-    return made;
+    if (existing !== undefined && !isFields(existing) && !Array.isArray(existing)) return existing;
+    const own = Array.isArray(existing) ? [...existing] : { ...existing };
+    setChild(value, segment, own);
+    return own;
   }, fields);
 }
 

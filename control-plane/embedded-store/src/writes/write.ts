@@ -54,7 +54,7 @@ function select(records: Records, { filter, sort, limit }: Selection): Iterable<
 }
 
 function changeOne(records: Records, { row, bytes: old, fields: before }: Found, apply: Apply): Written {
-  const bytes = toBytes(apply(fromBytes(old), false));
+  const bytes = toBytes(apply({ ...before }, false));
   const after = fromBytes(bytes);
   if (!sameValue(after._id, before._id)) {
     throw refusal(CODE.immutableField, "Performing an update on the path '_id' would modify the immutable field '_id'");
