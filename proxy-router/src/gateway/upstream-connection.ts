@@ -93,5 +93,7 @@ function joinEnds(from: Duplex, to: Duplex): void {
 /** Ends a side whose peer has closed, after the pending bytes are written; the idle limit closes one that does not read. */
 function endAfterWriting(stream: Duplex): void {
   stream.resume();
-  stream.end(() => stream.destroy());
+  // `end` would make an error with a stack for a stream that has ended: most have.
+  if (stream.destroyed || stream.writableFinished) stream.destroy();
+  else stream.end(() => stream.destroy());
 }
