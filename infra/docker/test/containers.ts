@@ -3,7 +3,16 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { Deployment, docker, dockerOutcome, freePort, hasImage, missingEngine, until } from './engine.ts';
+import {
+  Deployment,
+  docker,
+  dockerOutcome,
+  freePort,
+  hasImage,
+  missingEngine,
+  STARTS_WITHIN_MS,
+  until,
+} from './engine.ts';
 import { Client, faultsOf } from './scans.ts';
 import './roles.ts';
 
@@ -35,7 +44,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
     farm = new Deployment('one', await freePort(), withRegistry ? [] : ['without-registry']);
     await farm.compose('build', '--quiet');
     await farm.compose('up', '-d', '--quiet-pull');
-    const [, key] = await until('the ready line', 120_000, async () =>
+    const [, key] = await until('the ready line', STARTS_WITHIN_MS, async () =>
       /adsweep ready \S+ key (\S+)/.exec(await farm.compose('logs', '--no-log-prefix', 'control-plane')),
     );
     client = new Client(farm.url, key!);

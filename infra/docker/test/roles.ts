@@ -4,7 +4,16 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMongodbServer } from '../../../control-plane/test/support/mongodb-server.ts';
-import { Deployment, docker, dockerOutcome, freePort, hasImage, missingEngine, until } from './engine.ts';
+import {
+  Deployment,
+  docker,
+  dockerOutcome,
+  freePort,
+  hasImage,
+  missingEngine,
+  STARTS_WITHIN_MS,
+  until,
+} from './engine.ts';
 import { Client, faultsOf, keepAsking, SCAN } from './scans.ts';
 
 /** The roles apart (roles.yaml): a part of `npm run test:containers`. */
@@ -37,7 +46,7 @@ describe('the roles apart', { skip: reason === null ? false : `left out: ${reaso
     farm = new Deployment('roles', await freePort(), ['roles', ...(withRegistry ? [] : standIns)]);
     await farm.compose('build', '--quiet');
     await farm.compose('up', '-d', '--quiet-pull');
-    const [, key] = await until('the ready line', 120_000, async () =>
+    const [, key] = await until('the ready line', STARTS_WITHIN_MS, async () =>
       /adsweep ready \S+ key (\S+)/.exec(await farm.compose('logs', '--no-log-prefix', 'api')),
     );
     client = new Client(farm.url, key!);
@@ -115,7 +124,7 @@ describe('the roles apart', { skip: reason === null ? false : `left out: ${reaso
   const all = async () => (await Promise.all(ROLES.map((role) => farm.containers(role)))).flat();
 
   const untilHealthy = (container: string) =>
-    until(`${container} is healthy`, 90_000, async () =>
+    until(`${container} is healthy`, STARTS_WITHIN_MS, async () =>
       /^healthy$/.test(await docker('inspect', '-f', '{{.State.Health.Status}}', container)),
     );
 });
