@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
+import { ActiveTicket } from '../src/tickets/active-ticket.ts';
 import { signTicket, VerifiedTickets } from '../src/tickets/ticket.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
 import { startTestRouter, TICKET_SECRET } from './support/router.ts';
@@ -160,20 +161,34 @@ test('a ticket that asked for fewer bytes than the router allows has that many, 
   await assert.rejects(router.ticket({ bytes_max: 0 }), /answered 422/);
 });
 
-test('thousands of requests of one ticket are forwarded; the first 5000 are recorded', async (t) => {
+test('hundreds of requests of one ticket over a few connections are forwarded and recorded', async (t) => {
   const target = await startTarget(t, (_, response) => response.end());
   const router = await startTestRouter(t, { hosts: hosts(target.address) });
   const ticket = await router.ticket({ ttl_seconds: 600 });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
   t.after(() => agent.destroy());
-  const paths = Array.from({ length: 5_100 }, (_, index) => `${url}${index}`);
+  const paths = Array.from({ length: 400 }, (_, index) => `${url}${index}`);
   const answers = await Promise.all(paths.map((path) => request(ticket, path, { agent })));
   assert.ok(answers.every(({ status }) => status === 200));
   const { requests, hosts: reached } = await router.traffic(ticket);
-  assert.equal(requests.length, 5_000);
+  assert.deepEqual(requests.map((one) => one.url).toSorted(), paths.toSorted());
   assert.equal(reached.length, 1);
-  assert.equal(reached[0]?.connections, 5_100);
-  assert.equal(target.seen.length, 5_100);
+  assert.equal(reached[0]?.connections, 400);
+  assert.equal(target.seen.length, 400);
+});
+
+test('of a ticket the first 5000 requests and hosts are recorded; those after them are served all the same', () => {
+  const claims = { id: 'one', exit: 'direct-us', session: 's', scan: 'scan', expires: 2_000 };
+  const ticket = new ActiveTicket(claims, 1_000_000);
+  for (let n = 0; n < 5_100; n += 1) {
+    ticket.recordRequest('GET', `${url}${n}`, n);
+    ticket.recordConnection({ host: `host-${n}.example`, port: 80 }, '192.0.2.1', 'ok');
+    ticket.recordConnection({ host: 'host-0.example', port: 80 }, '192.0.2.1', 'ok');
+  }
+  assert.equal(ticket.isClosed, false);
+  const { requests, hosts: reached } = ticket.traffic();
+  assert.deepEqual([requests.length, requests.at(-1)?.url], [5_000, `${url}4999`]);
+  assert.deepEqual([reached.length, reached[0]?.connections], [5_000, 5_101]);
 });
 
 test('a ticket’s traffic is up to date while a tunnel is open', async (t) => {

@@ -86,15 +86,20 @@ function documentRoute(routes: Route<Caller>[], publicUrl: string): Route<Caller
     replies: {
       200: { description: 'OpenAPI 3.1.', schema: Type.Object({}, { additionalProperties: true }) },
     },
-    handle: () => ok(document, { 'Cache-Control': 'max-age=300' }),
+    handle: () => ok(document(), { 'Cache-Control': 'max-age=300' }),
   });
-  const document = openapi([...routes, own] as Route<never>[], {
-    title: 'Adsweep API',
-    version,
-    description: DESCRIPTION,
-    publicUrl,
-    groups: GROUPS,
-    messages: EVENT_TYPES.map(({ kind, ...of }) => ({ name: kind, group: WEBHOOKS.group, ...of })),
-  });
+  // Made when it is first asked for: most processes never are.
+  let made: ReturnType<typeof openapi> | null = null;
+  const document = () => {
+    made ??= openapi([...routes, own] as Route<never>[], {
+      title: 'Adsweep API',
+      version,
+      description: DESCRIPTION,
+      publicUrl,
+      groups: GROUPS,
+      messages: EVENT_TYPES.map(({ kind, ...of }) => ({ name: kind, group: WEBHOOKS.group, ...of })),
+    });
+    return made;
+  };
   return own;
 }

@@ -1,4 +1,5 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { Statement } from '../statement.ts';
 import { type KeyRange, successor } from './key-range.ts';
 
 type RawBlock = { k: Uint8Array; n: number };
@@ -24,16 +25,16 @@ export class BlockCounts {
   readonly #blocksMax: number;
   /** The block of the last update, if it is empty or too large. */
   #unfit: RawBlock | null = null;
-  #change: StatementSync;
-  #set: StatementSync;
-  #remove: StatementSync;
-  #removeAll: StatementSync;
-  #first: StatementSync;
-  #edges: StatementSync;
-  #add: StatementSync;
-  #entries: StatementSync;
-  #blockAfter: StatementSync;
-  #entryAfter: StatementSync;
+  #change: Statement;
+  #set: Statement;
+  #remove: Statement;
+  #removeAll: Statement;
+  #first: Statement;
+  #edges: Statement;
+  #add: Statement;
+  #entries: Statement;
+  #blockAfter: Statement;
+  #entryAfter: Statement;
 
   /** `entries`: the table of the index. */
   constructor(db: DatabaseSync, indexId: number, entries: string, blockMax = BLOCK_MAX, blocksMax = BLOCKS_MAX) {
@@ -46,31 +47,37 @@ export class BlockCounts {
     );
     this.#noteUnfit(db);
     const range = 'l = ? AND k >= ? AND k < ?';
-    this.#change = db.prepare(
+    this.#change = new Statement(
+      db,
       `UPDATE ${table} SET n = n + ? WHERE l = ? AND k = (SELECT k FROM ${table} WHERE l = ? AND k > ? AND k <= ? ORDER BY k DESC LIMIT 1)`,
     );
-    this.#set = db.prepare(
+    this.#set = new Statement(
+      db,
       `INSERT INTO ${table} (l, k, n) VALUES (?, ?, ?) ON CONFLICT (l, k) DO UPDATE SET n = excluded.n`,
     );
-    this.#remove = db.prepare(`DELETE FROM ${table} WHERE l = ? AND k = ?`);
-    this.#removeAll = db.prepare(`DELETE FROM ${table} WHERE ${range}`);
-    this.#first = db.prepare(`SELECT k FROM ${table} WHERE ${range} ORDER BY k LIMIT 1`);
+    this.#remove = new Statement(db, `DELETE FROM ${table} WHERE l = ? AND k = ?`);
+    this.#removeAll = new Statement(db, `DELETE FROM ${table} WHERE ${range}`);
+    this.#first = new Statement(db, `SELECT k FROM ${table} WHERE ${range} ORDER BY k LIMIT 1`);
     const block = (level: number, where: string, order: 'ASC' | 'DESC') =>
       `(SELECT k FROM ${table} WHERE l = ${level} AND ${where} ORDER BY k ${order} LIMIT 1)`;
     const within = 'k >= ?1 AND k < ?2';
-    this.#edges = db.prepare(`
+    this.#edges = new Statement(
+      db,
+      `
       SELECT e.*, ${block(1, 'k >= ?1 AND k <= e.head', 'DESC')} AS before, ${block(1, 'k >= e.tail AND k < ?2', 'ASC')} AS after
       FROM (SELECT ${block(1, within, 'ASC')} AS first, ${block(1, within, 'DESC')} AS last,
         ${block(2, within, 'ASC')} AS head, ${block(2, within, 'DESC')} AS tail) e
-    `);
+    `,
+    );
     const sum = (level: number) => `coalesce((SELECT sum(n) FROM ${table} WHERE l = ${level} AND k >= ? AND k < ?), 0)`;
     const walk = `(SELECT count(*) FROM ${entries} WHERE k >= ? AND k < ?)`;
-    this.#add = db.prepare(
+    this.#add = new Statement(
+      db,
       `SELECT ${sum(2)} + ${sum(1)} + ${sum(1)} AS added, ${walk} + ${walk} + ${walk} + ${walk} AS walked`,
     );
-    this.#entries = db.prepare(`SELECT ${walk} AS n`);
-    this.#blockAfter = db.prepare(`SELECT k FROM ${table} WHERE ${range} ORDER BY k LIMIT 1 OFFSET ?`);
-    this.#entryAfter = db.prepare(`SELECT k FROM ${entries} WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?`);
+    this.#entries = new Statement(db, `SELECT ${walk} AS n`);
+    this.#blockAfter = new Statement(db, `SELECT k FROM ${table} WHERE ${range} ORDER BY k LIMIT 1 OFFSET ?`);
+    this.#entryAfter = new Statement(db, `SELECT k FROM ${entries} WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?`);
   }
 
   /** To be called after an entry was added (1) or removed (-1); `total`: how many its prefix has now. */

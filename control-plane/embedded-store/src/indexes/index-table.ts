@@ -1,4 +1,5 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { Statement } from '../statement.ts';
 import type { Fields } from '../stored-document.ts';
 import { BlockCounts } from './block-counts.ts';
 import { type IndexKey, indexEntries } from './index-keys.ts';
@@ -18,16 +19,16 @@ export class IndexTable {
   readonly spec: IndexSpec;
   readonly id: number;
   #arrays: number;
-  #insert: StatementSync;
-  #delete: StatementSync;
-  #other: StatementSync;
-  #count: StatementSync;
-  #countFrom: StatementSync;
-  #further: StatementSync;
+  #insert: Statement;
+  #delete: Statement;
+  #other: Statement;
+  #count: Statement;
+  #countFrom: Statement;
+  #further: Statement;
   #documents: Pages;
   #entries: Pages;
-  #remember: StatementSync;
-  #recall: StatementSync;
+  #remember: Statement;
+  #recall: Statement;
   /** Null if the index has no counters. */
   readonly counts: PrefixCounts | null;
   /** Null if the index has no counters, or none of its fields comes after those that it counts by. */
@@ -48,16 +49,20 @@ export class IndexTable {
     const isOrdered = spec.countedPrefix !== undefined && spec.countedPrefix < spec.components.length;
     this.blocks = isOrdered ? new BlockCounts(db, id, table) : null;
     this.parts = spec.partsOf === undefined ? null : new PartIndex(db, id, spec, spec.partsOf, documents);
-    this.#insert = db.prepare(`INSERT INTO ${table} (k, r) VALUES (?, ?)`);
-    this.#delete = db.prepare(`DELETE FROM ${table} WHERE k = ? AND r = ?`);
-    this.#other = db.prepare(`SELECT r FROM ${table} WHERE k = ? AND r <> ? LIMIT 1`);
-    this.#count = db.prepare(`SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE k >= ? AND k < ? LIMIT ?)`);
-    this.#countFrom = db.prepare(`SELECT count(*) AS n FROM ${table} WHERE (k, r) >= (?, ?) AND k < ?`);
-    this.#further = db.prepare(
+    this.#insert = new Statement(db, `INSERT INTO ${table} (k, r) VALUES (?, ?)`);
+    this.#delete = new Statement(db, `DELETE FROM ${table} WHERE k = ? AND r = ?`);
+    this.#other = new Statement(db, `SELECT r FROM ${table} WHERE k = ? AND r <> ? LIMIT 1`);
+    this.#count = new Statement(
+      db,
+      `SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE k >= ? AND k < ? LIMIT ?)`,
+    );
+    this.#countFrom = new Statement(db, `SELECT count(*) AS n FROM ${table} WHERE (k, r) >= (?, ?) AND k < ?`);
+    this.#further = new Statement(
+      db,
       `SELECT k, r FROM ${table} WHERE (k, r) >= (?, ?) AND k < ? ORDER BY k, r LIMIT 1 OFFSET ?`,
     );
-    this.#remember = db.prepare('UPDATE indexes SET arrays = ? WHERE id = ?');
-    this.#recall = db.prepare('SELECT arrays FROM indexes WHERE id = ?');
+    this.#remember = new Statement(db, 'UPDATE indexes SET arrays = ? WHERE id = ?');
+    this.#recall = new Statement(db, 'SELECT arrays FROM indexes WHERE id = ?');
     this.#documents = pagesOf(db, 'i.k, i.r, d.d', `${table} i CROSS JOIN ${documents} d ON d.r = i.r`);
     this.#entries = pagesOf(db, 'i.k, i.r', `${table} i`);
   }
@@ -168,11 +173,11 @@ export class IndexTable {
 }
 
 /** The statements that read a range of an index in both directions, from its start or after an entry. */
-type Pages = Readonly<Record<'up' | 'down', { first: StatementSync; next: StatementSync }>>;
+type Pages = Readonly<Record<'up' | 'down', { first: Statement; next: Statement }>>;
 
 function pagesOf(db: DatabaseSync, columns: string, tables: string): Pages {
-  const page = (from: string, order: string): StatementSync =>
-    db.prepare(`SELECT ${columns} FROM ${tables} WHERE ${from} ORDER BY ${order} LIMIT ? OFFSET ?`);
+  const page = (from: string, order: string): Statement =>
+    new Statement(db, `SELECT ${columns} FROM ${tables} WHERE ${from} ORDER BY ${order} LIMIT ? OFFSET ?`);
   return {
     up: {
       first: page('i.k >= ? AND i.k < ?', 'i.k, i.r'),

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { Statement } from '../statement.ts';
 import { fromBytes } from '../stored-document.ts';
 import { indexedValues, splitPath } from '../values/path-values.ts';
 import { type FieldTree, pickFields } from '../values/picked-fields.ts';
@@ -33,14 +34,14 @@ export class PartIndex {
   readonly #table: string;
   readonly #segments: string[];
   readonly #needed: FieldTree;
-  #insert: StatementSync;
-  #delete: StatementSync;
-  #last: StatementSync;
-  #documents: StatementSync;
-  #document: StatementSync;
-  #rows: StatementSync;
-  #find: StatementSync;
-  #sample: StatementSync;
+  #insert: Statement;
+  #delete: Statement;
+  #last: Statement;
+  #documents: Statement;
+  #document: Statement;
+  #rows: Statement;
+  #find: Statement;
+  #sample: Statement;
   /** The row up to which all documents are indexed. */
   #through = 0;
 
@@ -53,16 +54,18 @@ export class PartIndex {
     db.exec(
       `CREATE VIRTUAL TABLE IF NOT EXISTS ${this.#table} USING fts5(t, content='', contentless_delete=1, detail=none, tokenize=ascii)`,
     );
-    this.#insert = db.prepare(`INSERT INTO ${this.#table} (rowid, t) VALUES (?, ?)`);
-    this.#delete = db.prepare(`DELETE FROM ${this.#table} WHERE rowid = ?`);
-    this.#last = db.prepare(`SELECT rowid AS r FROM ${this.#table} ORDER BY rowid DESC LIMIT 1`);
-    this.#documents = db.prepare(`SELECT r, d FROM ${documents} WHERE r > ? ORDER BY r LIMIT ${BATCH}`);
-    this.#document = db.prepare(`SELECT r, d FROM ${documents} WHERE r = ?`);
-    this.#rows = db.prepare(`SELECT r FROM ${documents} WHERE r > ? ORDER BY r LIMIT ${BACKLOG_MAX + 1}`);
-    this.#find = db.prepare(
+    this.#insert = new Statement(db, `INSERT INTO ${this.#table} (rowid, t) VALUES (?, ?)`);
+    this.#delete = new Statement(db, `DELETE FROM ${this.#table} WHERE rowid = ?`);
+    this.#last = new Statement(db, `SELECT rowid AS r FROM ${this.#table} ORDER BY rowid DESC LIMIT 1`);
+    this.#documents = new Statement(db, `SELECT r, d FROM ${documents} WHERE r > ? ORDER BY r LIMIT ${BATCH}`);
+    this.#document = new Statement(db, `SELECT r, d FROM ${documents} WHERE r = ?`);
+    this.#rows = new Statement(db, `SELECT r FROM ${documents} WHERE r > ? ORDER BY r LIMIT ${BACKLOG_MAX + 1}`);
+    this.#find = new Statement(
+      db,
       `SELECT rowid AS r FROM ${this.#table} WHERE ${this.#table} MATCH ? AND rowid > ? AND rowid <= ? LIMIT ?`,
     );
-    this.#sample = db.prepare(
+    this.#sample = new Statement(
+      db,
       `SELECT count(*) AS n, min(r) AS r FROM (SELECT rowid AS r FROM ${this.#table} WHERE ${this.#table} MATCH ? ORDER BY rowid DESC LIMIT ${ROWS_SAMPLED})`,
     );
     this.recall();

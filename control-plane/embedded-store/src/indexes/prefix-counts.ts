@@ -1,20 +1,22 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { Statement } from '../statement.ts';
 
 /** The number of entries for each prefix of an index, updated in the transactions that change the index. */
 export class PrefixCounts {
   readonly #table: string;
-  #add: StatementSync;
-  #forget: StatementSync;
-  #read: StatementSync;
+  #add: Statement;
+  #forget: Statement;
+  #read: Statement;
 
   constructor(db: DatabaseSync, indexId: number) {
     this.#table = `counts_${indexId}`;
     db.exec(`CREATE TABLE IF NOT EXISTS ${this.#table} (k BLOB PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID`);
-    this.#add = db.prepare(
+    this.#add = new Statement(
+      db,
       `INSERT INTO ${this.#table} (k, n) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n RETURNING n`,
     );
-    this.#forget = db.prepare(`DELETE FROM ${this.#table} WHERE k = ? AND n = 0`);
-    this.#read = db.prepare(`SELECT n FROM ${this.#table} WHERE k = ?`);
+    this.#forget = new Statement(db, `DELETE FROM ${this.#table} WHERE k = ? AND n = 0`);
+    this.#read = new Statement(db, `SELECT n FROM ${this.#table} WHERE k = ?`);
   }
 
   /** Returns the new number. */

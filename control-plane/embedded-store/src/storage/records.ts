@@ -1,7 +1,8 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { IndexKey } from '../indexes/index-keys.ts';
 import type { IndexTable, StoredRow } from '../indexes/index-table.ts';
 import { duplicateKey } from '../refusals.ts';
+import { Statement } from '../statement.ts';
 import { type Fields, fromBytes } from '../stored-document.ts';
 import { fieldOf } from '../values/path-values.ts';
 import { sameValue } from '../values/value-key.ts';
@@ -17,24 +18,24 @@ export class Records {
   readonly name: string;
   readonly id: number;
   readonly indexes: IndexTable[] = [];
-  #insert: StatementSync;
-  #update: StatementSync;
-  #delete: StatementSync;
-  #page: StatementSync;
-  #get: StatementSync;
-  #total: StatementSync;
+  #insert: Statement;
+  #update: Statement;
+  #delete: Statement;
+  #page: Statement;
+  #get: Statement;
+  #total: Statement;
 
   constructor(db: DatabaseSync, id: number, name: string) {
     this.id = id;
     this.name = name;
     const table = Records.table(id);
     db.exec(`CREATE TABLE IF NOT EXISTS ${table} (r INTEGER PRIMARY KEY AUTOINCREMENT, d BLOB NOT NULL)`);
-    this.#insert = db.prepare(`INSERT INTO ${table} (d) VALUES (?)`);
-    this.#update = db.prepare(`UPDATE ${table} SET d = ? WHERE r = ?`);
-    this.#delete = db.prepare(`DELETE FROM ${table} WHERE r = ?`);
-    this.#page = db.prepare(`SELECT r, d FROM ${table} WHERE r > ? ORDER BY r LIMIT ?`);
-    this.#get = db.prepare(`SELECT r, d FROM ${table} WHERE r = ?`);
-    this.#total = db.prepare(`SELECT count(*) AS n FROM ${table}`);
+    this.#insert = new Statement(db, `INSERT INTO ${table} (d) VALUES (?)`);
+    this.#update = new Statement(db, `UPDATE ${table} SET d = ? WHERE r = ?`);
+    this.#delete = new Statement(db, `DELETE FROM ${table} WHERE r = ?`);
+    this.#page = new Statement(db, `SELECT r, d FROM ${table} WHERE r > ? ORDER BY r LIMIT ?`);
+    this.#get = new Statement(db, `SELECT r, d FROM ${table} WHERE r = ?`);
+    this.#total = new Statement(db, `SELECT count(*) AS n FROM ${table}`);
   }
 
   static table(id: number): string {
