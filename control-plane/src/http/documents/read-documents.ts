@@ -39,6 +39,9 @@ export async function readDocuments(folder = FOLDER): Promise<Documents> {
   };
 }
 
+/** Words of a search that count: each is looked for in all documents. */
+const WORDS_MAX = 12;
+
 /** Sections are found by words that begin so, or are nearly so; headings count more than texts. */
 function searchOf(documents: Document[]): Documents['search'] {
   const rows = documents.flatMap(({ name, title, sections }) =>
@@ -47,13 +50,15 @@ function searchOf(documents: Document[]): Documents['search'] {
       ...{ page: title, heading, text, code },
     })),
   );
+  // A name such as `scanning.scan.completed` or `ADSWEEP_SLOTS` is found as a whole and by its parts.
+  const wordsOf = (text: string) => text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   const index = new MiniSearch({
     fields: ['heading', 'page', 'text', 'code'],
     storeFields: ['path', 'page', 'heading', 'text'],
-    // A name such as `scanning.scan.completed` or `ADSWEEP_SLOTS` is found as a whole and by its parts.
-    tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ''),
+    tokenize: wordsOf,
     searchOptions: {
-      ...{ prefix: true, fuzzy: 0.15, combineWith: 'AND' as const },
+      // Nearly every word begins with a single letter that somebody sent.
+      ...{ prefix: (word: string) => word.length > 1, fuzzy: 0.15, combineWith: 'AND' as const },
       boost: { heading: 4, page: 2, code: 0.5 },
       // What explains comes before what lists.
       boostDocument: (id) => (LISTS.test(id) ? 0.4 : 1),
@@ -62,7 +67,7 @@ function searchOf(documents: Document[]): Documents['search'] {
   index.addAll(rows);
   return (words) =>
     index
-      .search(words)
+      .search([...new Set(wordsOf(words))].slice(0, WORDS_MAX).join(' '))
       .slice(0, RESULTS_MAX)
       .map(({ path, page, heading, text, terms }) => ({ path, page, heading, excerpt: excerptOf(text, terms) }));
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import MiniSearch from 'minisearch';
 import { renderDocument } from '../../../src/http/documents/render-document.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 
@@ -83,6 +84,14 @@ describe('the documents', () => {
     assert.match((await first('gitlab')) ?? '', /^\/docs\/guide-ci/);
     assert.match((await first('asistants')) ?? '', /^\/docs\/guide-assistants/);
     assert.equal(await first('zzzzqqqq'), undefined);
+  });
+
+  test('are searched for at most 12 words, each once, so that a stranger cannot make a search expensive', async (t) => {
+    const search = t.mock.method(MiniSearch.prototype, 'search');
+    await read(`/docs/search?q=${'s+'.repeat(100)}`);
+    await read(`/docs/search?q=${'a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+'.repeat(3)}`);
+    const sought = search.mock.calls.map((call) => String(call.arguments[0]));
+    assert.deepEqual(sought, ['s', 'a b c d e f g h i j k l']);
   });
 
   test('show what was searched for as text, whatever it is', async () => {
