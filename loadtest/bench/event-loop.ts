@@ -16,13 +16,15 @@ import { barChart, machine, median, saveResult } from './report.ts';
 import { type Filled, fillByApi, fillStore, loadScan, openFleet, startFiller } from './requests/fill-organization.ts';
 import type { Call } from './requests/fill-resources.ts';
 import { manyExits } from './requests/many-exits.ts';
+import { pagesToMeasure, toolCall, worstForms, worstMessages } from './requests/page-requests.ts';
 import { type KnownValues, requestsOf } from './requests/requests-of-route.ts';
 import { type BenchRoute, readRouteTable } from './requests/route-table.ts';
 import { worstBodies, worstCaptures } from './worst-bodies.ts';
 
 /**
  * How long requests can block a service's event loop, and how much memory they take: an organization keeps the most that it may, and every
- * operation of the route table gets its worst bodies and queries, once alone and, if it only reads, eight times at once.
+ * operation of the route table gets its worst bodies and queries, once alone and, if it only reads, eight times at once; so do the pages of the
+ * console and the tools of assistants.
  *
  *     npm run bench event-loop -- [scans of the organization] [only operations whose path contains this] [folder]
  *
@@ -48,6 +50,7 @@ type Request = {
   url: string;
   key: string;
   body?: string | Buffer<ArrayBuffer>;
+  headers?: Record<string, string>;
 };
 type Answered = { status: number; bytes: number; seconds: number };
 type Held = { surface: string; operation: string; what: string } & Answered & Hold;
@@ -63,8 +66,9 @@ const nodeApi = () => `http://127.0.0.1:${services.control.ports.node_api}`;
 const routerApi = `http://127.0.0.1:${services.router.ports.api}`;
 const control = () => services.control;
 
-async function send({ method, url, key, body }: Pick<Request, 'method' | 'url' | 'key' | 'body'>): Promise<Answered> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+type Sent = Pick<Request, 'method' | 'url' | 'key' | 'body' | 'headers'>;
+async function send({ method, url, key, body, headers: others }: Sent): Promise<Answered> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...others };
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1_000;
   try {
@@ -212,6 +216,61 @@ async function measureApi(routes: BenchRoute[], clientKey: string, known: KnownV
   }
 }
 
+/** The pages of the console that are read, each with the largest item, and its forms. */
+async function measureConsole(key: string, known: KnownValues): Promise<void> {
+  const paths = pagesToMeasure().filter(({ path }) => isMeasured(`/console${path}`));
+  if (paths.length === 0 && !isMeasured('/console')) return;
+  const origin = new URL(api()).origin;
+  const signIn = async (credential: string) => {
+    const body = new URLSearchParams({ key: credential });
+    const answer = await fetch(`${api()}/console/sign-in`, {
+      method: 'POST',
+      headers: { origin },
+      body,
+      redirect: 'manual',
+    });
+    return (answer.headers.get('set-cookie') ?? '').split(';', 1)[0]!;
+  };
+  const [cookie, operators] = [await signIn(key), await signIn(API_KEY)];
+  const request = { service: control, surface: 'console', method: 'GET', key: '' };
+  for (const { path, list } of paths) {
+    const isOperators = /^\/(fleet|organizations)/.test(path);
+    const id = list === null ? known.run_id : (await largestItem(isOperators ? API_KEY : key, list)).item?.id;
+    const url = `${api()}/console${path.replaceAll(/\{\w+\}/g, () => String(id ?? '0'))}`;
+    const headers = { cookie: isOperators ? operators : cookie };
+    for (const query of path === '/scans' || path === '/alerts' || path === '/campaigns' ? ['', '?limit=200'] : ['']) {
+      const page = { ...request, url: url + query, headers };
+      await measure(`GET /console${path}`, `as it is ${query}`, () => page);
+      await measure(`GET /console${path}`, `${AT_ONCE} at once ${query}`, () => page, { rounds: 1, atOnce: AT_ONCE });
+    }
+  }
+  const headers = { cookie, origin, 'content-type': 'application/x-www-form-urlencoded' };
+  for (const [what, body] of Object.entries(worstForms(1024 * 1024)))
+    await measure('POST /console/scans/new', what, () => ({
+      ...{ ...request, method: 'POST', url: `${api()}/console/scans/new`, headers, body },
+    }));
+}
+
+/** The tools of assistants: those that read, with the largest items and pages, and messages that are too large. */
+async function measureTools(routes: BenchRoute[], key: string, known: KnownValues): Promise<void> {
+  if (!isMeasured('/mcp')) return;
+  const headers = { accept: 'application/json, text/event-stream' };
+  const request = { service: control, surface: 'MCP', method: 'POST', url: `${api()}/mcp`, key, headers };
+  for (const [what, body] of Object.entries(worstMessages(1024 * 1024)))
+    await measure('POST /mcp', what, () => ({ ...request, body }));
+  for (const route of routes.filter(({ method }) => method === 'GET')) {
+    const isOperators = /^(organizations|fleet)\./.test(route.permission);
+    const path = await pathOf(route, isOperators ? API_KEY : key, known);
+    const query = {
+      ...('limit' in route.query.properties && { limit: 200 }),
+      ...(path.endsWith('/events') && { wait_seconds: 0 }),
+    };
+    const call = { ...request, key: isOperators ? API_KEY : key, body: toolCall(route, path, query) };
+    await measure('POST /mcp', route.path, () => call);
+    await measure('POST /mcp', `${route.path}, ${AT_ONCE} at once`, () => call, { rounds: 1, atOnce: AT_ONCE });
+  }
+}
+
 /** The bodies of the operations that send a capture, by the ends of their paths. */
 const CAPTURE_BODIES: Record<string, (capture: unknown) => Request['body']> = {
   '/complete': (capture) => JSON.stringify({ capture }),
@@ -349,6 +408,8 @@ try {
   await measureIdle();
   await measureJudgement(asClient);
   await measureApi(table.api, client.api_key, known);
+  await measureConsole(client.api_key, known);
+  await measureTools(table.api, client.api_key, known);
   await measureNodeApi(table.nodeApi);
   await measureRouter();
 } finally {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
+import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ApiInProcess } from '../http/call-routes.ts';
 import type { Permission } from '../http/caller.ts';
@@ -210,7 +211,10 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
       }
       const { route, params } = routeOf(request);
       visit.params = params;
-      return present(visit, await route.handle(visit));
+      const result = await route.handle(visit);
+      // Pages that are ready together would otherwise be written in one piece.
+      await awaitTurn();
+      return present(visit, result);
     } catch (error) {
       if (error instanceof ApiError) return refusalPage(visit, error);
       if (error instanceof ConnectionLost) throw error;

@@ -28,6 +28,9 @@ export type ApiInProcess = {
   operationOf: (method: string, path: string) => CalledOperation | null;
 };
 
+/** As long as a path with its query may be over HTTP, where the headers of a request are limited. */
+const PATH_MAX = 16 * 1024;
+
 /** The API without HTTP: the same routes, permissions, validation and errors. */
 export function callRoutes<Caller>(routes: readonly Route<Caller>[], admit: Admit<Caller>): ApiInProcess {
   // A path without parameters goes before one that would match it too.
@@ -44,6 +47,8 @@ export function callRoutes<Caller>(routes: readonly Route<Caller>[], admit: Admi
 
   return {
     async call({ method, path, body, credential, headers = {}, stream }) {
+      if (path.length > PATH_MAX)
+        throw new ApiError('request_too_large', `A path and its query may have at most ${PATH_MAX} characters.`);
       const [pathname = '', search = ''] = path.split('?', 2);
       const found = find(method, pathname);
       if (!found) throw new ApiError('not_found', 'This path does not exist.');

@@ -9,12 +9,13 @@ import type { Context, Middleware } from 'koa';
 import { ApiError } from './api-error.ts';
 import type { Caller } from './caller.ts';
 import { readJson } from './read-body.ts';
-import { type Admit, allowOnly, type RequestState } from './serve-routes.ts';
+import { type Admit, API_BODY, allowOnly, type RequestState } from './serve-routes.ts';
 
 export const MCP_PATH = '/mcp';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-const BODY = { bytes: 1024 * 1024, values: 100_000 };
+/** A message has what the body of an operation has, and some values around it. */
+const BODY = { bytes: API_BODY.bytes, values: API_BODY.values + 100 };
 /** Calls of one organization that are answered at the same time: waiting for scans holds a connection each. */
 const CALLS_MAX = 32;
 /** A comment keeps the connection open while nothing is said. */

@@ -123,6 +123,19 @@ describe('the sessions of the console', () => {
     assert.match(await groups(), /Forged/);
   });
 
+  test('an action of a form has the bounds of a request to the API: of its path, and of the values and depth of its body', async () => {
+    const cookie = await browser.signIn();
+    const token = await browser.tokenOf('/scans', cookie);
+    const path = '/api/v1/campaign-groups';
+    const act = async (form: Record<string, string>) =>
+      (await browser.post('/act', { token, method: 'POST', path, body: '{}', ...form }, cookie)).status;
+    const names = Array.from({ length: 5_000 }, (_, at) => `name${at}`).join('&');
+    assert.equal(await act({ path: `${path}?${names}` }), 413);
+    assert.equal(await act({ body: `${'['.repeat(100_000)}${']'.repeat(100_000)}` }), 422);
+    assert.equal(await act({ body: `[${'{},'.repeat(100_000)}0]` }), 422);
+    assert.equal(await act({ body: '{' }), 422);
+  });
+
   test('no page can be framed or runs a script of another place, the sign-in and errors included', async () => {
     const cookie = await browser.signIn();
     for (const [path, sent] of [

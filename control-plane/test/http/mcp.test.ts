@@ -211,6 +211,10 @@ describe('the MCP server', () => {
     assert.deepEqual(await send({ body: '[]' }), [400, 'bad_request']);
     assert.deepEqual(await send({ body: '{' }), [422, 'validation_error']);
     assert.deepEqual(await send({ body: 'x'.repeat(2_000_000) }), [413, 'request_too_large']);
+    assert.deepEqual(await send({ body: `{"params":{"arguments":{${'"a":0,'.repeat(6_000)}"a":0}}}` }), [
+      422,
+      'validation_error',
+    ]);
   });
 
   test('an organization has so many calls at once, and another one is not held up; they are free when they end', async () => {

@@ -1,4 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
+import { parseJson } from '../../http/read-body.ts';
+import { API_BODY } from '../../http/serve-routes.ts';
 import { DONE, type Done } from '../components/actions.ts';
 import { returnPath } from '../session/return-path.ts';
 import type { PageRoute, Visit } from '../visit.ts';
@@ -14,7 +16,7 @@ export const act: PageRoute = {
     const method = METHODS.find((one) => one === form.get('method'));
     const path = form.get('path') ?? '';
     if (!method || !path.startsWith('/api/v1/')) throw new ApiError('not_found', 'There is no such action.');
-    await api.send(method, path, bodyOf(visit));
+    await api.send(method, path, await bodyOf(visit));
     const back = new URL(returnPath(form.get('back'), link('')), 'http://console.invalid');
     const done = form.get('done') ?? '';
     if (Object.hasOwn(DONE, done)) back.searchParams.set('done', done as Done);
@@ -22,11 +24,8 @@ export const act: PageRoute = {
   },
 };
 
-function bodyOf({ form }: Visit): unknown {
+/** Throws as the API does for a body that has too many values or is nested too deeply. */
+async function bodyOf({ form }: Visit): Promise<unknown> {
   const sent = form.get('body');
-  try {
-    return sent === null ? undefined : JSON.parse(sent);
-  } catch {
-    throw new ApiError('not_found', 'There is no such action.');
-  }
+  return sent === null ? undefined : parseJson(Buffer.from(sent), API_BODY);
 }

@@ -1,5 +1,7 @@
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
+import { parseJson } from '../../http/read-body.ts';
+import { API_BODY } from '../../http/serve-routes.ts';
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
@@ -131,12 +133,11 @@ const readableJson = (value: unknown): string =>
   );
 
 /** The configuration in the form; what is no JSON is sent as a text, so that the API says what it expects. */
-function configOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+async function configOf(text: string): Promise<unknown> {
+  return parseJson(Buffer.from(text), API_BODY).catch((error: unknown) => {
+    if (error instanceof ApiError) return text;
+    throw error;
+  });
 }
 
 export const newRule: PageRoute = {
@@ -164,7 +165,7 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
     const rule = params.id === undefined ? null : await api.ask<Rule>(at`/custom-rules/${params.id}`);
     const own = {
       name: fields.name,
-      config: configOf(fields.config),
+      config: await configOf(fields.config),
       target: fields.target,
       ...(fields.tag_slug !== '' && { tag_slug: fields.tag_slug }),
     };
@@ -196,10 +197,12 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
 }));
 
 const TESTED_MAX = 20;
+/** Of the scans that were named: more than the API accepts, which says how many it does. */
+const SENT_MAX = 1_000;
 
 /** The scans that were named, or the latest finished ones. */
 async function scansToTest({ api }: Visit, named: string): Promise<{ id: string; words: string }[]> {
-  const ids = named.split(/[\s,]+/).filter((one) => one !== '');
+  const ids = named.split(/[\s,]+/, SENT_MAX).filter((one) => one !== '');
   if (ids.length > 0) return ids.map((id) => ({ id, words: id }));
   const { items } = await api.get<Listed<Schemas['ScanBrief']>>(at`/scans`, {
     status: 'completed,partial',
