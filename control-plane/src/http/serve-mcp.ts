@@ -4,6 +4,7 @@ import { adsweep, type Client } from '@adsweep/client/client.ts';
 import { mcpServer } from '@adsweep/client/mcp/server.ts';
 import { chosen, type Tool, toolsOf } from '@adsweep/client/mcp/tools.ts';
 import { bearerCredential } from '@adsweep/shared/service/bearer.ts';
+import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from './api-error.ts';
@@ -56,7 +57,7 @@ export function serveMcp({ apiUrl, publicUrl, admit }: McpParts): Middleware {
     try {
       const body = await readJson(context.req, BODY);
       if (Array.isArray(body)) throw new ApiError('bad_request', 'Send one message at a time.');
-      const api = adsweep({ url: apiUrl, key: bearerCredential(authorization), retries: 0 });
+      const api = adsweep({ url: apiUrl, key: bearerCredential(authorization), retries: 0, fetch: inTurns });
       const offered = choose(await readTools(api), context.query);
       await answer(context, mcpServer({ version, api, tools: offered, url: publicUrl }), body);
     } finally {
@@ -64,6 +65,15 @@ export function serveMcp({ apiUrl, publicUrl, admit }: McpParts): Middleware {
     }
   };
 }
+
+/** Answers that arrive together are parsed one after the other: a page of a list may have megabytes. */
+const inTurns: typeof fetch = async (...request) => {
+  const response = await fetch(...request);
+  if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
+  const body = await response.arrayBuffer();
+  await awaitTurn();
+  return new Response(body, response);
+};
 
 /** Counts a call of an organization; the returned function ends it. Throws 429 if too many are open. */
 function begin(calls: Map<string, number>, organizationId: string): () => void {

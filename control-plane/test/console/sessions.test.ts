@@ -136,6 +136,30 @@ describe('the sessions of the console', () => {
     assert.equal(await act({ body: '{' }), 422);
   });
 
+  test('a form with a list that no body of the API could have is refused, and what was sent does not come back many times', async () => {
+    const cookie = await browser.signIn();
+    const token = await browser.tokenOf('/scans', cookie);
+    const forms: [path: string, field: string, unit: string, others?: Record<string, string>][] = [
+      ['/scans/bulk', 'target', 'a\n'],
+      ['/scans/new', 'labels', 'a=b\n'],
+      ['/campaigns/new', 'countries', 'DE '],
+      ['/campaigns/new', 'weekly', 'Monday 8\n'],
+      ['/settings', 'contact_emails', 'a\n', { what: 'account' }],
+      ['/settings', 'labels', 'a=b\n', { what: 'labels' }],
+      ['/settings', 'redirect_uris', 'a\n', { what: 'client' }],
+      ['/policies/new', 'entries', 'tag: a\n'],
+      ['/rules/new', 'scans', 'a ', { intent: 'test', config: '{}' }],
+    ];
+    for (const [path, field, unit, others] of forms) {
+      const sent = unit.repeat(50_000);
+      const { status, text } = await browser.post(path, { token, ...others, [field]: sent }, cookie);
+      assert.deepEqual([status, text.length < 2 * sent.length], [422, true], `${path} ${field}: ${text.length}`);
+    }
+    const long = 'x'.repeat(300_000);
+    const { text } = await browser.post('/scans/new', { token, target: long, kind: 'ad_tag' }, cookie);
+    assert.ok(text.length < 2 * long.length, `${text.length}`);
+  });
+
   test('no page can be framed or runs a script of another place, the sign-in and errors included', async () => {
     const cookie = await browser.signIn();
     for (const [path, sent] of [

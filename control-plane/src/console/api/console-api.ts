@@ -21,6 +21,9 @@ export function withQuery(path: string, query: Query = {}): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
+/** Characters of a call that is shown on its page, as JSON; a longer one is no example. */
+const SHOWN_MAX = 8_000;
+
 export type ConsoleApi = ReturnType<typeof consoleApi>;
 
 /**
@@ -29,9 +32,12 @@ export type ConsoleApi = ReturnType<typeof consoleApi>;
  */
 export function consoleApi({ call }: Pick<ApiInProcess, 'call'>, credential: string, { stream, headers }: PageRequest) {
   const calls: MadeCall[] = [];
+  const shown = new Set<string>();
   const send = async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
     const made: MadeCall = { method, path, ...(body !== undefined && { body }) };
-    if (!calls.some((one) => JSON.stringify(one) === JSON.stringify(made))) calls.push(made);
+    const text = JSON.stringify(made);
+    if (text.length <= SHOWN_MAX && !shown.has(text)) calls.push(made);
+    if (text.length <= SHOWN_MAX) shown.add(text);
     return (await call({ method, path, body, credential, stream })).body as T;
   };
   return {

@@ -3,6 +3,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { durationWords } from '../../scanning/reports/words.ts';
 import { at } from '../api/console-api.ts';
+import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { areaField, button, choice, choices, hidden, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
@@ -90,17 +91,11 @@ function fieldsOfCampaign(one: Campaign): CampaignFields {
   };
 }
 
-const listOf = (text: string): string[] => text.split(/[\s,]+/).filter((one) => one !== '');
-
 /** The hours of each day in lines such as `Monday 8 20`. What is no day is sent as it is, so that the API says so. */
 function weekOf(text: string): Record<string, (number | string)[]> {
-  const lines = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
   return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...hours] = listOf(line);
+    linesIn(text).map((line) => {
+      const [name = '', ...hours] = wordsIn(line);
       const day = DAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
       return [day === -1 ? name : String(day), hours.map((hour) => numberOr(hour.replace(/:00$/, '')))];
     }),
@@ -129,10 +124,10 @@ function campaignBody(fields: CampaignFields, isNew: boolean): Record<string, un
     name: fields.name,
     ...(isNew && { campaign_type: kind }),
     [name]: target,
-    country_codes: listOf(fields.countries),
+    country_codes: wordsIn(fields.countries),
     ...((!isNew || fields.devices + fields.categories !== '') && {
-      emulator_specific_ids: listOf(fields.devices),
-      emulator_categories: listOf(fields.categories),
+      emulator_specific_ids: wordsIn(fields.devices),
+      emulator_categories: wordsIn(fields.categories),
     }),
     emulator_mode: fields.mode,
     ...(fields.group_id !== '' && { group_id: fields.group_id }),
@@ -179,7 +174,7 @@ export const saveCampaign: PageRoute[] = ['/campaigns/new', '/campaigns/{id}/edi
 
 /** The devices of the catalogue: kinds of them, or single ones. */
 function deviceCard(fields: CampaignFields, emulators: readonly Schemas['Emulator'][], problems: Problems): Html {
-  const [kinds, chosen] = [new Set(listOf(fields.categories)), new Set(listOf(fields.devices))];
+  const [kinds, chosen] = [new Set(wordsIn(fields.categories)), new Set(wordsIn(fields.devices))];
   const groups = deviceGroups(emulators);
   const kind = ({ category, group, options }: (typeof groups)[number]) =>
     choice('checkbox', {

@@ -3,6 +3,7 @@ import { type Html, html } from '../../http/pages/html.ts';
 import { parseJson } from '../../http/read-body.ts';
 import { API_BODY } from '../../http/serve-routes.ts';
 import { at } from '../api/console-api.ts';
+import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, hidden, linkButton, selectField, textField } from '../components/fields.ts';
@@ -197,12 +198,10 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
 }));
 
 const TESTED_MAX = 20;
-/** Of the scans that were named: more than the API accepts, which says how many it does. */
-const SENT_MAX = 1_000;
 
 /** The scans that were named, or the latest finished ones. */
 async function scansToTest({ api }: Visit, named: string): Promise<{ id: string; words: string }[]> {
-  const ids = named.split(/[\s,]+/, SENT_MAX).filter((one) => one !== '');
+  const ids = wordsIn(named);
   if (ids.length > 0) return ids.map((id) => ({ id, words: id }));
   const { items } = await api.get<Listed<Schemas['ScanBrief']>>(at`/scans`, {
     status: 'completed,partial',
@@ -330,7 +329,7 @@ function entryOf(line: string): Record<string, unknown> {
   const value = rest.join(':').trim();
   const [tier1 = '', tier2 = null, tier3 = null, tier4 = null] = value.split('>').map((one) => one.trim());
   const rule_type = type.trim();
-  const codes = countries.split(/[\s,]+/).filter((code) => code !== '');
+  const codes = wordsIn(countries);
   const by: Record<string, object> = {
     tag: { tag_slug: value },
     brand: { brand: value },
@@ -378,10 +377,7 @@ export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((
       description: form.get('description') ?? '',
       entries: form.get('entries') ?? '',
     };
-    const lines = fields.entries
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
+    const lines = linesIn(fields.entries);
     const set = params.id === undefined ? null : await api.ask<Set>(at`/policy-sets/${params.id}`);
     const body = { name: fields.name, description: fields.description, entries: lines.map(entryOf) };
     try {

@@ -2,6 +2,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { ORGANIZATION_PERMISSIONS } from '../../http/caller.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
+import { linesIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, choice, choices, hidden, textField } from '../components/fields.ts';
@@ -151,11 +152,7 @@ function organizationCard(
 <form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'labels')}<section class="card"><h2>Labels</h2>${areaField({ name: 'labels', label: 'Labels', rows: 6, code: true, value: isLabels ? form.get('labels') : lines, placeholder: 'team = Team', hint: html`<code>key = name</code> on each line; with <code>(auto)</code> at its end the AI model fills it in.`, problems: isLabels ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form></div>`;
 }
 
-const linesOf = (text: string | null): string[] =>
-  (text ?? '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+const linesOf = (text: string | null): string[] => linesIn(text ?? '');
 
 /** What each form of the page sends. */
 const SENDERS: Record<string, (visit: Visit) => Promise<PageResult>> = {

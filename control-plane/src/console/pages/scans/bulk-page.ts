@@ -1,6 +1,7 @@
 import { ApiError } from '../../../http/api-error.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { at, withQuery } from '../../api/console-api.ts';
+import { linesIn } from '../../api/lists-in-texts.ts';
 import type { Schemas } from '../../api/schemas.ts';
 import { areaField, button, choice, choices, selectField } from '../../components/fields.ts';
 import { NO_PROBLEMS, problemsOf } from '../../components/problems.ts';
@@ -30,10 +31,7 @@ export const bulkCreate: PageRoute = {
   handle: async (visit) => {
     const { form } = visit;
     const fields = fieldsOf(form);
-    const texts = fields.target
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
+    const texts = linesIn(fields.target);
     const isCreating = form.get('intent') === 'create';
     const lines: Line[] = [];
     for (const text of texts.slice(0, LINES_MAX)) lines.push(await tryLine(visit, fields, text, isCreating));

@@ -1,3 +1,4 @@
+import { linesIn } from '../../api/lists-in-texts.ts';
 import type { Schemas } from '../../api/schemas.ts';
 
 /** The targets of a scan, as the form names them. */
@@ -107,9 +108,6 @@ export const numberOr = (text: string): number | string => (/^-?\d+$/.test(text.
 
 /** Labels, one `key=value` on each line. */
 export function labelsOf(text: string): Record<string, string> {
-  const lines = text.split('\n').map((line) => line.trim());
-  const pairs = lines
-    .filter((line) => line !== '')
-    .map((line) => [line.split('=', 1)[0]!.trim(), line.split('=').slice(1).join('=').trim()]);
+  const pairs = linesIn(text).map((line) => [line.split('=', 1)[0]!.trim(), line.split('=').slice(1).join('=').trim()]);
   return Object.fromEntries(pairs);
 }
