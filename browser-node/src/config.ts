@@ -10,6 +10,7 @@ import {
   secretsSetting,
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
+import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
 import { type Static, Type } from 'typebox';
 import { cgroupLimits, readFile } from './machine/cgroup.ts';
 import { defaultSlots, type SlotBounds, usableMachine } from './machine/default-slots.ts';
@@ -156,6 +157,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_METRICS_PORT: portSetting(8084, 'Port of `/healthz`, `/readyz` and `/metrics`. 0: any free port.'),
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
+  ...tracingProperties,
 });
 
 export type Config = Static<typeof ConfigSchema>;

@@ -2,6 +2,7 @@ import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { type Stop, stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
+import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
 import { capturePage } from './capture/capture.ts';
 import { readConfig } from './config.ts';
 import { containFaults } from './node/contain-faults.ts';
@@ -22,8 +23,10 @@ try {
     partMs,
     () => giveBackAll(),
   );
+  const tracing = await startTracing({ name: 'browser-node', instance: config.ADSWEEP_NODE_ID }, config, logger);
   const node = await startNode(config, capturePage, logger);
-  ({ stops, giveBackAll } = node);
+  stops = [...node.stops, ...tracing];
+  giveBackAll = node.giveBackAll;
   containFaults(process, () => void node.endBrowsers(), logger);
   announceReady(logger, { metrics: node.metricsPort });
 } catch (error) {

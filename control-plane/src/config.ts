@@ -10,6 +10,7 @@ import {
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { certificateSetting, clientCaSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
+import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
 import { readAddressBlock, splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import { bucketProperties, bucketSettings } from './platform/objects/bucket-settings.ts';
@@ -299,6 +300,7 @@ export const ConfigSchema = Type.Object({
   ),
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
+  ...tracingProperties,
 });
 
 export type Config = Static<typeof ConfigSchema>;

@@ -2,15 +2,17 @@ import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
+import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
 import { startControlPlane } from './compose/start-control-plane.ts';
 import { readConfig } from './config.ts';
 
 try {
   const config = readConfig();
   const logger = createLogger('control-plane', config.ADSWEEP_LOG_LEVEL);
+  const tracing = await startTracing({ name: 'control-plane' }, config, logger);
   const plane = await startControlPlane(config, logger);
   // One part waits for balancers to notice.
-  stopOnSignal(logger, () => plane.stops, config.ADSWEEP_SHUTDOWN_DELAY_SECONDS * 1_000 + 4_000);
+  stopOnSignal(logger, () => [...plane.stops, ...tracing], config.ADSWEEP_SHUTDOWN_DELAY_SECONDS * 1_000 + 4_000);
   announceReady(logger, plane.ports);
   if (plane.storedFirstKey && config.ADSWEEP_PRINT_FIRST_KEY === 'on')
     console.log(`adsweep ready ${plane.publicUrl} key ${config.ADSWEEP_API_KEY}`);

@@ -26,6 +26,7 @@ const BENCHMARKS = {
     'the longest hold of an event loop by any operation, for an organization that keeps the most that it may',
   hostile: 'hostile pages on one node, and innocent ones between them',
   sizing: 'time, CPU, stored bytes and traffic of a scan of each kind, for the calculator',
+  tracing: 'what the spans of a scan cost, recorded and not',
   scaler: 'a simulated year under the scaler, drawn',
   growth: 'what a farm holds after each tenth of 800 scans of all kinds',
   garbage: 'bytes that each process allocates for a page scan',

@@ -9,6 +9,7 @@ import {
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { certificateSetting, clientCaSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
+import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the proxy-router. A test compares them with the table in the README. */
@@ -130,6 +131,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
+  ...tracingProperties,
 });
 
 export type Config = Static<typeof ConfigSchema>;

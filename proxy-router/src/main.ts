@@ -2,6 +2,7 @@ import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
+import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
 import { readConfig } from './config.ts';
 import { createProviders } from './providers/index.ts';
 import { startRouter } from './start-router.ts';
@@ -9,9 +10,10 @@ import { startRouter } from './start-router.ts';
 try {
   const config = readConfig();
   const logger = createLogger('proxy-router', config.ADSWEEP_LOG_LEVEL);
+  const tracing = await startTracing({ name: 'proxy-router' }, config, logger);
   const router = await startRouter(config, createProviders, logger);
   // The gateway takes up to its drain time.
-  stopOnSignal(logger, () => router.stops, config.ADSWEEP_DRAIN_SECONDS * 1000 + 4_000);
+  stopOnSignal(logger, () => [...router.stops, ...tracing], config.ADSWEEP_DRAIN_SECONDS * 1000 + 4_000);
   announceReady(logger, router.ports);
 } catch (error) {
   failStart(error);

@@ -5,6 +5,7 @@
 export const modules: [name: string, ...paths: string[]][] = [
   ['lease protocol', 'lease/**'],
   ['what services exchange', '{capture,events,scan,targeting}/**'],
+  ['tracing', 'tracing/**'],
   ['running a service', 'service/**'],
   ['requests to clients', 'egress/**'],
   ['foundations', '{ads,urls,validation,vast}/**', '*.ts'],

@@ -3,6 +3,7 @@ import { type CollectorName, combineNotes, note } from '@adsweep/shared/capture/
 import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { inSpan } from '@adsweep/shared/tracing/spans.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfVisit } from '../failures.ts';
 import type { Collect, Draft } from './collectors/collector.ts';
@@ -59,7 +60,8 @@ export async function seeVisit(
   const collectors = collectorsOf(kind, request.discovery !== undefined);
   const whileOpen = await startAll(capture, collectors.whileOpen);
   const afterwards = await startAll(capture, collectors.afterwards);
-  const visited = (await session.ending.contain(visitWith(capture))) ?? NOTHING;
+  const visiting = inSpan('navigation', request.traceparent, {}, () => visitWith(capture));
+  const visited = (await session.ending.contain(visiting)) ?? NOTHING;
   await session.ending.race(stopBusyScripts(session));
   const draft = newDraft(capture, visited);
   const noteMissing = watchLandings(capture, visited, kind === 'url');

@@ -70,7 +70,7 @@ export class AttemptContexts {
   async #open(request: ContextRequest, stop: AttemptStop): Promise<AttemptContext | NoContext> {
     const { exits, pool, metrics } = this.#parts;
     const { member, emulator, isolated } = request;
-    const answer = await exits.request(this.#exitFor(member), stop.signal);
+    const answer = await exits.request(this.#exitFor(member), stop.signal, member.traceparent);
     if (!('ticket' in answer)) {
       metrics.exits.inc({ answer: 'refusal' in answer ? answer.refusal : 'unreachable' });
       return answer;

@@ -8,6 +8,7 @@ import {
   type TicketTraffic,
   TicketTrafficSchema,
 } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { carried, inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import { Value } from 'typebox/value';
 import { hostOf } from '../config.ts';
 
@@ -40,10 +41,23 @@ export class ExitsClient {
     this.#reach = reach;
   }
 
-  /** Requests an exit. Throws only when `signal` is aborted. */
-  async request(request: ExitRequest, signal: AbortSignal): Promise<ExitAnswer> {
+  /** Requests an exit, in a span below `parent`. Throws only when `signal` is aborted. */
+  request(request: ExitRequest, signal: AbortSignal, parent?: string): Promise<ExitAnswer> {
+    const details = { kind: SpanKind.CLIENT, attributes: { 'http.request.method': 'POST', 'url.template': '/exits' } };
+    return inSpan('POST /exits', parent, details, async (span) => {
+      const answer = await this.#request(request, signal, span.traceparent);
+      if (!('ticket' in answer)) span.fail('refusal' in answer ? answer.refusal : 'unreachable');
+      return answer;
+    });
+  }
+
+  async #request(request: ExitRequest, signal: AbortSignal, traceparent: string | null): Promise<ExitAnswer> {
     try {
-      const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, signal, request);
+      const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, {
+        signal,
+        json: request,
+        headers: carried(traceparent),
+      });
       if (status === 201) return await this.#usable(Value.Parse(ExitTicketSchema, body));
       const { code, detail } = (body ?? {}) as { code?: unknown; detail?: unknown };
       const cause = `POST /exits was answered ${status}: ${String(detail).slice(0, 300)}`;
@@ -78,14 +92,16 @@ export class ExitsClient {
   }
 
   /** The status and the JSON body of the response, null without one. */
-  async #call(method: string, path: string, deadlineMs: number, signal?: AbortSignal, json?: unknown) {
-    const headers: Record<string, string> = { authorization: `Bearer ${this.#token()}` };
+  async #call(method: string, path: string, deadlineMs: number, { signal, json, headers: more }: Call = {}) {
+    const headers: Record<string, string> = { authorization: `Bearer ${this.#token()}`, ...more };
     if (json !== undefined) headers['content-type'] = 'application/json';
     const body = json === undefined ? null : JSON.stringify(json);
     const { status, text } = await fetchInTime(this.#baseUrl + path, { method, headers, body, signal }, deadlineMs);
     return { status, body: jsonOf(text) };
   }
 }
+
+type Call = { signal?: AbortSignal; json?: unknown; headers?: Record<string, string> };
 
 function jsonOf(text: string): unknown {
   try {

@@ -5,6 +5,7 @@ import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { carried, inSpan } from '@adsweep/shared/tracing/spans.ts';
 import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '../capture/session/capture-outcome.ts';
 import type { AttemptContext, AttemptContexts, ContextParts } from './attempt-contexts.ts';
 import type { AttemptStop } from './attempt-stop.ts';
@@ -95,7 +96,9 @@ async function inContext(run: Run, context: AttemptContext): Promise<Ran> {
   let isFit = false;
   const endWatch = watchLoading({ traffic, report: run.reportLoaded }, logger);
   try {
-    const capturing = capturePage({ ...member, limits: job.limits }, open, traffic, stop.signal, logger);
+    const capturing = inSpan('capture', member.traceparent, {}, (span) =>
+      capturePage({ ...member, limits: job.limits, ...carried(span.traceparent) }, open, traffic, stop.signal, logger),
+    );
     const outcome = await captureUntilStopped(capturing, stop, evidenceMs);
     // Checked before the context is closed, which ends a browser without other contexts.
     const browserFailed = open.browserEnded() || outcome.failure?.code === 'browser: TIMEOUT';

@@ -2,6 +2,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { carried, inSpan, type OpenSpan } from '@adsweep/shared/tracing/spans.ts';
 import { type CapturePage, removeFiles } from '../capture/session/capture-outcome.ts';
 import type { Sweep } from '../capture/sweep/sweep.ts';
 import { RETRY_POLICY } from '../upload/retry-call.ts';
@@ -43,7 +44,20 @@ export const memberMsOf = (parts: LeaseParts, job: CrawlJob): number =>
  * One member from its exit to its result. A deadline ends only its own attempt; whatever ends the lease ends this too. Throws when the lease
  * has ended.
  */
-export async function runMember(run: LeaseRun, member: JobMember, work: MemberWork): Promise<Reported> {
+export function runMember(run: LeaseRun, member: JobMember, work: MemberWork): Promise<Reported> {
+  const { kind, isolation } = run.lease.job;
+  const attributes = {
+    'adsweep.scan.id': member.scan_id,
+    'adsweep.attempt': member.attempt,
+    'adsweep.job.kind': kind,
+    'adsweep.job.isolation': isolation,
+  };
+  return inSpan('attempt', member.traceparent, { attributes }, (span) =>
+    runTraced(run, { ...member, ...carried(span.traceparent) }, work, span),
+  );
+}
+
+async function runTraced(run: LeaseRun, member: JobMember, work: MemberWork, span: OpenSpan): Promise<Reported> {
   const { lease, contexts, stop: leaseStop } = run;
   const parts = { ...run.parts, capturePage: work.capturePage };
   const { lease_id, token, job } = lease;
@@ -60,10 +74,16 @@ export async function runMember(run: LeaseRun, member: JobMember, work: MemberWo
     clearTimeout(deadline),
   );
   endCapture();
-  if (attempt.failure) logger.info(attempt.failure, 'an attempt failed');
+  if (attempt.failure) {
+    logger.info(attempt.failure, 'an attempt failed');
+    span.fail(attempt.failure.code);
+  }
   const endUpload = parts.metrics.uploadSeconds.startTimer();
   try {
-    const end = await reportAttempt(parts, { ...leased, list: work.list }, attempt, stop.gone, logger);
+    const end = await inSpan('upload', member.traceparent, {}, () =>
+      reportAttempt(parts, { ...leased, list: work.list }, attempt, stop.gone, logger),
+    );
+    span.add({ 'adsweep.attempt.end': end });
     if (end === 'lost') leaseStop.stop('lost');
     return end;
   } finally {

@@ -3,6 +3,7 @@ import { type EmittedEvent, inSequence } from '../platform/outbox/outbox-entry.t
 import { advance, claimChecks, type ScanChange, type ScanEvent, takeLease } from './advance.ts';
 import type { ScanInQueue, ScanLease, ScanRecord, ScanToClaim } from './scan.ts';
 import type { ScanStore } from './scan-store.ts';
+import { traceChange, traceWait } from './trace-scan.ts';
 
 /**
  * Applies `event` to `scan` as one compare-and-set, together with the `events` for clients. Returns the changed scan, or null if the event
@@ -16,7 +17,10 @@ export async function changeScan(
   events: EmittedEvent[] = [],
 ): Promise<ScanRecord | null> {
   const change = advance(scan, event, now);
-  return change && scans.apply(scan, withEvents(withStatusTime(change, scan, now), scan.event_sequence, events));
+  if (!change) return null;
+  const changed = await scans.apply(scan, withEvents(withStatusTime(change, scan, now), scan.event_sequence, events));
+  if (changed) traceChange(scan, event, changed, now);
+  return changed;
 }
 
 /**
@@ -29,7 +33,10 @@ export async function leaseScan(
   lease: ScanLease,
 ): Promise<ScanRecord | null> {
   const change = takeLease(scan, lease, lease.leased_at);
-  return change && scans.applyClaim(scan, unchanged(withStatusTime(change, scan, lease.leased_at), scan));
+  const leased =
+    change && (await scans.applyClaim(scan, unchanged(withStatusTime(change, scan, lease.leased_at), scan)));
+  if (leased) traceWait(leased, lease);
+  return leased;
 }
 
 /** The same for the event `claim_checks`, until `until`. */

@@ -1,3 +1,4 @@
+import { carried } from '@adsweep/shared/tracing/spans.ts';
 import { gatherByKey } from '../platform/gather-by-key.ts';
 import { insertAllOnce } from '../platform/insert-once.ts';
 import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../platform/outbox/outbox-source.ts';
@@ -163,10 +164,14 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     },
 
     /** The outboxes of scans. */
-    outbox: outboxSource<StoredScan>('scans', scans, ['campaign_id'], ({ _id, organization_id, campaign_id }) => ({
-      organizationId: organization_id,
-      scanId: _id,
-      campaignId: campaign_id,
-    })),
+    outbox: outboxSource<StoredScan>(
+      'scans',
+      scans,
+      ['campaign_id', 'traceparent'],
+      ({ _id, organization_id, campaign_id, traceparent }) => ({
+        ...{ organizationId: organization_id, scanId: _id, campaignId: campaign_id },
+        ...carried(traceparent),
+      }),
+    ),
   };
 }

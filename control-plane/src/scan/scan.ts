@@ -129,6 +129,8 @@ export type ScanRecord = OutboxFields & {
   retry_max_attempts: number;
   /** The amount charged when it was created, in micros. */
   price_micros: number;
+  /** The trace context of the request that created it (W3C Trace Context), or of its own trace; absent: none. */
+  traceparent?: string;
 
   status: ScanStatus;
   /** When it entered this status, and the number of earlier statuses. Absent: it is the first status, or an earlier version wrote the record. */

@@ -1,6 +1,8 @@
 import { isRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
+import { readTraceparent } from '@adsweep/shared/tracing/traceparent.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { RouterMetrics } from '../metrics.ts';
@@ -38,7 +40,11 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
     context.body = source.catalogueJson();
     context.type = 'json';
   });
-  router.post('/exits', (context) => createTicket(dependencies, context));
+  router.post('/exits', (context) => {
+    const details = { kind: SpanKind.SERVER, attributes: { 'http.request.method': 'POST', 'http.route': '/exits' } };
+    const parent = readTraceparent(context.req.headers.traceparent);
+    return inSpan('POST /exits', parent, details, () => createTicket(dependencies, context));
+  });
   router.get('/exits/:ticket_id/traffic', (context) => {
     const ticket = tickets.find(context.params.ticket_id ?? '');
     if (!ticket) throw new ApiError(404, 'not_found', 'This router knows no such ticket.');

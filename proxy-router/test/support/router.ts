@@ -118,6 +118,9 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
     ADSWEEP_DENY_ADDRESSES: '',
     ADSWEEP_METRICS_TOKEN: '',
     ADSWEEP_LOG_LEVEL: 'silent',
+    OTEL_EXPORTER_OTLP_ENDPOINT: '',
+    OTEL_EXPORTER_OTLP_HEADERS: '',
+    OTEL_TRACES_SAMPLER_ARG: '1',
     ...options.config,
   };
   const { provider = closedProvider() } = options;

@@ -13,7 +13,7 @@ export type Isolation = (typeof ISOLATIONS)[number];
 
 /**
  * One scan of a job: everything that a node needs for its attempt, whose number counts from 0. `discovery`: the scan sweeps its page for
- * ads. `ad_block`: the scan is that of an ad on its page, which is a sweep's.
+ * ads. `ad_block`: the scan is that of an ad on its page, which is a sweep's. `traceparent`: the context of the scan's trace, for the node's spans.
  */
 export const JobMemberSchema = Type.Object({
   scan_id: Type.String(),
@@ -24,6 +24,7 @@ export const JobMemberSchema = Type.Object({
   referrer: Type.Union([Type.String(), Type.Null()]),
   discovery: Type.Optional(DiscoverySchema),
   ad_block: Type.Optional(AdBlockSchema),
+  traceparent: Type.Optional(Type.String()),
 });
 export type JobMember = Static<typeof JobMemberSchema>;
 

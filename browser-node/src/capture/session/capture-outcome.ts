@@ -33,7 +33,7 @@ export type CaptureOutcome = { capture: Capture; files: CaptureFile[]; failure: 
 /** What a capture needs to know about a job's member, and its limits. */
 export type CaptureRequest = Pick<
   JobMember,
-  'scan_id' | 'target' | 'referrer' | 'emulator_id' | 'discovery' | 'ad_block'
+  'scan_id' | 'target' | 'referrer' | 'emulator_id' | 'discovery' | 'ad_block' | 'traceparent'
 > & {
   limits: Pick<JobLimits, 'tabs' | 'landings' | 'capture_bytes'>;
 };

@@ -2,6 +2,7 @@ import type { EventPayload } from '@adsweep/shared/events/event-kinds.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
+import { inSpan } from '@adsweep/shared/tracing/spans.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit, type OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { inService, isArchived, type ReadTags, type Tags, visibleTags } from '../../reference/tags/tag-definitions.ts';
@@ -106,14 +107,22 @@ export async function finishScan(
   now: Date,
   slot = OWN_SLOT,
 ): Promise<boolean> {
-  let state: State = { ...NOTHING, scan, now, slot, began: performance.now() };
-  for (const [step, run] of STEPS) {
-    const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
-    state = { ...state, ...(await run(dependencies, state)) };
-    stopTimer();
-    await pause();
-  }
-  return state.scan.status !== 'checking';
+  const attributes = { 'adsweep.scan.id': scan._id, 'adsweep.analysis.attempt': scan.checks_attempts ?? 1 };
+  // The steps that may take long.
+  const traced = new Set(['inspect', 'run_rules', ...(dependencies.model ? ['ask_model'] : [])]);
+  return inSpan('analysis', scan.traceparent, { attributes }, async (span) => {
+    let state: State = { ...NOTHING, scan, now, slot, began: performance.now() };
+    for (const [step, run] of STEPS) {
+      const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
+      const runStep = async () => run(dependencies, state);
+      const changed = await inSpan(step, traced.has(step) ? span.traceparent : null, {}, runStep);
+      state = { ...state, ...changed };
+      stopTimer();
+      await pause();
+    }
+    span.add({ 'adsweep.scan.status': state.scan.status });
+    return state.scan.status !== 'checking';
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { AD_KINDS } from '@adsweep/shared/capture/ad-block.ts';
 import type { CrawlJob, Isolation, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
+import { carried } from '@adsweep/shared/tracing/spans.ts';
 import { isolationOf } from '../../scan/isolation.ts';
 import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
@@ -78,5 +79,6 @@ export function jobMemberOf(scan: ScanRecord): JobMember {
       },
     }),
     ...(scan.ad_block && { ad_block: scan.ad_block }),
+    ...carried(scan.traceparent),
   };
 }

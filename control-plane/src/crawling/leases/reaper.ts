@@ -13,6 +13,11 @@ export type ReaperDependencies = LossDependencies & {
 };
 
 const REAP_EVERY_MS = 1_000;
+/** A step that starts this much later than planned, in ms, shows that the process was paused. */
+const LATE_MS = 1_000;
+
+/** The leases of a node that disappears end within this time, in ms, while the control plane and Redis are on time. */
+export const LOSS_NOTICED_MS = LEASE_MS + REAP_EVERY_MS + LATE_MS;
 
 export type ReaperTiming = { graceMs?: number; clock?: () => number };
 
@@ -79,9 +84,6 @@ async function endLostMember(
   const failure = { code: 'node: LOST' as const, cause, capture: null };
   return endAttempt(dependencies, scan, ref.fence, failure, now);
 }
-
-/** A step that starts this much later than planned, in ms, shows that the process was paused. */
-const LATE_MS = 1_000;
 
 /** How long the reaper waits before its first lease, the interval of its steps, and a monotonic clock; all in ms. */
 export type GracePlan = { graceMs: number; everyMs: number; clock: () => number };

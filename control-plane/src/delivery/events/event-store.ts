@@ -12,6 +12,8 @@ export type EventRecord = {
   kind: EventKind;
   payload: EventContent['payload'];
   occurred_at: Date;
+  /** The trace context of the scan; absent: it is not traced. */
+  traceparent?: string;
 };
 
 /** Spec 6: replayable for seven days, then deleted. */

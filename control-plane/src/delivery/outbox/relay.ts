@@ -1,6 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import { awaitTurn, inTurns } from '@adsweep/shared/service/time-slice.ts';
+import { inSpan } from '@adsweep/shared/tracing/spans.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { Origin, OutboxEntry, OutboxHandlers } from '../../platform/outbox/outbox-entry.ts';
 import type { ClaimedOutbox, OutboxSource } from '../../platform/outbox/outbox-source.ts';
@@ -50,7 +51,16 @@ export async function relay(
   const until = new Date(now.getTime() + CLAIM_MS);
   const steps = dependencies.sources.map(async (source) => {
     const { claimed, hasMore } = await source.claimDue(now, until, RECORDS_AT_ONCE);
-    const done = await inTurns(claimed, (one) => relayRecord(dependencies, source, one, now, retryIn));
+    const done = await inTurns(claimed, (one) => {
+      const { origin, entries } = one;
+      const attributes = {
+        'adsweep.scan.id': origin.scanId,
+        'adsweep.outbox.entries': entries.map(({ kind }) => kind),
+      };
+      return inSpan('outbox', origin.traceparent, { attributes }, () =>
+        relayRecord(dependencies, source, one, now, retryIn),
+      );
+    });
     return { entries: done.reduce((total, count) => total + count, 0), hasMore };
   });
   const ofSources = await Promise.all(steps);

@@ -1,5 +1,6 @@
 import type { GuardedPost } from '@adsweep/shared/egress/guarded-post.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { carried, inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { SecretError, type Secrets } from '../../platform/secrets.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
@@ -167,7 +168,9 @@ async function sendBatch(
         if (!mayBegin || clock().getTime() > until) return;
         const event = eventOf.get(delivery.event_id);
         const body = event && wantsEvent(endpoint, delivery) ? bodyOf(event, tags) : null;
-        const result = body ? await deliver(sender, delivery, body, signal) : await drop(parts, delivery);
+        const result = body
+          ? await deliverTraced(sender, delivery, { body, parent: event?.traceparent }, signal)
+          : await drop(parts, delivery);
         results.push(result);
         mayBegin &&= result === 'dropped' || (typeof result === 'object' && result.of.succeeded);
       }
@@ -228,11 +231,42 @@ async function drop({ deliveries, metrics }: DispatchParts, delivery: DeliveryRe
   return 'dropped';
 }
 
+/** What all deliveries of a batch are sent with; `secrets` null: they cannot be read. */
+type Sender = { parts: DispatchParts; endpoint: EndpointRecord; secrets: string[] | null };
+
+/** An event to send, and the trace context of its scan. */
+type Message = { body: EventBody; parent: string | undefined };
+
+/** Sends one delivery in the trace of its scan, whose context the request carries. */
+function deliverTraced(
+  sender: Sender,
+  delivery: DeliveryRecord,
+  { body, parent }: Message,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const attributes = {
+    'http.request.method': 'POST',
+    'adsweep.scan.id': delivery.scan_id,
+    'adsweep.endpoint.id': delivery.endpoint_id,
+    'adsweep.event.id': delivery.event_id,
+    'adsweep.event.kind': delivery.kind,
+    'http.request.resend_count': delivery.attempts,
+  };
+  return inSpan('webhook delivery', parent, { kind: SpanKind.CLIENT, attributes }, async (span) => {
+    const result = await deliver(sender, delivery, { body, ...carried(span.traceparent) }, signal);
+    if (typeof result !== 'object') return result;
+    const { status, succeeded } = result.of;
+    if (status !== null) span.add({ 'http.response.status_code': status });
+    if (!succeeded) span.fail(status === null ? 'unanswered' : String(status));
+    return result;
+  });
+}
+
 /** Sends one delivery and writes what became of it. */
 async function deliver(
-  { parts, endpoint, secrets }: { parts: DispatchParts; endpoint: EndpointRecord; secrets: string[] | null },
+  { parts, endpoint, secrets }: Sender,
   delivery: DeliveryRecord,
-  body: EventBody,
+  content: Omit<Parameters<typeof sendEvent>[2], 'id'>,
   signal?: AbortSignal,
 ): Promise<Result> {
   const { deliveries, metrics, clock = () => new Date() } = parts;
@@ -246,7 +280,7 @@ async function deliver(
   };
   let sent: Sent = { succeeded: false, retryAfterMs: null, attempt: unread };
   try {
-    const message = { id: delivery.event_id, body };
+    const message = { id: delivery.event_id, ...content };
     if (secrets)
       sent = await sendEvent(parts.post, { url: endpoint.url, secrets }, message, { now: startedAt, signal });
   } catch (cause) {

@@ -1,6 +1,7 @@
 import { EgressError } from '@adsweep/shared/egress/egress-error.ts';
 import type { GuardedPost } from '@adsweep/shared/egress/guarded-post.ts';
 import type { EventPayload } from '@adsweep/shared/events/event-kinds.ts';
+import { carried } from '@adsweep/shared/tracing/spans.ts';
 import { Webhook } from 'standardwebhooks';
 import { isArchived, type Tags } from '../../reference/tags/tag-definitions.ts';
 import type { EventRecord } from '../events/event-store.ts';
@@ -49,7 +50,7 @@ export function signedHeaders(eventId: string, body: string, secrets: string[], 
 export async function sendEvent(
   post: GuardedPost['post'],
   { url, secrets }: { url: string; secrets: string[] },
-  { id, body }: { id: string; body: EventBody },
+  { id, body, traceparent }: { id: string; body: EventBody; traceparent?: string },
   { now, signal }: { now: Date; signal?: AbortSignal | undefined },
 ): Promise<Sent> {
   const text = JSON.stringify(body);
@@ -59,7 +60,7 @@ export async function sendEvent(
     return { at: now, duration_ms, status: null, body: '', error_code: null, ...of };
   };
   try {
-    const headers = signedHeaders(id, text, secrets, now);
+    const headers = { ...signedHeaders(id, text, secrets, now), ...carried(traceparent) };
     const answer = await post({ url, headers, body: text, timeoutMs: TIMEOUT_MS, ...(signal && { signal }) });
     const { status, body: said, retryAfter } = answer;
     const succeeded = status >= 200 && status < 300;

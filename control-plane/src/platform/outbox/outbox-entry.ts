@@ -95,8 +95,8 @@ export type OutboxFields = {
   outbox_claimed_until?: Date;
 };
 
-/** The record that contains the entry; `scanId` is '' if it is not a scan. */
-export type Origin = { organizationId: string; scanId: string; campaignId: string | null };
+/** The record that contains the entry; `scanId` is '' if it is not a scan. `traceparent`: the scan's, if it is traced. */
+export type Origin = { organizationId: string; scanId: string; campaignId: string | null; traceparent?: string };
 
 /** The handlers of entries by kind. Handlers are idempotent: the record that a handler creates has the entry's id. */
 export type OutboxHandlers = { [K in OutboxKind]: (entry: OutboxEntry<K>, origin: Origin) => Promise<void> };

@@ -10,7 +10,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 import { until } from '../../../../shared/test/support/until.ts';
-import { ReaperGrace } from '../../../src/crawling/leases/reaper.ts';
+import { LOSS_NOTICED_MS, ReaperGrace } from '../../../src/crawling/leases/reaper.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import { type PrivateRedis, startRedis } from '../../support/private-redis.ts';
 import { PAGE } from '../../support/running-api.ts';
@@ -35,6 +35,10 @@ describe('the grace period of the reaper', () => {
     };
     return { time, grace, turn, untilOver };
   }
+
+  it('leaves time for the scans of a lost node to be leased again within 15 s', () => {
+    assert.ok(LOSS_NOTICED_MS < 15_000, `${LOSS_NOTICED_MS} ms`);
+  });
 
   it('lasts as long as a lease, from the first step on', () => {
     const { turn } = graceAt();

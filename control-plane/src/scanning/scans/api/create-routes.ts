@@ -1,4 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { newId } from '@adsweep/shared/ids.ts';
+import { carried, inTrace, SpanKind } from '@adsweep/shared/tracing/spans.ts';
+import { readTraceparent } from '@adsweep/shared/tracing/traceparent.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import type { StoredPerDay } from '../../../accounts/stored-per-day.ts';
@@ -77,13 +80,13 @@ function createRoute(parts: CreateRouteParts): Route<Caller> {
     errors: ERRORS,
     runsOnce: ({ query }) => query.dry_run !== true,
     refine: (request) => requestIssues(request, { field: 'country_code', value: request.body.country_code }, parts),
-    handle: async ({ caller, body, query, recordId }) => {
+    handle: async ({ caller, body, query, headers, recordId }) => {
       const { country_code, ...settings } = body satisfies ScanIn;
       const requested = { settings, countries: [country_code.toUpperCase()] };
       const order = orderOf(caller, requested, recordId);
       if (query.dry_run) return ok(await parts.creation.estimateScans(order));
       await takeForTarget(parts, caller, body);
-      const [answered] = await createGroups(parts, order);
+      const [answered] = await createGroups(parts, order, { path: '/api/v1/scans', headers });
       return created(answered);
     },
   });
@@ -105,13 +108,13 @@ function bulkRoute(parts: CreateRouteParts): Route<Caller> {
     errors: ERRORS,
     runsOnce: ({ query }) => query.dry_run !== true,
     refine: (request) => requestIssues(request, { field: 'country_codes', value: request.body.country_codes }, parts),
-    handle: async ({ caller, body, query, recordId }) => {
+    handle: async ({ caller, body, query, headers, recordId }) => {
       const { country_codes, ...settings } = body satisfies BulkScanIn;
       const requested = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
       const order = orderOf(caller, requested, recordId);
       if (query.dry_run) return ok(await parts.creation.estimateScans(order));
       await takeForTarget(parts, caller, body);
-      return created(await createGroups(parts, order));
+      return created(await createGroups(parts, order, { path: '/api/v1/scans/bulk', headers }));
     },
   });
 }
@@ -121,9 +124,19 @@ function orderOf({ organizationId }: Caller, requested: RequestedScans, recordId
   return { ...requested, organizationId, requestId: recordId ?? newId(), isRepeatable: recordId !== undefined };
 }
 
-/** Creates the scans, and presents the leader of each group. */
-async function createGroups({ creation, scans, campaignWordsOf, publicUrl }: CreateRouteParts, order: ScanOrder) {
-  const { groups } = await creation.createChecked(order);
+/** Creates the scans, in the trace of the request, and presents the leader of each group. */
+async function createGroups(
+  { creation, scans, campaignWordsOf, publicUrl }: CreateRouteParts,
+  order: ScanOrder,
+  { path, headers }: { path: string; headers: IncomingHttpHeaders },
+) {
+  const attributes = { 'http.request.method': 'POST', 'http.route': path };
+  const { groups } = await inTrace(
+    `POST ${path}`,
+    readTraceparent(headers.traceparent),
+    { kind: SpanKind.SERVER, attributes },
+    ({ traceparent }) => creation.createChecked({ ...order, ...carried(traceparent) }),
+  );
   const { campaign_id } = order.settings;
   const words = await campaignWordsOf(order.organizationId, campaign_id ? [campaign_id] : []);
   const campaign = words.get(campaign_id ?? '') ?? null;

@@ -1,5 +1,6 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { beginTrace, carried } from '@adsweep/shared/tracing/spans.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { RunReservation } from '../../../accounts/billing/reserve-checks.ts';
@@ -116,7 +117,7 @@ export function scanCreation(parts: CreateParts) {
   const createChecked: CreateScans = async (order, step = WHOLE) => {
     const { groups, request, next } = await prepare(order, step);
     const stored = new Map(
-      (await submit({ scans: await inRun(groups.flat()), request })).map((scan) => [scan._id, scan]),
+      (await submit({ scans: (await inRun(groups.flat())).map(inOwnTrace), request })).map((scan) => [scan._id, scan]),
     );
     return { groups: groups.map((group) => group.map(({ _id }) => stored.get(_id)!)), next };
   };
@@ -153,6 +154,12 @@ export function scanCreation(parts: CreateParts) {
     },
   };
 }
+
+/** A scan without a client's request, such as one of a run, begins a trace of its own. */
+const inOwnTrace = (scan: ScanRecord): ScanRecord =>
+  scan.traceparent
+    ? scan
+    : { ...scan, ...carried(beginTrace('scan created', { attributes: { 'adsweep.scan.id': scan._id } })) };
 
 const WHOLE: CreateStep = { from: 0, scans: Number.MAX_SAFE_INTEGER };
 

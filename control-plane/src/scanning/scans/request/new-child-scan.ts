@@ -1,5 +1,6 @@
 import { type AdBlock, networkOfBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { derivedId } from '@adsweep/shared/ids.ts';
+import { carried } from '@adsweep/shared/tracing/spans.ts';
 import type { ScanLease, ScanRecord } from '../../../scan/scan.ts';
 import { pendingScan } from './new-scan.ts';
 
@@ -13,7 +14,7 @@ export const childScanId = (parentId: string, { identity }: Pick<AdBlock, 'ident
  */
 export function newChildScan(parent: ScanRecord, adBlock: AdBlock, lease: ScanLease, now: Date): ScanRecord {
   const { organization_id, job_id, job_kind, country_code, emulator_id, proxy, labels, campaign_id, run_id } = parent;
-  const { target, referrer, ignore_first_n_domains, price_micros, band } = parent;
+  const { target, referrer, ignore_first_n_domains, price_micros, band, traceparent } = parent;
   const child = {
     _id: childScanId(parent._id, adBlock),
     ...{
@@ -28,6 +29,7 @@ export function newChildScan(parent: ScanRecord, adBlock: AdBlock, lease: ScanLe
     ...{ country_code, emulator_id, proxy, labels, campaign_id, run_id },
     ...{ ignore_first_n_domains, retry_max_attempts: 0, price_micros, ad_block: adBlock },
     ...(band !== undefined && { band }),
+    ...carried(traceparent),
   };
   return { ...pendingScan(child, now), ...networkOfBlock(adBlock), status: 'running', lease, started_at: now };
 }

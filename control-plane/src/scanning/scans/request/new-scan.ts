@@ -19,6 +19,8 @@ export type RequestedScans = {
   emulators?: string[];
   /** The priority class of all scans; absent: interactive for a single scan, else bulk. */
   band?: ScanRecord['band'];
+  /** The trace context of the request; absent: there is none. */
+  traceparent?: string;
 };
 
 /** The organization that requests scans, and the price of a check in micros, which is charged when a scan is created. */
@@ -59,7 +61,8 @@ export function newScans(
   const indexes = indexesOf(requested);
   const total = indexes.length;
   const isOneOfMany = countries.length * emulators.length * total > 1;
-  const own = requested.band === undefined ? {} : { band: requested.band };
+  const { band, traceparent } = requested;
+  const own = { ...(band !== undefined && { band }), ...(traceparent && { traceparent }) };
   const common = isOneOfMany ? { ...MANY, ...sharedText(requested, options), ...own } : own;
   const isShared = settings.repeat_mode === 'shared';
   return groups.map(({ name, country, emulatorId }) =>
@@ -94,7 +97,7 @@ function positionInGroup(group: string, index: number, total: number, isShared: 
 /** What distinguishes the scans of one request; `country` in upper case. */
 export type PositionInRequest = { id: string; country: string } & Pick<
   ScanRecord,
-  'band' | 'repeat' | 'target_text_id'
+  'band' | 'repeat' | 'target_text_id' | 'traceparent'
 > &
   Partial<Pick<ScanRecord, 'job_id' | 'job_kind' | 'slot'>>;
 
@@ -163,6 +166,7 @@ export type RequestedScan = Pick<
   | 'repeat'
   | 'retry_max_attempts'
   | 'price_micros'
+  | 'traceparent'
 >;
 
 /** The record of a new scan: `pending`, with its charge in its outbox. */
