@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import type { Domain } from '../domain.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller, FindCaller } from '../http/caller.ts';
 import { dayShares } from '../platform/day-shares.ts';
 import type { Origin, OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -131,6 +131,8 @@ export function accountsDomain(
     },
     { publicUrl: settings.publicUrl, allowsRegistration: settings.oauthRegistration },
   );
+  const findUncounted: FindCaller = async (credential) =>
+    (await findByKey(credential)) ?? oauth2.findCaller(credential);
   const revoked = ({ _id, key_hash }: ApiKeyRecord) => {
     findByHash.forget(key_hash);
     findById.forget(_id);
@@ -170,17 +172,16 @@ export function accountsDomain(
           readUsage: (organizationId, period) => usageByDay(ledger, organizationId, period),
           countRechecks: rechecks.count,
         }),
-        ...billingRoutes(ledger.list),
+        ...billingRoutes(ledger),
       ],
     },
     loops: { relay: () => [startReleasing({ allowances: allowance.allowances, countScans, isCreatingRun, logger })] },
     outboxHandlers,
     verbs: {
       /** The caller with an API key or an OAuth access token. */
-      findCaller: limitRequests({
-        ...limits,
-        findCaller: async (credential) => (await findByKey(credential)) ?? oauth2.findCaller(credential),
-      }),
+      findCaller: limitRequests({ ...limits, findCaller: findUncounted }),
+      /** The same, without counting the request: it is a part of one that was. */
+      findUncounted,
       /** Whether the caller's key or token is still valid; a revocation by another process takes effect within a second. */
       isStillValid: (caller: Caller) =>
         caller.token ? oauth2.isStillValid(caller.token.id) : isStillValid({ findById }, caller, new Date()),

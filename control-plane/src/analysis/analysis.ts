@@ -5,6 +5,7 @@ import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
+import type { PublicUrls } from '../scan/scan-links.ts';
 import { PicturePool } from '../scanning/artifacts/picture-pool.ts';
 import type { CampaignsDomain } from '../scanning/campaigns.ts';
 import { compareRuns } from './changes/compare-runs.ts';
@@ -29,9 +30,7 @@ import { taxonomyRoutes } from './taxonomies/routes.ts';
 import { taxonomyStore } from './taxonomies/taxonomy-store.ts';
 import { AnalysisThreads } from './threads/analysis-threads.ts';
 
-export type AnalysisSettings = {
-  /** Base URL of the links in events. */
-  publicUrl: string;
+export type AnalysisSettings = PublicUrls & {
   /** What the rules of one scan may cost together, in ms of CPU. */
   ruleBudgetMs: number;
   /** The AI model, and how many scans may wait for it at once; null: there is none. */
@@ -70,6 +69,7 @@ export function analysisDomain(
   needs: AnalysisNeeds,
   {
     publicUrl,
+    hasConsole,
     ruleBudgetMs,
     model: settings,
     ruleTests = { ruleMs: ruleBudgetMs, batchMs: RULE_BATCH_MS },
@@ -91,7 +91,7 @@ export function analysisDomain(
   const readRules = rules.visibleTo;
   const dependencies: WorkerDependencies = {
     ...{ scans, readTags, readRules, readPackedCapture, bodies, ruleBudgetMs, metrics, logger, outboxFilled },
-    ...{ findPolicy, publicUrl },
+    ...{ findPolicy, urls: { publicUrl, hasConsole } },
     compareRuns: compareRuns({
       earlierLooks: scans.earlierLooks,
       screenshotFor: screenshots(needs.openPicture, pictures, logger, COMPARED_SIZE),

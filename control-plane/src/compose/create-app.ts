@@ -7,8 +7,9 @@ import type { Domain } from '../domain.ts';
 import { LEGACY_PATHS } from '../forms/form-paths.ts';
 import { allowOrigins } from '../http/allow-origins.ts';
 import { type ApiInProcess, callRoutes } from '../http/call-routes.ts';
-import { authenticate, type Caller } from '../http/caller.ts';
+import { authenticate, type Caller, type FindCaller } from '../http/caller.ts';
 import { compress } from '../http/compress.ts';
+import { type CountedRequests, countedRequests } from '../http/counted-request.ts';
 import { deprecatePaths } from '../http/deprecate-paths.ts';
 import { serveDocuments } from '../http/documents/serve-documents.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
@@ -82,9 +83,10 @@ export type ClientSurface = { publicUrl: string; mcpUrl: string | null; consoleU
 /** The surface for clients, for readers of public reports, for assistants and for people at the console. */
 export function clientApp(surface: SurfaceParts, { publicUrl, mcpUrl, consoleUrl }: ClientSurface): Koa {
   const routes = clientRoutes(surface, publicUrl);
-  const admit = admitCallers(surface);
-  return forClients(surface, routes, true, [
-    ...(mcpUrl === null ? [] : [serveMcp({ publicUrl, apiUrl: mcpUrl, admit })]),
+  const counted = countedRequests();
+  const admit = admitCallers(surface, counted);
+  return forClients(surface, { routes, docs: true, admit }, [
+    ...(mcpUrl === null ? [] : [serveMcp({ publicUrl, apiUrl: mcpUrl, admit, counted: counted.mark })]),
     ...(consoleUrl === null
       ? []
       : [serveConsole(consoleOf(surface, callRoutes(routes, admit), { publicUrl, ownUrl: consoleUrl }))]),
@@ -105,10 +107,18 @@ function consoleOf(
 }
 
 /** What a process without the role `api` serves in its place: the probes. */
-export const probesApp = (surface: SurfaceParts): Koa => forClients(surface, [], false);
+export const probesApp = (surface: SurfaceParts): Koa => forClients(surface, { routes: [], docs: false });
 
 /** These routes, for callers with an API key. `before`: what else is served to them. */
-export function forClients(surface: SurfaceParts, routes: Route<Caller>[], docs: boolean, before: Middleware[] = []) {
+export function forClients(
+  surface: SurfaceParts,
+  {
+    routes,
+    docs,
+    admit = admitCallers(surface, countedRequests()),
+  }: Pick<AppParts<Caller>, 'routes' | 'docs'> & Partial<Pick<AppParts<Caller>, 'admit'>>,
+  before: Middleware[] = [],
+) {
   const { domains, metrics, platform, ...probes } = surface;
   return createApp<Caller>({
     before: [
@@ -118,15 +128,19 @@ export function forClients(surface: SurfaceParts, routes: Route<Caller>[], docs:
     ],
     ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },
     oauth: docs ? domains.accounts.verbs.oauthSurface : undefined,
-    admit: admitCallers(surface),
+    admit,
   });
 }
 
 /** Admits callers with an API key or an OAuth token. */
 const admitCallers =
-  ({ domains }: Pick<SurfaceParts, 'domains'>): Admit<Caller> =>
+  ({ domains }: Pick<SurfaceParts, 'domains'>, { unmark }: CountedRequests): Admit<Caller> =>
   (authorization, permission, _params, setHeaders) => {
-    const { findCaller, oauthSurface } = domains.accounts.verbs;
+    const { findCaller: findAndCount, findUncounted, oauthSurface } = domains.accounts.verbs;
+    const findCaller: FindCaller = (credential, set) => {
+      const marked = unmark(credential);
+      return marked === null ? findAndCount(credential, set) : findUncounted(marked, set);
+    };
     const { resourceMetadataUrl: metadataUrl } = oauthSurface;
     return authenticate(findCaller, authorization, permission, { metadataUrl, ...(setHeaders && { setHeaders }) });
   };

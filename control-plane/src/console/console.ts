@@ -169,6 +169,7 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
       may: (permission: Permission) => permissions.has(permission),
       token: (): Html => html`${hidden('token', formToken(session.id))}`,
       now: new Date(),
+      openSeconds: Math.max(0, Number.parseInt(String(request.headers['console-open-seconds'] ?? ''), 10) || 0),
     };
   };
 

@@ -24,7 +24,16 @@ export type Visit = {
   publicUrl: string;
   request: PageRequest;
   now: Date;
+  /** For how many seconds the page has been open whose regions its script reads again; 0: it is loaded. */
+  openSeconds: number;
 };
+
+/**
+ * Whether a page reads a part of it that rarely changes: when it is loaded, then every `every` seconds. Its script leaves regions that are
+ * missing as they are. `everySeconds`: that of the page.
+ */
+export const isDue = ({ openSeconds }: Pick<Visit, 'openSeconds'>, everySeconds: number, every: number): boolean =>
+  openSeconds % every < everySeconds;
 
 /**
  * A page. `everySeconds`: how often its regions (`data-region`) are read again by its script; `events`: the address of an event stream, after each

@@ -4,6 +4,7 @@ import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ScanRecord } from '../scan/scan.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
+import type { PublicUrls } from '../scan/scan-links.ts';
 import type { PictureOf } from '../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../scanning/scanning.ts';
 import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../scanning/scans/api/evidence.ts';
@@ -17,6 +18,7 @@ import { enrolmentRoutes } from './fleet/enrolment-routes.ts';
 import { enrolmentStore } from './fleet/enrolments.ts';
 import { fleetRoutes } from './fleet/fleet-routes.ts';
 import { fleetView, markedNodes, nodes as nodesIn, orderBroadcast } from './fleet/nodes.ts';
+import { workRoutes } from './fleet/work-routes.ts';
 import { unqueue } from './leases/close-lease.ts';
 import { startReaper } from './leases/reaper.ts';
 import { startRefill } from './leases/refill.ts';
@@ -34,9 +36,7 @@ import { decisionRoutes } from './scaler/decision-routes.ts';
 import { decisionStore } from './scaler/decision-store.ts';
 import { type ScalerSettings, startScaler } from './scaler/run-scaler.ts';
 
-export type CrawlingSettings = {
-  /** How clients reach the API, without a final slash. */
-  publicUrl: string;
+export type CrawlingSettings = PublicUrls & {
   /** Join tokens of nodes, separated by commas. */
   joinTokens: string;
   leaseSecret: string;
@@ -61,7 +61,15 @@ export type CrawlingDomain = ReturnType<typeof crawlingDomain>;
 export function crawlingDomain(
   { store, disk, redis, wake, broadcast, metrics, closing, logger }: Platform,
   { scans, artifacts, reserve, leaseCapOf }: CrawlingNeeds,
-  { publicUrl, joinTokens, leaseSecret, shards, scaler = null, retention = KEEP_FOR_EVER }: CrawlingSettings,
+  {
+    publicUrl,
+    hasConsole,
+    joinTokens,
+    leaseSecret,
+    shards,
+    scaler = null,
+    retention = KEEP_FOR_EVER,
+  }: CrawlingSettings,
 ) {
   const [captures, decisions] = [captureStore(store), decisionStore(store)];
   const [bodies, readCapture] = [bodyStore(artifacts), captureReader(captures)];
@@ -97,7 +105,7 @@ export function crawlingDomain(
       redis,
       metrics,
       logger,
-      publicUrl,
+      urls: { publicUrl, hasConsole },
       leaseSecret,
       outboxFilled,
       accepted,
@@ -131,6 +139,7 @@ export function crawlingDomain(
       api: [
         ...fleetRoutes(fleetVerbs),
         ...enrolmentRoutes(enrolmentVerbs),
+        ...workRoutes({ readOrganizations: queue.byOrganization, scans }),
         ...decisionRoutes(decisions),
         ...planRoutes(),
       ],

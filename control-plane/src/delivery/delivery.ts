@@ -90,7 +90,7 @@ export function deliveryDomain(
     routes: {
       api: [
         ...alertRoutes({ ...needs, alerts, outboxFilled }),
-        ...eventRoutes({ events, readTags: needs.readTags }),
+        ...eventRoutes({ events, endpoints, deliveries, readTags: needs.readTags }),
         ...endpointRoutes(endpointParts),
         ...deliveryRoutes(deliveryParts),
         ...notified.routes,

@@ -34,6 +34,10 @@ export function momentsOf({ date_from, date_to, timezone = 'UTC' }: DayRange): {
   };
 }
 
+/** Whether a moment is in a period, whose end is exclusive; null: it has no bounds. */
+export const isWithin = (at: Date, period: { $gte?: Date; $lt?: Date } | null): boolean =>
+  (!period?.$gte || at >= period.$gte) && (!period?.$lt || at < period.$lt);
+
 function dayAfter(date: string): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
 }

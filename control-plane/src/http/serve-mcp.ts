@@ -27,13 +27,15 @@ export type McpParts = {
   apiUrl: string;
   publicUrl: string;
   admit: Admit<Caller>;
+  /** The credential that its calls of the API are sent with, which the rate limit does not count again. */
+  counted: (credential: string) => string;
 };
 
 /**
  * Serves MCP by streamable HTTP, without sessions: each request has its own credential, and any replica answers it. What a client waits for is told
  * in the response of its request, and ends with its connection.
  */
-export function serveMcp({ apiUrl, publicUrl, admit }: McpParts): Middleware {
+export function serveMcp({ apiUrl, publicUrl, admit, counted }: McpParts): Middleware {
   const calls = new Map<string, number>();
   let tools: Promise<Tool[]> | null = null;
   const readTools = async (api: Client): Promise<Tool[]> => {
@@ -57,7 +59,7 @@ export function serveMcp({ apiUrl, publicUrl, admit }: McpParts): Middleware {
     try {
       const body = await readJson(context.req, BODY);
       if (Array.isArray(body)) throw new ApiError('bad_request', 'Send one message at a time.');
-      const api = adsweep({ url: apiUrl, key: bearerCredential(authorization), retries: 0, fetch: inTurns });
+      const api = adsweep({ url: apiUrl, key: counted(bearerCredential(authorization)), retries: 0, fetch: inTurns });
       const offered = choose(await readTools(api), context.query);
       await answer(context, mcpServer({ version, api, tools: offered, url: publicUrl }), body);
     } finally {

@@ -6,7 +6,16 @@ import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
 import type { Look, LookChange } from './look.ts';
-import type { CaptureSummary, Classification, FoundAds, ScanLease, ScanRecord, ScanTag, ScanToClaim } from './scan.ts';
+import type {
+  CaptureSummary,
+  Classification,
+  FoundAds,
+  ScanLease,
+  ScanRecord,
+  ScanTag,
+  ScanToClaim,
+  SkippedRules,
+} from './scan.ts';
 import { withExtractedLabels } from './sent-labels.ts';
 import { usageKindOf } from './usage-kind.ts';
 
@@ -44,6 +53,8 @@ export type ScanEvent =
       networkHost: string;
       complete: boolean;
       error: string;
+      /** Absent: none. */
+      rulesOutOfBudget?: SkippedRules;
       /** What a scan of a run showed, and what differs from the last run. */
       compared?: { look: Look; changes: LookChange[] };
       /** What the scan violates of the policy set of its campaign; absent: nothing. */
@@ -128,6 +139,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
           status: event.complete ? 'completed' : 'partial',
           error: event.error,
           tags: event.tags,
+          ...rulesOutOfBudget(scan, event.rulesOutOfBudget),
           ...(scan.tags_before_recheck && { tags_before_recheck: [] }),
           ...event.compared,
           classification: event.classification,
@@ -140,6 +152,11 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         event.alerts ? [event.alerts] : [],
       );
   }
+}
+
+/** The field of the rules without a result: also written where a recheck had enough time for those of the analysis before. */
+function rulesOutOfBudget(scan: ScanRecord, now: SkippedRules = { total: 0, rules: [] }): Partial<ScanRecord> {
+  return now.total > 0 || scan.rules_out_of_budget ? { rules_out_of_budget: now } : {};
 }
 
 /**

@@ -17,6 +17,13 @@ export type JudgedScan = Pick<ScanRecord, '_id' | 'country_code' | 'classificati
 };
 export type JudgedQuestion = { since: Date; campaigns: string[] | null; after: CursorPosition | null; limit: number };
 
+/** The exit of a scan that has ended, and the country that was asked for. */
+export type UsedExit = Pick<ScanRecord, '_id' | 'organization_id' | 'country_code' | 'error'> & {
+  exit: NonNullable<ScanRecord['exit']>;
+  completed_at: Date;
+};
+const USED_EXIT = { organization_id: 1, country_code: 1, error: 1, exit: 1, completed_at: 1 } as const;
+
 const JUDGED = { country_code: 1, classification: 1, created_at: 1, 'tags.tag_slug': 1 };
 const ENDED = { organization_id: 1, completed_at: 1, status: 1 };
 /** The states of a scan during a recheck. */
@@ -91,6 +98,17 @@ export function endedScans(scans: Collection<StoredScan>) {
     /** Scans that ended between `from` and `until` and still have their evidence, the earliest first. */
     async endedWithEvidence(from: Date, until: Date, limit: number): Promise<EndedScan[]> {
       return findEnded({ completed_at: { $gte: from, $lte: until }, evidence_removed_at: { $exists: false } }, limit);
+    },
+
+    /** Of all organizations, the newest `limit` scans that ended since a time, as far as they used an exit: the last first. */
+    async usedExits(since: Date, limit: number): Promise<UsedExit[]> {
+      const found = await scans
+        .find({ completed_at: { $gte: since } })
+        .sort({ completed_at: -1 })
+        .limit(limit)
+        .project<Omit<UsedExit, 'exit'> & Pick<ScanRecord, 'exit'>>(USED_EXIT)
+        .toArray();
+      return found.flatMap((scan) => (scan.exit ? [{ ...scan, exit: scan.exit }] : []));
     },
 
     /** Records that a scan's capture and images were removed. */

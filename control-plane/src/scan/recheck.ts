@@ -47,6 +47,20 @@ export async function recheckScans(
   return queued;
 }
 
+/** Queues one scan in the same way; false if it is not finished, is being rechecked, or has no evidence any more. */
+export async function recheckScan(
+  { scans, analysisWaiting, outboxFilled }: { scans: Pick<ScanStore, 'apply'> } & Omit<RecheckParts, 'scans'>,
+  scan: ScanRecord,
+  id: string,
+): Promise<boolean> {
+  const isQueued = await queue(scans, scan, id);
+  if (isQueued) {
+    analysisWaiting();
+    outboxFilled();
+  }
+  return isQueued;
+}
+
 async function queue(scans: Pick<ScanStore, 'apply'>, scan: ScanRecord, id: string): Promise<boolean> {
   if (scan.recheck?.id === id) return true;
   return (await changeScan(scans, scan, { type: 'recheck', id }, new Date())) !== null;

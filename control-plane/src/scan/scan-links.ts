@@ -1,6 +1,9 @@
-/** Absolute URLs of a scan's resources; `publicUrl` is the base URL that clients use, without a trailing slash. */
-export function scanLinks(publicUrl: string, scan: { _id: string; report_token: string }) {
-  const report = `${publicUrl}/r/${scan.report_token}`;
+/** Where clients find this deployment: its base URL without a trailing slash, and whether it has pages for people at `/console`. */
+export type PublicUrls = { publicUrl: string; hasConsole: boolean };
+
+/** Absolute URLs of a scan's resources. */
+export function scanLinks({ publicUrl, hasConsole }: PublicUrls, scan: { _id: string; report_token: string }) {
+  const publicReport = `${publicUrl}/r/${scan.report_token}`;
   return {
     screenshot: `${publicUrl}/api/v1/scans/${scan._id}/screenshot`,
     creativeScreenshot: `${publicUrl}/api/v1/scans/${scan._id}/creative-screenshot`,
@@ -8,8 +11,8 @@ export function scanLinks(publicUrl: string, scan: { _id: string; report_token: 
     vastXml: `${publicUrl}/api/v1/scans/${scan._id}/vast-xml`,
     creativeHtml: `${publicUrl}/api/v1/scans/${scan._id}/creative-html`,
     landingScreenshot: (ord: number) => `${publicUrl}/api/v1/scans/${scan._id}/landings/${ord}/screenshot`,
-    /** Equal to the public report, because there is no console yet. */
-    report,
-    publicReport: report,
+    /** The page of the scan for those who may sign in; without a console the public report. */
+    report: hasConsole ? `${publicUrl}/console/scans/${scan._id}` : publicReport,
+    publicReport,
   };
 }

@@ -1,3 +1,4 @@
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { CursorPosition } from '../http/page.ts';
 import { serializeByKey } from '../platform/serialize-by-key.ts';
@@ -27,6 +28,11 @@ const CHANGED = { _id: 1, run_id: 1, country_code: 1, emulator_id: 1, changes: 1
 
 /** Scans that are looked at to find those of the last run: the repeats of a run are 20 at most, a day's posted scans are more. */
 const LOOKS_MAX = 200;
+
+/** The states between waiting and the end. */
+const RUNNING: ScanStatus[] = ['running', 'crawled', 'checking', 'rechecking'];
+/** Ended scans that are counted by their states. */
+const ENDED_MAX = 1_000;
 
 const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
@@ -116,6 +122,27 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
       const page = scans.find(where, { maxTimeMS }).sort(NEWEST).skip(skip).limit(limit).project<ChangedScan>(CHANGED);
       const [rows, total] = await Promise.all([page.toArray(), scans.countDocuments(where, { maxTimeMS })]);
       return { rows, total };
+    },
+
+    /** How many of the organization's scans wait, run, and have ended since a time: of the last, the newest {@link ENDED_MAX} count. */
+    async countByState(organization_id: string, since: Date) {
+      const inStatus = (status: ScanStatus) => scans.countDocuments({ organization_id, status }, { maxTimeMS });
+      const [waiting, ended, ...running] = await Promise.all([
+        inStatus('pending'),
+        scans
+          .find({ organization_id, completed_at: { $gte: since } }, { maxTimeMS })
+          .sort({ completed_at: -1, _id: -1 })
+          .limit(ENDED_MAX)
+          .project<Pick<ScanRecord, 'status'>>({ status: 1 })
+          .toArray(),
+        ...RUNNING.map(inStatus),
+      ]);
+      const endedAs = (status: ScanStatus) => ended.filter((one) => one.status === status).length;
+      return {
+        waiting,
+        running: running.reduce((sum, count) => sum + count, 0),
+        ended: { completed: endedAs('completed'), partial: endedAs('partial'), failed: endedAs('failed') },
+      };
     },
 
     /** Counts the organization's scans with a tag. */

@@ -49,6 +49,9 @@ export type TagMatch = {
   elapsed_ms: number;
 };
 
+/** Rules without a result: how many, and the first of them. */
+export type SkippedRules = { total: number; rules: { rule_id: string; rule_name: string; rule_type: string }[] };
+
 /** A path in a category tree, broadest first; the deeper tiers may be null. */
 export type Tiers = { tier1: string; tier2: string | null; tier3: string | null; tier4: string | null };
 
@@ -151,6 +154,8 @@ export type ScanRecord = OutboxFields & {
   network_host: string;
   classification: Classification | null;
   tags: ScanTag[];
+  /** Rules that found nothing before the time for rules was spent, and had not searched everything. Absent: none. */
+  rules_out_of_budget?: SkippedRules;
 
   created_at: Date;
   /** When it may be leased: `created_at`, or later while a retry waits. */

@@ -4,6 +4,7 @@ import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { CancelParts } from '../scan/cancel.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
+import type { PublicUrls } from '../scan/scan-links.ts';
 import { type FindUnknownDestinations, INHERITED } from './campaigns/alert-routing.ts';
 import { campaignStore } from './campaigns/campaign-store.ts';
 import { findCampaigns } from './campaigns/find-campaigns.ts';
@@ -31,8 +32,8 @@ export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations 
   Pick<CancelParts, 'unqueue'> &
   Pick<CampaignParts, 'hasPolicySet' | 'defaultPolicySet'>;
 
-/** `addresses`: the addresses that targets and referrers may have. `publicUrl`: how clients reach the API, without a final slash. */
-export type CampaignsSettings = { addresses: AddressPolicy; publicUrl: string };
+/** `addresses`: the addresses that targets and referrers may have. */
+export type CampaignsSettings = PublicUrls & { addresses: AddressPolicy };
 
 export type CampaignsDomain = ReturnType<typeof campaignsDomain>;
 
@@ -40,7 +41,7 @@ export type CampaignsDomain = ReturnType<typeof campaignsDomain>;
 export function campaignsDomain(
   { store, wake, metrics, logger }: Pick<Platform, 'store' | 'wake' | 'metrics' | 'logger'>,
   needs: CampaignsNeeds,
-  { addresses, publicUrl }: CampaignsSettings,
+  { addresses, publicUrl, hasConsole }: CampaignsSettings,
 ) {
   const { findIssues, scans, findUnknownDestinations, hasPolicySet, defaultPolicySet } = needs;
   const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
@@ -72,7 +73,7 @@ export function campaignsDomain(
           defaultPolicySet,
         }),
         ...changesRoutes({ findCampaign: (...campaign) => campaigns.find(...campaign), scans }),
-        ...runRoutes({ runs, campaigns, scans, cancel, startRun: start, publicUrl }),
+        ...runRoutes({ runs, campaigns, scans, cancel, startRun: start, urls: { publicUrl, hasConsole } }),
       ],
     },
     loops: { scheduler: () => [startFiring(firing), startCreatingScansOfRuns(creating, wake.signal('runs'))] },

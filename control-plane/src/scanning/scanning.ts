@@ -5,6 +5,7 @@ import type { Platform } from '../platform/platform.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
 import type { ScanRecord } from '../scan/scan.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
+import type { PublicUrls } from '../scan/scan-links.ts';
 import type { FoundFile, PictureOf } from './artifacts/artifact.ts';
 import { artifactStore } from './artifacts/artifact-store.ts';
 import { messagePicture } from './artifacts/message-picture.ts';
@@ -36,11 +37,7 @@ export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
     campaignsInGroup: (organizationId: string, groupId: string) => Promise<string[]>;
   };
 
-export type ScanningSettings = {
-  /** How clients reach the API, without a final slash. */
-  publicUrl: string;
-  /** Whether there are pages for people at `/console`. */
-  hasConsole: boolean;
+export type ScanningSettings = PublicUrls & {
   /** The addresses that targets and referrers may have. */
   addresses: AddressPolicy;
   /** The data folder, to which a start with the demo writes the path of its report. */
@@ -66,7 +63,7 @@ export function scanningDomain(
   });
   const scanParts = {
     ...needs,
-    ...{ creation, publicUrl, closing, outboxFilled, log: logger },
+    ...{ creation, urls: { publicUrl, hasConsole }, closing, outboxFilled, log: logger },
     readEvidence: evidenceOf,
     analysisWaiting: () => wake.announce('checks'),
   };

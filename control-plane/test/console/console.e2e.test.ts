@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { chromiumOfRun } from '../../../browser-node/test/support/chromium-of-run.ts';
 import { nodes } from '../../src/crawling/fleet/nodes.ts';
 import { type ConsoleWorld, consoleWorld, hostileWords, OPERATOR_PAGES, pagesOf } from '../support/console-world.ts';
+import { faultsOf } from '../support/page-faults.ts';
 import { KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const ORIGIN = 'http://adsweep.example';
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describe('the console in a browser', () => {
   let api: RunningApi;
@@ -44,42 +42,6 @@ describe('the console in a browser', () => {
     await page.getByRole('heading', { name: 'Now' }).waitFor();
     await page.close();
     return context;
-  };
-
-  /** What axe finds, boxes that are wider than the window, and how far the page has shifted since it was loaded. */
-  const faultsOf = async (page: Page): Promise<unknown[]> => {
-    await page.evaluate(AXE);
-    return page.evaluate(async () => {
-      // @ts-expect-error axe is a global of the page
-      const { violations } = await axe.run();
-      const found = violations.map(
-        ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`,
-      );
-      const wider = document.documentElement.scrollWidth - innerWidth;
-      // What scrolls or clips by itself may have more inside.
-      const isClipped = (element: Element): boolean => {
-        for (let one: Element | null = element.parentElement; one; one = one.parentElement)
-          if (getComputedStyle(one).overflowX !== 'visible') return true;
-        return false;
-      };
-      const outside = [...document.querySelectorAll('main *')].filter((element) => {
-        const { right, width } = element.getBoundingClientRect();
-        return width > 0 && right > innerWidth + 1 && !isClipped(element);
-      });
-      const shifts = await new Promise<number>((resolve) => {
-        let sum = 0;
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
-        }).observe({ type: 'layout-shift', buffered: true });
-        setTimeout(() => resolve(sum), 50);
-      });
-      return [
-        ...found,
-        ...(wider > 0 ? [`${wider} px wider`] : []),
-        ...outside.slice(0, 3).map((element) => `outside: ${element.outerHTML.slice(0, 120)}`),
-        ...(shifts > 0.01 ? [`shifted by ${shifts}`] : []),
-      ];
-    });
   };
 
   for (const [width, colorScheme] of [

@@ -57,6 +57,8 @@ describe('a data folder of version 0', () => {
       ADSWEEP_HTTP_PORT: '0',
       ADSWEEP_NODE_API_PORT: '0',
       ADSWEEP_PUBLIC_URL: 'https://adsweep.example',
+      // The responses are of a version that had none.
+      ADSWEEP_CONSOLE: 'off',
       ADSWEEP_DATA_DIR: folder,
       ADSWEEP_NODE_TOKEN: 'a-node-token-that-is-long-enough',
       ADSWEEP_LEASE_SECRET: 'a-lease-secret-that-is-long-enough',

@@ -53,6 +53,18 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.equal((await api.get(`/api/v1/scans/${taken!._id}`)).body.status, 'rechecking');
   });
 
+  it('§4.2.25 rechecks one finished scan, once, and no scan of another organization', async () => {
+    const [one, other, failed] = [await store(0), await store(1), await store(2, { status: 'failed' })];
+    const theirs = await store(3, { organization_id: ORGANIZATIONS.theirs });
+    const path = ({ _id }: ScanRecord) => `/api/v1/scans/${_id}/recheck`;
+    assert.deepEqual((await api.post(path(one))).body, { queued_count: 1 });
+    assert.deepEqual((await api.post(path(one))).body, { queued_count: 0 });
+    assert.deepEqual((await api.post(path(failed))).body, { queued_count: 0 });
+    assert.equal((await api.post(path(theirs))).status, 404);
+    assert.equal((await api.post(path(other), undefined, { key: await api.keyThatMay('scans.read') })).status, 403);
+    assert.deepEqual(await statuses(), ['rechecking', 'completed', 'failed', 'completed']);
+  });
+
   it('§4.2.22 rechecks the scans that completed in the last hours', async () => {
     const now = Date.now();
     await store(-25, {}, now);

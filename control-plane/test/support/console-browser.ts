@@ -19,7 +19,7 @@ export function consoleBrowser(api: Pick<RunningApi, 'port'>) {
     const to = answer.headers.get('location');
     return { status: answer.status, headers: answer.headers, text: await answer.text(), to, setCookie };
   };
-  const get = (path: string, cookie = '') => send('GET', path, { cookie });
+  const get = (path: string, cookie = '', headers = {}) => send('GET', path, { cookie, headers });
   const post = (path: string, form: Record<string, string>, cookie = '', headers = {}) =>
     send('POST', path, { form, cookie, headers });
 

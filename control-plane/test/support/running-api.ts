@@ -71,7 +71,7 @@ export async function runningApi({ catalogue = CATALOGUE, ...options }: ApiOptio
     /** Serves other routes on a port of their own, for the same callers. */
     async serve(routes: Route<Caller>[]) {
       const other = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
-      other.serve(forClients(surface, routes, false).callback());
+      other.serve(forClients(surface, { routes, docs: false }).callback());
       return { call: callsTo(other.port), stop: () => other.close(0) };
     },
 

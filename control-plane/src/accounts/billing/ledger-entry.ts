@@ -87,16 +87,23 @@ function usageAfter(usage: LedgerEntry['usage'], { target_kind, type, amount_mic
 /** The charged check: target kind (absent in entries of earlier versions) and time of the charge. */
 export type BookedCheck = { targetKind?: UsageKind | undefined; chargedAt: Date };
 
+/** What is booked of a scan: its charge, and the refund of it. */
+export const SCAN_POSTINGS = ['charge', 'refund'] as const;
+type ScanPosting = (typeof SCAN_POSTINGS)[number];
+
+/** The id of the ledger entry of a scan. */
+export const postingIdOf = (kind: ScanPosting, scanId: string): string => `${kind}:${scanId}`;
+
 /** The charge or refund of a scan. `amountMicros`: the price of the check, 0 or more. */
 export function scanPosting(
-  kind: 'charge' | 'refund',
+  kind: ScanPosting,
   of: { organizationId: string; scanId: string },
   amountMicros: number,
   at: Date,
   { targetKind, chargedAt }: BookedCheck = { chargedAt: at },
 ): LedgerPosting {
   return {
-    _id: `${kind}:${of.scanId}`,
+    _id: postingIdOf(kind, of.scanId),
     organization_id: of.organizationId,
     type: kind === 'charge' ? 'usage_charge' : 'refund',
     // 0 - amount instead of -amount: -0 for a free check would be stored as such.

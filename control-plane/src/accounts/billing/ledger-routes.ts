@@ -1,13 +1,10 @@
 import { Type } from 'typebox';
-import { type DayRange, dayRangeIssues, momentsOf } from '../../http/calendar-days.ts';
+import { type DayRange, dayRangeIssues, isWithin, momentsOf } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { orNull, type Route } from '../../http/route.ts';
 import { LEDGER_TYPES, type LedgerEntry } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
-
-/** Reads a page of an organization's ledger, newest first, and the number of matches. */
-export type ReadLedger = LedgerStore['list'];
 
 const TextOrNull = orNull(Type.String());
 
@@ -30,7 +27,7 @@ export const LedgerSchema = Type.Object(
 );
 
 /** The organization's ledger (spec 2.8, 4.5). */
-export function billingRoutes(readLedger: ReadLedger): Route<Caller>[] {
+export function billingRoutes(store: Pick<LedgerStore, 'list' | 'ofScan'>): Route<Caller>[] {
   const ledger = resource<LedgerEntry>({
     group: 'Billing',
     path: '/api/v1/billing/history',
@@ -45,15 +42,22 @@ export function billingRoutes(readLedger: ReadLedger): Route<Caller>[] {
       summary: 'Ledger',
       description: 'Charges and refunds, newest first, each with the balance after it.',
       query: {
+        scan_id: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 100, description: 'The charge of this scan, and its refund.' }),
+        ),
         date_from: Type.Optional(Type.String({ format: 'date', description: 'First day, UTC.' })),
         date_to: Type.Optional(Type.String({ format: 'date', description: 'Last day, UTC.' })),
         type: Type.Optional(Type.Array(Type.Enum(LEDGER_TYPES), { maxItems: 20, description: 'Repeatable.' })),
       },
       reply: 'A page of entries.',
       refine: ({ query }) => dayRangeIssues(query as DayRange),
-      rows: ({ organizationId, query }, { skip, limit }) => {
-        const filter = { types: query.type ?? null, created: momentsOf(query as DayRange) };
-        return readLedger(organizationId, filter, skip, limit);
+      rows: async ({ organizationId, query }, { skip, limit }) => {
+        const [types, created] = [query.type ?? null, momentsOf(query as DayRange)];
+        if (query.scan_id === undefined) return store.list(organizationId, { types, created }, skip, limit);
+        const rows = (await store.ofScan(organizationId, query.scan_id)).filter(
+          ({ type, created_at }) => (types === null || types.includes(type)) && isWithin(created_at, created),
+        );
+        return { rows: rows.slice(skip, skip + limit), total: rows.length };
       },
     }),
   ];

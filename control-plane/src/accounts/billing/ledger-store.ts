@@ -1,7 +1,15 @@
 import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
-import { entryAfter, LEDGER_TYPES, type LedgerEntry, type LedgerPosting, type LedgerType } from './ledger-entry.ts';
+import {
+  entryAfter,
+  LEDGER_TYPES,
+  type LedgerEntry,
+  type LedgerPosting,
+  type LedgerType,
+  postingIdOf,
+  SCAN_POSTINGS,
+} from './ledger-entry.ts';
 
 const ALL_BUT_CHARGES = LEDGER_TYPES.filter((type) => type !== 'usage_charge');
 
@@ -121,6 +129,13 @@ export function ledgerStore(store: Store) {
     /** An entry of the organization, or null. */
     find: (organization_id: string, _id: string): Promise<LedgerEntry | null> =>
       entries.findOne({ _id, organization_id }),
+
+    /** The charge and the refund of a scan, as far as they are booked, newest first. */
+    async ofScan(organization_id: string, scanId: string): Promise<LedgerEntry[]> {
+      const ids = SCAN_POSTINGS.map((kind) => postingIdOf(kind, scanId));
+      const found = await entries.find({ _id: { $in: ids }, organization_id }).toArray();
+      return found.sort((one, other) => other.sequence - one.sequence);
+    },
 
     /** The newest entry that was booked before `before`, or null. */
     newestBefore: (organizationId: string, before: Date) => newest(organizationId, before),

@@ -1,10 +1,10 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import { momentsOf, orderIssues } from '../../http/calendar-days.ts';
+import { isWithin, momentsOf, orderIssues } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { ok, type Route, route } from '../../http/route.ts';
-import type { LedgerEntry } from './ledger-entry.ts';
+import { type LedgerEntry, postingIdOf } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
 export type UsageRowParts = { ledger: Pick<LedgerStore, 'list' | 'find'> };
@@ -64,7 +64,7 @@ export function usageRowsRoute({ ledger }: UsageRowParts): Route<Caller> {
         const { rows, total } = await ledger.list(organizationId, { types: ['usage_charge'], created }, skip, limit);
         return ok(presentPage(rows.map(presentUsage), total, query));
       }
-      const entry = await ledger.find(organizationId, `charge:${query.scan_id}`);
+      const entry = await ledger.find(organizationId, postingIdOf('charge', query.scan_id));
       const rows = entry && isWithin(entry.created_at, created) ? [presentUsage(entry)] : [];
       return ok(presentPage(rows.slice(skip, skip + limit), rows.length, query));
     },
@@ -85,9 +85,6 @@ function boundIssues(bounds: Bounds): Issue[] {
   const { $gte, $lt } = periodOf(bounds) ?? {};
   return $gte && $lt && $gte > $lt ? orderIssues('date', bounds.date_from, bounds.date_to) : [];
 }
-
-const isWithin = (at: Date, period: { $gte?: Date; $lt?: Date } | null): boolean =>
-  (!period?.$gte || at >= period.$gte) && (!period?.$lt || at < period.$lt);
 
 function presentUsage(entry: LedgerEntry) {
   return {

@@ -9,7 +9,8 @@ import { inService, isArchived, type ReadTags, type Tags, visibleTags } from '..
 import { changeScan } from '../../scan/change-scan.ts';
 import { eventPayload } from '../../scan/event-payload.ts';
 import { measureEnd } from '../../scan/measure-end.ts';
-import type { Classification, ScanRecord, ScanTag } from '../../scan/scan.ts';
+import type { Classification, ScanRecord, ScanTag, SkippedRules } from '../../scan/scan.ts';
+import type { PublicUrls } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { withExtractedLabels } from '../../scan/sent-labels.ts';
 import { type Compared, type CompareRuns, changeFindings } from '../changes/compare-runs.ts';
@@ -25,7 +26,7 @@ import type { ShowModel } from '../model/show-model.ts';
 import { alertsEntry, type FindPolicy } from '../policies/alerts-entry.ts';
 import { matchCombos, rulesInService, searchFindings, searchOf } from '../rules/evaluation/evaluate-rules.ts';
 import type { GroupResult } from '../rules/evaluation/run-rules.ts';
-import { isModelRule, type Rule, type RuleRecord, ruleOf } from '../rules/rule.ts';
+import { isModelRule, type Rule, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
 import type { Analyse } from '../threads/analysis-threads.ts';
 import { type JudgeByModel, NOT_CLASSIFIED } from './judge-by-model.ts';
 
@@ -37,7 +38,7 @@ export type FinishDependencies = EvidenceSources & {
   /** The CPU time that the rules of one scan may use together, in ms. */
   ruleBudgetMs: number;
   /** Base URL of the links in events. */
-  publicUrl: string;
+  urls: PublicUrls;
   /** Inspects evidence and runs rules over it, in a thread. */
   analyse: Analyse;
   /** Classification by an AI model; null: none is configured, and none is expected. */
@@ -81,6 +82,8 @@ type State = {
   tags: ScanTag[];
   /** Names of the analysers without a result, and what the capture lacks: the scan becomes `partial`, and its error lists them. */
   missing: string[];
+  /** The rules that the time for rules did not suffice for. */
+  outOfBudget: SkippedRules;
 };
 
 /** A scan's slot in its worker. `leave` frees it for another scan, when this one only waits from now on; `signal`: the worker stops. */
@@ -146,6 +149,7 @@ const OWN_SLOT: Slot = { leave: () => undefined, signal: new AbortController().s
 /** The error of an abandoned scan. */
 const INTERRUPTED = 'INTERRUPTED';
 const NOTHING = {
+  outOfBudget: { total: 0, rules: [] },
   packed: null,
   rules: [],
   searched: [],
@@ -239,6 +243,23 @@ async function applyRules(dependencies: FinishDependencies, state: State): Promi
     definitions,
     findings: combine([...findings, ...inTexts, ...combos]),
     missing: [...missing, ...listed(SKIPPED, skipped), ...listed(UNREADABLE, unreadable)],
+    outOfBudget: skippedRules(skipped, definitions),
+  };
+}
+
+/** Rules that are listed with a scan. */
+const LISTED_MAX = 50;
+
+/** Of these rules, those that the organization of the scan may know: not the platform's that assign a hidden tag. */
+function skippedRules(rules: Rule[], definitions: Tags): SkippedRules {
+  const visible = visibleTags(definitions);
+  const known = rules.filter(
+    (rule) => rule.organization_id !== null || slugsAssignedBy(rule).some((slug) => inService(visible, slug) !== null),
+  );
+  const listed = known.slice(0, LISTED_MAX);
+  return {
+    total: known.length,
+    rules: listed.map(({ id, name, rule_type }) => ({ rule_id: id, rule_name: name, rule_type })),
   };
 }
 
@@ -273,7 +294,7 @@ function assignTags(_: FinishDependencies, { findings, definitions, now }: State
 }
 
 async function finish(dependencies: FinishDependencies, state: State): Promise<Partial<State>> {
-  const { scans, metrics, publicUrl } = dependencies;
+  const { scans, metrics, urls } = dependencies;
   const { scan, tags, names, missing, extractedLabels, compared, definitions } = state;
   const complete = missing.length === 0;
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
@@ -289,11 +310,11 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
   };
   const alerts = await decideAlerts(dependencies, { ...state, now: ended }, classification);
   const event = {
-    ...{ type: 'finish' as const, ...judged, complete, error },
+    ...{ type: 'finish' as const, ...judged, complete, error, rulesOutOfBudget: state.outOfBudget },
     ...(alerts && { alerts }),
     ...(compared && { compared }),
   };
-  const events = finishEvents(publicUrl, { ...state, now: ended }, { classification, network, network_host, error });
+  const events = finishEvents(urls, { ...state, now: ended }, { classification, network, network_host, error });
   const finished = await changeScan(scans, scan, event, ended, events);
   if (!finished) return {};
   measureEnd(metrics, finished);
@@ -332,12 +353,12 @@ type Completion = Pick<
   'classification' | 'network' | 'network_host' | 'error'
 >;
 
-function finishEvents(publicUrl: string, state: State, completion: Completion): EmittedEvent[] {
+function finishEvents(urls: PublicUrls, state: State, completion: Completion): EmittedEvent[] {
   const { scan, now, tags, missing, extractedLabels, definitions } = state;
   const visible = visibleTags(definitions);
   const status = missing.length === 0 ? 'completed' : 'partial';
   const { labels = scan.labels } = withExtractedLabels(scan, extractedLabels);
-  const common = eventPayload(publicUrl, scan, { status, labels });
+  const common = eventPayload(urls, scan, { status, labels });
   // The clock of the process that took the capture may be ahead: receivers get the events of a scan in the order in which they occurred.
   const at = scan.crawled_at !== null && scan.crawled_at > now ? scan.crawled_at : now;
   const completed = emit('scanning.scan.completed', { ...common, ...completion }, at);

@@ -39,6 +39,7 @@ export const DONE = {
   archived: 'Archived.',
   restored: 'Restored.',
   started: 'Started.',
+  recheckedOne: 'What the scan captured is being checked again with the rules of today.',
   rechecked: 'The scans are being checked again with the rules of today.',
   resolved: 'Resolved.',
   dismissed: 'Dismissed.',

@@ -36,12 +36,15 @@ const plain = (region) => region.outerHTML.replaceAll(/name="token" value="[^"]*
 
 const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 
+/** The pages read less often what rarely changes: it depends on how long they are open. */
+let openSeconds = 0;
 let isReading = false;
 async function readAgain() {
   if (document.hidden || isReading) return;
   isReading = true;
   try {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, credentials: 'same-origin' });
+    const headers = { Accept: 'text/html', 'Console-Open-Seconds': String(openSeconds) };
+    const answer = await fetch(location.href, { headers, credentials: 'same-origin' });
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.reload();
     else if (answer.ok) {
       const page = parse(await answer.text());
@@ -61,7 +64,14 @@ function stop() {
   clearInterval(timer);
   events?.close();
 }
-if (main?.dataset.every) timer = setInterval(readAgain, Number(main.dataset.every) * 1000);
+if (main?.dataset.every) {
+  const every = Number(main.dataset.every);
+  timer = setInterval(() => {
+    if (document.hidden) return;
+    openSeconds += every;
+    void readAgain();
+  }, every * 1000);
+}
 if (main?.dataset.events) {
   events = new EventSource(main.dataset.events);
   events.addEventListener('state', readAgain);

@@ -1,14 +1,13 @@
 import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
-import { durationWords } from '../../scanning/reports/words.ts';
 import { at } from '../api/console-api.ts';
 import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { areaField, button, choice, choices, hidden, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
-import { DAYS, firingsOf, firingTable } from './campaign-schedule.ts';
+import { DAYS, firingsOf, firingTable, intervalWords } from './campaign-schedule.ts';
 import { deviceGroups, readChoices } from './scans/new-page.ts';
 import { numberOr } from './scans/scan-form.ts';
 
@@ -265,7 +264,7 @@ ${selectField({ name: 'policy_set_id', label: 'Policy set', value: fields.policy
 <section class="card"><h2>When it runs</h2>${choices('Schedule', [choice('radio', { name: 'schedule_type', value: '', label: 'Only when started', checked: fields.schedule_type === '' }), choice('radio', { name: 'schedule_type', value: 'weekly', label: 'At hours of the week', checked: fields.schedule_type === 'weekly' }), choice('radio', { name: 'schedule_type', value: 'interval', label: 'Again and again', checked: fields.schedule_type === 'interval' })], problems.of('schedule_type'))}
 <div class="grid">${areaField({ name: 'weekly', label: 'Hours of the week', path: 'schedule_weekly', value: fields.weekly, rows: 3, placeholder: 'Monday 8 20', hint: 'A day and its hours on each line.', problems })}
 ${textField({ name: 'schedule_timezone', label: 'Timezone', value: fields.schedule_timezone, placeholder: 'Europe/Berlin', problems })}
-${selectField({ name: 'schedule_interval_seconds', label: 'Every', value: fields.schedule_interval_seconds, options: INTERVALS.map((seconds) => ({ value: String(seconds), label: durationWords(seconds * 1_000) })), problems })}</div>${showFirings(visit, fields)}</section>
+${selectField({ name: 'schedule_interval_seconds', label: 'Every', value: fields.schedule_interval_seconds, options: INTERVALS.map((seconds) => ({ value: String(seconds), label: intervalWords(seconds) })), problems })}</div>${showFirings(visit, fields)}</section>
 <section class="card send"><p class="quiet">${id === null ? 'Creating a campaign scans nothing yet.' : 'Later runs use the new settings.'}</p><div class="buttons">${button(id === null ? 'Create the campaign' : 'Save')}${button('Show the next firings', { name: 'intent', value: 'preview', tone: 'plain' })}</div></section></form>`;
   return {
     title: id === null ? 'New campaign' : 'Change the campaign',

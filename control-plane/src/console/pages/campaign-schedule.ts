@@ -53,16 +53,14 @@ export function firingTable(firings: Date[], timezone: string, now: Date): Html 
     ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
     timeZone: timezone,
   });
+  const isElsewhere = timezone !== 'UTC';
   const rows = firings.map((moment) => [
     local.format(moment),
-    showTime(moment.toISOString(), now),
+    ...(isElsewhere ? [showTime(moment.toISOString(), now)] : []),
     agoWords(moment.toISOString(), now),
   ]);
-  return table(
-    'Next firings',
-    [{ label: `In ${timezone}` }, { label: 'UTC' }, { label: 'When', kind: 'number' }],
-    rows,
-  );
+  const columns = [{ label: `In ${timezone}` }, ...(isElsewhere ? [{ label: 'UTC' }] : [])];
+  return table('Next firings', [...columns, { label: 'When', kind: 'number' }], rows);
 }
 
 /** The schedule of a campaign, and when it fires next. */
@@ -72,12 +70,14 @@ export function scheduleCard({ now }: Visit, campaign: Campaign): Html {
   const timezone = schedule_timezone ?? 'UTC';
   const seconds = schedule_interval_seconds ?? 0;
   const next = new Date(next_run_at ?? now);
-  const schedule = { type: schedule_type, weekly: schedule_weekly ?? {}, timezone, seconds, anchor: next };
+  // The next firing is one interval after the anchor.
+  const anchor = new Date(next.getTime() - seconds * 1_000);
+  const schedule = { type: schedule_type, weekly: schedule_weekly ?? {}, timezone, seconds, anchor };
   const from = new Date(Math.max(now.getTime(), next.getTime() - 1));
   const firings = next_run_at === null ? [] : firingsOf(schedule, from);
   const plan =
     schedule_type === 'interval'
-      ? `every ${durationWords(seconds * 1_000)}`
+      ? `every ${intervalWords(seconds)}`
       : schedule_type === 'weekly'
         ? weekWords(schedule_weekly ?? {})
         : 'not scheduled';
@@ -90,6 +90,10 @@ export function scheduleCard({ now }: Visit, campaign: Campaign): Html {
       : html`<p class="quiet">${schedule_type === null ? 'It runs when somebody starts it.' : 'The schedule is paused.'}</p>`;
   return card('Schedule', html`<p>${plan}</p>${problem}${times}`);
 }
+
+/** `24 h`, `90 min`: intervals are whole minutes. */
+export const intervalWords = (seconds: number): string =>
+  seconds % 3_600 === 0 ? `${seconds / 3_600} h` : durationWords(seconds * 1_000).replace(/ 0 s$/, '');
 
 const weekWords = (weekly: Record<string, number[]>): string =>
   Object.entries(weekly)

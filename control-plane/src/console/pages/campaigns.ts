@@ -1,3 +1,4 @@
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { showUrl } from '../../scanning/reports/show-url.ts';
 import { countryName } from '../../scanning/reports/words.ts';
@@ -11,6 +12,7 @@ import type { PageRoute, Visit } from '../visit.ts';
 import { CAMPAIGN_TYPES } from './campaign-form.ts';
 import { DAYS, scheduleCard } from './campaign-schedule.ts';
 import { queryOfPage } from './scans/list-page.ts';
+import { CATEGORY_WORDS } from './scans/new-page.ts';
 
 type Campaign = Schemas['Campaign'];
 type Run = Schemas['Run'];
@@ -114,7 +116,12 @@ ${calendar(visit, runs.items)}<section class="card flush" data-region="runs"><h2
 
 function settingsCard(one: Campaign): Html {
   const places = [one.proxy_region, one.proxy_city, one.proxy_isp].filter((text) => text !== '').join(', ');
-  const devices = [...one.emulator_selection.specific_ids, ...one.emulator_selection.categories].join(', ') || 'any';
+  const { specific_ids, categories, mode } = one.emulator_selection;
+  const kinds = categories.map((kind) => CATEGORY_WORDS[kind] ?? kind).join(', ');
+  const devices = [
+    ...specific_ids.map((id) => findEmulator(id)?.display_name ?? id),
+    ...(kinds === '' ? [] : [`${mode === 'all' ? 'each' : 'one at random of each kind'} of ${kinds}`]),
+  ].join('; ');
   return card(
     'What it scans',
     facts([
@@ -125,7 +132,7 @@ function settingsCard(one: Campaign): Html {
           : html`${number((one.ad_tag ?? one.vast_tag ?? '').length)} characters of markup`,
       ],
       ['Countries', one.country_codes.map(countryName).join(', ')],
-      ['Devices', html`${devices} (${one.emulator_selection.mode === 'all' ? 'each of them' : 'one at random'})`],
+      ['Devices', devices],
       ['Connection', html`${one.proxy_type}${places !== '' && html`, <bdi>${places}</bdi>`}`],
       [
         'Repeats and retries',

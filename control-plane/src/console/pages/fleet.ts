@@ -1,13 +1,14 @@
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
+import { countryName } from '../../scanning/reports/words.ts';
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { button, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, table, tile } from '../components/tables.ts';
-import { agoWords, chip, number, shortId, showTime } from '../components/texts.ts';
-import type { Page, PageRoute, Visit } from '../visit.ts';
+import { agoWords, chip, counted, number, shortId, showTime } from '../components/texts.ts';
+import { isDue, type Page, type PageRoute, type Visit } from '../visit.ts';
 import { secretPage } from './webhooks.ts';
 
 type Node = Schemas['FleetNode'];
@@ -26,11 +27,10 @@ export const fleetPage: PageRoute = {
   path: '/fleet',
   handle: async (visit) => {
     const { api } = visit;
-    const [fleet, found, decided, plan] = await Promise.all([
+    const [fleet, found, others] = await Promise.all([
       api.get<Schemas['Fleet']>(at`/fleet`),
-      api.get<Node[] | Listed<Node>>(at`/fleet/nodes`),
-      api.get<Listed<Decision>>(at`/fleet/decisions`, { limit: DECISIONS }),
-      readPlan(visit),
+      api.get<Node[] | Listed<Node>>(at`/fleet/nodes`, { limit: 200 }),
+      isDue(visit, EVERY_SECONDS, OTHERS_EVERY_SECONDS) ? readOthers(visit) : null,
     ]);
     const nodes = itemsOf(found);
     const { queue, slots, desired_nodes } = fleet;
@@ -45,20 +45,111 @@ export const fleetPage: PageRoute = {
     ];
     return {
       title: 'Fleet',
-      everySeconds: 4,
-      body: html`<div class="tiles" data-region="tiles">${tile(`${number(running)} of ${number(desired_nodes)}`, 'nodes that take work, of those wanted', { tone: desired_nodes > running ? 'medium' : '' })}${tile(`${number(slots.busy)} of ${number(slots.total)}`, 'slots are busy')}${tile(number(queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign), 'jobs wait')}${tile(number(queue.leased), 'jobs are leased')}</div>
+      everySeconds: EVERY_SECONDS,
+      body: html`<div class="tiles" data-region="tiles">${tile(number(running), `${running === 1 ? 'node takes' : 'nodes take'} work, ${number(desired_nodes)} ${desired_nodes === 1 ? 'is' : 'are'} needed`, { tone: desired_nodes > running ? 'medium' : '' })}${tile(`${number(slots.busy)} of ${number(slots.total)}`, 'slots are busy')}${tile(number(queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign), 'jobs wait')}${tile(number(queue.leased), 'jobs are leased')}</div>
 <section class="card flush" data-region="nodes"><h2>Nodes <span class="count">${number(nodes.length)}</span></h2>${nodeTable(visit, nodes)}</section>${card(
         'Queue',
-        table(
-          'Jobs in the queue',
-          [{ label: 'Jobs' }, { label: 'Number', kind: 'number' }],
-          waiting.map(([name, count]) => [name, number(count)]),
-        ),
+        html`<dl class="facts">${waiting.map(([name, count]) => html`<div><dt>${name}</dt><dd>${number(count)}</dd></div>`)}</dl>`,
         { region: 'queue' },
-      )}${decisionCard(visit, decided.items)}${planCard(visit, plan)}`,
+      )}${others}`,
     };
   },
 };
+
+/** Nodes and the queue are read again every 5 seconds; what changes slowly every 30. */
+const EVERY_SECONDS = 5;
+const OTHERS_EVERY_SECONDS = 30;
+
+async function readOthers(visit: Visit): Promise<Html> {
+  const { api, may } = visit;
+  const [waiting, exits, decided, plan, organizations] = await Promise.all([
+    api.get<Listed<Schemas['OrganizationQueue']>>(at`/fleet/queue`, { limit: ROWS }),
+    api.get<Listed<Schemas['ExitUse']>>(at`/fleet/exits`, { limit: ROWS }),
+    api.get<Listed<Decision>>(at`/fleet/decisions`, { limit: DECISIONS }),
+    readPlan(visit),
+    may('organizations.manage') ? api.get<Organization[] | Listed<Organization>>(at`/organizations`) : [],
+  ]);
+  const names = new Map(itemsOf(organizations).map(({ id, name }) => [id, name]));
+  const organization = (id: string): Html => {
+    const name = names.get(id);
+    return name === undefined
+      ? shortId(id)
+      : html`<a href="${visit.link(`/organizations/${id}`)}"><bdi>${name}</bdi></a>`;
+  };
+  return html`${organizationQueue(waiting, organization)}${exitCard(visit, exits, organization)}${decisionCard(visit, decided.items)}${planCard(visit, plan)}`;
+}
+
+/** Organizations and exits that are shown. */
+const ROWS = 20;
+
+/** Whose jobs wait. */
+function organizationQueue(
+  { items, total }: Listed<Schemas['OrganizationQueue']>,
+  organization: (id: string) => Html,
+): Html {
+  const counts = { region: 'organizations', count: number(total) };
+  if (items.length === 0)
+    return card('Queue by organization', html`<p class="quiet">No job of any organization waits.</p>`, counts);
+  const rows = items.map((one) => [
+    html`<b>${organization(one.organization_id)}</b>`,
+    number(one.waiting_interactive),
+    number(one.waiting_bulk),
+    number(one.waiting_campaign),
+    `${number(one.leased)}${one.concurrent_leases === null ? '' : ` of ${number(one.concurrent_leases)}`}`,
+  ]);
+  const columns = [
+    { label: 'Organization' },
+    ...['Interactive', 'Bulk', 'Campaigns', 'Leased'].map((label) => ({ label, kind: 'number' as const })),
+  ];
+  return card('Queue by organization', table('Waiting jobs by organization', columns, rows), counts);
+}
+
+/** Where the scans of the last hour left, and what was seen of it. */
+function exitCard(
+  { now }: Visit,
+  { items, total }: Listed<Schemas['ExitUse']>,
+  organization: (id: string) => Html,
+): Html {
+  const counts = { region: 'exits', count: number(total) };
+  if (items.length === 0)
+    return card('Exits', html`<p class="quiet">No scan that used an exit has ended in the last hour.</p>`, counts);
+  const rows = items.map((one) => [
+    html`<b><bdi>${one.exit_id}</bdi></b><span class="meta"><bdi>${one.provider}</bdi></span>`,
+    organization(one.organization_id),
+    html`${countryName(one.country_code)}<span class="meta"><bdi>${[one.city ?? one.region, one.isp, one.proxy_type].filter((part) => part !== null).join(', ')}</bdi></span>`,
+    seenOf(one),
+    number(one.scans),
+    one.failed + one.mismatched === 0
+      ? chip('clean', 'none')
+      : html`${one.failed > 0 && chip('high', counted(one.failed, 'failure'))} ${one.mismatched > 0 && chip('high', `${number(one.mismatched)} in another country`)}`,
+    agoWords(one.last_used_at, now),
+  ]);
+  return card(
+    'Exits',
+    table(
+      'Exits of the last hour by organization',
+      [
+        { label: 'Exit' },
+        { label: 'Used by' },
+        { label: 'Asked for' },
+        { label: 'Seen' },
+        { label: 'Scans', kind: 'number' },
+        { label: 'Problems' },
+        { label: 'Last', kind: 'number' },
+      ],
+      rows,
+    ),
+    counts,
+  );
+}
+
+/** What the exit check saw. */
+function seenOf({ verified, ip, observed_country_code, asn }: Schemas['ExitUse']): Html {
+  if (verified === null) return html`<span class="quiet">not checked</span>`;
+  if (!verified) return chip('medium', 'check failed');
+  const network = [ip, asn].filter((part) => part !== null).join(', ');
+  return html`${observed_country_code === null ? 'unknown country' : countryName(observed_country_code)}<span class="meta"><bdi>${network}</bdi></span>`;
+}
 
 type Decision = Schemas['ScalingDecision'];
 
@@ -71,6 +162,7 @@ function decisionCard({ now }: Visit, decisions: readonly Decision[]): Html {
     return card(
       'Scaler',
       html`<p class="quiet">It has decided nothing: it is off, or nothing had to change in 30 days.</p>`,
+      { region: 'scaler' },
     );
   const rows = decisions
     .slice(0, DECISIONS)
@@ -250,11 +342,11 @@ async function organization({ api, params, link, token, now }: Visit, problems: 
       type: 'number',
       min: 0,
       value: one[name],
-      placeholder: 'no limit',
+      placeholder: name === 'check_price_micros' ? 'the usual price' : 'no limit',
       problems,
     }),
   );
-  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: one.name, required: true, problems })}${selectField({ name: 'status', label: 'Status', value: one.status, options: ['active', 'suspended', one.status].filter((status, index, list) => list.indexOf(status) === index).map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit.</p><div class="buttons">${button('Save')}</div></section></form>`;
+  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: one.name, required: true, problems })}${selectField({ name: 'status', label: 'Status', value: one.status, options: ['active', 'suspended', one.status].filter((status, index, list) => list.indexOf(status) === index).map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit; without a price a check costs what it costs everybody.</p><div class="buttons">${button('Save')}</div></section></form>`;
   return {
     title: one.name,
     above: html`<a href="${link('/organizations')}">Organizations</a>`,

@@ -5,7 +5,7 @@ import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { linkButton } from '../components/fields.ts';
 import { card, empty, tile } from '../components/tables.ts';
 import { agoWords, counted, money, number } from '../components/texts.ts';
-import type { PageRoute, Visit } from '../visit.ts';
+import { isDue, type PageRoute, type Visit } from '../visit.ts';
 import { scanTable } from './scans/list-page.ts';
 
 type Scans = Listed<Schemas['ScanBrief']>;
@@ -16,8 +16,12 @@ type Concern = { tone: 'high' | 'medium' | 'low'; text: string; detail: string; 
 const WAITING = 'pending';
 const RUNNING = 'running,crawled,checking,rechecking';
 const ENDED = 'completed,partial,failed';
-const HOUR_MS = 3_600_000;
 const LISTED_MAX = 100;
+/** The scans are read every ten seconds, and what needs a person every minute: each read counts for the rate limit. */
+const EVERY_SECONDS = 10;
+const CONCERNS_EVERY_SECONDS = 60;
+/** Ended scans that the API counts. */
+const COUNTED_MAX = 1_000;
 /** Concerns of one kind that are listed. */
 const CONCERNS_MAX = 5;
 
@@ -27,42 +31,35 @@ export const nowPage: PageRoute = {
   path: '',
   handle: async (visit) => {
     const { may, link } = visit;
-    const [scans, concerns] = await Promise.all([may('scans.read') ? readScans(visit) : null, readConcerns(visit)]);
+    const [scans, concerns] = await Promise.all([
+      may('scans.read') ? readScans(visit) : null,
+      isDue(visit, EVERY_SECONDS, CONCERNS_EVERY_SECONDS) ? readConcerns(visit) : null,
+    ]);
     const body = html`${scans && tiles(visit, scans)}
-<section class="card" data-region="concerns"><h2>Needs a person <span class="count">${concerns.length === 0 ? 'nothing' : number(concerns.length)}</span></h2>${showConcerns(concerns)}</section>
+${concerns && html`<section class="card" data-region="concerns"><h2>Needs a person <span class="count">${concerns.length === 0 ? 'nothing' : number(concerns.length)}</span></h2>${showConcerns(concerns)}</section>`}
 ${scans && card('Latest scans', scans.latest.items.length > 0 ? scanTable(visit, scans.latest.items) : empty('No scans yet', 'The first one takes a minute.', may('scans.write') && linkButton('New scan', link('/scans/new'), 'main')), { region: 'latest', count: html`<a href="${link('/scans')}">all</a>` })}`;
     return {
       title: 'Now',
-      everySeconds: 10,
+      everySeconds: EVERY_SECONDS,
       actions: may('scans.write') && linkButton('New scan', link('/scans/new'), 'main'),
       body,
     };
   },
 };
 
-type Counts = { waiting: number; running: number; ended: Scans['items']; more: boolean; latest: Scans };
+type Read = { counts: Schemas['ScanSummary']; latest: Scans };
 
-async function readScans({ api, now }: Visit): Promise<Counts> {
-  const today = new Date(now.getTime() - HOUR_MS).toISOString().slice(0, 10);
-  const [waiting, running, ended, latest] = await Promise.all([
-    api.get<Scans>(at`/scans`, { status: WAITING, limit: 1 }),
-    api.get<Scans>(at`/scans`, { status: RUNNING, limit: 1 }),
-    api.get<Scans>(at`/scans`, { status: ENDED, date_from: today, limit: LISTED_MAX }),
+async function readScans({ api }: Visit): Promise<Read> {
+  const [counts, latest] = await Promise.all([
+    api.get<Schemas['ScanSummary']>(at`/scans/summary`),
     api.get<Scans>(at`/scans`, { limit: 8 }),
   ]);
-  const lastHour = ended.items.filter(({ created_at }) => now.getTime() - Date.parse(created_at) < HOUR_MS);
-  return {
-    waiting: waiting.total,
-    running: running.total,
-    ended: lastHour,
-    more: lastHour.length === LISTED_MAX,
-    latest,
-  };
+  return { counts, latest };
 }
 
-function tiles({ link }: Visit, { waiting, running, ended, more }: Counts): Html {
-  const failed = ended.filter(({ status }) => status === 'failed').length;
-  return html`<div class="tiles" data-region="tiles">${tile(number(waiting), 'waiting', { href: link('/scans', { status: WAITING }) })}${tile(number(running), 'running', { href: link('/scans', { status: RUNNING }), tone: running > 0 ? 'busy' : '' })}${tile(`${number(ended.length)}${more ? '+' : ''}`, 'of the last hour have ended', { href: link('/scans', { status: ENDED }) })}${tile(number(failed), 'of these failed', { href: link('/scans', { status: 'failed' }), tone: failed > 0 ? 'high' : '' })}</div>`;
+function tiles({ link }: Visit, { counts: { waiting, running, ended } }: Read): Html {
+  const all = ended.completed + ended.partial + ended.failed;
+  return html`<div class="tiles" data-region="tiles">${tile(number(waiting), 'waiting', { href: link('/scans', { status: WAITING }) })}${tile(number(running), 'running', { href: link('/scans', { status: RUNNING }), tone: running > 0 ? 'busy' : '' })}${tile(`${number(all)}${all >= COUNTED_MAX ? '+' : ''}`, 'have ended in the last hour', { href: link('/scans', { status: ENDED }) })}${tile(number(ended.failed), 'of these failed', { href: link('/scans', { status: 'failed' }), tone: ended.failed > 0 ? 'high' : '' })}</div>`;
 }
 
 function showConcerns(concerns: Concern[]): Html {

@@ -5,21 +5,12 @@ import { editCampaign, newCampaign, saveCampaign } from './campaign-form.ts';
 import { campaignList, campaignPage, runCompare, runPage } from './campaigns.ts';
 import { createOrganization, fleetPage, organizationPage, organizationsPage, saveOrganization } from './fleet.ts';
 import { nowPage } from './now.ts';
-import {
-  createTaxonomy,
-  newPolicy,
-  newRule,
-  policyList,
-  policyPage,
-  ruleList,
-  rulePage,
-  savePolicy,
-  saveRule,
-} from './rules.ts';
+import { newPolicy, policyList, policyPage, savePolicy } from './policies.ts';
+import { createTaxonomy, newRule, ruleList, rulePage, saveRule } from './rules.ts';
 import { bulkCreate, bulkForm } from './scans/bulk-page.ts';
 import { scanList } from './scans/list-page.ts';
 import { createScan, newScan } from './scans/new-page.ts';
-import { comparePage, scanFiles, scanPage } from './scans/scan-page.ts';
+import { comparePage, scanFiles, scanPage, scanThumbnail } from './scans/scan-page.ts';
 import { auditPage, saveSettings, settingsPage } from './settings.ts';
 import { usageCsv, usagePage } from './usage.ts';
 import {
@@ -44,6 +35,7 @@ export const PAGES: PageRoute[] = [
   bulkCreate,
   comparePage,
   scanPage,
+  scanThumbnail,
   ...scanFiles,
   alertList,
   decideSelected,

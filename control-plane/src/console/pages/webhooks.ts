@@ -103,7 +103,7 @@ const event = await verifyWebhook(process.env.WEBHOOK_SECRET, request.headers, b
 function deliveries(visit: Visit, log: Listed<Schemas['Delivery']>, back: string): Html {
   if (log.items.length === 0) return empty('Nothing was sent yet', 'Send a test, or wait for the next scan.');
   const rows = log.items.map((one) => [
-    html`${one.success ? chip('clean', 'accepted') : chip('high', one.error_code ?? 'failed')}`,
+    html`${one.success ? chip('clean', 'accepted') : chip('high', ERROR_WORDS[one.error_code ?? ''] ?? 'failed')}`,
     html`<code>${one.event_type}</code><span class="meta">try ${one.attempt_number}</span>`,
     html`${one.response_status ?? 'no answer'}${one.response_body !== null && one.response_body !== '' && html`<details class="answer"><summary>answer</summary><pre tabindex="0"><code><bdi>${one.response_body}</bdi></code></pre></details>`}`,
     one.elapsed_ms === null ? '' : `${number(one.elapsed_ms)} ms`,
@@ -297,4 +297,15 @@ export const createDestination: PageRoute = {
       return { ...(await destinationsPage(visit, problemsOf(error))), status: error.status };
     }
   },
+};
+
+/** Why an endpoint did not take an event, by the API's code. */
+const ERROR_WORDS: Record<string, string> = {
+  dns: 'no such host',
+  blocked_address: 'address not allowed',
+  connect: 'not reached',
+  tls: 'bad certificate',
+  timeout: 'timed out',
+  redirect: 'redirected',
+  status: 'refused',
 };

@@ -4,14 +4,14 @@ import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import { eventPayload } from '../../scan/event-payload.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
-import { scanLinks } from '../../scan/scan-links.ts';
+import { type PublicUrls, scanLinks } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { captureIdOf } from './capture-record.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from './store-evidence.ts';
 
 export type AcceptDependencies = EvidenceDependencies & {
   scans: Pick<ScanStore, 'find' | 'apply'>;
-  publicUrl: string;
+  urls: PublicUrls;
   /** Called when a scan has been crawled and its outbox filled. */
   accepted: () => void;
 };
@@ -28,7 +28,7 @@ export async function acceptCapture(
   now: Date,
   sent: readonly SentFile[] = [],
 ): Promise<'accepted' | 'repeated' | 'lost'> {
-  const { scans, publicUrl } = dependencies;
+  const { scans, urls } = dependencies;
   if (scan.capture?.id === captureIdOf({ scanId: scan._id, fence })) return 'repeated';
   if (scan.status !== 'running' || scan.lease?.fence !== fence) {
     await discardEvidence(dependencies, scan, fence);
@@ -36,7 +36,7 @@ export async function acceptCapture(
   }
   const summary = await storeEvidence(dependencies, scan, fence, capture, now, sent);
   const event = { type: 'capture' as const, fence, capture: summary, exit: capture.exit };
-  const crawled = await changeScan(scans, scan, event, now, screenshotEvent(publicUrl, scan, summary, now));
+  const crawled = await changeScan(scans, scan, event, now, screenshotEvent(urls, scan, summary, now));
   if (!crawled) return afterLostRace(dependencies, scan, fence);
   dependencies.accepted();
   return 'accepted';
@@ -54,11 +54,11 @@ async function afterLostRace(
 }
 
 /** Written with the end of the crawl, so that it is queued before the scan's completion (spec 6). */
-function screenshotEvent(publicUrl: string, scan: ScanRecord, capture: CaptureSummary, now: Date): EmittedEvent[] {
+function screenshotEvent(urls: PublicUrls, scan: ScanRecord, capture: CaptureSummary, now: Date): EmittedEvent[] {
   if (!capture.has_screenshot && !capture.has_creative_screenshot) return [];
-  const links = scanLinks(publicUrl, scan);
+  const links = scanLinks(urls, scan);
   const payload = {
-    ...eventPayload(publicUrl, scan, { status: 'crawled' }),
+    ...eventPayload(urls, scan, { status: 'crawled' }),
     screenshot_url: capture.has_screenshot ? links.screenshot : '',
     creative_screenshot_url: capture.has_creative_screenshot ? links.creativeScreenshot : '',
     page_title: capture.page_title,

@@ -108,7 +108,7 @@ function nodeVerbRoutes({ blockNode, unblockNode, drainNode, undrainNode }: Flee
   ];
 }
 
-function away(cause: unknown): never {
+export function away(cause: unknown): never {
   throw new ApiError('unavailable', 'The queue is temporarily unavailable.', {
     cause,
     headers: { 'Retry-After': '1' },

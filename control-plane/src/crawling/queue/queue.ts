@@ -6,7 +6,15 @@ import { leasedJobs } from './leased-jobs.ts';
 import { malformedIndex, notingMalformed } from './malformed-index.ts';
 import { type LeaseCapOf, type PriorityClass, queueShards, type WorkHints } from './queue-shards.ts';
 import { queueUpkeep } from './queue-upkeep.ts';
-import { type QueueDepth, type QueueLoad, readDepth, readLoad, readOldest } from './read-depth.ts';
+import {
+  type OrganizationDepth,
+  type QueueDepth,
+  type QueueLoad,
+  readDepth,
+  readLoad,
+  readOldest,
+  readOrganizations,
+} from './read-depth.ts';
 import { waitingJobs } from './waiting-jobs.ts';
 
 /** `shards`: the number of queues that organizations are distributed over, the same in all processes. */
@@ -48,6 +56,9 @@ export function crawlQueue(
 
     /** The same, with the number of waiting jobs beyond their organization's cap. */
     load: (): Promise<QueueLoad> => readLoad(redis, shards.all),
+
+    /** The jobs of each organization that waits, or has a cap and leased ones. */
+    byOrganization: (): Promise<OrganizationDepth[]> => readOrganizations(redis, shards.all),
 
     /** Age in seconds of the oldest waiting job of each priority class; 0: none waits. */
     oldestWaiting: (): Promise<Record<PriorityClass, number>> => readOldest(redis, shards.all),

@@ -70,6 +70,42 @@ async function readSeconds(redis: RedisClient, shards: ShardKeys[]): Promise<Job
 
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
 
+/** The jobs of an organization: waiting by priority class, and leased; `cap`: how many may be leased at once, null: any number. */
+export type OrganizationDepth = {
+  organizationId: string;
+  waiting: Record<PriorityClass, number>;
+  leased: number;
+  cap: number | null;
+};
+
+/**
+ * The organizations that have waiting jobs, and those with a cap that have leased ones, those with most waiting jobs first. The cost grows with
+ * the number of organizations that wait or have a cap.
+ */
+export async function readOrganizations(redis: RedisClient, shards: ShardKeys[]): Promise<OrganizationDepth[]> {
+  const depthOf = async ({ waiting, leases }: ShardKeys, organizationId: string, cap: string | undefined) => {
+    const keys = [...PRIORITY_CLASSES.map((priority) => waiting(organizationId, priority)), leases(organizationId)];
+    const [interactive, bulk, campaigns, leased] = await Promise.all(keys.map((key) => redis.zcard(key)));
+    const depth: OrganizationDepth = {
+      organizationId,
+      waiting: { 0: interactive!, 1: bulk!, 2: campaigns! },
+      leased: leased!,
+      cap: cap === undefined ? null : Number(cap),
+    };
+    return depth;
+  };
+  const inShard = async (keys: ShardKeys) => {
+    // Organizations at their cap are not in the round-robin set.
+    const [waiting, caps] = await Promise.all([redis.zrange(keys.roundRobin, '0', '-1'), redis.hgetall(keys.caps)]);
+    return Promise.all([...new Set([...waiting, ...Object.keys(caps)])].map((id) => depthOf(keys, id, caps[id])));
+  };
+  const found = (await Promise.all(shards.map(inShard))).flat();
+  const all = ({ waiting }: OrganizationDepth) => sum(Object.values(waiting));
+  return found
+    .filter((one) => all(one) + one.leased > 0)
+    .sort((one, other) => all(other) - all(one) || (one.organizationId < other.organizationId ? -1 : 1));
+}
+
 /** Age in seconds (by the clock of Redis) of the oldest waiting job of each priority class; 0: none waits. */
 export async function readOldest(redis: RedisClient, shards: ShardKeys[]): Promise<Record<PriorityClass, number>> {
   const [seconds] = await redis.time();

@@ -19,6 +19,9 @@ export type EventRecord = {
 /** Spec 6: replayable for seven days, then deleted. */
 const LIFETIME_SECONDS = 7 * 24 * 60 * 60;
 
+/** Selects events: of a scan, and between two moments (ISO 8601, the first inclusive); undefined: all. */
+export type EventFilter = { scan_id: string | undefined; from: string | undefined; to: string | undefined };
+
 /** The only code that touches the events collection. */
 export type EventStore = ReturnType<typeof eventStore>;
 
@@ -64,15 +67,21 @@ export function eventStore(store: Store) {
       return found;
     },
 
-    /** A page of an organization's events between two moments (ISO 8601, the first inclusive; undefined: no bound), newest first, and how many there are. */
+    /** A page of an organization's events that match, newest first, and how many there are. */
     async page(
       organization_id: string,
-      [from, to]: [from: string | undefined, to: string | undefined],
+      { scan_id, from, to }: EventFilter,
       { skip, limit }: { skip: number; limit: number },
     ): Promise<{ rows: EventRecord[]; total: number }> {
       const occurred_at = { ...(from && { $gte: new Date(from) }), ...(to && { $lt: new Date(to) }) };
-      const filter = { organization_id, ...((from || to) && { occurred_at }) };
-      const page = events.find(filter).sort({ occurred_at: -1, _id: -1 }).skip(skip).limit(limit);
+      const filter = {
+        organization_id,
+        ...(scan_id !== undefined && { scan_id }),
+        ...((from || to) && { occurred_at }),
+      };
+      // The events of a scan often have the same time; their numbers order them.
+      const order: Record<string, -1> = scan_id === undefined ? { occurred_at: -1, _id: -1 } : { sequence: -1 };
+      const page = events.find(filter).sort(order).skip(skip).limit(limit);
       const [rows, total] = await Promise.all([page.toArray(), events.countDocuments(filter)]);
       return { rows, total };
     },

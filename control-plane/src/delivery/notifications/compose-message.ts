@@ -1,7 +1,7 @@
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { geoOf } from '@adsweep/shared/scan/geos.ts';
 import type { Tags } from '../../reference/tags/tag-definitions.ts';
-import { scanLinks } from '../../scan/scan-links.ts';
+import { type PublicUrls, scanLinks } from '../../scan/scan-links.ts';
 import type { AlertRecord } from '../alerts/alert.ts';
 import { shownTag } from '../alerts/shown-alert.ts';
 import { type AlertLine, type AlertMessage, LINES_MAX } from './alert-message.ts';
@@ -17,12 +17,12 @@ export type ComposeParts = {
   readTags: (organizationId: string, slugs: string[]) => Promise<Tags>;
   /** The picture of an alert's scan as a JPEG; null: there is none. */
   pictureOf: (organizationId: string, scanId: string) => Promise<Buffer | null>;
-  publicUrl: string;
+  urls: PublicUrls;
 };
 
 /** The message as the destination shows it; null: its alerts do not exist any more. */
 export async function composeMessage(
-  { notices, findAlerts, campaignName, readTags, pictureOf, publicUrl }: ComposeParts,
+  { notices, findAlerts, campaignName, readTags, pictureOf, urls }: ComposeParts,
   message: MessageRecord,
   destination: Pick<DestinationRecord, 'version' | 'included_label_keys'>,
 ): Promise<AlertMessage | null> {
@@ -32,7 +32,7 @@ export async function composeMessage(
   const alerts = alertIds.flatMap((id) => found.get(id) ?? []);
   const tags = await readTags(organization_id, [...new Set(alerts.map(({ tag_slug }) => tag_slug))]);
   const shown = alerts
-    .map((alert) => ({ alert, line: lineOf(alert, destination, tags, publicUrl) }))
+    .map((alert) => ({ alert, line: lineOf(alert, destination, tags, urls) }))
     .sort((one, other) => rankOf(one.line) - rankOf(other.line));
   const first = shown[0]?.alert;
   if (!first) return null;
@@ -40,7 +40,7 @@ export async function composeMessage(
     campaignName(organization_id, campaign_id),
     pictureOf(organization_id, first.scan_id),
   ]);
-  const { publicReport } = scanLinks(publicUrl, { _id: first.scan_id, report_token: first.report_token });
+  const { publicReport } = scanLinks(urls, { _id: first.scan_id, report_token: first.report_token });
   const picture = bytes && { bytes, url: `${publicReport}/picture.jpg` };
   return {
     ...{ campaign: name ?? 'A deleted campaign', status, count, note: '', picture },
@@ -58,10 +58,10 @@ function lineOf(
   alert: AlertRecord,
   { version, included_label_keys }: Pick<DestinationRecord, 'version' | 'included_label_keys'>,
   tags: Tags,
-  publicUrl: string,
+  urls: PublicUrls,
 ): AlertLine {
   const { country_code, emulator_id, labels, scan_id, report_token, scan_url, offer_url, severity } = alert;
-  const links = scanLinks(publicUrl, { _id: scan_id, report_token });
+  const links = scanLinks(urls, { _id: scan_id, report_token });
   // People of the organization read messages, also those of a destination that the operator created.
   const shown = shownTag(alert, tags, false);
   const country = geoOf(country_code)?.name;

@@ -2,6 +2,7 @@ import type { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import type { GuardedPost } from '@adsweep/shared/egress/guarded-post.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type { ReferenceDomain } from '../../reference/reference.ts';
+import type { PublicUrls } from '../../scan/scan-links.ts';
 import type { CampaignsDomain } from '../../scanning/campaigns.ts';
 import type { ScanningDomain } from '../../scanning/scanning.ts';
 import type { AlertStore } from '../alerts/alert-store.ts';
@@ -18,12 +19,11 @@ export type NotificationsNeeds = Pick<CampaignsDomain['verbs'], 'readRouting' | 
   Pick<ScanningDomain['verbs'], 'pictureForMessage'> &
   Pick<ReferenceDomain['verbs'], 'readTags'>;
 
-export type NotificationsSettings = {
+export type NotificationsSettings = PublicUrls & {
   /** What may be dialled for clients. */
   egress: EgressPolicy;
   /** What stands before `/bot<token>/<method>`. */
   telegramApiUrl: string;
-  publicUrl: string;
 };
 
 /** What notifications use of the platform, and what sends to clients' servers. */
@@ -34,7 +34,7 @@ export function notifications(
   { store, secrets, mailer, metrics, logger, post }: Parts,
   { readRouting, writeRouting, campaignWordsOf, readTags, pictureForMessage }: NotificationsNeeds,
   alerts: Pick<AlertStore, 'findAll'>,
-  { egress, telegramApiUrl, publicUrl }: NotificationsSettings,
+  { egress, telegramApiUrl, publicUrl, hasConsole }: NotificationsSettings,
 ) {
   const [destinations, notices] = [destinationStore(store), noticeStore(store)];
   const send = messageSender({ secrets, mailer, post, telegramApiUrl });
@@ -45,7 +45,13 @@ export function notifications(
   const dispatching: DispatchParts = {
     ...{ destinations, notices, send, metrics, logger },
     compose: {
-      ...{ notices, findAlerts: alerts.findAll, publicUrl, pictureOf: pictureForMessage, readTags },
+      ...{
+        notices,
+        findAlerts: alerts.findAll,
+        urls: { publicUrl, hasConsole },
+        pictureOf: pictureForMessage,
+        readTags,
+      },
       campaignName: async (organizationId, id) => (await campaignWordsOf(organizationId, [id])).get(id)?.name ?? null,
     },
   };

@@ -118,6 +118,11 @@ export function deliveryStore(store: Store) {
       return attempts.findOne({ _id, organization_id });
     },
 
+    /** The deliveries of these ids that an organization has, in any order. */
+    async findAll(organization_id: string, ids: string[]): Promise<DeliveryRecord[]> {
+      return ids.length === 0 ? [] : deliveries.find({ _id: { $in: ids }, organization_id }).toArray();
+    },
+
     /** How many deliveries wait whose window began between two moments (the first inclusive), counted up to `limit`. */
     async countWaiting([from, to]: [Date, Date], limit: number): Promise<number> {
       return deliveries.countDocuments({ state: 'waiting', window_from: { $gte: from, $lt: to } }, { limit });

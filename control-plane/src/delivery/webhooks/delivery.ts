@@ -7,7 +7,8 @@ import { WINDOW_MS } from './health.ts';
  * What became of an event for an endpoint. `waiting`: it is sent, or tried again; `expired`: it was not taken within 24 hours; `dropped`: the
  * endpoint does not want it any more, or nothing of it is left.
  */
-export type DeliveryState = 'waiting' | 'delivered' | 'expired' | 'dropped';
+export const DELIVERY_STATES = ['waiting', 'delivered', 'expired', 'dropped'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** An event for an endpoint. There is one for each pair, whose id follows from both. */
 export type DeliveryRecord = {

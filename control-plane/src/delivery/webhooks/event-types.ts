@@ -18,7 +18,7 @@ const common = {
   run_id: '5a0f6c2e-7a44-4f0b-8d0e-9a7d2f1c6b55',
   parent_scan_id: null,
   labels: { team: 'emea' },
-  report_url: `${ORIGIN}/r/Zm9vYmFyYmF6cXV4MTIzNA`,
+  report_url: `${ORIGIN}/console/scans/${ID}`,
   public_report_url: `${ORIGIN}/r/Zm9vYmFyYmF6cXV4MTIzNA`,
 };
 

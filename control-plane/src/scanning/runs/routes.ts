@@ -9,7 +9,7 @@ import { created, ok, type Route, route } from '../../http/route.ts';
 import { filterKey } from '../../scan/filter-keys.ts';
 import type { RunCounts } from '../../scan/run-counts.ts';
 import type { ListedScan } from '../../scan/scan.ts';
-import { scanLinks } from '../../scan/scan-links.ts';
+import { type PublicUrls, scanLinks } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CampaignStore } from '../campaigns/campaign-store.ts';
 import { archived } from '../campaigns/routes.ts';
@@ -24,7 +24,7 @@ export type RunParts = {
   scans: Pick<ScanStore, 'list' | 'countRun'>;
   cancel: Pick<ReturnType<typeof cancelRuns>, 'cancelRun' | 'cancelCampaign'>;
   startRun: StartRun;
-  publicUrl: string;
+  urls: PublicUrls;
 };
 
 /** The width of the screenshots of tiles, in pixels. */
@@ -105,7 +105,7 @@ export function runRoutes(parts: RunParts): Route<Caller>[] {
   ];
 }
 
-function tilesRoute({ runs, scans, publicUrl }: RunParts): Route<Caller> {
+function tilesRoute({ runs, scans, urls }: RunParts): Route<Caller> {
   return route({
     ...{ method: 'GET', path: '/api/v1/runs/{run_id}/scans', group, permission: 'campaigns.read', params },
     summary: 'Scans of a run',
@@ -119,7 +119,7 @@ function tilesRoute({ runs, scans, publicUrl }: RunParts): Route<Caller> {
         ...rowsOf(query as PageQuery),
         after: null,
       });
-      const items = rows.map((scan) => presentTile(scan, publicUrl));
+      const items = rows.map((scan) => presentTile(scan, urls));
       return ok(presentPage(items, total, query as PageQuery));
     },
   });
@@ -183,9 +183,9 @@ function present(run: Shown) {
   return { id: _id, campaign_id, label, ...counts, source, trigger, created_at: created_at.toISOString() };
 }
 
-function presentTile(scan: ListedScan, publicUrl: string) {
+function presentTile(scan: ListedScan, urls: PublicUrls) {
   const { _id, country_code, status, capture, error } = scan;
-  const links = scanLinks(publicUrl, scan);
+  const links = scanLinks(urls, scan);
   return {
     ...{
       id: _id,

@@ -52,6 +52,15 @@ describe('the billing history', () => {
     );
   });
 
+  test('§4.5.8 the entries of a scan are its charge and its refund, to its organization alone', async () => {
+    assert.deepEqual(await ids('?scan_id=b'), ['refund:b', 'charge:b']);
+    assert.deepEqual(await ids('?scan_id=b&type=refund'), ['refund:b']);
+    assert.deepEqual(await ids('?scan_id=b&date_to=2026-03-03'), ['charge:b']);
+    assert.deepEqual(await ids('?scan_id=b&limit=1&page=2'), ['charge:b']);
+    assert.deepEqual(await ids('?scan_id=c'), []);
+    assert.equal((await history('?scan_id=c', KEYS.theirs)).total, 1);
+  });
+
   test('an entry has every field, and refers to its scan', async () => {
     const [entry] = (await history('?type=refund')).items;
     assert.deepEqual(entry, {

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { chromiumOfRun } from '../../../../browser-node/test/support/chromium-of-run.ts';
 import { CALLBACK } from '../../support/oauth-client.ts';
+import { faultsOf } from '../../support/page-faults.ts';
 import { KEYS, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 const ORIGIN = 'http://adsweep.example';
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** The challenge of RFC 7636, appendix B. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
@@ -34,17 +32,6 @@ describe('the sign-in pages in a browser', () => {
     await browser.close();
     await api.stop();
   });
-
-  /** What axe finds, and by how many pixels the page is wider than the window. */
-  const faultsOf = async (page: Page): Promise<unknown[]> => {
-    await page.evaluate(AXE);
-    return page.evaluate(async () => {
-      // @ts-expect-error axe is a global of the page
-      const { violations } = await axe.run();
-      const wider = document.documentElement.scrollWidth - innerWidth;
-      return [...violations.map(({ id }: { id: string }) => id), ...(wider > 0 ? [`${wider} px wider`] : [])];
-    });
-  };
 
   for (const [width, colorScheme] of [
     [1280, 'light'],

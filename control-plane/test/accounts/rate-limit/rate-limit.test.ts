@@ -48,6 +48,26 @@ describe('requests per minute', () => {
     assert.deepEqual(told(theirs), [null, null]);
   });
 
+  test('§5.36 a call of a tool at /mcp counts as one request, with the calls of the API that it makes', async () => {
+    await limitOurs(3);
+    const message = {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'listScans', arguments: {} },
+    };
+    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+    for (const left of ['2', '1', '0']) {
+      const answer = await api.call('POST', '/mcp', { body: message, headers });
+      assert.deepEqual([answer.status, ...told(answer)], [200, '3', left]);
+    }
+    assert.equal((await api.call('POST', '/mcp', { body: message, headers })).status, 429);
+    assert.equal((await api.get('/api/v1/scans')).status, 429);
+  });
+
+  test('§5.36 only the process itself can mark a request as counted', async () => {
+    await limitOurs(10);
+    assert.equal((await api.get('/api/v1/scans', { key: `counted-${crypto.randomUUID()}-${KEYS.ours}` })).status, 401);
+  });
+
   test('§5.8 processes share one count, which restarts a minute after its first request', async () => {
     const second = openRedis(redis.url, createLogger('test', 'silent'));
     await redisReady(second, 60_000);

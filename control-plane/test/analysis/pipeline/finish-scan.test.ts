@@ -10,6 +10,9 @@ import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
 import type { Analyse } from '../../../src/analysis/threads/analysis-threads.ts';
 import { inspect } from '../../../src/analysis/threads/inspect.ts';
 import type { ReadPackedCapture } from '../../../src/crawling/captures/capture-record.ts';
+import { changeScan } from '../../../src/scan/change-scan.ts';
+import { NO_SCAN_EVIDENCE } from '../../../src/scanning/scans/api/evidence.ts';
+import { presentScan } from '../../../src/scanning/scans/api/present-scan.ts';
 import { adBlocks } from '../../support/ad-blocks.ts';
 import { addRule, checkCrawled, crawledScan, followUpsOf, LOUD, ownTag, slugsOf } from '../../support/checked-scans.ts';
 import { captureOf, named, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
@@ -116,9 +119,23 @@ describe('the analysis after a crawl', () => {
     const scan = await crawled();
     await addRule(farm, scan, 'slow', { rule_type: 'regexp_url', config: { pattern: 'shop' } });
     await finishCrawled({ ...farm.farm.dependencies, ruleBudgetMs: 0 }, new Date());
-    const { status, error, tags } = await farm.read(scan._id);
+    const { status, error, tags, rules_out_of_budget } = await farm.read(scan._id);
     const missing = 'checks: rules skipped, the time budget was spent: "slow"';
     assert.deepEqual([status, error, tags.length], ['partial', missing, 1]);
+    assert.equal(rules_out_of_budget?.total, 1);
+    assert.partialDeepStrictEqual(rules_out_of_budget?.rules, [{ rule_name: 'slow', rule_type: 'regexp_url' }]);
+  });
+
+  it('§2.1.21 lists the rules that the budget did not suffice for until a recheck has run them', async () => {
+    const scan = await crawled();
+    await addRule(farm, scan, 'slow', { rule_type: 'regexp_url', config: { pattern: 'shop' } });
+    await finishCrawled({ ...farm.farm.dependencies, ruleBudgetMs: 0 }, new Date());
+    const presented = async () =>
+      presentScan(await farm.read(scan._id), NO_SCAN_EVIDENCE, { publicUrl: 'https://x.example', hasConsole: true });
+    assert.equal((await presented()).rules_out_of_budget.total, 1);
+    await changeScan(farm.scans, await farm.read(scan._id), { type: 'recheck', id: 'again' }, new Date());
+    await work();
+    assert.deepEqual((await presented()).rules_out_of_budget, { total: 0, rules: [] });
   });
 
   it('§8.4 ends as partial and names unreadable rules; the others match', async () => {

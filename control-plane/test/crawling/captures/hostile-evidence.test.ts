@@ -130,7 +130,7 @@ describe('a hostile node', () => {
 
   async function presented(scanId: string) {
     const scan = await farm.read(scanId);
-    return presentScan(scan, await farm.farm.evidenceOf(scan), PUBLIC_URL);
+    return presentScan(scan, await farm.farm.evidenceOf(scan), { publicUrl: PUBLIC_URL, hasConsole: true });
   }
 
   it('cannot submit more than a capture may contain, nor invalid numbers or URLs', async () => {

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { NO_QUOTAS, newOrganization } from '../../../src/accounts/organizations/organization.ts';
 import { countSlots, nodeStateOf, slotsByState } from '../../../src/crawling/fleet/fleet-state.ts';
 import type { ReportedNode } from '../../../src/crawling/fleet/nodes.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import type { PriorityClass } from '../../../src/crawling/queue/queue-shards.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
+import { sampleScan } from '../../support/sample-scan.ts';
 import { REPORT } from '../../support/simulated-node.ts';
 
+const EXIT: Exit = {
+  ...{ provider: 'direct', exit_id: 'de-1', country_code: 'DE', proxy_type: 'residential', session: 'one' },
+  ...{ region: null, city: null, isp: null, ip: null, observed_country_code: null, asn: null },
+};
 const SEEN = new Date('2026-01-01T00:00:00.000Z');
 const node = (id: string, changes: Partial<ReportedNode> = {}): ReportedNode => ({
   ...REPORT,
@@ -99,6 +106,53 @@ describe('the operations on the fleet', () => {
       blocked: ['gone'],
       draining: ['b-2'],
     });
+  });
+
+  it('§4.6.6 list the waiting and leased jobs of each organization, those with most waiting ones first', async () => {
+    const list = async (query = '') => (await api.get(`/api/v1/fleet/queue${query}`, { key: reader })).body;
+    const { items, total } = await list();
+    assert.equal(total, 2);
+    assert.deepEqual(items, [
+      {
+        ...{ organization_id: 'free', waiting_interactive: 3, waiting_bulk: 3, waiting_campaign: 1 },
+        ...{ leased: 0, concurrent_leases: null },
+      },
+      {
+        ...{ organization_id: 'capped', waiting_interactive: 0, waiting_bulk: 5, waiting_campaign: 0 },
+        ...{ leased: 3, concurrent_leases: 3 },
+      },
+    ]);
+    assert.deepEqual((await list('?limit=1&page=2')).items, [items[1]]);
+  });
+
+  it('§4.6.8 list the exits that the scans of each organization used in the last hour, with their failures', async () => {
+    const scans = api.store.collection<ScanRecord>('scans');
+    const now = Date.now();
+    const used = (minutesAgo: number, changes: Partial<ScanRecord> = {}, seen: Partial<Exit> = {}) =>
+      sampleScan({
+        ...{ _id: crypto.randomUUID(), organization_id: 'free', status: 'completed', country_code: 'DE' },
+        completed_at: new Date(now - minutesAgo * 60_000),
+        exit: { ...EXIT, ...seen, attempts: 1 },
+        ...changes,
+      });
+    await scans.insertMany([
+      used(3, { error: 'proxy: UPSTREAM_FAILED', status: 'failed' }),
+      used(2, {}, { verified: true, observed_country_code: 'FR' }),
+      used(1, {}, { verified: true, observed_country_code: 'DE', ip: '192.0.2.7' }),
+      used(1, { organization_id: 'capped' }),
+      used(61),
+      used(1, { exit: null }),
+    ]);
+    const { items, total } = (await api.get('/api/v1/fleet/exits', { key: reader })).body;
+    assert.equal(total, 2);
+    assert.partialDeepStrictEqual(items, [
+      {
+        ...{ organization_id: 'free', exit_id: 'de-1', scans: 3, failed: 1, mismatched: 1, verified: true },
+        ...{ ip: '192.0.2.7', observed_country_code: 'DE', last_used_at: new Date(now - 60_000).toISOString() },
+      },
+      { organization_id: 'capped', scans: 1, failed: 0, mismatched: 0, verified: null },
+    ]);
+    assert.equal((await api.get('/api/v1/fleet/exits', { key: manager })).status, 403);
   });
 
   it('§4.6.2 list every process of every node, optionally in one state', async () => {

@@ -97,7 +97,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     const common = {
       ...{ scan_id: scan._id, url: scan.target.value, country_code: 'US', emulator_id: 'windows_chrome' },
       ...{ campaign_id: null, run_id: null, parent_scan_id: null, labels: {} },
-      report_url: `${PUBLIC_URL}/r/${scan.report_token}`,
+      report_url: `${PUBLIC_URL}/console/scans/${scan._id}`,
       public_report_url: `${PUBLIC_URL}/r/${scan.report_token}`,
     };
     assert.deepEqual(events[0]?.payload, {

@@ -329,7 +329,7 @@ describe('deliveries to webhook endpoints', () => {
     const { items, total } = (await api.get(`${PATH}/events`)).body;
     assert.equal(total, KINDS.length);
     const { id, ...body } = items[0];
-    assert.deepEqual(Object.keys(body), ['type', 'timestamp', 'data']);
+    assert.deepEqual(Object.keys(body), ['type', 'timestamp', 'data', 'deliveries']);
     assert.deepEqual([typeof id, body.data.scan_id], ['string', 'scan-1']);
     const at = (field: string, moment: number) => `${PATH}/events?${field}=${new Date(moment).toISOString()}`;
     assert.equal((await api.get(at('from_ts', now + 1))).body.total, 0);
@@ -337,6 +337,26 @@ describe('deliveries to webhook endpoints', () => {
     assert.equal((await api.get(at('from_ts', now))).body.total, KINDS.length);
     assert.equal((await api.get(`${PATH}/events`, { key: KEYS.theirs })).body.total, 0);
     assert.equal((await api.get(`${PATH}/events`, { key: await api.keyThatMay('scans.read') })).status, 403);
+  });
+
+  test('§6.4.38 the events of a scan are listed with what became of them at each endpoint that wanted them', async () => {
+    const { webhook: all } = await create();
+    const { webhook: completed } = await create({ event_types: ['scanning.scan.completed'] });
+    await emitOf('scan-1');
+    await emitOf('scan-2');
+    await dispatch();
+    const { items, total } = (await api.get(`${PATH}/events?scan_id=scan-1`)).body;
+    assert.equal(total, KINDS.length);
+    assert.deepEqual(new Set(items.map(({ data }: Json) => data.scan_id)), new Set(['scan-1']));
+    const delivered = (endpoint_id: string) => ({ endpoint_id, state: 'delivered', attempts: 1 });
+    for (const { type, deliveries } of items) {
+      const wanting = type === 'scanning.scan.completed' ? [all.id, completed.id] : [all.id];
+      assert.deepEqual(
+        new Set(deliveries.map(JSON.stringify)),
+        new Set(wanting.map((id) => JSON.stringify(delivered(id)))),
+      );
+    }
+    assert.equal((await api.get(`${PATH}/events?scan_id=scan-1`, { key: KEYS.theirs })).body.total, 0);
   });
 
   test('§6.4.27 of dispatchers that are told to stop at random none loses an event, and what is repeated was in flight', async () => {

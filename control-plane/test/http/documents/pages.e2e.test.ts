@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { chromiumOfRun } from '../../../../browser-node/test/support/chromium-of-run.ts';
+import { faultsOf } from '../../support/page-faults.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** One of each kind: a table of links, code and text, long tables, many headings, results. */
-const PAGES = ['/docs', '/docs/quickstart-api', '/docs/settings', '/docs/errors', '/docs/search?q=webhook'];
+const contents: Record<string, string[]> = JSON.parse(
+  readFileSync(new URL('../../../../infra/docs/contents.json', import.meta.url), 'utf8'),
+);
+/** All documents, and the results of a search. */
+const PAGES = [
+  '/docs/search?q=webhook',
+  ...Object.values(contents)
+    .flat()
+    .map((name) => (name === 'index' ? '/docs' : `/docs/${name}`)),
+];
 
 describe('the documents in a browser', () => {
   let api: RunningApi;
@@ -24,44 +30,25 @@ describe('the documents in a browser', () => {
     await api.stop();
   });
 
-  /** What axe finds, by how many pixels the page is wider than the window, and how far its parts moved after they were shown. */
-  const faultsOf = async (page: Page): Promise<unknown[]> => {
-    await page.evaluate(AXE);
-    return page.evaluate(async () => {
-      // @ts-expect-error axe is a global of the page
-      const { violations } = await axe.run();
-      const wider = document.documentElement.scrollWidth - innerWidth;
-      const shifts = await new Promise<number>((resolve) => {
-        new PerformanceObserver((list) =>
-          resolve(list.getEntries().reduce((sum, one) => sum + (one as unknown as { value: number }).value, 0)),
-        ).observe({ type: 'layout-shift', buffered: true });
-        setTimeout(() => resolve(0), 50);
-      });
-      return [
-        ...violations.map(({ id }: { id: string }) => id),
-        ...(wider > 0 ? [`${wider} px wider`] : []),
-        ...(shifts > 0 ? [`moved by ${shifts}`] : []),
-      ];
+  for (const [width, colorScheme] of [
+    [1440, 'light'],
+    [390, 'dark'],
+  ] as const)
+    test(`have no fault of accessibility and fit the window at ${width} pixels in ${colorScheme} colours`, async () => {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('console', (line) => problems.push(line.text()));
+      for (const path of PAGES) {
+        await page.goto(`http://127.0.0.1:${api.port}${path}`);
+        assert.deepEqual(await faultsOf(page), [], path);
+        const pictures = process.env.ADSWEEP_TEST_PICTURES;
+        if (pictures)
+          await page.screenshot({ path: `${pictures}/${path.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png` });
+      }
+      assert.deepEqual(problems, []);
+      await context.close();
     });
-  };
-
-  for (const width of [1440, 390])
-    for (const colorScheme of ['light', 'dark'] as const)
-      test(`have no fault of accessibility and fit the window at ${width} pixels in ${colorScheme} colours`, async () => {
-        const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-        const page = await context.newPage();
-        const problems: string[] = [];
-        page.on('console', (line) => problems.push(line.text()));
-        for (const path of PAGES) {
-          await page.goto(`http://127.0.0.1:${api.port}${path}`);
-          assert.deepEqual(await faultsOf(page), [], path);
-          const pictures = process.env.ADSWEEP_TEST_PICTURES;
-          if (pictures)
-            await page.screenshot({ path: `${pictures}/${path.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png` });
-        }
-        assert.deepEqual(problems, []);
-        await context.close();
-      });
 
   test('are searched and read by keyboard', async () => {
     const page = await browser.newPage();

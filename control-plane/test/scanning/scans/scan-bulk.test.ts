@@ -246,7 +246,7 @@ describe('creating several scans with one request', () => {
       }),
     });
     const withCampaign = createRoutes({
-      ...{ creation, ...scan.stores, ...accounts.verbs, publicUrl: PUBLIC_URL },
+      ...{ creation, ...scan.stores, ...accounts.verbs, urls: { publicUrl: PUBLIC_URL, hasConsole: true } },
       campaignWordsOf: async () => new Map(),
     });
     const { call, stop } = await api.serve(withCampaign);

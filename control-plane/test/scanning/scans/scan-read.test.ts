@@ -8,6 +8,8 @@ import sharp from 'sharp';
 import { builtInTag } from '../../../src/reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { usageKindOf } from '../../../src/scan/usage-kind.ts';
+import { NO_SCAN_EVIDENCE } from '../../../src/scanning/scans/api/evidence.ts';
+import { presentScan } from '../../../src/scanning/scans/api/present-scan.ts';
 import { childScanId, newChildScan } from '../../../src/scanning/scans/request/new-child-scan.ts';
 import { newScan } from '../../../src/scanning/scans/request/new-scan.ts';
 import { adBlocks, listedBlocks } from '../../support/ad-blocks.ts';
@@ -162,7 +164,7 @@ describe('reading scans', () => {
     const body = await read(scan);
     assert.equal(body.screenshot_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/screenshot`);
     assert.equal(body.public_report_url, `${PUBLIC_URL}/r/${scan.report_token}`);
-    assert.equal(body.report_url, body.public_report_url);
+    assert.equal(body.report_url, `${PUBLIC_URL}/console/scans/${scan._id}`);
   });
 
   test('§2.1.8 the redirect chain is that of landing 0, each hop with its kind and sub-requests', async () => {
@@ -363,6 +365,34 @@ describe('reading scans', () => {
     const { ad_blocks, ad_discovery, creative_kind, creative_redirect_chain, ignore_first_n_domains } = child;
     assert.deepEqual([ad_blocks, ad_discovery, creative_kind, creative_redirect_chain], [null, false, 'banner', []]);
     assert.deepEqual([child.url, ignore_first_n_domains, child.retry_max_attempts], [body.url, 2, 0]);
+  });
+
+  test('§2.1.22 report_url is the page of the scan at the console, and the public report where there is no console', () => {
+    const urls = { publicUrl: 'https://adsweep.example', hasConsole: true };
+    const scan = record();
+    const { report_url, public_report_url } = presentScan(scan, NO_SCAN_EVIDENCE, urls);
+    assert.equal(report_url, `https://adsweep.example/console/scans/${scan._id}`);
+    assert.equal(public_report_url, `https://adsweep.example/r/${scan.report_token}`);
+    const without = presentScan(scan, NO_SCAN_EVIDENCE, { ...urls, hasConsole: false });
+    assert.equal(without.report_url, without.public_report_url);
+  });
+
+  test('§4.2.26 the summary counts the scans of the organization that wait, run, and ended in the last hour', async () => {
+    const before = (await api.get('/api/v1/scans/summary')).body;
+    const ended = (minutesAgo: number, status: ScanRecord['status']) => ({
+      ...record({ _id: newId(), status }),
+      completed_at: new Date(Date.now() - minutesAgo * 60_000),
+    });
+    const waiting = [record({ _id: newId(), status: 'pending' }), record({ _id: newId(), status: 'checking' })];
+    const scans = [...waiting, ended(1, 'completed'), ended(2, 'failed'), ended(61, 'completed')];
+    await api.store.collection<ScanRecord>('scans').insertMany(scans);
+    const { waiting: waits, running, ended: counts } = (await api.get('/api/v1/scans/summary')).body;
+    assert.deepEqual([waits - before.waiting, running - before.running], [1, 1]);
+    assert.deepEqual(
+      [counts.completed - before.ended.completed, counts.failed - before.ended.failed, counts.partial],
+      [1, 1, before.ended.partial],
+    );
+    await api.store.collection<ScanRecord>('scans').deleteMany({ _id: { $in: scans.map(({ _id }) => _id) } });
   });
 
   test('§4.5.7 a sweep and its ads are charged as kinds of their own', () => {

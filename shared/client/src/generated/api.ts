@@ -32,6 +32,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scans/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Scans by state
+         * @description How many scans wait and run, and how many have ended in the last hour.
+         *
+         *     Needs the permission `scans.read`.
+         */
+        get: operations["getScanSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scans/bulk": {
         parameters: {
             query?: never;
@@ -176,6 +198,28 @@ export interface paths {
          *     Needs the permission `scans.write`.
          */
         post: operations["cancelScan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scans/{id}/recheck": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a scan again
+         * @description Analyses what the scan has captured again, as `POST /scans/recheck` does. A scan that is neither `completed` nor `partial`, or whose evidence was removed, is left unchanged.
+         *
+         *     Needs the permission `scans.write`.
+         */
+        post: operations["recheckScan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2482,6 +2526,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fleet/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Queue by organization
+         * @description Organizations that have waiting jobs, those with most first, and of those with `concurrent_leases` also the ones that only have leased jobs.
+         *
+         *     Needs the permission `fleet.read`.
+         */
+        get: operations["listFleetQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet/exits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exits in use
+         * @description Which exits the scans of each organization used that ended in the last hour, the newest 5,000 of them, with what the last scan saw of the exit. Up to 15 seconds old.
+         *
+         *     Needs the permission `fleet.read`.
+         */
+        get: operations["listUsedExits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/fleet/decisions": {
         parameters: {
             query?: never;
@@ -2717,6 +2805,22 @@ export interface components {
                 };
             }[];
             code: string;
+        };
+        ScanSummary: {
+            waiting: number;
+            /** @description Those that are crawled, or analysed. */
+            running: number;
+            /**
+             * Format: date-time
+             * @description An hour ago.
+             */
+            since: string;
+            /** @description Scans that have ended since then, 1,000 in all at most. */
+            ended: {
+                completed: number;
+                partial: number;
+                failed: number;
+            };
         };
         /** @description Values of `GET /proxy/targeting`, in any letter case; empty: any. */
         ProxyIn: {
@@ -3028,6 +3132,16 @@ export interface components {
             page_title: string;
             /** @description Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or which parts of the analysis a partial one lacks: `checks: INTERRUPTED` (all of them), `checks: back_button`, or what was not captured with the checks that rest on it: `checks: the text of landing 0 could not be read: scareware phishing_form 5 more`. */
             error: string;
+            /** @description Rules that found nothing before the time for the rules of a scan was spent, and had not searched everything. The scan is `partial` then. */
+            rules_out_of_budget: {
+                total: number;
+                /** @description The first 50 of them. */
+                rules: {
+                    rule_id: string;
+                    rule_name: string;
+                    rule_type: string;
+                }[];
+            };
             /** @description What was not captured, or was done to the pages so that they could be captured. */
             left_out: components["schemas"]["LeftOut"][];
             campaign_group_id: string | null;
@@ -4043,6 +4157,16 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+            /** @description What became of it at each of today’s endpoints that wanted it. */
+            deliveries: {
+                endpoint_id: string;
+                /**
+                 * @description `waiting`: it is sent, or tried again. `expired`: the endpoint did not take it within 24 hours. `dropped`: the endpoint does not want it any more.
+                 * @enum {unknown}
+                 */
+                state: "waiting" | "delivered" | "expired" | "dropped";
+                attempts: number;
+            }[];
         };
         EventKind: {
             /** @enum {unknown} */
@@ -4723,6 +4847,40 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        OrganizationQueue: {
+            organization_id: string;
+            waiting_interactive: number;
+            waiting_bulk: number;
+            waiting_campaign: number;
+            /** @description Jobs that are leased to a node. */
+            leased: number;
+            concurrent_leases: number | null;
+        };
+        ExitUse: {
+            organization_id: string;
+            provider: string;
+            exit_id: string;
+            /** @description The requested country. */
+            country_code: string;
+            proxy_type: string;
+            region: string | null;
+            city: string | null;
+            isp: string | null;
+            verified: boolean | null;
+            ip: string | null;
+            observed_country_code: string | null;
+            asn: string | null;
+            scans: number;
+            /** @description Scans that failed because of the exit. */
+            failed: number;
+            /** @description Scans for which it was in another country. */
+            mismatched: number;
+            /**
+             * Format: date-time
+             * @description When the last of these scans ended.
+             */
+            last_used_at: string;
+        };
         ScalingDecision: {
             /** Format: date-time */
             at: string;
@@ -4911,6 +5069,26 @@ export interface operations {
             };
         };
     };
+    getScanSummary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScanSummary"];
+                };
+            };
+        };
+    };
     createScansInBulk: {
         parameters: {
             query?: {
@@ -5094,6 +5272,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Cancelled"];
+                };
+            };
+        };
+    };
+    recheckScan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The scan. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 1, or 0 if the scan was left unchanged. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recheck"];
                 };
             };
         };
@@ -7151,6 +7352,8 @@ export interface operations {
     listWebhooksEvents: {
         parameters: {
             query?: {
+                /** @description Events of this scan. */
+                scan_id?: string;
                 /** @description Events from then on. */
                 from_ts?: string;
                 /** @description Events before then. */
@@ -8094,6 +8297,8 @@ export interface operations {
     listBillingHistory: {
         parameters: {
             query?: {
+                /** @description The charge of this scan, and its refund. */
+                scan_id?: string;
                 /** @description First day, UTC. */
                 date_from?: string;
                 /** @description Last day, UTC. */
@@ -8334,6 +8539,64 @@ export interface operations {
             };
         };
     };
+    listFleetQueue: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of organizations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["OrganizationQueue"][];
+                        total: number;
+                        page: number;
+                        limit: number;
+                        pages: number;
+                    };
+                };
+            };
+        };
+    };
+    listUsedExits: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of uses, the most used first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ExitUse"][];
+                        total: number;
+                        page: number;
+                        limit: number;
+                        pages: number;
+                    };
+                };
+            };
+        };
+    };
     listFleetDecisions: {
         parameters: {
             query?: {
@@ -8448,7 +8711,7 @@ export interface operations {
                  *         "labels": {
                  *           "team": "emea"
                  *         },
-                 *         "report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "report_url": "https://adsweep.example/console/scans/0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a",
                  *         "public_report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
                  *         "status": "crawled",
                  *         "screenshot_url": "https://adsweep.example/api/v1/scans/0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a/screenshot",
@@ -8537,7 +8800,7 @@ export interface operations {
                  *         "labels": {
                  *           "team": "emea"
                  *         },
-                 *         "report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "report_url": "https://adsweep.example/console/scans/0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a",
                  *         "public_report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
                  *         "status": "completed",
                  *         "tag_slugs": [
@@ -8640,7 +8903,7 @@ export interface operations {
                  *         "labels": {
                  *           "team": "emea"
                  *         },
-                 *         "report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
+                 *         "report_url": "https://adsweep.example/console/scans/0b7c6a52-6f0e-4f39-9a52-1f4c5f1f7f3a",
                  *         "public_report_url": "https://adsweep.example/r/Zm9vYmFyYmF6cXV4MTIzNA",
                  *         "status": "completed",
                  *         "classification": {

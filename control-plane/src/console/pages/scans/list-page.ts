@@ -105,13 +105,13 @@ const AT_ONCE = 12;
 function showFindings({ tags: [worst, ...more], status }: Brief): Html | null {
   if (!worst) return isFinished(status) ? html`<span class="quiet">none</span>` : null;
   const names = more.map(({ display_name }) => short(display_name, 60)).join(', ');
-  return html`${chip(worst.severity, short(worst.display_name, 40))}${more.length > 0 && html` <span class="quiet" title="${names}">+${more.length}<span class="unseen"> more: ${names}</span></span>`}`;
+  return html`<span class="one-line">${chip(worst.severity, short(worst.display_name, 40))}${more.length > 0 && html` <span class="quiet" title="${names}">+${more.length}<span class="unseen"> more: ${names}</span></span>`}</span>`;
 }
 
 /** Scans as rows, each with its picture. */
 export function scanTable({ link, now }: Visit, scans: readonly Brief[]): Html {
   const rows = scans.map((scan, row) => [
-    html`<a class="shot-cell" href="${link(`/scans/${scan.id}`)}" tabindex="-1" aria-hidden="true">${scan.screenshot_url !== '' && html`<img src="${link(`/scans/${scan.id}/${pictureOf(scan)}`, { w: 160 })}" alt="" loading="${row < AT_ONCE ? 'eager' : 'lazy'}" width="80" height="50">`}</a>`,
+    html`<a class="shot-cell" href="${link(`/scans/${scan.id}`)}" tabindex="-1" aria-hidden="true">${scan.screenshot_url !== '' && html`<img src="${link(`/scans/${scan.id}/thumbnail`, { of: pictureOf(scan) })}" alt="" loading="${row < AT_ONCE ? 'eager' : 'lazy'}" width="80" height="50">`}</a>`,
     html`<a class="row-link" href="${link(`/scans/${scan.id}`)}"><bdi>${short(targetWords(scan), 110)}</bdi></a><span class="meta">${kindWords(scan)}${scan.campaign_name !== null && html` · <bdi>${short(scan.campaign_name, 40)}</bdi>`}</span>`,
     statusChip(scan.status),
     showFindings(scan),

@@ -135,7 +135,8 @@ const isDetailed = (fields: ScanFields, problems: Problems): boolean =>
   fields.repeat_count !== '1' ||
   fields.retry_max_attempts !== '0';
 
-const CATEGORY_WORDS: Record<string, string> = {
+/** The kinds of devices, in words. */
+export const CATEGORY_WORDS: Record<string, string> = {
   android_phone: 'Android phones',
   android_tablet: 'Android tablets',
   iphone: 'iPhones',

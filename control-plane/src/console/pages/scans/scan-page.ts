@@ -1,4 +1,5 @@
-import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
+import { isFinal, isFinished } from '@adsweep/shared/scan/scan-status.ts';
+import { ApiError } from '../../../http/api-error.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { showVerdict } from '../../../scanning/reports/report-page.ts';
 import { showCompanies } from '../../../scanning/reports/show-companies.ts';
@@ -20,6 +21,7 @@ import { number, short, shortId, showTime } from '../../components/texts.ts';
 import type { PageRoute, Visit } from '../../visit.ts';
 import { pictureSize } from './picture-size.ts';
 import { reportOfScan, type ScanAnswers } from './report-of-scan.ts';
+import { costWords, readAccount, showEvents } from './scan-account.ts';
 import { formQueryOf } from './scan-form.ts';
 
 type Scan = Schemas['Scan'];
@@ -32,6 +34,7 @@ export const scanPage: PageRoute = {
     const { link, params, may } = visit;
     const answers = await readAnswers(visit, params.id!);
     const { scan } = answers;
+    const account = await readAccount(visit, scan);
     const report = reportOfScan(answers);
     const verdict = verdictOf(report);
     const subject = showCreative(report) ?? showVideo(report);
@@ -46,13 +49,16 @@ export const scanPage: PageRoute = {
       title: titleOf(scan),
       above: above(visit, scan),
       actions: actions(visit, scan),
-      ...(isOpen && { everySeconds: 4, events: link(`/scans/${scan.id}/events`) }),
-      body: html`<div class="stack" data-region="scan">${showVerdict(report, verdict)}${ownFacts(visit, scan)}${alertsOf(visit, alerts)}${showSweep(report)}
+      ...(isOpen && { everySeconds: OPEN_EVERY_SECONDS, events: link(`/scans/${scan.id}/events`) }),
+      body: html`<div class="stack" data-region="scan">${showVerdict(report, verdict)}${ownFacts(visit, scan, costWords(account))}${alertsOf(visit, alerts)}${showSweep(report)}
 ${left.length + right.length > 0 && html`<div class="columns-${left.length > 0 && right.length > 0 ? 2 : 1}">${left.length > 0 && html`<div class="stack">${left}</div>`}${right.length > 0 && html`<div class="stack">${right}</div>`}</div>`}
-${showVast(report)}${subject ? showLandings(report) : html`${showMainChain(report)}${showTabs(report)}`}${showRequests(report)}${showCompanies(report)}${ruleCosts(visit, answers)}${sentTarget(scan)}</div>`,
+${showVast(report)}${subject ? showLandings(report) : html`${showMainChain(report)}${showTabs(report)}`}${showRequests(report)}${showCompanies(report)}${ruleCosts(visit, answers)}${outOfBudget(visit, scan)}${showEvents(visit, account)}${sentTarget(scan)}</div>`,
     };
   },
 };
+
+/** The stream of its states says when to read a scan that has not ended; this is for what happens in between. */
+const OPEN_EVERY_SECONDS = 10;
 
 /** Distinguishes the page from others in the tabs of the reader's browser. */
 const titleOf = ({ url, slot_index, ad_tag, vast_tag }: Scan): string => {
@@ -102,10 +108,17 @@ function actions(visit: Visit, scan: Scan): Html {
     back,
     tone: 'danger',
   } as const;
-  return html`${may('scans.write') && scan.status === 'pending' && action(visit, cancel)}${linkButton('Public report', scan.public_report_url)}${isFinal(scan.status) && linkButton('Compare', link('/scans/compare', { a: scan.id }))}${may('scans.write') && scan.slot_index === null && linkButton('Scan again', link('/scans/new', formQueryOf(scan)), 'main')}`;
+  const recheck = {
+    label: 'Check again',
+    method: 'POST',
+    path: at`/scans/${scan.id}/recheck`,
+    done: 'recheckedOne',
+    back,
+  } as const;
+  return html`${may('scans.write') && scan.status === 'pending' && action(visit, cancel)}${may('scans.write') && isFinished(scan.status) && action(visit, recheck)}${linkButton('Public report', scan.public_report_url)}${isFinal(scan.status) && linkButton('Compare', link('/scans/compare', { a: scan.id }))}${may('scans.write') && scan.slot_index === null && linkButton('Scan again', link('/scans/new', formQueryOf(scan)), 'main')}`;
 }
 
-function ownFacts({ link, now }: Visit, scan: Scan): Html {
+function ownFacts({ link, now }: Visit, scan: Scan, cost: string | null): Html {
   const report = reportOfScan({ scan, tags: [], definitions: [], children: [], picture: null });
   const labels = Object.entries(scan.labels);
   const files: [string, string][] = [
@@ -125,6 +138,7 @@ ${scan.referrer !== null && html`<div class="wide"><dt>Referrer</dt><dd>${showUr
 <div><dt>Requested</dt><dd>${showTime(scan.created_at, now)}</dd></div>${scan.completed_at !== null && html`<div><dt>Ended</dt><dd>${showTime(scan.completed_at, now)}</dd></div>`}
 <div><dt>Attempt</dt><dd>${scan.retry_attempt + 1} of ${scan.retry_max_attempts + 1}</dd></div>
 ${(scan.network || scan.network_host) !== '' && html`<div><dt>Ad network</dt><dd><bdi>${scan.network || scan.network_host}</bdi></dd></div>`}
+${cost !== null && html`<div><dt>Cost</dt><dd>${cost}</dd></div>`}
 ${labels.map(([key, value]) => html`<div><dt><bdi>${key}</bdi></dt><dd><a href="${link('/scans', { [`label_${key}`]: value })}"><bdi>${value}</bdi></a></dd></div>`)}
 ${shown.length > 0 && html`<div><dt>Files</dt><dd>${shown}</dd></div>`}
 <div><dt>Id</dt><dd><code>${scan.id}</code></dd></div></dl></section>`;
@@ -168,6 +182,20 @@ function ruleCosts({ link }: Visit, { tags }: ScanAnswers): Html | null {
       rows,
     ),
     { count: matched.length },
+  );
+}
+
+/** Rules that the time for the rules of a scan did not suffice for. */
+function outOfBudget({ link, may }: Visit, { rules_out_of_budget: { total, rules } }: Scan): Html | null {
+  if (total === 0) return null;
+  const rows = rules.map(({ rule_id, rule_name, rule_type }) => [
+    html`<a href="${link(`/rules/${rule_id}`)}"><bdi>${rule_name}</bdi></a>`,
+    html`<code>${rule_type}</code>`,
+  ]);
+  return card(
+    'Rules that ran out of time',
+    html`<p class="quiet">The rules of a scan share a budget of CPU time. These had not searched everything when it was spent, so they may have missed something.${may('custom_rules.manage') && ' A rule that costs much is found by testing it over past scans.'}</p>${table('Rules that ran out of time', [{ label: 'Rule' }, { label: 'Type' }], rows)}${total > rules.length && html`<p class="quiet">and ${number(total - rules.length)} more</p>`}`,
+    { count: number(total) },
   );
 }
 
@@ -225,6 +253,21 @@ function compared({ link, now }: Visit, answers: ScanAnswers, only: ReadonlySet<
     ],
   )}<ul class="chips">${found.length > 0 ? found : html`<li class="quiet">No findings</li>`}</ul></section>${showCreative(report) ?? showPicture(report)}${showMainChain(report)}</div>`;
 }
+
+/** The small picture of a scan in lists: of an ad that showed nothing, that of its page. */
+export const scanThumbnail: PageRoute = {
+  method: 'GET',
+  path: '/scans/{id}/thumbnail',
+  handle: async ({ api, params, query }) => {
+    const picture = (name: string) => api.file(withQuery(`${at`/scans/${params.id!}`}/${name}`, { w: 160 }));
+    if (query.get('of') !== 'creative-screenshot') return { answer: await picture('screenshot') };
+    const answer = await picture('creative-screenshot').catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return picture('screenshot');
+      throw error;
+    });
+    return { answer };
+  },
+};
 
 /** Files of a scan, with the permission of the person. Only pictures are shown; everything else is what a hostile server sent, and is downloaded. */
 export const scanFiles: PageRoute[] = [

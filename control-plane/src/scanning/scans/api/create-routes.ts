@@ -7,6 +7,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import type { StoredPerDay } from '../../../accounts/stored-per-day.ts';
 import type { Caller } from '../../../http/caller.ts';
 import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
+import type { PublicUrls } from '../../../scan/scan-links.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
 import type { ScanCreation, ScanOrder } from '../request/create-scans.ts';
@@ -21,7 +22,7 @@ export type CreateRouteParts = {
   creation: Pick<ScanCreation, 'findIssues' | 'createChecked' | 'estimateScans'>;
   scans: Pick<ScanStore, 'withTarget'>;
   campaignWordsOf: CampaignWordsOf;
-  publicUrl: string;
+  urls: PublicUrls;
   storedPerDay: Pick<StoredPerDay, 'take'>;
 };
 
@@ -126,7 +127,7 @@ function orderOf({ organizationId }: Caller, requested: RequestedScans, recordId
 
 /** Creates the scans, in the trace of the request, and presents the leader of each group. */
 async function createGroups(
-  { creation, scans, campaignWordsOf, publicUrl }: CreateRouteParts,
+  { creation, scans, campaignWordsOf, urls }: CreateRouteParts,
   order: ScanOrder,
   { path, headers }: { path: string; headers: IncomingHttpHeaders },
 ) {
@@ -140,9 +141,7 @@ async function createGroups(
   const { campaign_id } = order.settings;
   const words = await campaignWordsOf(order.organizationId, campaign_id ? [campaign_id] : []);
   const campaign = words.get(campaign_id ?? '') ?? null;
-  const answers = groups.map(async (group) =>
-    presentCreated(await scans.withTarget(group[0]!), group, publicUrl, campaign),
-  );
+  const answers = groups.map(async (group) => presentCreated(await scans.withTarget(group[0]!), group, urls, campaign));
   return Promise.all(answers);
 }
 

@@ -5,7 +5,7 @@ import { type Note, noteSentence } from '@adsweep/shared/capture/notes.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
-import { scanLinks } from '../../../scan/scan-links.ts';
+import { type PublicUrls, scanLinks } from '../../../scan/scan-links.ts';
 import type { CampaignWords } from '../request/find-campaign.ts';
 import { childScanId } from '../request/new-child-scan.ts';
 import { type EvidenceLanding, NO_SCAN_EVIDENCE, type ScanEvidence } from './evidence.ts';
@@ -14,19 +14,19 @@ import type { PresentedBrief, PresentedLanding, PresentedScan } from './response
 import { timingOf } from './timing.ts';
 
 /**
- * A scan as `GET /scans/{id}` returns it (spec 2.1); every field is always present. `publicUrl` has no final slash. `campaign`: the names of
+ * A scan as `GET /scans/{id}` returns it (spec 2.1); every field is always present. `campaign`: the names of
  * its campaign; null: it has none.
  */
 export function presentScan(
   scan: ScanRecord,
   evidence: ScanEvidence,
-  publicUrl: string,
+  urls: PublicUrls,
   campaign: CampaignWords | null = null,
 ): PresentedScan {
   const { target, proxy } = scan;
-  const landings = evidence.landings.map((landing) => presentLanding(landing, scan, publicUrl));
+  const landings = evidence.landings.map((landing) => presentLanding(landing, scan, urls));
   return {
-    ...presentShared(scan, publicUrl, campaign),
+    ...presentShared(scan, urls, campaign),
     emulator_id: scan.emulator_id,
     max_discovered_ads: scan.discovery?.max_discovered_ads ?? null,
     ad_formats: scan.discovery?.ad_formats ?? null,
@@ -37,12 +37,13 @@ export function presentScan(
     referrer: scan.referrer,
     ignore_first_n_domains: scan.ignore_first_n_domains,
     creative_kind: target.kind === 'vast_tag' ? 'video' : 'banner',
-    ...presentCreative(scan, evidence, publicUrl),
+    ...presentCreative(scan, evidence, urls),
     proxy: proxy && { proxy_type: proxy.proxy_type, region: proxy.region, city: proxy.city, isp: proxy.isp },
     exit: scan.exit && presentExit(scan.exit),
     timing: isFinished(scan.status) ? timingOf(scan) : null,
     page_title: scan.capture?.page_title ?? '',
     error: scan.error,
+    rules_out_of_budget: scan.rules_out_of_budget ?? { total: 0, rules: [] },
     left_out: evidence.notes.map(presentNote),
     campaign_group_id: campaign?.groupId ?? null,
     campaign_group_name: campaign?.groupName ?? null,
@@ -62,12 +63,12 @@ const presentNote = (note: Note): PresentedScan['left_out'][number] => ({
 export function presentCreated(
   scan: ScanRecord,
   group: ScanRecord[],
-  publicUrl: string,
+  urls: PublicUrls,
   campaign: CampaignWords | null,
 ): PresentedScan {
   const others = group.slice(1).map(({ _id }) => _id);
   return {
-    ...presentScan(scan, NO_SCAN_EVIDENCE, publicUrl, campaign),
+    ...presentScan(scan, NO_SCAN_EVIDENCE, urls, campaign),
     ...(others.length > 0 && { repeat_scan_ids: others }),
   };
 }
@@ -75,13 +76,13 @@ export function presentCreated(
 /** A scan as a row of a list. `tagWords` finds the definitions of its tags. */
 export function presentBrief(
   scan: ListedScan,
-  publicUrl: string,
+  urls: PublicUrls,
   campaign: CampaignWords | null,
   tagWords: FindTagWords,
 ): PresentedBrief {
   const emulator = findEmulator(scan.emulator_id);
   return {
-    ...presentShared(scan, publicUrl, campaign),
+    ...presentShared(scan, urls, campaign),
     proxy_type: scan.proxy?.proxy_type ?? 'residential',
     is_ad_tag: scan.target.kind === 'ad_tag',
     is_vast: scan.target.kind === 'vast_tag',
@@ -99,8 +100,8 @@ function presentAdBlock({ _id }: ScanRecord, block: ListedAdBlock) {
 }
 
 /** The creative and its artifacts. Pages have none: they load no creative of their own. An ad on a page has no chain (spec 2.1). */
-function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEvidence, publicUrl: string) {
-  const links = scanLinks(publicUrl, scan);
+function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEvidence, urls: PublicUrls) {
+  const links = scanLinks(urls, scan);
   return {
     creative_screenshot_url: artifacts.has(CREATIVE_SCREENSHOT) ? links.creativeScreenshot : '',
     creative_video_url: artifacts.has(CREATIVE_VIDEO) ? links.creativeVideo : '',
@@ -121,10 +122,10 @@ function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEv
   };
 }
 
-function presentShared(scan: ListedScan, publicUrl: string, campaign: CampaignWords | null) {
+function presentShared(scan: ListedScan, urls: PublicUrls, campaign: CampaignWords | null) {
   const { target, capture, classification } = scan;
   const finished = isFinished(scan.status);
-  const links = scanLinks(publicUrl, scan);
+  const links = scanLinks(urls, scan);
   return {
     id: scan._id,
     url: target.kind === 'url' ? target.value : '',
@@ -156,11 +157,11 @@ function presentShared(scan: ListedScan, publicUrl: string, campaign: CampaignWo
 }
 
 /** A node's timestamps are not trusted; an invalid one is replaced by the scan's. */
-function presentLanding(landing: EvidenceLanding, scan: ScanRecord, publicUrl: string): PresentedLanding {
+function presentLanding(landing: EvidenceLanding, scan: ScanRecord, urls: PublicUrls): PresentedLanding {
   const { screenshot, created_at, ...rest } = landing;
   return {
     ...rest,
-    screenshot_url: screenshot === null ? '' : scanLinks(publicUrl, scan).landingScreenshot(landing.ord),
+    screenshot_url: screenshot === null ? '' : scanLinks(urls, scan).landingScreenshot(landing.ord),
     created_at: (Number.isNaN(created_at.getTime()) ? scan.created_at : created_at).toISOString(),
   };
 }

@@ -1,9 +1,11 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
+import { notFound } from '../../../http/api-error.ts';
 import type { Caller } from '../../../http/caller.ts';
 import { ok, type Route, route } from '../../../http/route.ts';
-import { type RecheckParts, type RecheckScope, recheckScans } from '../../../scan/recheck.ts';
+import { type RecheckParts, type RecheckScope, recheckScan, recheckScans } from '../../../scan/recheck.ts';
+import type { ScanStore } from '../../../scan/scan-store.ts';
 import { issueAt } from '../request/checks/check.ts';
 import { RecheckSchema } from './responses.ts';
 
@@ -47,6 +49,30 @@ export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
       await parts.priceOfCheck(organizationId);
       const scope = scopeOf(body, new Date());
       return ok({ queued_count: await recheckScans(parts, organizationId, scope, recordId ?? newId()) });
+    },
+  });
+}
+
+/** Starts the analysis of one scan again. */
+export function recheckOneRoute(parts: RecheckRouteParts & { scans: Pick<ScanStore, 'find'> }): Route<Caller> {
+  return route({
+    method: 'POST',
+    path: '/api/v1/scans/{id}/recheck',
+    group: 'Scans',
+    operationId: 'recheckScan',
+    summary: 'Check a scan again',
+    description:
+      'Analyses what the scan has captured again, as `POST /scans/recheck` does. A scan that is neither `completed` nor `partial`, or whose evidence was removed, is left unchanged.',
+    permission: 'scans.write',
+    params: Type.Object({ id: Type.String({ description: 'The scan.' }) }),
+    replies: { 200: { description: '1, or 0 if the scan was left unchanged.', schema: RecheckSchema } },
+    errors: ['not_found', 'billing.suspended'],
+    runsOnce: () => true,
+    handle: async ({ caller: { organizationId }, params: { id }, recordId }) => {
+      await parts.priceOfCheck(organizationId);
+      const scan = await parts.scans.find(organizationId, id);
+      if (!scan) throw notFound('scan');
+      return ok({ queued_count: (await recheckScan(parts, scan, recordId ?? newId())) ? 1 : 0 });
     },
   });
 }

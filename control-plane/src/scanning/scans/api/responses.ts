@@ -220,6 +220,18 @@ export const ScanSchema = Type.Object(
       description:
         'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or which parts of the analysis a partial one lacks: `checks: INTERRUPTED` (all of them), `checks: back_button`, or what was not captured with the checks that rest on it: `checks: the text of landing 0 could not be read: scareware phishing_form 5 more`.',
     }),
+    rules_out_of_budget: Type.Object(
+      {
+        total: Type.Integer({ minimum: 0 }),
+        rules: Type.Array(Type.Object({ rule_id: Type.String(), rule_name: Type.String(), rule_type: Type.String() }), {
+          description: 'The first 50 of them.',
+        }),
+      },
+      {
+        description:
+          'Rules that found nothing before the time for the rules of a scan was spent, and had not searched everything. The scan is `partial` then.',
+      },
+    ),
     left_out: Type.Array(LeftOutSchema, {
       description: 'What was not captured, or was done to the pages so that they could be captured.',
     }),

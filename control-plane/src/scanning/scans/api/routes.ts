@@ -25,8 +25,9 @@ import type { ScanEvidence } from './evidence.ts';
 import { listOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
-import { type RecheckRouteParts, recheckRoute } from './recheck-route.ts';
+import { type RecheckRouteParts, recheckOneRoute, recheckRoute } from './recheck-route.ts';
 import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
+import { summaryRoute } from './summary-route.ts';
 
 /** The dependencies of the operations on scans; `readEvidence` returns the evidence in a scan's capture, empty before there is one. */
 export type ScanParts = CreateRouteParts &
@@ -47,7 +48,8 @@ const group = 'Scans';
 export function scanRoutes(parts: ScanParts): Route<Caller>[] {
   const create = createRoutes(parts);
   const readOne = [readRoute(parts), eventsRoute(parts), childrenRoute(parts), tagsRoute(parts)];
-  return [listRoute(parts), ...create, recheckRoute(parts), ...readOne, cancelRoute(parts)];
+  const start = [listRoute(parts), summaryRoute(parts), ...create, recheckRoute(parts)];
+  return [...start, ...readOne, cancelRoute(parts), recheckOneRoute(parts)];
 }
 
 function listRoute(parts: ScanParts): Route<Caller> {
@@ -89,10 +91,10 @@ const PageOfScansQuery = Type.Object(
   { additionalProperties: false },
 );
 
-type RowParts = Pick<ScanParts, 'scans' | 'campaignWordsOf' | 'tagWordsFor' | 'publicUrl'>;
+type RowParts = Pick<ScanParts, 'scans' | 'campaignWordsOf' | 'tagWordsFor' | 'urls'>;
 
 /** Scans as rows of a list, with the names of their campaigns and tags. */
-async function presentRows({ campaignWordsOf, tagWordsFor, publicUrl }: RowParts, caller: Caller, rows: ListedScan[]) {
+async function presentRows({ campaignWordsOf, tagWordsFor, urls }: RowParts, caller: Caller, rows: ListedScan[]) {
   const { organizationId } = caller;
   const ids = new Set(rows.flatMap(({ campaign_id }) => campaign_id ?? []));
   const slugs = new Set(rows.flatMap(({ tags }) => tags.map(({ tag_slug }) => tag_slug)));
@@ -100,7 +102,7 @@ async function presentRows({ campaignWordsOf, tagWordsFor, publicUrl }: RowParts
     campaignWordsOf(organizationId, [...ids]),
     slugs.size === 0 ? () => null : tagWordsFor(organizationId, [...slugs], isOperator(caller)),
   ]);
-  return rows.map((scan) => presentBrief(scan, publicUrl, words.get(scan.campaign_id ?? '') ?? null, tagWords));
+  return rows.map((scan) => presentBrief(scan, urls, words.get(scan.campaign_id ?? '') ?? null, tagWords));
 }
 
 async function readPage(parts: RowParts, caller: Caller, question: ListQuestion, query: PageQuery & CursorQuery) {
@@ -110,7 +112,7 @@ async function readPage(parts: RowParts, caller: Caller, question: ListQuestion,
   return { ...presentPage(items, total, query), next_cursor: last && encodeCursor(last) };
 }
 
-function readRoute({ scans, readEvidence, campaignWordsOf, publicUrl }: ScanParts): Route<Caller> {
+function readRoute({ scans, readEvidence, campaignWordsOf, urls }: ScanParts): Route<Caller> {
   return route({
     method: 'GET',
     path: '/api/v1/scans/{id}',
@@ -128,7 +130,7 @@ function readRoute({ scans, readEvidence, campaignWordsOf, publicUrl }: ScanPart
         readEvidence(scan),
         campaignWordsOf(organization_id, campaign_id ? [campaign_id] : []),
       ]);
-      return ok(presentScan(whole, evidence, publicUrl, words.get(campaign_id ?? '') ?? null));
+      return ok(presentScan(whole, evidence, urls, words.get(campaign_id ?? '') ?? null));
     },
   });
 }

@@ -1,0 +1,196 @@
+import { ApiError } from '../../http/api-error.ts';
+import { type Html, html } from '../../http/pages/html.ts';
+import { at } from '../api/console-api.ts';
+import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
+import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
+import { action } from '../components/actions.ts';
+import { areaField, button, linkButton, selectField, textField } from '../components/fields.ts';
+import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { card, empty, table, tile } from '../components/tables.ts';
+import { chip, counted, number, short } from '../components/texts.ts';
+import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
+
+type Set = Schemas['PolicySet'];
+type SetItem = Schemas['PolicySetItem'];
+
+/** Policy sets and the state of their publication. */
+export const policyList: PageRoute = {
+  method: 'GET',
+  path: '/policies',
+  handle: async ({ api, link, may, who }) => {
+    const sets = itemsOf(await api.get<SetItem[] | Listed<SetItem>>(at`/policy-sets`));
+    const rows = sets.map((one) => [
+      html`<a class="row-link" href="${link(`/policies/${one.id}`)}"><bdi>${short(one.name, 80)}</bdi></a>${one.is_default && html` ${chip('busy', 'default')}`}<span class="meta"><bdi>${short(one.description, 120)}</bdi></span>`,
+      publication(one),
+      one.organization_id === who.organization_id ? 'yours' : 'shared with you',
+      `v${one.version}`,
+    ]);
+    const create = may('policies.manage') && linkButton('New policy set', link('/policies/new'), 'main');
+    return {
+      title: 'Policy sets',
+      actions: create,
+      body: html`<section class="card flush">${rows.length > 0 ? table('Policy sets', [{ label: 'Policy set' }, { label: 'Publication' }, { label: 'Whose' }, { label: 'Version', kind: 'number' }], rows) : empty('No policy sets', 'A policy set names what must not be found of the scans of a campaign.', create)}</section>`,
+    };
+  },
+};
+
+const publication = ({ visibility, is_approved }: SetItem): Html =>
+  visibility === 'private'
+    ? chip('off', 'private')
+    : is_approved
+      ? chip('clean', 'published')
+      : chip('medium', 'awaits approval');
+
+/** Entries of a policy set as lines, such as `tag auto_redirect US DE`. */
+const entryLine = (entry: Schemas['PolicyEntry']): string => {
+  const tiers = (one: Schemas['PolicyTiers']) =>
+    [one.tier1, one.tier2, one.tier3, one.tier4].filter(Boolean).join(' > ');
+  const value =
+    entry.tag_slug ??
+    entry.brand ??
+    (entry.iab_v3
+      ? tiers(entry.iab_v3)
+      : entry.ai_category
+        ? tiers(entry.ai_category)
+        : entry.custom_taxonomy
+          ? `${entry.custom_taxonomy.taxonomy_id} > ${tiers(entry.custom_taxonomy)}`
+          : '');
+  return `${entry.rule_type}: ${value}${entry.country_codes.length > 0 ? ` @ ${entry.country_codes.join(' ')}` : ''}`;
+};
+
+/** The entry of a line; the API says what is wrong with one that is none. */
+function entryOf(line: string): Record<string, unknown> {
+  const [head = '', countries = ''] = line.split('@', 2);
+  const [type = '', ...rest] = head.split(':');
+  const value = rest.join(':').trim();
+  const [tier1 = '', tier2 = null, tier3 = null, tier4 = null] = value.split('>').map((one) => one.trim());
+  const rule_type = type.trim();
+  const codes = wordsIn(countries);
+  const by: Record<string, object> = {
+    tag: { tag_slug: value },
+    brand: { brand: value },
+    iab_v3: { iab_v3: { tier1, tier2, tier3, tier4 } },
+    ai_category: { ai_category: { tier1, tier2, tier3, tier4 } },
+    custom_taxonomy: { custom_taxonomy: { taxonomy_id: tier1, tier1: tier2 ?? '', tier2: tier3, tier3: tier4 } },
+  };
+  return { rule_type, ...(Object.hasOwn(by, rule_type) ? by[rule_type] : {}), country_codes: codes };
+}
+
+export const newPolicy: PageRoute = {
+  method: 'GET',
+  path: '/policies/new',
+  handle: (visit) => policyForm(visit, { name: '', description: '', entries: '' }, NO_PROBLEMS, null, null),
+};
+
+export const policyPage: PageRoute = {
+  method: 'GET',
+  path: '/policies/{id}',
+  handle: async (visit) => {
+    const { api, params, query } = visit;
+    const set = await api.get<Set>(at`/policy-sets/${params.id!}`);
+    const preview = query.has('preview')
+      ? await api.send<Schemas['PolicyPreview']>('POST', at`/policy-sets/${set.id}/preview`, {
+          days: Number(query.get('preview')),
+        })
+      : null;
+    return policyForm(
+      visit,
+      { name: set.name, description: set.description, entries: set.entries.map(entryLine).join('\n') },
+      NO_PROBLEMS,
+      set,
+      preview,
+    );
+  },
+};
+
+export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((path) => ({
+  method: 'POST',
+  path,
+  handle: async (visit): Promise<PageResult> => {
+    const { api, form, link, params } = visit;
+    const fields = {
+      name: form.get('name') ?? '',
+      description: form.get('description') ?? '',
+      entries: form.get('entries') ?? '',
+    };
+    const lines = linesIn(fields.entries);
+    const set = params.id === undefined ? null : await api.ask<Set>(at`/policy-sets/${params.id}`);
+    const body = { name: fields.name, description: fields.description, entries: lines.map(entryOf) };
+    try {
+      const saved = set
+        ? await api.send<Set>('PUT', at`/policy-sets/${set.id}`, body)
+        : await api.send<Set>('POST', at`/policy-sets`, body);
+      return { redirect: link(`/policies/${saved.id}`, { done: set ? 'saved' : 'created', preview: 7 }) };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error;
+      return { ...(await policyForm(visit, fields, problemsOf(error), set, null)), status: error.status };
+    }
+  },
+}));
+
+type PolicyFields = { name: string; description: string; entries: string };
+
+function policyForm(
+  visit: Visit,
+  fields: PolicyFields,
+  problems: Problems,
+  set: Set | null,
+  preview: Schemas['PolicyPreview'] | null,
+): Page {
+  const { link, token, may, who } = visit;
+  const isOwn = !set || set.organization_id === who.organization_id;
+  const mayChange = may('policies.manage') && isOwn;
+  const form = html`<form class="form" method="post" action="${link(set ? `/policies/${set.id}` : '/policies/new')}">${token()}<section class="card">${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}${textField({ name: 'description', label: 'Description', value: fields.description, problems })}${areaField({ name: 'entries', label: 'What must not be found', value: fields.entries, rows: 10, code: true, required: true, placeholder: 'tag: auto_redirect\nbrand: Acme @ US DE\niab_v3: Gambling', hint: html`One on each line: <code>tag</code>, <code>brand</code>, <code>iab_v3</code>, <code>ai_category</code> or <code>custom_taxonomy</code>, a colon and the value; tiers joined with <code>&gt;</code>; countries after <code>@</code>.`, problems })}${mayChange && html`<div class="buttons">${button('Save')}</div>`}</section></form>`;
+  const side =
+    set &&
+    html`<div class="stack">${previewCard(visit, set, preview)}${publicationCard(visit, set, mayChange)}${campaignsCard(visit, set)}</div>`;
+  const back = set ? link(`/policies/${set.id}`) : '';
+  const actions =
+    set &&
+    mayChange &&
+    html`${!set.is_default && action(visit, { label: 'Make it the default', method: 'POST', path: at`/policy-sets/${set.id}/set-default`, body: { is_default: true }, done: 'default', back })}${action(visit, { label: 'Delete', method: 'DELETE', path: at`/policy-sets/${set.id}`, done: 'deleted', back: link('/policies'), tone: 'danger', asks: 'Delete this policy set?' })}`;
+  return {
+    title: set ? set.name : 'New policy set',
+    above: html`<a href="${link('/policies')}">Policy sets</a>`,
+    actions,
+    problems,
+    body: html`<div class="columns-${set ? 2 : 1}">${form}${side}</div>`,
+  };
+}
+
+function previewCard({ link }: Visit, set: Set, preview: Schemas['PolicyPreview'] | null): Html {
+  const choose = html`<form class="filters" method="get" action="${link(`/policies/${set.id}`)}">${selectField({ name: 'preview', label: 'Finished scans of the last', value: '7', options: [1, 7, 30].map((days) => ({ value: String(days), label: counted(days, 'day') })) })}<div class="filter-buttons"><button class="button plain">Try</button></div></form>`;
+  if (!preview)
+    return card('Preview', html`<p class="quiet">What alerts it would have raised. Nothing is saved.</p>${choose}`);
+  const names = new Map(set.entries.map((entry) => [entry.id, entryLine(entry)]));
+  const rows = preview.by_entry.map(({ entry_id, alerts }) => [
+    html`<code>${names.get(entry_id) ?? entry_id}</code>`,
+    number(alerts),
+  ]);
+  const samples = preview.sample_scan_ids
+    .slice(0, 5)
+    .map((id, index) => html`${index > 0 && ', '}<a href="${link(`/scans/${id}`)}">${id.slice(0, 8)}</a>`);
+  return card(
+    'Preview',
+    html`<div class="tiles">${tile(number(preview.alerts), 'alerts', { tone: preview.alerts > 0 ? 'high' : '' })}${tile(number(preview.scans), 'finished scans')}</div>${table('Alerts by entry', [{ label: 'Entry' }, { label: 'Alerts', kind: 'number' }], rows)}${samples.length > 0 && html`<p class="note">For example ${samples}</p>`}${choose}`,
+  );
+}
+
+function publicationCard(visit: Visit, set: Set, mayChange: boolean): Html {
+  const { link, may } = visit;
+  const back = link(`/policies/${set.id}`);
+  const buttons = html`${mayChange && set.visibility === 'private' && action(visit, { label: 'Request publication', method: 'POST', path: at`/policy-sets/${set.id}/request-approval`, done: 'requested', back })}${mayChange && set.visibility === 'public' && action(visit, { label: 'End publication', method: 'POST', path: at`/policy-sets/${set.id}/unpublish`, done: 'unpublished', back })}${may('organizations.manage') && set.visibility === 'public' && !set.is_approved && action(visit, { label: 'Approve', method: 'POST', path: at`/policy-sets/${set.id}/approve`, body: { version: set.version }, done: 'saved', back, tone: 'main' })}`;
+  return card(
+    'Publication',
+    html`<p>${publication(set)} version ${set.version}</p>${set.moderation_note !== null && html`<p class="wrong"><bdi>${set.moderation_note}</bdi></p>`}<div class="buttons">${buttons}</div>`,
+  );
+}
+
+const campaignsCard = ({ link }: Visit, set: Set): Html =>
+  card(
+    'Campaigns',
+    set.campaigns.length > 0
+      ? html`<ul class="plain-list">${set.campaigns.map(({ id, name }) => html`<li><a href="${link(`/campaigns/${id}`)}"><bdi>${name}</bdi></a></li>`)}</ul>`
+      : html`<p class="quiet">None is bound to it.</p>`,
+    { count: number(set.campaigns_total) },
+  );

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds, boxes that are wider than the window, and how far the page has shifted since it was loaded. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    // @ts-expect-error axe is a global of the page
+    const { violations } = await axe.run();
+    const found = violations.map(
+      ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`,
+    );
+    const wider = document.documentElement.scrollWidth - innerWidth;
+    // What scrolls or clips by itself may have more inside.
+    const isClipped = (element: Element): boolean => {
+      for (let one: Element | null = element.parentElement; one; one = one.parentElement)
+        if (getComputedStyle(one).overflowX !== 'visible') return true;
+      return false;
+    };
+    const outside = [...document.querySelectorAll('main *')].filter((element) => {
+      const { right, width } = element.getBoundingClientRect();
+      return width > 0 && right > innerWidth + 1 && !isClipped(element);
+    });
+    const shifts = await new Promise<number>((resolve) => {
+      let sum = 0;
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
+      }).observe({ type: 'layout-shift', buffered: true });
+      setTimeout(() => resolve(sum), 50);
+    });
+    return [
+      ...found,
+      ...(wider > 0 ? [`${wider} px wider`] : []),
+      ...outside.slice(0, 3).map((element) => `outside: ${element.outerHTML.slice(0, 120)}`),
+      ...(shifts > 0.01 ? [`shifted by ${shifts}`] : []),
+    ];
+  });
+}
