@@ -56,14 +56,14 @@ const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 process.env.NODE_COMPILE_CACHE ??= join(root, '.tools/cache/compiled');
 
 /**
- * The passes of a run, one after another. Each core has a file to run while another one waits, for a deadline or for Redis. A file with browsers
+ * The passes of a run, one after another. Each core has a file to run while others wait, for a deadline or for Redis. A file with browsers
  * waits most of its time, for what pages do; at most four of them run at once, and no more than fit into the memory.
  */
 function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>): Pass[] {
   const quick: Pass = {
     files: isWhole ? groupTests(root, withoutBrowser) : withoutBrowser,
     startsBrowser: false,
-    concurrency: cores + 1,
+    concurrency: cores + 2,
     testMs: 3 * 60_000,
     fileMs: isWhole ? 8 * 60_000 : 5 * 60_000,
   };

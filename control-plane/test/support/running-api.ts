@@ -115,7 +115,8 @@ function callsTo(port: number) {
   return async (method: string, path: string, { key = KEYS.ours, body, raw, headers = {} }: Sent = {}) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
-      headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), ...headers },
+      // Tests of their own ask for compressed responses.
+      headers: { 'accept-encoding': 'identity', ...(key ? { authorization: `Bearer ${key}` } : {}), ...headers },
       ...(body === undefined && raw === undefined ? {} : { body: raw ?? JSON.stringify(body) }),
     });
     const text = await answer.text();
