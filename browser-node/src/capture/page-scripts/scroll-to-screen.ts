@@ -15,9 +15,10 @@ export async function scrollToScreen({ isTop }: { isTop: boolean }): Promise<boo
   const height = scroller === root ? innerHeight : scroller.clientHeight;
   const top = isTop ? 0 : scroller.scrollTop + height * 0.9;
   scroller.scrollTo({ left: scroller.scrollLeft, top, behavior: 'instant' });
+  // A busy machine draws late, and only then does a page with no end add to it; a page that is not drawn at all waits for the timer.
   await new Promise((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(resolve));
-    setTimeout(resolve, 250);
+    setTimeout(resolve, 1_000);
   });
   return scroller.scrollTop + height < scroller.scrollHeight - 2;
 }
