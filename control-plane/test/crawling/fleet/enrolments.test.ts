@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { LeaseClient, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { isRouterPass } from '@adsweep/shared/lease/router-pass.ts';
@@ -109,6 +109,25 @@ describe('an enrolled node', () => {
     assert.equal((await farm.node.renew(lease!)).outcome, 'lost');
     assert.equal((await farm.read(scan._id)).status, 'pending');
     await farm.forgetScans();
+  });
+
+  it('that is revoked while it waits for work and has no lease gets its answer at once', {
+    timeout: 20_000,
+  }, async () => {
+    await enrolled('waiting');
+    const { enrolment } = (await farm.store.collection<Enrolment>('node_enrolments').findOne({ _id: 'waiting' }))!;
+    const { dependencies } = farm.farm;
+    const waitForWork: CrawlQueue['waitForWork'] = async (_, gone) => {
+      const ended = once(gone!, 'abort');
+      await revoke('waiting');
+      await ended;
+    };
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, waitForWork } });
+    const route = routes.find(({ path }) => path.endsWith('/acquire'));
+    const caller = { node: newIdentity('waiting', 1, enrolment), lease: null, enrolled: null };
+    const stream = { socket: Object.assign(new EventEmitter(), { destroyed: false }) };
+    const request = { caller, body: { node_id: 'waiting', max: 1, wait_ms: 3_600_000 }, stream };
+    await assert.rejects(async () => route?.handle(request as never), { code: 'unauthorized' });
   });
 
   it('that is revoked keeps no lease that was being granted at the same moment', async () => {
