@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { randomInt, randomUUID } from 'node:crypto';
+import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { seededRandom } from '../../../shared/test/support/seeded-random.ts';
 import { until } from '../../../shared/test/support/until.ts';
@@ -23,21 +24,21 @@ import { CuttableLink } from '../support/cuttable-link.ts';
 import { type MongodbServer, startMongodbServer } from '../support/mongodb-server.ts';
 import { type PrivateRedis, startRedis } from '../support/private-redis.ts';
 import { Replica, SKEWED_CLOCK } from '../support/replica.ts';
+import { type RouterPair, startRouterPair } from '../support/router-pair.ts';
 import { PAGE } from '../support/running-api.ts';
+import { S3_BUCKET, S3_KEY, startS3Server } from '../support/s3-server.ts';
 import { SignalledProcess } from '../support/signalled-process.ts';
 
-/** `npm test` runs the short kind, `npm run chaos` the long one. */
+/**
+ * `npm test` runs the short kind, `npm run chaos` the long one: with two proxy-routers, and with files on S3, both of which fail at times, and
+ * with fewer nodes of more slots, so that the loss of one is a loss of a third.
+ */
+const IS_LONG = process.env.ADSWEEP_CHAOS === 'long';
 const SIZES = {
-  short: { scans: 80, nodes: 8, faults: 3, lastsMs: 1_500, endsInSeconds: 180 },
-  long: { scans: 500, nodes: 8, faults: 10, lastsMs: 12_000, endsInSeconds: 400 },
+  short: { scans: 80, nodes: 8, slots: 4, faults: 3, lastsMs: 1_500, endsInSeconds: 180 },
+  long: { scans: 500, nodes: 3, slots: 10, faults: 10, lastsMs: 12_000, endsInSeconds: 400 },
 };
-const {
-  scans: SCANS,
-  nodes: NODES,
-  faults,
-  lastsMs,
-  endsInSeconds,
-} = SIZES[process.env.ADSWEEP_CHAOS === 'long' ? 'long' : 'short'];
+const { scans: SCANS, nodes: NODES, slots: SLOTS, faults, lastsMs, endsInSeconds } = SIZES[IS_LONG ? 'long' : 'short'];
 /** One request in so many is for a group, of so many scans. */
 const [GROUP_ONE_IN, GROUP_SIZE] = [10, 4];
 /** The clocks of the control planes are off by so much, and those of nodes by up to five minutes. */
@@ -49,7 +50,16 @@ const SEED = Number(process.env.ADSWEEP_TEST_SEED ?? randomInt(2 ** 31));
 
 const server = await startMongodbServer();
 if (typeof server === 'string') it('two control planes on one MongoDB', { skip: server });
-else describe('two control planes on one MongoDB and one Redis', () => testReplicas(server));
+else
+  describe(`two control planes on one MongoDB and one Redis${IS_LONG ? ', with two proxy-routers and S3,' : ''}`, () =>
+    testReplicas(server));
+
+type S3Server = Awaited<ReturnType<typeof startS3Server>>;
+
+const s3Settings = ({ endpoint }: S3Server) => ({
+  ...{ ADSWEEP_S3_BUCKET: S3_BUCKET, ADSWEEP_S3_ENDPOINT: endpoint, ADSWEEP_S3_PATH_STYLE: 'on' },
+  ...{ ADSWEEP_S3_ACCESS_KEY: S3_KEY.id, ADSWEEP_S3_SECRET_KEY: S3_KEY.secret },
+});
 
 async function readCreated(answer: Response): Promise<{ id: string; repeat_scan_ids?: string[] } | null> {
   // It may end in the middle of its answer.
@@ -63,22 +73,26 @@ function testReplicas(mongodb: MongodbServer): void {
   let replicas: Replica[];
   let links: CuttableLink[];
   let nodes: SignalledProcess[];
+  let routers: RouterPair | null = null;
+  let s3: S3Server | null = null;
 
   before(async () => {
     redis = await startRedis();
     catalogue = await startCatalogueServer(NODE_TOKEN);
     folder = await mkdtemp(join(tmpdir(), 'adsweep-replicas-'));
+    // Most of a start is reading the code.
+    const common = { ADSWEEP_NODE_TOKEN: NODE_TOKEN, NODE_COMPILE_CACHE: join(folder, 'compile-cache') };
+    if (IS_LONG) [routers, s3] = await Promise.all([startRouterPair(folder, common), startS3Server()]);
     store = await openStore({ mongodbUrl: mongodb.url });
     const env = {
       MONGODB_URL: mongodb.url,
       ADSWEEP_DATA_DIR: folder,
-      ADSWEEP_PROXY_URL: catalogue.url,
-      ADSWEEP_NODE_TOKEN: NODE_TOKEN,
+      ADSWEEP_PROXY_URL: routers?.url ?? catalogue.url,
+      ...common,
+      ...(s3 ? s3Settings(s3) : {}),
       ADSWEEP_LEASE_SECRET: 'lease-secret-of-this-test',
       ADSWEEP_API_KEY: API_KEY,
       ADSWEEP_LOG_LEVEL: 'error',
-      // Most of a start is reading the code.
-      NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
     };
     const toRedis = await Promise.all(CLOCKS_MS.map(() => CuttableLink.open(() => ({ path: redis.socket }))));
     replicas = CLOCKS_MS.map(
@@ -88,7 +102,7 @@ function testReplicas(mongodb: MongodbServer): void {
     const toNodes = await Promise.all(
       replicas.map((replica) => CuttableLink.open(() => ({ port: replica.nodeApiPort }))),
     );
-    links = [...toRedis, ...toNodes];
+    links = [...toRedis, ...toNodes, ...(routers ? [routers.link] : [])];
     const urls = toNodes.map(({ port }) => `http://127.0.0.1:${port}`);
     nodes = Array.from({ length: NODES }, (_, at) => simulatedNode(at, urls, env.NODE_COMPILE_CACHE));
     await Promise.all(nodes.map((node) => node.start()));
@@ -96,7 +110,8 @@ function testReplicas(mongodb: MongodbServer): void {
   after(async () => {
     stopping.abort();
     await Promise.all([...nodes, ...replicas].map((one) => one.end()));
-    await Promise.all(links.map((link) => link.close()));
+    await Promise.all(links.filter((link) => link !== routers?.link).map((link) => link.close()));
+    await Promise.all([routers?.stop(), s3?.stop()]);
     await store.close();
     await redis.stop();
     await mongodb.stop();
@@ -150,6 +165,8 @@ function testReplicas(mongodb: MongodbServer): void {
         NODE_ID: `node-${at}`,
         NODE_API_URLS: urls.join(','),
         JOIN_TOKEN: NODE_TOKEN,
+        SLOTS: String(SLOTS),
+        ROUTER_URL: routers?.url ?? '',
         SEED: String(Math.floor(random() * 2 ** 31)),
         NODE_OPTIONS: `--import ${SKEWED_CLOCK}`,
         NODE_COMPILE_CACHE: compileCache,
@@ -163,7 +180,8 @@ function testReplicas(mongodb: MongodbServer): void {
     timeout: 2 * endsInSeconds * 1000,
   }, async (t) => {
     t.diagnostic(`seed ${SEED}; the same again: ADSWEEP_TEST_SEED=${SEED}`);
-    const targets = { nodes, controlPlanes: replicas, redis, links };
+    const more = routers && s3 ? { routers: routers.routers, storage: s3 } : {};
+    const targets = { nodes, controlPlanes: replicas, redis, links, ...more };
     const [ids] = await Promise.all([createAll(), makeChaos(targets, { faults, lastsMs }, SEED, stopping.signal)]);
     assert.equal(new Set(ids).size, ids.length);
 
@@ -178,6 +196,11 @@ function testReplicas(mongodb: MongodbServer): void {
       `${scans.length} scans ended, ${scans.filter(({ status }) => status === 'partial').length} of them partial`,
     );
     await assertOneResultEach(store, scans);
+    if (routers && s3) {
+      await assertFilesStored(store, scans, s3);
+      t.diagnostic(`${routers.loads()} pages were loaded through the two gateways`);
+      assert.ok(routers.loads() >= scans.length, 'each through an exit');
+    }
     const made = scans.map(({ _id }) => _id).sort();
     await assertChargedOnce(store, made);
     await assertCountedOnce(store, made);
@@ -213,6 +236,23 @@ async function assertOneResultEach(store: Store, scans: ScanRecord[]): Promise<v
     scans.filter(({ _id, capture }) => kept.get(capture?.id ?? '') !== _id),
     [],
     'each has the one result that was accepted',
+  );
+}
+
+/** What a scan's result names is in the bucket, byte for byte. */
+async function assertFilesStored(store: Store, scans: ScanRecord[], { objects }: S3Server): Promise<void> {
+  const captures = await store.collection<CaptureRecord>('captures').find({}).toArray();
+  const accepted = new Set(scans.map(({ capture }) => capture?.id));
+  const wrong = captures
+    .filter(({ _id }) => accepted.has(_id))
+    .filter(({ scan_id, fence, artifacts: [file] }) => {
+      const stored = objects.get(`scans/${scan_id}/${fence}/${DOCUMENTS}`);
+      return !stored || !file || createHash('sha256').update(stored.bytes).digest('hex') !== file.sha256;
+    });
+  assert.deepEqual(
+    wrong.map(({ _id }) => _id),
+    [],
+    'each has its file',
   );
 }
 

@@ -10,15 +10,18 @@ export type ChaosTargets = {
   controlPlanes: SignalledProcess[];
   redis: PrivateRedis;
   links: CuttableLink[];
+  /** With these there is a fourth kind of fault. */
+  routers?: SignalledProcess[];
+  storage?: { setOutage: (status: number | null) => void };
 };
 
-/** How much harm is done: faults of each of the three kinds, and the longest that one lasts, in ms. */
+/** How much harm is done: faults of each kind, and the longest that one lasts, in ms. */
 export type ChaosPlan = { faults: number; lastsMs: number };
 
 type Dice = { below: (limit: number) => number; oneOf: <T>(all: T[]) => T };
 
 /**
- * Harms nodes, control planes, and what lies between them, each kind one fault after the other and all three at the same time. When it
+ * Harms nodes, control planes, what lies between them, and proxy-routers and files, each kind one fault after the other and all at the same time. When it
  * resolves, everything works again; it begins no fault once `stopping` is aborted. The same seed makes the same faults.
  */
 export async function makeChaos(
@@ -38,6 +41,7 @@ export async function makeChaos(
     repeatedly(1, (dice) => harmProcess(dice, dice.oneOf(targets.nodes), lastsMs)),
     repeatedly(2, (dice) => harmProcess(dice, dice.oneOf(targets.controlPlanes), lastsMs)),
     repeatedly(3, (dice) => harmBetween(dice, targets, lastsMs)),
+    targets.routers && repeatedly(4, (dice) => harmRouterOrFiles(dice, targets, lastsMs)),
   ]);
 }
 
@@ -54,6 +58,13 @@ async function harmProcess(dice: Dice, process: SignalledProcess, lastsMs: numbe
   await pause(dice.below(lastsMs));
   if (isKill) await process.start();
   else process.resume();
+}
+
+async function harmRouterOrFiles(dice: Dice, { routers = [], storage }: ChaosTargets, lastsMs: number): Promise<void> {
+  if (dice.below(3) > 1) return harmProcess(dice, dice.oneOf(routers), lastsMs);
+  storage?.setOutage(503);
+  await pause(dice.below(lastsMs));
+  storage?.setOutage(null);
 }
 
 async function harmBetween(dice: Dice, { redis, links }: ChaosTargets, lastsMs: number): Promise<void> {

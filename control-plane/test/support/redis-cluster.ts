@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { openRedis, redisReady } from '../../src/platform/redis.ts';
+import { freePorts } from './free-ports.ts';
 
 const SLOTS = 16_384;
 const MASTERS = 3;
@@ -48,17 +48,4 @@ export async function startRedisCluster() {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -1,11 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
 import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { type MemberLease, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { type Lease, RENEW_EVERY_MS } from '@adsweep/shared/lease/messages.ts';
+import { loadThroughExit } from './load-through-exit.ts';
+import { SITE_URL } from './router-pair.ts';
 import { type LeaseOfFirst, REPORT, SimulatedNode } from './simulated-node.ts';
 
-/** A node without a browser: `urls` are those of the control planes, `random` answers numbers from 0 to 1. */
-export type NodePlan = { nodeId: string; urls: string[]; joinToken: string; slots: number; random: () => number };
+/**
+ * A node without a browser: `urls` are those of the control planes, `random` answers numbers from 0 to 1. With a `routerUrl` it loads a page through an
+ * exit for each member, and uploads a file; '': neither.
+ */
+export type NodePlan = {
+  nodeId: string;
+  urls: string[];
+  joinToken: string;
+  slots: number;
+  routerUrl: string;
+  random: () => number;
+};
 
 /** What every node sees. */
 const CAPTURE = emptyCapture({
@@ -40,7 +54,8 @@ export async function runSimulatedNode(plan: NodePlan): Promise<never> {
   }
 }
 
-async function runLease({ random }: NodePlan, any: () => SimulatedNode, lease: Lease): Promise<void> {
+async function runLease(plan: NodePlan, any: () => SimulatedNode, lease: Lease): Promise<void> {
+  const { random, routerUrl } = plan;
   const isFirstTry = lease.job.isolation === 'shared';
   if (isFirstTry && random() * FORGOTTEN_ONE_IN < 1) return;
   const renew = () =>
@@ -53,20 +68,41 @@ async function runLease({ random }: NodePlan, any: () => SimulatedNode, lease: L
       await pause(random() * CAPTURE_MS);
       const member = { ...lease, scan_id };
       const hasFailed = random() * FAILED_ONE_IN < 1;
-      if (!(await isReported(random, () => report(any(), member, hasFailed)))) return;
+      if (routerUrl !== '') {
+        const load = () =>
+          loadThroughExit(routerUrl, plan.joinToken, SITE_URL, `${scan_id}-${Math.floor(random() * 1e9)}`);
+        await isDone(random, load);
+      }
+      const send = hasFailed ? fail : routerUrl === '' ? complete : completeWithUpload;
+      if (!(await isDone(random, () => send(any(), member)))) return;
     }
   } finally {
     clearInterval(renewing);
   }
 }
 
-const report = (client: SimulatedNode, member: MemberLease, hasFailed: boolean): Promise<void> =>
-  hasFailed
-    ? client.fail(member, { code: 'browser: CRASHED', cause: 'a test', capture: null })
-    : client.complete(member, CAPTURE);
+type Send = (client: SimulatedNode, member: MemberLease) => Promise<void>;
+
+const fail: Send = (client, member) =>
+  client.fail(member, { code: 'browser: CRASHED', cause: 'a test', capture: null });
+
+const complete: Send = (client, member) => client.complete(member, CAPTURE);
+
+/** Every file is another one: it names its scan. */
+const completeWithUpload: Send = async (client, member) => {
+  const bytes = gzipSync(JSON.stringify([{ scan: member.scan_id }]));
+  const { sha256 } = await client.upload(member, DOCUMENTS, 'application/gzip', bytes);
+  const file = {
+    ...{ name: DOCUMENTS, sha256, bytes: bytes.length },
+    content_type: 'application/gzip',
+    width: 0,
+    height: 0,
+  };
+  await client.complete(member, { ...CAPTURE, artifacts: [file] });
+};
 
 /** Calls until it is answered for good; false where the lease is lost. */
-async function isReported(random: () => number, call: () => Promise<void>): Promise<boolean> {
+async function isDone(random: () => number, call: () => Promise<void>): Promise<boolean> {
   for (;;) {
     try {
       await call();
