@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
-import { SignalledProcess } from './signalled-process.ts';
+import { launchAgain, SignalledProcess } from './signalled-process.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 /** What makes a process's clock wrong when it is preloaded. */
@@ -17,7 +16,7 @@ export class Replica extends SignalledProcess {
 
   /** With the settings `env`, and a clock that is off by `clockMs`. */
   constructor(env: Record<string, string>, clockMs = 0) {
-    super(() => this.#tryLaunch());
+    super(() => launchAgain(() => this.#launch()));
     this.#env = { ...env, NODE_OPTIONS: `--import ${SKEWED_CLOCK}`, ADSWEEP_TEST_CLOCK_MS: String(clockMs) };
   }
 
@@ -29,20 +28,7 @@ export class Replica extends SignalledProcess {
     return `http://127.0.0.1:${this.#ports.ADSWEEP_HTTP_PORT}`;
   }
 
-  /**
-   * Resolves when it can work; rejects with its last words when it cannot. It is tried a few times: while it was down, a connection of
-   * another process may have taken its port.
-   */
-  async #tryLaunch(tries = 10): Promise<ChildProcess> {
-    try {
-      return await this.#launch();
-    } catch (error) {
-      if (tries === 1) throw error;
-      await pause(200);
-      return this.#tryLaunch(tries - 1);
-    }
-  }
-
+  /** Resolves when it can work; rejects with its last words when it cannot. */
   async #launch(): Promise<ChildProcess> {
     const env = { PATH: process.env.PATH, ...this.#env, ...this.#ports };
     const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });

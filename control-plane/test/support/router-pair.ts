@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { CuttableLink } from './cuttable-link.ts';
 import { freePorts } from './free-ports.ts';
-import { SignalledProcess } from './signalled-process.ts';
+import { launchAgain, SignalledProcess } from './signalled-process.ts';
 
 const MAIN = join(import.meta.dirname, '../../../proxy-router/src/main.ts');
 /** A site that both routers map to a server of the test. */
@@ -42,13 +42,14 @@ export async function startRouterPair(folder: string, env: { ADSWEEP_NODE_TOKEN:
         ...{ ADSWEEP_REPLICA_URL: `http://127.0.0.1:${api}`, ADSWEEP_TICKET_SECRET: 'ticket-secret-of-this-test' },
         ADSWEEP_LOG_LEVEL: 'error',
       };
-      return new SignalledProcess(async () => {
+      const launch = async () => {
         const child = spawn(process.execPath, [MAIN], { env: settings, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
         const ended = once(child, 'exit').then(() => Promise.reject(new Error('a proxy-router ended at its start')));
         ended.catch(() => undefined);
         await Promise.race([once(child, 'message'), ended]);
         return child;
-      });
+      };
+      return new SignalledProcess(() => launchAgain(launch));
     }),
   );
   await Promise.all(routers.map((router) => router.start()));

@@ -1,5 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Tries a launch a few times: while a process was down, a connection of another one may have taken its port. */
+export async function launchAgain(launch: () => Promise<ChildProcess>, tries = 10): Promise<ChildProcess> {
+  try {
+    return await launch();
+  } catch (error) {
+    if (tries === 1) throw error;
+    await pause(200);
+    return launchAgain(launch, tries - 1);
+  }
+}
 
 /** A process that is killed, paused and let go on as it comes. `launch` starts it, each time it is gone. */
 export class SignalledProcess {
