@@ -88,9 +88,11 @@ const fail: Send = (client, member) =>
 
 const complete: Send = (client, member) => client.complete(member, CAPTURE);
 
+const DOCUMENT = { landing: 0, frame: '', title: 'T', text: 'Hello', html: '<p>Hello</p>' };
+
 /** Every file is another one: it names its scan. */
 const completeWithUpload: Send = async (client, member) => {
-  const bytes = gzipSync(JSON.stringify([{ scan: member.scan_id }]));
+  const bytes = gzipSync(JSON.stringify([{ ...DOCUMENT, url: `${SITE_URL}${member.scan_id}` }]));
   const { sha256 } = await client.upload(member, DOCUMENTS, 'application/gzip', bytes);
   const file = {
     ...{ name: DOCUMENTS, sha256, bytes: bytes.length },
