@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { seededRandom } from '../../../shared/test/support/seeded-random.ts';
 import { until } from '../../../shared/test/support/until.ts';
@@ -18,6 +17,7 @@ import type { CaptureRecord } from '../../src/crawling/captures/capture-record.t
 import type { EventRecord } from '../../src/delivery/events/event-store.ts';
 import { openStore, type Store } from '../../src/platform/store.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
+import type { ArtifactRecord } from '../../src/scanning/artifacts/artifact.ts';
 import { startCatalogueServer } from '../support/catalogue-server.ts';
 import { makeChaos } from '../support/chaos.ts';
 import { CuttableLink } from '../support/cuttable-link.ts';
@@ -242,12 +242,14 @@ async function assertOneResultEach(store: Store, scans: ScanRecord[]): Promise<v
 /** What a scan's result names is in the bucket, byte for byte. */
 async function assertFilesStored(store: Store, scans: ScanRecord[], { objects }: S3Server): Promise<void> {
   const captures = await store.collection<CaptureRecord>('captures').find({}).toArray();
+  const kept = await store.collection<ArtifactRecord>('artifacts').find({ kept: true }).toArray();
+  const objectOf = new Map(kept.map(({ scan_id, fence, name, object }) => [`${scan_id}:${fence}:${name}`, object]));
   const accepted = new Set(scans.map(({ capture }) => capture?.id));
   const wrong = captures
     .filter(({ _id }) => accepted.has(_id))
-    .filter(({ scan_id, fence, artifacts: [file] }) => {
-      const stored = objects.get(`scans/${scan_id}/${fence}/${DOCUMENTS}`);
-      return !stored || !file || createHash('sha256').update(stored.bytes).digest('hex') !== file.sha256;
+    .filter(({ _id, artifacts: [file] }) => {
+      const stored = objects.get(objectOf.get(`${_id}:${file?.name}`) ?? '');
+      return !stored || createHash('sha256').update(stored.bytes).digest('hex') !== file?.sha256;
     });
   assert.deepEqual(
     wrong.map(({ _id }) => _id),
