@@ -92,7 +92,13 @@ export class IndexTable {
   /** After a rollback: rereads which components were ever arrays. */
   recall(): void {
     this.#arrays = Number(this.#recall.get(this.id)?.arrays ?? 0);
+    this.counts?.recall();
     this.parts?.recall();
+  }
+
+  /** Writes what a transaction has counted: before it ends, and before one inside it begins. */
+  writeCounts(): void {
+    this.counts?.write();
   }
 
   keysOf(fields: Fields): IndexKey[] {

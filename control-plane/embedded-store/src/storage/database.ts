@@ -145,10 +145,12 @@ export class Database {
       this.#depth === 0
         ? ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK']
         : ['SAVEPOINT inner_work', 'RELEASE inner_work', 'ROLLBACK TO inner_work; RELEASE inner_work'];
+    if (this.#depth > 0) this.#writeCounts();
     this.#db.exec(begin);
     this.#depth += 1;
     try {
       const result = work();
+      if (this.#depth === 1) this.#writeCounts();
       this.#db.exec(commit);
       if (this.#depth === 1) this.#log.committed();
       return result;
@@ -160,6 +162,10 @@ export class Database {
     } finally {
       this.#depth -= 1;
     }
+  }
+
+  #writeCounts(): void {
+    for (const { indexes } of this.all) for (const index of indexes) index.writeCounts();
   }
 
   /** Resolves when everything committed before the call would survive a power cut. */

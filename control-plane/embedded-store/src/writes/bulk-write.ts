@@ -24,7 +24,9 @@ export function bulkWrite(
   const failures: Failure[] = [];
   db.transaction(() => {
     for (const [index, write] of writes.entries()) {
-      const failure = attempt(() => db.transaction(() => runWrite(records, write, index, counts)));
+      const run = () => runWrite(records, write, index, counts);
+      // A write of one document that is refused has changed nothing; SQLite would copy every page that the write changes.
+      const failure = attempt('updateMany' in write ? () => db.transaction(run) : run);
       if (failure) failures.push({ index, ...failure });
       if (failure && ordered) break;
     }
