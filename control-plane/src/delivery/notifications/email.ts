@@ -72,10 +72,13 @@ function card(line: AlertLine): Html {
   const color = COLORS[line.severity] ?? COLORS.low!;
   return html`<div style="margin:0 0 12px;padding:12px 14px;background:#ffffff;border:1px solid #d5dae1;border-left:4px solid ${color};border-radius:6px">
 <p style="margin:0 0 6px;font-weight:bold;color:${color};overflow-wrap:anywhere">${inert(heading)}</p>
-${facts.map(({ name, value }) => html`<p style="margin:0 0 2px;font-size:14px;overflow-wrap:anywhere"><span style="color:#4a5568">${name}:</span> ${inert(value)}</p>`)}
+${facts.map(({ name, value }) => html`<p style="margin:0 0 2px;font-size:14px;overflow-wrap:anywhere"><span style="color:#4a5568">${name}:</span> <bdi>${inert(value)}</bdi></p>`)}
 <p style="margin:10px 0 0"><a href="${line.link}" style="display:inline-block;padding:9px 14px;background:#1f4fd8;color:#ffffff;text-decoration:none;border-radius:6px;font-weight:bold">Open the report</a></p>
 </div>`;
 }
 
-/** Mail programs make links of what looks like an address. A word joiner, which is not seen, prevents that for hostile ones. */
-const inert = (text: string): string => text.replaceAll(/:\/\/|[.@](?=\w)/g, '$&\u200d');
+/**
+ * Mail programs make links of what looks like an address, in any script. A zero-width non-joiner prevents that for hostile ones; it changes
+ * no letter.
+ */
+const inert = (text: string): string => text.replaceAll(/:\/\/|[.@](?=[\p{L}\p{N}_])/gu, '$&\u200c');

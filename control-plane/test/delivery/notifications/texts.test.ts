@@ -14,7 +14,7 @@ const ATTACKS = [
   '*bold* _it_ ~x~ `code` ```',
   '</code></b></a><a href="https://evil.example">x</a>',
   '"><script>alert(1)</script><img src=x onerror=alert(1)>',
-  '[link](https://evil.example) /start #tag t.me/evil @evil_bot',
+  '[link](https://evil.example) зло.рф /start #tag t.me/evil @evil_bot',
   '\u202Egnp.exe \u0000\u0007\r\nBcc: victim@example.com',
   '&'.repeat(400),
   '😀'.repeat(400),
@@ -89,7 +89,7 @@ describe('hostile texts in messages', () => {
       assert.ok(!/\p{Cc}/u.test(mail.subject) && mail.subject.length < 400, attack);
       assert.doesNotMatch(
         mail.text.replaceAll('https://adsweep.example/r/token', ''),
-        /https?:\/\/(?!\u200d)|evil\.example/,
+        /https?:\/\/(?!\u200c)|evil\.example|зло\.рф/,
         attack,
       );
     }
