@@ -3,18 +3,18 @@ import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '@adsweep/shared/ids.ts';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { alertStore } from '../../../src/delivery/alerts/alert-store.ts';
 import { LINES_MAX } from '../../../src/delivery/notifications/alert-message.ts';
 import { secretsUnder } from '../../../src/platform/secrets.ts';
-import { openStore, type Store, type StoreLocation } from '../../../src/platform/store.ts';
+import type { Store, StoreLocation } from '../../../src/platform/store.ts';
 import { scanStore } from '../../../src/scan/scan-store.ts';
 import { startDouble } from '../../support/alert-doubles.ts';
 import { ALERTS_PER_FINISH, alertedFinishes, judgedScan, slackDestination } from '../../support/alerted-finishes.ts';
 import { startMongodbServer } from '../../support/mongodb-server.ts';
+import { testOnEachStore, withStore } from '../../support/on-each-store.ts';
 import { planeSettings } from '../../support/plane-settings.ts';
 import { startRedis } from '../../support/private-redis.ts';
 import { Replica } from '../../support/replica.ts';
@@ -33,18 +33,11 @@ const SECRETS_KEY = 'key-for-secrets-of-this-test';
 const SEED = Number(process.env.ADSWEEP_TEST_SEED ?? randomInt(2 ** 31));
 
 const mongodb = IS_LONG ? await startMongodbServer() : 'only in npm run chaos';
-const title =
-  '§2.8.13 processes that relay and dispatch and are killed at any moment raise each alert once, and tell of each';
-it(`${title}: embedded store (seed ${SEED})`, (t) => killAgainAndAgain(t.diagnostic.bind(t), null));
-if (typeof mongodb === 'string') it(`${title}: MongoDB`, { skip: mongodb });
-else
-  it(`${title}: MongoDB (seed ${SEED})`, async (t) => {
-    try {
-      await killAgainAndAgain(t.diagnostic.bind(t), mongodb.url);
-    } finally {
-      await mongodb.stop();
-    }
-  });
+testOnEachStore(
+  `§2.8.13 processes that relay and dispatch and are killed at any moment raise each alert once, and tell of each (seed ${SEED})`,
+  mongodb,
+  (mongodbUrl, context) => killAgainAndAgain((text) => context.diagnostic(text), mongodbUrl),
+);
 
 /** A scan as analysis leaves it, to be finished many times over. */
 async function judged(organizationId: string) {
@@ -67,10 +60,7 @@ async function killAgainAndAgain(say: (text: string) => void, mongodbUrl: string
   const finishes = alertedFinishes(await judged(organizationId));
   const [redis, folder] = [await startRedis(), await mkdtemp(join(tmpdir(), 'adsweep-relays-'))];
   const location: StoreLocation = mongodbUrl ? { mongodbUrl } : { path: join(folder, 'store.db') };
-  const onStore = async <T>(use: (store: Store) => Promise<T>): Promise<T> => {
-    const store = await openStore(location);
-    return use(store).finally(() => store.close());
-  };
+  const onStore = <T>(use: (store: Store) => Promise<T>) => withStore(location, use);
   const slack = await startDouble(() => ({ status: 200, body: 'ok' }));
   const env = {
     ...planeSettings({

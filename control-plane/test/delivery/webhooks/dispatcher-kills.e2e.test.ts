@@ -6,13 +6,13 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { it } from 'node:test';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { EVENT_TYPES } from '../../../src/delivery/webhooks/event-types.ts';
 import { secretsUnder } from '../../../src/platform/secrets.ts';
-import { openStore, type Store, type StoreLocation } from '../../../src/platform/store.ts';
+import type { Store, StoreLocation } from '../../../src/platform/store.ts';
 import { startMongodbServer } from '../../support/mongodb-server.ts';
+import { testOnEachStore, withStore } from '../../support/on-each-store.ts';
 import { planeSettings } from '../../support/plane-settings.ts';
 import { startRedis } from '../../support/private-redis.ts';
 import { queueEvents } from '../../support/queued-events.ts';
@@ -32,17 +32,11 @@ const SECRETS_KEY = 'key-for-secrets-of-this-test';
 const SEED = Number(process.env.ADSWEEP_TEST_SEED ?? randomInt(2 ** 31));
 
 const mongodb = await startMongodbServer();
-const title = `§6.4.27 a dispatcher process that is killed (${KILLS} times) loses no event and repeats at most what was in flight`;
-it(`${title}: embedded store (seed ${SEED})`, (t) => killAgainAndAgain(t.diagnostic.bind(t), null));
-if (typeof mongodb === 'string') it(`${title}: MongoDB`, { skip: mongodb });
-else
-  it(`${title}: MongoDB (seed ${SEED})`, async (t) => {
-    try {
-      await killAgainAndAgain(t.diagnostic.bind(t), mongodb.url);
-    } finally {
-      await mongodb.stop();
-    }
-  });
+testOnEachStore(
+  `§6.4.27 a dispatcher process that is killed (${KILLS} times) loses no event and repeats at most what was in flight (seed ${SEED})`,
+  mongodb,
+  (mongodbUrl, context) => killAgainAndAgain((text) => context.diagnostic(text), mongodbUrl),
+);
 
 type Arrival = { endpoint: string; eventId: string; scanId: string; sequence: number };
 
@@ -79,10 +73,7 @@ async function killAgainAndAgain(say: (text: string) => void, mongodbUrl: string
   const random = seededRandom(SEED);
   const [redis, folder] = [await startRedis(), await mkdtemp(join(tmpdir(), 'adsweep-dispatchers-'))];
   const location: StoreLocation = mongodbUrl ? { mongodbUrl } : { path: join(folder, 'store.db') };
-  const onStore = async <T>(use: (store: Store) => Promise<T>): Promise<T> => {
-    const store = await openStore(location);
-    return use(store).finally(() => store.close());
-  };
+  const onStore = <T>(use: (store: Store) => Promise<T>) => withStore(location, use);
   let killAt = Number.POSITIVE_INFINITY;
   let kill = () => {};
   const expected = SCANS * EVENT_TYPES.length * ENDPOINTS;
