@@ -219,6 +219,24 @@ describe('policy sets', () => {
     assert.equal(await boundSet(bound.id), second.id, 'what was bound stays bound');
   });
 
+  test('§2.8.24 a shared set that is the default of its owner is no default for others', async () => {
+    const set = await approved();
+    done(await act(set.id, 'set-default', { is_default: true }));
+    const seen = async (sent = {}): Promise<boolean[]> => {
+      const listed = (await api.get(`${PATH}?limit=200`, sent)).body.items.find(({ id }: Json) => id === set.id);
+      return [listed.is_default, (await api.get(`${PATH}/${set.id}`, sent)).body.is_default];
+    };
+    assert.deepEqual(
+      [await seen(), await seen(theirs)],
+      [
+        [true, true],
+        [false, false],
+      ],
+    );
+    assert.equal((await campaign({}, theirs)).policy_set_id, null);
+    done(await act(set.id, 'set-default', { is_default: false }));
+  });
+
   test('§2.8.25 a set cannot be deleted while an own campaign that is not archived is bound to it', async () => {
     const set = await create();
     const { id } = await campaign({ policy_set_id: set.id });

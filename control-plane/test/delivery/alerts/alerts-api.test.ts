@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { type AlertRecord, newAlerts } from '../../../src/delivery/alerts/alert.ts';
+import type { AlertStore } from '../../../src/delivery/alerts/alert-store.ts';
 import { changeMatching } from '../../../src/delivery/alerts/change-alerts.ts';
 import { ALERT_STATUSES, type AlertStatus } from '../../../src/platform/outbox/outbox-entry.ts';
 import { policySetOf } from '../../support/bound-campaign.ts';
@@ -242,6 +243,23 @@ describe('alerts', () => {
     const body = { status: 'resolved', all_matching: true, filter_campaign_id: 'large' };
     const rest = await api.post(`${PATH}/bulk-status`, body);
     assert.deepEqual(rest.body, { updated: 50, skipped: 200, remaining: 0 });
+  });
+
+  test('§4.5.36 one call changes 10,000 alerts at most', async () => {
+    let open = 10_001;
+    const one = alertOf();
+    const write = { status: 'resolved' as const, keyId: 'key', now: new Date() };
+    const alerts = {
+      count: async (_organizationId: string, _filter: object, statuses: readonly AlertStatus[]) =>
+        statuses.includes('open') ? open : 0,
+      oldest: async (...[, , , limit]: Parameters<AlertStore['oldest']>) => Array(Math.min(limit, open)).fill(one),
+      changeAll: async (found: AlertRecord[]) => {
+        open -= found.length;
+        return found.length;
+      },
+    };
+    const done = await changeMatching(alerts, ORGANIZATIONS.ours, { statuses: ALERT_STATUSES }, write);
+    assert.deepEqual(done, { updated: 10_000, skipped: 0, remaining: 1 });
   });
 
   test('§4.5.37 of an alert on a hidden tag of the platform organizations see that there is one, and cannot search for it', async () => {

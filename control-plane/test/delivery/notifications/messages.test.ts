@@ -126,6 +126,22 @@ describe('messages about alerts', () => {
     assert.match(visible[2]!, /^Device: `.*Chrome.*`$/);
   });
 
+  test('§2.8.51 the link leads to the public report, or for the version internal to the report_url of the scan', async () => {
+    const scan = (await api.post('/api/v1/scans', PAGE)).body;
+    const { report_token } = (await api.scans.find(ORGANIZATIONS.ours, scan.id))!;
+    const [shared, inside] = [await newDestination(), await newDestination({ version: 'internal' })];
+    const linkTo = async ({ id }: Json): Promise<string | undefined> => {
+      const campaign = await newCampaign([id], 'Linked');
+      const before = slack.received.length;
+      await raiseAlert(api, campaign, { report_token }, { entry_id: id }, { scanId: scan.id });
+      await relayAll(api);
+      await dispatchAfter(61 * SECOND_MS);
+      return /<([^|>]+)\|Open the report>/.exec(slackTexts(before).find((text) => text.includes('Linked'))!)?.[1];
+    };
+    assert.equal(await linkTo(shared), scan.public_report_url);
+    assert.equal(await linkTo(inside), scan.report_url);
+  });
+
   test('§2.8.51 a tag that only the operator sees is not named in messages', async () => {
     const one = await newDestination();
     const campaign = await newCampaign([one.id], 'Secretive');
@@ -268,6 +284,29 @@ describe('messages about alerts', () => {
     await dispatchAfter(68 * SECOND_MS);
     slackReply = () => ({ status: 200 });
     assert.ok(slackTexts(before).some((text) => text.includes('Fine')));
+  });
+
+  test('§2.8.54 a message that is refused for a day is given up, and its destination, which takes others, stays', async () => {
+    const one = await newDestination();
+    const [refused, fine] = [await newCampaign([one.id], 'Refused'), await newCampaign([one.id], 'Taken')];
+    slackReply = (body) => ({ status: JSON.stringify(body).includes('Refused') ? 400 : 200 });
+    const before = slack.received.length;
+    const triedOf = (name: string) => slackTexts(before).filter((text) => text.includes(name)).length;
+    await raiseAlert(api, refused);
+    await relayAll(api);
+    await dispatchAfter(61 * SECOND_MS);
+    await raiseAlert(api, fine);
+    await relayAll(api);
+    for (const hours of [12, 13, 14]) await dispatchAfter(hours * HOUR_MS);
+    const tried = triedOf('Refused');
+    assert.deepEqual([tried > 1, triedOf('Taken')], [true, 1]);
+    await dispatchAfter(24 * HOUR_MS + 2 * MINUTE_MS);
+    slackReply = () => ({ status: 200 });
+    await dispatchAfter(26 * HOUR_MS);
+    assert.equal(triedOf('Refused'), tried);
+    assert.equal((await readDestination(one.id)).is_active, true);
+    const of = { organization_id: ORGANIZATIONS.ours, destination_id: one.id };
+    assert.equal(await api.domains.delivery.stores.notices.nextMessage(of), null);
   });
 
   test('§2.8.57 several dispatchers send each message once', async () => {

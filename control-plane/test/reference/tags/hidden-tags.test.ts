@@ -41,6 +41,23 @@ describe('hidden tags of the platform', () => {
     assert.equal((await api.get('/api/v1/scans?tag=autosound')).body.total, 1);
   });
 
+  test('§2.5.19 a public report shows no hidden tag, also none of the organization, which sees its own on its scans', async () => {
+    const own = { ...ownTag(ORGANIZATIONS.ours, 'our_secret'), visibility: 'hidden' as const };
+    await api.tags.register([own], new Date());
+    const scan = sampleScan({
+      ...{ _id: newId(), organization_id: ORGANIZATIONS.ours, outbox: [], report_token: newId() },
+      tags: [SLUG, own.slug, 'autosound'].map((slug) => sampleTag(slug, '')),
+    });
+    await api.scans.insertUnlessExists(scan);
+    const tags = (await api.get(`/api/v1/scans/${scan._id}/tags`)).body;
+    assert.deepEqual(new Set(tags.map(({ tag_slug }: Json) => tag_slug)), new Set([own.slug, 'autosound']));
+    assert.equal((await api.get(`/api/v1/scans?tag=${own.slug}`)).body.total, 1);
+    const report = await api.get(`/r/${scan.report_token}`, { key: null });
+    assert.equal(report.status, 200);
+    assert.ok(report.text.includes('autosound'), report.text.slice(0, 2_000));
+    for (const slug of [SLUG, own.slug]) assert.ok(!report.text.includes(slug), slug);
+  });
+
   test('§2.5.17 organizations cannot name a hidden tag in a combo, and see no rule of the platform that assigns one', async () => {
     const combo = { name: 'Mine', tag_slug: 'mine', rule_type: 'combo', config: { all_of: [SLUG] } };
     const refused = await api.post(RULES, combo);
