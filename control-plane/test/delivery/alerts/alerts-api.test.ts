@@ -10,7 +10,7 @@ import { policySetOf } from '../../support/bound-campaign.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 const PATH = '/api/v1/alerts';
-const ALERTS = 2_000;
+const ALERTS = 5_000;
 /** `ADSWEEP_TEST_RUNS`: fewer, where the store is a slow one. */
 const COMBINATIONS = Number(process.env.ADSWEEP_TEST_RUNS ?? 500);
 const CAMPAIGNS = ['campaign-1', 'campaign-2', 'campaign-3'];
