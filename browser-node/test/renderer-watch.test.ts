@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { ProcFiles } from '../src/browser/proc-files.ts';
 import { busiest, nextBrake, ownCpuShare } from '../src/browser/renderer-brake.ts';
-import { excessive, priorityOf } from '../src/browser/renderer-watch.ts';
+import { excessive, priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
 
 const MIB = 1024 * 1024;
 const renderers = (...held: [own: number, charged?: number][]) =>
@@ -52,3 +57,57 @@ test('the brake is on from the third congested tick, off for one tick in five, a
   };
   assert.equal(stops('xx-xxxxxxxxxxxx--x'), '-----xxxx-xxxx----');
 });
+
+test('a file of /proc that stays open shows the present state of its process, nothing once that has ended, and is closed when it is not kept', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const files = new ProcFiles();
+  const child = spawn('sleep', ['60']);
+  t.after(() => child.kill());
+  await once(child, 'spawn');
+  const pid = child.pid as number;
+  const openFiles = () => openFilesOf(pid);
+  const stateOf = () => files.read(pid, 'stat').split(' ')[2];
+  assert.match(files.read(pid, 'statm'), /^\d+ \d+ /);
+  assert.notEqual(stateOf(), 'Z');
+  assert.equal(openFiles(), 2);
+  files.keep(new Set());
+  assert.equal(openFiles(), 0);
+
+  assert.notEqual(stateOf(), '');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  assert.equal(files.read(pid, 'stat'), '');
+  assert.equal(openFiles(), 0);
+});
+
+test('a renderer that holds too much memory is ended, and no file of its process group stays open', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const renderer = 'const held = Buffer.alloc(3e8, 1); setInterval(() => held.fill(2), 1_000)';
+  // Its own command line must not look like a renderer's.
+  const browser = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(renderer)}, '--', '--ty' + 'pe=renderer'])
+    .once('spawn', function () { console.log(this.pid) }).once('exit', (_, signal) => console.log(signal)); setInterval(() => {}, 1_000)`;
+  const child = spawn(process.execPath, ['-e', browser], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  const group = child.pid as number;
+  t.after(() => process.kill(-group, 'SIGKILL'));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const pid = Number((await lines.next()).value);
+  const watch = new RendererWatch(group, 200 * MIB);
+  watch.follow(1);
+  assert.equal((await lines.next()).value, 'SIGKILL');
+  assert.equal(watch.endedForMemory(), true);
+  watch.follow(0);
+  assert.deepEqual([group, pid].map(openFilesOf), [0, 0]);
+});
+
+const openFilesOf = (pid: number): number =>
+  readdirSync('/proc/self/fd').filter((fd) => linkOf(fd).startsWith(`/proc/${pid}/`)).length;
+
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { ProcFiles } from './proc-files.ts';
 
 /** A thread that serves all renderers counts as congested from this share of a CPU of its own on. */
 const CONGESTED_SHARE = 0.5;
@@ -55,6 +56,7 @@ export class RendererBrake {
   #threads: Thread[] = [];
   #schedules = new Map<number, ThreadSchedule>();
   readonly #cpuSecondsOf: (pid: number) => number;
+  readonly #files: Pick<ProcFiles, 'read'>;
   #cpu = new Map<number, number>();
   #recent = new Map<number, number>();
   #state: BrakeState = { congestedTicks: 0, stoppedTicks: 0 };
@@ -64,9 +66,10 @@ export class RendererBrake {
   #congested: { at: number; ms: number }[] = [];
 
   /** `cpuSecondsOf`: the CPU time of a process so far. */
-  constructor(groupId: number, cpuSecondsOf: (pid: number) => number) {
+  constructor(groupId: number, cpuSecondsOf: (pid: number) => number, files: Pick<ProcFiles, 'read'>) {
     this.#groupId = groupId;
     this.#cpuSecondsOf = cpuSecondsOf;
+    this.#files = files;
   }
 
   /** To be called at each tick, with the process ids of the renderers and of the network service (null: not known). */
@@ -119,7 +122,7 @@ export class RendererBrake {
     if (networkPid !== null && this.#network?.pid !== networkPid) this.#findThreads(networkPid);
     let most = 0;
     for (const { pid, tid } of this.#threads) {
-      const until = scheduleOf(pid, tid);
+      const until = scheduleIn(this.#files.read(pid, `task/${tid}/schedstat`));
       const since = this.#schedules.get(tid);
       if (until) this.#schedules.set(tid, until);
       if (since && until) most = Math.max(most, ownCpuShare(since, until, ms));
@@ -156,12 +159,9 @@ function threadNamed(pid: number, name: string): number | null {
   }
 }
 
-/** From schedstat (Documentation/scheduler/sched-stats of Linux): both times in ns come first. null: the thread has ended. */
-function scheduleOf(pid: number, tid: number): ThreadSchedule | null {
-  try {
-    const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'latin1').split(' ').map(Number);
-    return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
-  } catch {
-    return null;
-  }
+/** From schedstat (Documentation/scheduler/sched-stats of Linux): both times in ns come first. null: the thread has ended. Pure. */
+function scheduleIn(schedstat: string): ThreadSchedule | null {
+  if (schedstat === '') return null;
+  const [ran = 0, waited = 0] = schedstat.split(' ').map(Number);
+  return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
 }

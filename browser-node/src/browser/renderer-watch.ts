@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority, totalmem } from 'node:os';
+import { ProcFiles } from './proc-files.ts';
 import { RendererBrake } from './renderer-brake.ts';
 
 /** How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once in so many ticks. */
@@ -76,12 +77,13 @@ export class RendererWatch {
   #ended: { bytes: number; at: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
   #ticks = 0;
+  readonly #files = new ProcFiles();
   readonly #brake: RendererBrake;
   #networkPid: number | null = null;
 
   constructor(groupId: number, bytesMax: number) {
     this.#groupId = groupId;
-    this.#brake = new RendererBrake(groupId, cpuSecondsOf);
+    this.#brake = new RendererBrake(groupId, (pid) => this.#cpuSecondsOf(pid), this.#files);
     this.#bytesMax = bytesMax;
   }
 
@@ -95,6 +97,7 @@ export class RendererWatch {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#brake.release();
+    this.#files.keep(NONE);
   }
 
   /** For how many ms the threads that serve all renderers had no time left since `at` (`performance.now()`), over the last minutes. */
@@ -105,6 +108,7 @@ export class RendererWatch {
   /** Whether a renderer has just ended that, when last seen, used at least half of its limit, or was ended for its memory. */
   endedForMemory(): boolean {
     this.#sample();
+    if (!this.#timer) this.#files.keep(NONE);
     return this.#ended.some(({ bytes }) => bytes >= this.#bytesMax / 2);
   }
 
@@ -117,7 +121,7 @@ export class RendererWatch {
 
   #endExcessive(now: number): void {
     for (const [pid, renderer] of this.#renderers) {
-      const { resident: bytes, own } = memoryOf(pid);
+      const { resident: bytes, own } = this.#memoryOf(pid);
       if (bytes > 0) this.#renderers.set(pid, { ...renderer, bytes, own });
     }
     for (const pid of excessive(this.#renderers, this.#bytesMax, this.#contexts)) this.#end(pid, now);
@@ -133,11 +137,21 @@ export class RendererWatch {
     for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
     this.#chargeGrowth(cpuUsed);
     for (const pid of excessive(this.#renderers, this.#bytesMax, this.#contexts)) this.#end(pid, now);
+    this.#files.keep(pids);
+  }
+
+  /** The CPU time of all threads of a process. */
+  #cpuSecondsOf(pid: number): number {
+    return cpuSecondsIn(this.#files.read(pid, 'stat'));
+  }
+
+  #memoryOf(pid: number): Memory {
+    return memoryIn(this.#files.read(pid, 'statm'));
   }
 
   #measure(pid: number, now: number, cpuUsed: Map<Renderer, number>): void {
     if (!this.#renderers.has(pid) && !this.#isRenderer(pid)) return;
-    const { resident: bytes, own } = memoryOf(pid);
+    const { resident: bytes, own } = this.#memoryOf(pid);
     if (bytes === 0) {
       // A zombie: it has ended and was not reaped yet.
       this.#others.add(pid);
@@ -145,7 +159,7 @@ export class RendererWatch {
       return;
     }
     const before = this.#renderers.get(pid) ?? { cpuSeconds: 0, nice: 0, charged: 0 };
-    const cpuSeconds = cpuSecondsOf(pid);
+    const cpuSeconds = this.#cpuSecondsOf(pid);
     const nice = priorityOf(cpuSeconds);
     if (nice > before.nice) lowerPriority(pid, nice);
     const renderer = { ...before, bytes, own, cpuSeconds, nice };
@@ -155,7 +169,7 @@ export class RendererWatch {
 
   /** Pages can fill the browser's memory with what they hand over to it (blobs, messages): only the CPU that they use shows whose it is. */
   #chargeGrowth(cpuUsed: Map<Renderer, number>): void {
-    const bytes = [...this.#longLived].reduce((sum, pid) => sum + residentBytes(pid), 0);
+    const bytes = [...this.#longLived].reduce((sum, pid) => sum + this.#memoryOf(pid).resident, 0);
     const growth = Math.max(0, bytes - Math.max(this.#browserBytes, BROWSER_BYTES_FREE));
     this.#browserBytes = bytes;
     const all = [...cpuUsed.values()].reduce((sum, seconds) => sum + seconds, 0);
@@ -209,6 +223,7 @@ function lowerPriority(pid: number, nice: number): void {
 }
 
 const PAGE_BYTES = 4096;
+const NONE: ReadonlySet<number> = new Set();
 
 /** Process ids of this machine; none where the system has no /proc. */
 function processIds(): string[] {
@@ -231,34 +246,33 @@ export function longLivedMemory(groupId: number): number | null {
 }
 
 /** The fields of proc_pid_stat(5) from the third on; none once the process has ended. */
-function statOf(pid: number | string): string[] {
-  const stat = readProc(pid, 'stat');
+function fieldsOf(stat: string): string[] {
   // The second field is a name in parentheses, which may contain anything.
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** The process group of a process; null = it has ended. */
 const groupOf = (pid: number | string): number | null => {
-  const group = statOf(pid)[2];
+  const group = fieldsOf(readProc(pid, 'stat'))[2];
   return group === undefined ? null : Number(group);
 };
 
-/** The CPU time of all threads of a process: fields 14 and 15. */
-function cpuSecondsOf(pid: number): number {
-  const stat = statOf(pid);
+/** The CPU time of all threads of a process: fields 14 and 15. Pure. */
+function cpuSecondsIn(text: string): number {
+  const stat = fieldsOf(text);
   return (Number(stat[11] ?? 0) + Number(stat[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
-/**
- * Bytes of memory that a process holds, and those of them that it shares with no other; 0 once it has ended. From the second and third
- * fields of proc_pid_statm(5), which is cheaper to read than stat.
- */
-function memoryOf(pid: number | string): { resident: number; own: number } {
-  const [, resident = 0, shared = 0] = readProc(pid, 'statm').split(' ').map(Number);
+/** Bytes of memory that a process holds, and those of them that it shares with no other; 0 once it has ended. */
+type Memory = { resident: number; own: number };
+
+/** From the second and third fields of proc_pid_statm(5), which is cheaper to read than stat. Pure. */
+function memoryIn(statm: string): Memory {
+  const [, resident = 0, shared = 0] = statm.split(' ').map(Number);
   return { resident: resident * PAGE_BYTES, own: (resident - shared) * PAGE_BYTES };
 }
 
-const residentBytes = (pid: number | string): number => memoryOf(pid).resident;
+const residentBytes = (pid: number | string): number => memoryIn(readProc(pid, 'statm')).resident;
 
 /** The type of a Chromium process: `renderer`, `zygote`, `utility`...; '' = it is the browser process, or has ended. */
 const processType = (pid: number | string): string => /--type=([a-z-]+)/.exec(readProc(pid, 'cmdline'))?.[1] ?? '';
