@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { ProcFiles } from '../src/browser/proc-files.ts';
 import { busiest, nextBrake, ownCpuShare } from '../src/browser/renderer-brake.ts';
-import { excessive, priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
+import { chargeGrowth, excessive, priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
 
 const MIB = 1024 * 1024;
 const renderers = (...held: [own: number, charged?: number][]) =>
@@ -16,6 +16,30 @@ const renderers = (...held: [own: number, charged?: number][]) =>
       { bytes: (own + 60) * MIB, own: own * MIB, charged: charged * MIB },
     ]),
   );
+
+test('the growth of the browser is charged to the renderers that are busy, and never more than it holds', () => {
+  const [busy, idle] = [{ charged: 0 }, { charged: 0 }];
+  const charge = (before: number, bytes: number) =>
+    chargeGrowth(
+      [busy, idle],
+      new Map([
+        [busy, 3],
+        [idle, 1],
+      ]),
+      { before: before * MIB, bytes: bytes * MIB },
+    );
+  charge(400, 500);
+  assert.deepEqual([busy.charged, idle.charged], [0, 0]);
+  charge(500, 612);
+  assert.deepEqual([busy.charged / MIB, idle.charged / MIB], [75, 25]);
+  for (let time = 0; time < 100; time += 1) {
+    charge(612, 562);
+    charge(562, 612);
+  }
+  assert.ok(Math.abs((busy.charged + idle.charged) / MIB - 100) < 1e-6);
+  charge(612, 512);
+  assert.deepEqual([busy.charged, idle.charged], [0, 0]);
+});
 
 test('a renderer that holds too much memory ends, with the part of the browser that it caused', () => {
   assert.deepEqual(excessive(renderers([100], [990], [200]), 1_000 * MIB, 8), [2]);

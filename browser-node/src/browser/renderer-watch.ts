@@ -167,14 +167,10 @@ export class RendererWatch {
     cpuUsed.set(renderer, cpuSeconds - before.cpuSeconds);
   }
 
-  /** Pages can fill the browser's memory with what they hand over to it (blobs, messages): only the CPU that they use shows whose it is. */
-  #chargeGrowth(cpuUsed: Map<Renderer, number>): void {
+  #chargeGrowth(cpuUsed: ReadonlyMap<Renderer, number>): void {
     const bytes = [...this.#longLived].reduce((sum, pid) => sum + this.#memoryOf(pid).resident, 0);
-    const growth = Math.max(0, bytes - Math.max(this.#browserBytes, BROWSER_BYTES_FREE));
+    chargeGrowth([...this.#renderers.values()], cpuUsed, { before: this.#browserBytes, bytes });
     this.#browserBytes = bytes;
-    const all = [...cpuUsed.values()].reduce((sum, seconds) => sum + seconds, 0);
-    if (bytes <= BROWSER_BYTES_FREE) for (const renderer of cpuUsed.keys()) renderer.charged = 0;
-    else if (all > 0) for (const [renderer, seconds] of cpuUsed) renderer.charged += growth * (seconds / all);
   }
 
   #isRenderer(pid: number): boolean {
@@ -212,6 +208,26 @@ function end(pid: number): void {
     // It has ended meanwhile.
   }
 }
+
+/**
+ * Charges the growth of a browser's own memory beyond {@link BROWSER_BYTES_FREE} to the renderers that used CPU meanwhile: pages can fill it with what
+ * they hand over (blobs, messages), and only their CPU shows whose it is. Charges are together never more than what is beyond: memory that comes and goes
+ * with each capture would else be charged again and again to the pages that stay.
+ */
+export function chargeGrowth<T extends { charged: number }>(
+  renderers: readonly T[],
+  cpuUsed: ReadonlyMap<T, number>,
+  { before, bytes }: { before: number; bytes: number },
+): void {
+  const growth = Math.max(0, bytes - Math.max(before, BROWSER_BYTES_FREE));
+  const seconds = sumOf([...cpuUsed.values()]);
+  if (seconds > 0) for (const [renderer, used] of cpuUsed) renderer.charged += growth * (used / seconds);
+  const beyond = Math.max(0, bytes - BROWSER_BYTES_FREE);
+  const charged = sumOf(renderers.map((one) => one.charged));
+  if (charged > beyond) for (const renderer of renderers) renderer.charged *= beyond / charged;
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /** Linux has a priority for each thread; threads that start later inherit it. */
 function lowerPriority(pid: number, nice: number): void {
