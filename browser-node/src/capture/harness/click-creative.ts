@@ -27,11 +27,13 @@ export async function clickCreative(
   const centre = centreOf(box, view);
   const points = [...(centre ? [centre] : []), ...clickables.slice(0, CLICKS_MAX)];
   const kept = ancestorFrames(harness.page, path);
-  const isOpened =
-    (await followClick(capture, harness, { frames, kept, points })) ||
-    (capture.busyDocuments.size === 0 &&
-      (await followClick(capture, harness, { kept, ...(await awaitClickables(capture, harness)) })));
-  return isOpened && !hasNavigatedAway(harness);
+  let followed = await followClick(capture, harness, { frames, kept, points });
+  if (followed !== 'opened' && capture.busyDocuments.size === 0) {
+    const inView = await awaitClickables(capture, harness);
+    const again = followed === 'replaced' && centre ? [centre] : [];
+    followed = await followClick(capture, harness, { ...inView, kept, points: [...again, ...inView.points] });
+  }
+  return followed === 'opened' && !hasNavigatedAway(harness);
 }
 
 /** What can be clicked in view, with the frames of the tab as they were measured for it. */

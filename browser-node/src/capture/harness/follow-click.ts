@@ -23,12 +23,15 @@ const IN_PLACE_MAX = 3;
 /** What is clicked. `frames`: those of the tab, as they were measured; `kept`: those that show the creative, as Playwright knows them. */
 export type Clicked = { frames: readonly MeasuredFrame[]; kept: readonly Frame[]; points: readonly Point[] };
 
+/** What clicks led to. `replaced`: nothing opened, and a frame at the point had given way to another one meanwhile: its place is to be measured again. */
+export type Followed = 'opened' | 'nothing' | 'replaced';
+
 /**
- * Clicks one point after the other, as a visitor would, until a landing opens; then waits until the tabs have settled. A navigation that
- * would replace one of the `kept` frames opens in a new tab instead, so that the creative stays. Resolves to whether anything opened. Notes
- * clicks that reached nothing and windows that never answered: what these lead to is not known.
+ * Clicks one point after the other, as a visitor would, until a landing opens or a clicked frame was replaced; then waits until the tabs have
+ * settled. A navigation that would replace one of the `kept` frames opens in a new tab instead, so that the creative stays. Notes clicks that
+ * reached nothing and windows that never answered: what these lead to is not known.
  */
-export async function followClick(capture: MemberCapture, harness: CreativePage, clicked: Clicked): Promise<boolean> {
+export async function followClick(capture: MemberCapture, harness: CreativePage, clicked: Clicked): Promise<Followed> {
   const { ending, tabs, landings, notes } = capture;
   const openBefore = new Set(tabs.all);
   const { attached, opened } = tabs;
@@ -37,7 +40,11 @@ export async function followClick(capture: MemberCapture, harness: CreativePage,
   const unansweredBefore = new Set(tabs.unanswered());
   const hasClicked = clicked.points.length > 0;
   if (hasClicked) await ending.race(rememberTimes(capture));
-  await clickPoints(capture, harness, clicked, isOpening);
+  const isReplaced = await clickPoints(capture, harness, clicked, isOpening);
+  if (isReplaced && !isOpening()) {
+    harness.pageLoads.allow();
+    return 'replaced';
+  }
   const hasAnswer = () => tabs.opened > opened || hasNavigatedAway(harness) || ending.failure !== null;
   if (tabs.attached > attached) await waitFor(hasAnswer, underLoad(capture, FIRST_ANSWER_MS));
   await tabs.joined();
@@ -47,23 +54,26 @@ export async function followClick(capture: MemberCapture, harness: CreativePage,
   harness.pageLoads.allow();
   for (const one of tabs.all) if (!openBefore.has(one)) landings.markAsClicked(one.tab);
   if (hasNavigatedAway(harness)) markAsLanding(capture, harness);
-  return tabs.all.length > openBefore.size || hasNavigatedAway(harness);
+  return tabs.all.length > openBefore.size || hasNavigatedAway(harness) ? 'opened' : 'nothing';
 }
 
-/** Clicks the points until something opens. A click that does not reach what is at its point, or not in time, is repeated. */
+/**
+ * Clicks the points until something opens. A click that does not reach what is at its point, or not in time, is repeated. Resolves to whether a
+ * frame at the last point was replaced meanwhile: the others are where they are no more.
+ */
 async function clickPoints(
   capture: MemberCapture,
   harness: CreativePage,
   { frames, kept, points }: Clicked,
   isOpening: () => boolean,
-): Promise<void> {
+): Promise<boolean> {
   const { ending, notes, visit } = capture;
   const felt = new FeltClicks(capture, frames);
   let isLost = false;
   for (const point of points) {
     let isFelt: boolean | null = false;
     for (let time = 0; !isFelt && time < TRIES_MAX; time += 1) {
-      if (ending.failure || harness.page.isClosed()) return;
+      if (ending.failure || harness.page.isClosed()) return false;
       await ending.race(felt.expect(point));
       visit.click();
       harness.pageLoads.follow(kept);
@@ -71,12 +81,14 @@ async function clickPoints(
       await waitFor(isOpening, underLoad(capture, CLICK_MS));
       const shown = frameUnder(frames, point)?.at.session ?? harness.tab.tab.session;
       // What spins when it is clicked opens nothing; what another frame held up is clicked again.
-      if (isOpening() || capture.busyDocuments.has(shown)) return;
+      if (isOpening() || capture.busyDocuments.has(shown)) return false;
       isFelt = isHandled && (await ending.race(felt.isFelt(point)));
+      if (isFelt === null && !ending.failure) return true;
     }
     isLost ||= isFelt === false;
   }
   if (isLost) notes.push(note('click'));
+  return false;
 }
 
 /** Clicks a point; whether that was handled in time. Scripts that hold it up are stopped. */

@@ -1,3 +1,4 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
 import { checkInteractive } from '../harness/check-interactive.ts';
 import { pathOf } from '../harness/choose-creative.ts';
@@ -16,31 +17,51 @@ import { showAd } from './show-ad.ts';
 
 /** Points that are clicked, besides the centre, until a landing opens. */
 const CLICKS_MAX = 4;
+/** How often an ad is shown and clicked whose slot refreshes while it is clicked. */
+const TIMES_MAX = 5;
 
 /** What a click on an ad did: whether the ad was there; and the check for elements that open nothing, null: there is nothing to check. */
 export type AdClick = { isThere: boolean; checkInteractive: ((budgetMs: number) => Promise<Interactivity>) | null };
 
-/** Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it. The tabs that open stay. */
+/**
+ * Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it. The tabs that open stay. What a slot shows instead once it
+ * has refreshed is clicked in its place; notes an ad that was never the same from its click to the next look at it.
+ */
 export async function clickAd(capture: MemberCapture, page: CreativePage, found: FoundAd): Promise<AdClick> {
+  let clicked = await clickOnce(capture, page, found);
+  for (let time = 1; clicked.isReplaced && time < TIMES_MAX; time += 1)
+    clicked = await clickOnce(capture, page, clicked.ad);
+  if (clicked.isReplaced) capture.notes.push(note('click'));
+  return clicked;
+}
+
+/** `ad`: as it was shown; `isReplaced`: nothing opened, and by then another one was in its place. */
+async function clickOnce(
+  capture: MemberCapture,
+  page: CreativePage,
+  found: FoundAd,
+): Promise<AdClick & { ad: FoundAd; isReplaced: boolean }> {
   const shown = await showAd(capture, found);
   const { ad, frames } = shown ?? { ad: found, frames: [] };
   // A slot is often wider than the ad in it.
   const box = shownFrame(frames, ad)?.box ?? shown?.box;
   const view = await viewOf(capture, page.tab);
   const centre = box && view && centreOf(box, view);
-  if (!box || !view || !centre) return { isThere: false, checkInteractive: null };
+  if (!box || !view || !centre) return { ad, isThere: false, isReplaced: false, checkInteractive: null };
   await uncover(capture, ad, centre);
   await pointAt(capture, page, frames, centre);
   const inside = frames.find(({ frameId }) => frameId === ad.frameIds.at(-1)) ?? frames[0];
   const path = inside ? pathOf(frames, inside.frameId) : [];
   const points = [centre, ...(await clickablesUnder(capture, frames, gridOver(box, view))).slice(0, CLICKS_MAX)];
-  const isOpened = await followClick(capture, page, { frames, kept: ancestorFrames(page.page, path), points });
+  const followed = await followClick(capture, page, { frames, kept: ancestorFrames(page.page, path), points });
   await showCovers(capture, ad);
   if (hasNavigatedAway(page)) await becomeLanding(capture, page);
-  const isCheckable = isOpened && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';
+  const isCheckable = followed === 'opened' && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';
   const clickables = () => clickablesOf(capture, page, ad);
   return {
+    ad,
     isThere: true,
+    isReplaced: followed === 'replaced',
     checkInteractive: isCheckable ? (budgetMs) => checkInteractive(capture, page, clickables, budgetMs) : null,
   };
 }

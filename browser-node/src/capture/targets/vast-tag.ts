@@ -34,6 +34,8 @@ export const vastTag: CaptureTarget = {
 
 /** The player's maximum width, in CSS pixels. */
 const PLAYER_WIDTH = 640;
+/** How often the player is clicked whose frames were replaced meanwhile. */
+const CLICKS_MAX = 3;
 
 /** Fetches the tag, follows its wrappers and plays the ads that they lead to. A tag without an ad fails the scan. */
 async function visit(capture: MemberCapture, tab: OpenTab, request: CaptureRequest): Promise<Visited> {
@@ -133,8 +135,11 @@ function clickOnce(capture: MemberCapture, page: PlayerPage): Player['click'] {
 }
 
 async function clickPlayer(capture: MemberCapture, page: PlayerPage, at: Point): Promise<void> {
-  const frames = await measureFrames(capture, page.harness.tab.tab.session);
-  await followClick(capture, page.harness, { frames, kept: page.frames(), points: [at] });
+  for (let time = 0; time < CLICKS_MAX; time += 1) {
+    const frames = await measureFrames(capture, page.harness.tab.tab.session);
+    const followed = await followClick(capture, page.harness, { frames, kept: page.frames(), points: [at] });
+    if (followed !== 'replaced') return;
+  }
 }
 
 /** The URL of the tag or, of a document, the first of its wrapper's, media files' and trackers' URLs; XML namespaces do not count. */
