@@ -26,7 +26,7 @@ test('the growth of the browser is charged to the renderers that are busy, and n
         [busy, 3],
         [idle, 1],
       ]),
-      { before: before * MIB, bytes: bytes * MIB },
+      { before: before * MIB, bytes: bytes * MIB, free: 512 * MIB },
     );
   charge(400, 500);
   assert.deepEqual([busy.charged, idle.charged], [0, 0]);
@@ -50,7 +50,7 @@ test('a renderer that holds too much memory ends, with the part of the browser t
 test('of frames that hold too much memory together, the largest end until the rest fits', () => {
   const frames = renderers([50], [600], [500], [550], [40]);
   assert.deepEqual(excessive(frames, 1_000 * MIB, 1), [2, 4]);
-  assert.deepEqual(excessive(frames, 1_000 * MIB, 4), []);
+  assert.deepEqual(excessive(frames, 1_000 * MIB, 4, 256 * MIB), []);
 });
 
 test('a renderer gets a lower priority, the more CPU it has used', () => {

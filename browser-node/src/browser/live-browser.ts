@@ -119,7 +119,12 @@ export class LiveBrowser {
       );
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
-      const renderers = process.pid === null ? NOT_SEEN : new RendererWatch(process.pid, rendererBytes);
+      const renderers =
+        process.pid === null
+          ? NOT_SEEN
+          : new RendererWatch(process.pid, rendererBytes, (held) =>
+              logger.info(held, 'a renderer held too much memory and was ended'),
+            );
       return new LiveBrowser(process, transport, browser, sessions, reports.name, renderers, logger);
     } catch (error) {
       await process.kill();

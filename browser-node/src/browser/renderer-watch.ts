@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { setPriority, totalmem } from 'node:os';
+import { availableParallelism, setPriority, totalmem } from 'node:os';
+import { defaultSlots } from '../machine/default-slots.ts';
 import { ProcFiles } from './proc-files.ts';
 import { RendererBrake } from './renderer-brake.ts';
 
@@ -13,11 +14,27 @@ const REMEMBERED_MS = 30_000;
  * The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages. What a script asks of
  * the browser waits in its renderer's memory too: a flood of requests ends here before it delays other pages.
  */
-export const RENDERER_BYTES_MAX = Math.min(2 ** 30, (process.constrainedMemory() || totalmem()) * 0.5);
-/** Memory of the renderers of an ordinary capture: what a slot is planned with. */
-const CAPTURE_BYTES = 256 * 1024 * 1024;
-/** Memory of a browser's long-lived processes that no capture has caused: beyond it, growth is charged to the renderers that are busy meanwhile. */
+export const RENDERER_BYTES_MAX = Math.min(2 ** 30, usableBytes() * 0.5);
+/**
+ * Memory of the renderers of an ordinary capture: what a slot is planned with, and where there is more, its part of half the memory. A sweep of
+ * 30 ads holds some 500 MB.
+ */
+const CAPTURE_BYTES = Math.max(256 * 1024 * 1024, (usableBytes() * 0.5) / mostSlots());
+/**
+ * Memory of a browser's long-lived processes that is charged to no capture, with one context and for each further one: beyond it, growth is charged
+ * to the renderers that are busy meanwhile. Nine ordinary captures at once take up to 870 MB.
+ */
 const BROWSER_BYTES_FREE = 512 * 1024 * 1024;
+const CONTEXT_BYTES_FREE = 64 * 1024 * 1024;
+
+/** Bytes of memory that this process may use. */
+function usableBytes(): number {
+  return Math.min(process.constrainedMemory() || totalmem(), totalmem());
+}
+
+function mostSlots(): number {
+  return defaultSlots({ cores: availableParallelism(), memoryBytes: usableBytes() }).most;
+}
 
 /** The clock ticks per second of /proc on Linux. */
 const TICKS_PER_SECOND = 100;
@@ -39,17 +56,22 @@ export const priorityOf = (cpuSeconds: number): number =>
 
 /**
  * The renderers that must end, by process id: those that hold more than `bytesMax`, with what they were charged with; and as long as all
- * together hold more than that and an ordinary capture's memory for each further context, the largest. So one capture cannot take the memory
- * of the others by many frames. Pure.
+ * together hold more than that and `captureBytes` for each further context, the largest. So one capture cannot take the memory of the others by
+ * many frames. Pure.
  */
-export function excessive(renderers: ReadonlyMap<number, Held>, bytesMax: number, contexts: number): number[] {
+export function excessive(
+  renderers: ReadonlyMap<number, Held>,
+  bytesMax: number,
+  contexts: number,
+  captureBytes = CAPTURE_BYTES,
+): number[] {
   const bySize = [...renderers].map(([pid, held]) => ({
     pid,
     own: held.own + held.charged,
     all: held.bytes + held.charged,
   }));
   bySize.sort((a, b) => b.own - a.own);
-  const sumMax = bytesMax + Math.max(0, contexts - 1) * CAPTURE_BYTES;
+  const sumMax = bytesMax + Math.max(0, contexts - 1) * captureBytes;
   let sum = bySize.reduce((bytes, { own }) => bytes + own, 0);
   const ends: number[] = [];
   for (const { pid, own, all } of bySize) {
@@ -72,6 +94,7 @@ export class RendererWatch {
   readonly #others = new Set<number>();
   /** The other processes of the group. */
   readonly #longLived = new Set<number>();
+  readonly #onEnd: (renderer: Held & { pid: number }) => void;
   #contexts = 0;
   #browserBytes = 0;
   #ended: { bytes: number; at: number }[] = [];
@@ -81,8 +104,10 @@ export class RendererWatch {
   readonly #brake: RendererBrake;
   #networkPid: number | null = null;
 
-  constructor(groupId: number, bytesMax: number) {
+  /** `onEnd` is told of each renderer that this ends, with what it held. */
+  constructor(groupId: number, bytesMax: number, onEnd: (renderer: Held & { pid: number }) => void = () => undefined) {
     this.#groupId = groupId;
+    this.#onEnd = onEnd;
     this.#brake = new RendererBrake(groupId, (pid) => this.#cpuSecondsOf(pid), this.#files);
     this.#bytesMax = bytesMax;
   }
@@ -169,7 +194,8 @@ export class RendererWatch {
 
   #chargeGrowth(cpuUsed: ReadonlyMap<Renderer, number>): void {
     const bytes = [...this.#longLived].reduce((sum, pid) => sum + this.#memoryOf(pid).resident, 0);
-    chargeGrowth([...this.#renderers.values()], cpuUsed, { before: this.#browserBytes, bytes });
+    const free = BROWSER_BYTES_FREE + Math.max(0, this.#contexts - 1) * CONTEXT_BYTES_FREE;
+    chargeGrowth([...this.#renderers.values()], cpuUsed, { before: this.#browserBytes, bytes, free });
     this.#browserBytes = bytes;
   }
 
@@ -188,7 +214,9 @@ export class RendererWatch {
   }
 
   #end(pid: number, now: number): void {
+    const held = this.#renderers.get(pid);
     if (groupOf(pid) === this.#groupId) end(pid);
+    if (held) this.#onEnd({ pid, bytes: held.bytes, own: held.own, charged: held.charged });
     this.#renderers.delete(pid);
     this.#others.add(pid);
     this.#ended.push({ bytes: this.#bytesMax, at: now });
@@ -210,19 +238,19 @@ function end(pid: number): void {
 }
 
 /**
- * Charges the growth of a browser's own memory beyond {@link BROWSER_BYTES_FREE} to the renderers that used CPU meanwhile: pages can fill it with what
+ * Charges the growth of a browser's own memory beyond `free` to the renderers that used CPU meanwhile: pages can fill it with what
  * they hand over (blobs, messages), and only their CPU shows whose it is. Charges are together never more than what is beyond: memory that comes and goes
  * with each capture would else be charged again and again to the pages that stay.
  */
 export function chargeGrowth<T extends { charged: number }>(
   renderers: readonly T[],
   cpuUsed: ReadonlyMap<T, number>,
-  { before, bytes }: { before: number; bytes: number },
+  { before, bytes, free }: { before: number; bytes: number; free: number },
 ): void {
-  const growth = Math.max(0, bytes - Math.max(before, BROWSER_BYTES_FREE));
+  const growth = Math.max(0, bytes - Math.max(before, free));
   const seconds = sumOf([...cpuUsed.values()]);
   if (seconds > 0) for (const [renderer, used] of cpuUsed) renderer.charged += growth * (used / seconds);
-  const beyond = Math.max(0, bytes - BROWSER_BYTES_FREE);
+  const beyond = Math.max(0, bytes - free);
   const charged = sumOf(renderers.map((one) => one.charged));
   if (charged > beyond) for (const renderer of renderers) renderer.charged *= beyond / charged;
 }
