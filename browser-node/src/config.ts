@@ -1,4 +1,4 @@
-import { availableParallelism, hostname, totalmem } from 'node:os';
+import { hostname } from 'node:os';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { NODE_ID, NODE_LABEL_KEY, NODE_LABEL_LENGTH_MAX, NODE_LABELS_MAX } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
@@ -12,8 +12,7 @@ import {
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
 import { type Static, Type } from 'typebox';
-import { cgroupLimits, readFile } from './machine/cgroup.ts';
-import { defaultSlots, type SlotBounds, usableMachine } from './machine/default-slots.ts';
+import { defaultSlots, type SlotBounds, thisMachine } from './machine/default-slots.ts';
 
 /** A user id that Linux distributions assign to no account, and within the 65,536 ids of a container with a user namespace. */
 export const CHROMIUM_UID = 65_530;
@@ -165,8 +164,7 @@ export type Config = Static<typeof ConfigSchema>;
 /** The fewest and the most concurrent captures: both as configured, or by what this machine and its control groups have. */
 export function slotBounds({ ADSWEEP_SLOTS: slots }: Pick<Config, 'ADSWEEP_SLOTS'>): SlotBounds {
   if (slots !== undefined) return { least: slots, most: slots };
-  const machine = { cores: availableParallelism(), memoryBytes: totalmem() };
-  return defaultSlots(usableMachine(cgroupLimits(readFile), machine));
+  return defaultSlots(thisMachine());
 }
 
 /** The hosts of the gateways that browsers may use. An IPv6 address has no brackets. */

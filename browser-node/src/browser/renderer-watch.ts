@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism, setPriority, totalmem } from 'node:os';
-import { defaultSlots } from '../machine/default-slots.ts';
+import { setPriority } from 'node:os';
+import { BYTES_PER_SLOT, defaultSlots, thisMachine } from '../machine/default-slots.ts';
 import { ProcFiles } from './proc-files.ts';
 import { RendererBrake } from './renderer-brake.ts';
 
@@ -10,31 +10,23 @@ const TICKS_A_SAMPLE = 5;
 /** How long a renderer that ended is kept in the list. */
 const REMEMBERED_MS = 30_000;
 
+const MACHINE = thisMachine();
 /**
  * The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages. What a script asks of
  * the browser waits in its renderer's memory too: a flood of requests ends here before it delays other pages.
  */
-export const RENDERER_BYTES_MAX = Math.min(2 ** 30, usableBytes() * 0.5);
+export const RENDERER_BYTES_MAX = Math.min(2 ** 30, MACHINE.memoryBytes * 0.5);
 /**
  * Memory of the renderers of an ordinary capture: what a slot is planned with, and where there is more, its part of half the memory. A sweep of
  * 30 ads holds some 500 MB.
  */
-const CAPTURE_BYTES = Math.max(256 * 1024 * 1024, (usableBytes() * 0.5) / mostSlots());
+const CAPTURE_BYTES = Math.max(BYTES_PER_SLOT, (MACHINE.memoryBytes * 0.5) / defaultSlots(MACHINE).most);
 /**
  * Memory of a browser's long-lived processes that is charged to no capture, with one context and for each further one: beyond it, growth is charged
  * to the renderers that are busy meanwhile. Nine ordinary captures at once take up to 870 MB.
  */
 const BROWSER_BYTES_FREE = 512 * 1024 * 1024;
 const CONTEXT_BYTES_FREE = 64 * 1024 * 1024;
-
-/** Bytes of memory that this process may use. */
-function usableBytes(): number {
-  return Math.min(process.constrainedMemory() || totalmem(), totalmem());
-}
-
-function mostSlots(): number {
-  return defaultSlots({ cores: availableParallelism(), memoryBytes: usableBytes() }).most;
-}
 
 /** The clock ticks per second of /proc on Linux. */
 const TICKS_PER_SECOND = 100;
@@ -72,7 +64,7 @@ export function excessive(
   }));
   bySize.sort((a, b) => b.own - a.own);
   const sumMax = bytesMax + Math.max(0, contexts - 1) * captureBytes;
-  let sum = bySize.reduce((bytes, { own }) => bytes + own, 0);
+  let sum = sumOf(bySize.map(({ own }) => own));
   const ends: number[] = [];
   for (const { pid, own, all } of bySize) {
     if (all <= bytesMax && sum <= sumMax) continue;
@@ -104,7 +96,7 @@ export class RendererWatch {
   readonly #brake: RendererBrake;
   #networkPid: number | null = null;
 
-  /** `onEnd` is told of each renderer that this ends, with what it held. */
+  /** `onEnd`: called for each renderer that is ended for its memory, with the memory that it held. */
   constructor(groupId: number, bytesMax: number, onEnd: (renderer: Held & { pid: number }) => void = () => undefined) {
     this.#groupId = groupId;
     this.#onEnd = onEnd;
@@ -193,7 +185,7 @@ export class RendererWatch {
   }
 
   #chargeGrowth(cpuUsed: ReadonlyMap<Renderer, number>): void {
-    const bytes = [...this.#longLived].reduce((sum, pid) => sum + this.#memoryOf(pid).resident, 0);
+    const bytes = sumOf([...this.#longLived].map((pid) => this.#memoryOf(pid).resident));
     const free = BROWSER_BYTES_FREE + Math.max(0, this.#contexts - 1) * CONTEXT_BYTES_FREE;
     chargeGrowth([...this.#renderers.values()], cpuUsed, { before: this.#browserBytes, bytes, free });
     this.#browserBytes = bytes;
@@ -239,8 +231,8 @@ function end(pid: number): void {
 
 /**
  * Charges the growth of a browser's own memory beyond `free` to the renderers that used CPU meanwhile: pages can fill it with what
- * they hand over (blobs, messages), and only their CPU shows whose it is. Charges are together never more than what is beyond: memory that comes and goes
- * with each capture would else be charged again and again to the pages that stay.
+ * they hand over (blobs, messages), and only their CPU shows whose it is. The sum of all charges is at
+ * most the memory beyond `free`: memory that comes and goes with each capture would otherwise be charged again and again to the pages that stay.
  */
 export function chargeGrowth<T extends { charged: number }>(
   renderers: readonly T[],

@@ -1,10 +1,11 @@
-import type { CgroupLimits } from './cgroup.ts';
+import { availableParallelism, totalmem } from 'node:os';
+import { type CgroupLimits, cgroupLimits, readFile } from './cgroup.ts';
 import type { ResourceUsage } from './resource-usage.ts';
 
 /** A capture mostly waits for its page. The fewest and the most that a core is given; where between them, its load decides. */
 const PER_CORE = { least: 5, most: 10 };
 /** Bytes of the renderers of most captures, and of Chromium's other processes, of which there is one set. */
-const BYTES_PER_SLOT = 256 * 1024 * 1024;
+export const BYTES_PER_SLOT = 256 * 1024 * 1024;
 const OWN_BYTES = 512 * 1024 * 1024;
 const SLOTS_MAX = 256;
 
@@ -42,6 +43,10 @@ export function nextSlots(
   const mayGrow = busy >= slots && cpu < CPU.more && used < MEMORY.more;
   return mayGrow ? Math.min(most, slots + 1) : slots;
 }
+
+/** What this process may use of the machine that it runs on. */
+export const thisMachine = (): { cores: number; memoryBytes: number } =>
+  usableMachine(cgroupLimits(readFile), { cores: availableParallelism(), memoryBytes: totalmem() });
 
 /** What this process may use: the cores and the memory of the machine, or less where a control group limits it. Pure. */
 export function usableMachine(
