@@ -122,7 +122,7 @@ test('a file that becomes unusable, or goes away, leaves the last good one in us
   );
 });
 
-test('a file that stays unusable is told of once, and again when it is wrong in another way', () => {
+test('a file that stays unusable is reported once, and again when its problem changes', () => {
   const folder = temporaryFolder();
   write(folder, exits);
   const errors: unknown[] = [];

@@ -23,7 +23,7 @@ const IN_PLACE_MAX = 3;
 /** What is clicked. `frames`: those of the tab, as they were measured; `kept`: those that show the creative, as Playwright knows them. */
 export type Clicked = { frames: readonly MeasuredFrame[]; kept: readonly Frame[]; points: readonly Point[] };
 
-/** What clicks led to. `replaced`: nothing opened, and a frame at the point had given way to another one meanwhile: its place is to be measured again. */
+/** What clicks led to. `replaced`: nothing opened, and another document or frame is now at the clicked point: the caller measures the frames again. */
 export type Followed = 'opened' | 'nothing' | 'replaced';
 
 /**
@@ -59,7 +59,7 @@ export async function followClick(capture: MemberCapture, harness: CreativePage,
 
 /**
  * Clicks the points until something opens. A click that does not reach what is at its point, or not in time, is repeated. Resolves to whether a
- * frame at the last point was replaced meanwhile: the others are where they are no more.
+ * frame at the last point was replaced meanwhile: then the remaining points are out of date.
  */
 async function clickPoints(
   capture: MemberCapture,

@@ -24,8 +24,8 @@ const TIMES_MAX = 5;
 export type AdClick = { isThere: boolean; checkInteractive: ((budgetMs: number) => Promise<Interactivity>) | null };
 
 /**
- * Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it. The tabs that open stay. What a slot shows instead once it
- * has refreshed is clicked in its place; notes an ad that was never the same from its click to the next look at it.
+ * Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it. The tabs that open stay. If the slot refreshes while
+ * it is clicked, the ad that it shows then is clicked; if it refreshes each time, a note says that no click reached the ad.
  */
 export async function clickAd(capture: MemberCapture, page: CreativePage, found: FoundAd): Promise<AdClick> {
   let clicked = await clickOnce(capture, page, found);
@@ -35,7 +35,7 @@ export async function clickAd(capture: MemberCapture, page: CreativePage, found:
   return clicked;
 }
 
-/** `ad`: as it was shown; `isReplaced`: nothing opened, and by then another one was in its place. */
+/** `ad`: as it was shown; `isReplaced`: nothing opened, and the slot shows another ad now. */
 async function clickOnce(
   capture: MemberCapture,
   page: CreativePage,
