@@ -21,6 +21,13 @@ const banner = (name: string, script: string) =>
   `<body style="margin:0"><a id="ad" style="display:block;height:100vh;background:#ace" href="#">Offer ${name}</a>
   <script>ad.onclick = (event) => { event.preventDefault(); ${script} }</script>`;
 
+/** A banner whose link comes some time after a visitor first touched it. */
+const lateBanner = (name: string, script: string) =>
+  `<body style="margin:0;height:100vh;background:#ace">Offer ${name}<script>addEventListener('pointerdown', () => setTimeout(() => {
+    document.body.innerHTML = '<a style="display:block;height:100vh" href="#">Offer ${name}</a>';
+    document.body.onclick = (event) => { event.preventDefault(); ${script} };
+  }, 2000), { once: true })</script>`;
+
 /** The colour of each banner. */
 const BANNER = '#aaccee';
 
@@ -68,7 +75,7 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
     world.site.setPage(`${PAGE}closed`, '');
     for (const [name, script] of Object.entries(ADS)) {
-      world.site.setPage(adUrl(name), banner(name, script));
+      world.site.setPage(adUrl(name), (name === 'last' ? lateBanner : banner)(name, script));
       world.site.setPage(`http://shop-${name}.example/`, `<title>Shop ${name}</title><h1>Buy ${name}</h1>`);
     }
   });
@@ -118,7 +125,7 @@ describe('sweeps', { concurrency: 1 }, () => {
 
   it('§4.2.2 on a device that is used with fingers, ads below the view are tapped as they are clicked elsewhere', async () => {
     const url = 'http://phone.example/';
-    const names = ['plain', 'last'];
+    const names = ['plain', 'beyond'];
     world.site.setPage(url, `<title>News</title>${names.map((name) => slot(name)).join('<p style="height:900px">')}`);
     const discovery: Discovery = { ad_formats: ['banner'], max_ads: 2 };
     const { ads } = await world.sweep(url, discovery, 'android_phone_pixel_8');

@@ -1,13 +1,38 @@
+import { setTimeout } from 'node:timers/promises';
 import { evaluateInWorld } from '../devtools/isolated-world.ts';
 import { findClickable } from '../page-scripts/find-clickable.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
-import { ANSWER_MS, underLoad } from '../session/budgets.ts';
+import { ANSWER_MS, LATE_CLICKABLE_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Point } from '../session/visitor-click.ts';
+import { type CreativePage, hasNavigatedAway } from './harness-page.ts';
 import type { MeasuredFrame } from './measure-frames.ts';
+
+const LOOK_EVERY_MS = 250;
 
 /** An element that looks clickable: a point on it, a label such as `button#next`, and a key that is unique in the tab. */
 export type Clickable = Point & { label: string; key: string };
+
+/** What can be clicked, with the frames of the tab as they were measured for it. */
+export type Clickables = { frames: readonly MeasuredFrame[]; points: readonly Clickable[] };
+
+/**
+ * What `look` finds clickable; if that is nothing, as soon as it finds something: a picture may load late, and a call to action may come at the end of
+ * an animation. Resolves to nothing clickable after a while.
+ */
+export async function awaitClickables(
+  session: CaptureSession,
+  page: CreativePage,
+  look: () => Promise<Clickables>,
+): Promise<Clickables> {
+  const until = performance.now() + LATE_CLICKABLE_MS;
+  for (;;) {
+    const found = await look();
+    if (found.points.length > 0 || performance.now() > until || session.ending.failure || hasNavigatedAway(page))
+      return found;
+    await session.ending.race(setTimeout(LOOK_EVERY_MS));
+  }
+}
 
 /** The elements that look clickable under these points of a tab, each once, with the middle one of its points. */
 export async function clickablesUnder(

@@ -2,8 +2,8 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
 import { checkInteractive } from '../harness/check-interactive.ts';
 import { pathOf } from '../harness/choose-creative.ts';
-import { type Clickable, centreOf, clickablesUnder, gridOver } from '../harness/clickables.ts';
-import { ancestorFrames, followClick } from '../harness/follow-click.ts';
+import { awaitClickables, type Clickable, centreOf, clickablesUnder, gridOver } from '../harness/clickables.ts';
+import { ancestorFrames, type Followed, followClick } from '../harness/follow-click.ts';
 import { type CreativePage, hasNavigatedAway, markAsLanding } from '../harness/harness-page.ts';
 import type { MeasuredFrame } from '../harness/measure-frames.ts';
 import type { Interactivity } from '../harness/see-creative.ts';
@@ -24,36 +24,47 @@ const TIMES_MAX = 5;
 export type AdClick = { isThere: boolean; checkInteractive: ((budgetMs: number) => Promise<Interactivity>) | null };
 
 /**
- * Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it. The tabs that open stay. If the slot refreshes while
- * it is clicked, the ad that it shows then is clicked; if it refreshes each time, a note says that no click reached the ad.
+ * Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it; if nothing opens, for example because its picture was
+ * not there yet, then what looks clickable on it later. The tabs that open stay. If the slot refreshes while it is clicked, the ad that it shows then is
+ * clicked; if it refreshes each time, a note says that no click reached the ad.
  */
 export async function clickAd(capture: MemberCapture, page: CreativePage, found: FoundAd): Promise<AdClick> {
-  let clicked = await clickOnce(capture, page, found);
-  for (let time = 1; clicked.isReplaced && time < TIMES_MAX; time += 1)
-    clicked = await clickOnce(capture, page, clicked.ad);
-  if (clicked.isReplaced) capture.notes.push(note('click'));
-  return clicked;
+  let clicked = await clickOnce(capture, page, found, 'now');
+  for (let time = 1; clicked.followed === 'replaced' && time < TIMES_MAX; time += 1)
+    clicked = await clickOnce(capture, page, clicked.ad, 'now');
+  if (clicked.followed === 'replaced') capture.notes.push(note('click'));
+  const hasMore = clicked.isThere && clicked.followed === 'nothing' && capture.busyDocuments.size === 0;
+  return hasMore ? clickOnce(capture, page, clicked.ad, 'later') : clicked;
 }
 
-/** `ad`: as it was shown; `isReplaced`: nothing opened, and the slot shows another ad now. */
+/** `ad`: as it was shown. `when`: later: only what looks clickable is clicked, as soon as something does. */
 async function clickOnce(
   capture: MemberCapture,
   page: CreativePage,
   found: FoundAd,
-): Promise<AdClick & { ad: FoundAd; isReplaced: boolean }> {
+  when: 'now' | 'later',
+): Promise<AdClick & { ad: FoundAd; followed: Followed }> {
   const shown = await showAd(capture, found);
-  const { ad, frames } = shown ?? { ad: found, frames: [] };
+  const { ad, frames: measured } = shown ?? { ad: found, frames: [] };
   // A slot is often wider than the ad in it.
-  const box = shownFrame(frames, ad)?.box ?? shown?.box;
+  const box = shownFrame(measured, ad)?.box ?? shown?.box;
   const view = await viewOf(capture, page.tab);
   const centre = box && view && centreOf(box, view);
-  if (!box || !view || !centre) return { ad, isThere: false, isReplaced: false, checkInteractive: null };
+  if (!box || !view || !centre) return { ad, isThere: false, followed: 'nothing', checkInteractive: null };
   await uncover(capture, ad, centre);
-  await pointAt(capture, page, frames, centre);
+  await pointAt(capture, page, measured, centre);
+  const look = async (frames: readonly MeasuredFrame[]) => ({
+    frames,
+    points: (await clickablesUnder(capture, frames, gridOver(box, view))).slice(0, CLICKS_MAX),
+  });
+  const { frames, points } =
+    when === 'now'
+      ? await look(measured)
+      : await awaitClickables(capture, page, async () => look(await framesOfAd(capture, ad)));
   const inside = frames.find(({ frameId }) => frameId === ad.frameIds.at(-1)) ?? frames[0];
-  const path = inside ? pathOf(frames, inside.frameId) : [];
-  const points = [centre, ...(await clickablesUnder(capture, frames, gridOver(box, view))).slice(0, CLICKS_MAX)];
-  const followed = await followClick(capture, page, { frames, kept: ancestorFrames(page.page, path), points });
+  const kept = ancestorFrames(page.page, inside ? pathOf(frames, inside.frameId) : []);
+  const clicked = { frames, kept, points: when === 'now' ? [centre, ...points] : points };
+  const followed = await followClick(capture, page, clicked);
   await showCovers(capture, ad);
   if (hasNavigatedAway(page)) await becomeLanding(capture, page);
   const isCheckable = followed === 'opened' && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';
@@ -61,7 +72,7 @@ async function clickOnce(
   return {
     ad,
     isThere: true,
-    isReplaced: followed === 'replaced',
+    followed,
     checkInteractive: isCheckable ? (budgetMs) => checkInteractive(capture, page, clickables, budgetMs) : null,
   };
 }

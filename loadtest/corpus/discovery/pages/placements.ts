@@ -1,4 +1,4 @@
-import { article, banner, frame, lines, literal, type Size, script } from '../markup.ts';
+import { article, banner, frame, lines, literal, picture, type Size, script } from '../markup.ts';
 import { adAt, type PublisherPage, popOf } from '../publisher-page.ts';
 import { gptFrame, gptSlot, withGpt } from './google.ts';
 
@@ -58,6 +58,15 @@ export const PLACEMENT_PAGES: PublisherPage[] = [
     ),
     units: Object.assign({}, ...[1, 2, 3].map((n) => unit(`feed-${n}`, '300x250', `feed-${n}.example`))),
     ads: [1, 2, 3].map((n) => adAt(`#feed-${n}`, [300, 250], 'appnexus', `feed-${n}.example`)),
+  },
+  {
+    subject: 'late',
+    name: 'link-after-a-click',
+    html: article(lines(2) + tag('late-2', '300x250', 'late') + lines(2)),
+    units: {
+      'late-2': `${picture('300x250', 'cdn.creatives.example')}${script(`addEventListener('pointerdown', () => setTimeout(() => { document.body.innerHTML = ${literal(banner('300x250', 'harbour.example', 'anchor', ['clk.adnxs.com']))}; }, 2000), { once: true });`)}`,
+    },
+    ads: [adAt('#late', [300, 250], 'appnexus', 'harbour.example')],
   },
   {
     subject: 'fixed',
