@@ -123,10 +123,18 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
   });
 
-  it('§4.2.2 on a device that is used with fingers, ads below the view are tapped as they are clicked elsewhere', async () => {
+  it('§4.2.2 on a device that is used with fingers, ads below the view are tapped, also one whose slot refreshes all the time', async () => {
     const url = 'http://phone.example/';
     const names = ['plain', 'beyond'];
-    world.site.setPage(url, `<title>News</title>${names.map((name) => slot(name)).join('<p style="height:900px">')}`);
+    const refresh = `setInterval(() => {
+      const [slot] = document.querySelectorAll('[data-google-query-id] > div');
+      slot.replaceWith(slot.cloneNode(true));
+      const frame = document.querySelector('iframe');
+      frame.removeAttribute('src');
+      frame.contentDocument.write(${JSON.stringify(banner('plain', ADS.plain ?? '')).replaceAll('</', '<\\/')});
+    }, 600)`;
+    const slots = names.map((name) => slot(name)).join('<p style="height:900px">');
+    world.site.setPage(url, `<title>News</title>${slots}<script>${refresh}</script>`);
     const discovery: Discovery = { ad_formats: ['banner'], max_ads: 2 };
     const { ads } = await world.sweep(url, discovery, 'android_phone_pixel_8');
     assert.deepEqual(

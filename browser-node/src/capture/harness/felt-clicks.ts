@@ -30,13 +30,13 @@ export class FeltClicks {
   }
 
   /**
-   * Whether a frame at the point has noticed a click since {@link expect}; null: none has, and one shows another document since, or was
-   * replaced; false: none has, or those that did do not answer. Never throws.
+   * Whether a frame at the point has noticed a click since {@link expect}; null: one shows another document since, or was replaced, whatever the
+   * frames around it noticed; false: none has, or those that did do not answer. Never throws.
    */
   async isFelt(point: Point): Promise<boolean | null> {
     const presses = await this.#presses(point);
-    if (presses.some((count, index) => count > Math.max(0, this.#before[index] ?? 0))) return true;
-    return presses.includes(GONE) ? null : false;
+    if (presses.includes(GONE)) return null;
+    return presses.some((count, index) => count > Math.max(0, this.#before[index] ?? 0));
   }
 
   #presses(point: Point): Promise<number[]> {

@@ -161,6 +161,8 @@ async function inPage<Argument>(
 const hideCovers = function (this: Element, { x, y, most }: Point & { most: number }): void {
   const kept = globalThis as { hiddenCovers?: { element: HTMLElement; was: string }[] };
   kept.hiddenCovers ??= [];
+  // A slot that refreshed meanwhile shows its next ad in another element: that is no cover.
+  if (!this.isConnected) return;
   const hidden = kept.hiddenCovers;
   const around = new Set<Node>();
   for (let at: Node | null = this; at; at = at.parentNode ?? (at as ShadowRoot).host ?? null) around.add(at);

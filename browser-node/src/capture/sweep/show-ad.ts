@@ -1,7 +1,7 @@
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { findAgain } from '../discovery/find-ads.ts';
 import { isSamePlace } from '../discovery/find-blocks.ts';
-import type { FoundAd } from '../discovery/found-ad.ts';
+import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
@@ -11,7 +11,7 @@ import { bringIntoView, framesOfAd } from './ad-place.ts';
 /** An ad in view, as it is in its place now; `box`: in the viewport, in CSS pixels; `frames`: those that show it and those around them. */
 export type ShownAd = { ad: FoundAd; box: Box; frames: MeasuredFrame[] };
 
-/** How often an ad is found again: a slot may refresh while it is looked for. */
+/** How often an ad is found again, and then how often its place is looked at: a slot may refresh meanwhile each time. */
 const TIMES_MAX = 3;
 
 /**
@@ -23,11 +23,22 @@ export async function showAd(session: CaptureSession, ad: FoundAd): Promise<Show
   for (let time = 0; !session.ending.failure; time += 1) {
     const box = await bringIntoView(session, at);
     const frames = box ? await framesOfAd(session, at).catch(() => []) : [];
-    const hasFrames = at.frameIds.length === 0 || frames.some(({ frameId }) => at.frameIds.includes(frameId));
+    const hasFrames =
+      at.frameIds.length === 0 ||
+      frames.some(({ frameId, box: shown }) => shown !== null && at.frameIds.includes(frameId));
     if (box && hasFrames) return { ad: at, box, frames };
     const again = time < TIMES_MAX && ad.element ? await findAgain(session, at).catch(() => null) : null;
-    if (!again) return (await showFrameAt(session, at).catch(() => null)) ?? (box && { ad: at, box, frames });
+    if (!again) return (await showPlace(session, at)) ?? (box && { ad: at, box, frames });
     at = again;
+  }
+  return null;
+}
+
+/** What is shown where an ad was found; null: no frame is there whenever it is looked at, or the page does not answer. */
+async function showPlace(session: CaptureSession, ad: FoundAd): Promise<ShownAd | null> {
+  for (let time = 0; time < TIMES_MAX && ad.frameIds.length > 0 && !session.ending.failure; time += 1) {
+    const shown = await showFrameAt(session, ad).catch(() => null);
+    if (shown) return shown;
   }
   return null;
 }
@@ -37,8 +48,7 @@ export async function showAd(session: CaptureSession, ad: FoundAd): Promise<Show
  * Rejects when the page does not answer.
  */
 async function showFrameAt(session: CaptureSession, ad: FoundAd): Promise<ShownAd | null> {
-  const { block, tab, frameIds } = ad;
-  if (frameIds.length === 0) return null;
+  const { block, tab } = ad;
   const { session: page } = tab.tab;
   const { y, height } = block;
   const deadlineMs = underLoad(session, ANSWER_MS);
@@ -46,8 +56,18 @@ async function showFrameAt(session: CaptureSession, ad: FoundAd): Promise<ShownA
   const box = { ...block, x: block.x - scrolled.x, y: block.y - scrolled.y };
   const frames = await measureFrames(session, page, { select: (all) => all, in: 'viewport' });
   const own = frames.filter((frame) => frame.box !== null && isSamePlace(frame.box, box));
-  const ids = own.map(({ frameId }) => frameId);
-  return own[0]?.box ? { ad: { ...ad, frameIds: ids }, box: own[0].box, frames } : null;
+  const [outermost] = own;
+  if (!outermost?.box) return null;
+  const element = await ownerOf(outermost, deadlineMs).catch(() => ad.element);
+  return { ad: { ...ad, element, frameIds: own.map(({ frameId }) => frameId) }, box: outermost.box, frames };
+}
+
+/** The element that shows a frame, in the document around it. Rejects when the frame is gone. */
+async function ownerOf({ at: { session, frameId } }: MeasuredFrame, deadlineMs: number): Promise<PageElement> {
+  // A frame of another process has a session of its own.
+  const around = session.targetId === frameId && session.parent ? session.parent : session;
+  const { backendNodeId } = await around.send('DOM.getFrameOwner', { frameId }, deadlineMs);
+  return { session: around, backendNodeId };
 }
 
 /** Runs in the page, in an isolated world: scrolls so that a place of the page is in the middle of the view; returns how far that is. */
