@@ -1,8 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Statement } from '../statement.ts';
-import { type KeyRange, successor } from './key-range.ts';
+import { type KeyRange, successor, textOf } from './key-range.ts';
 
 type RawBlock = { k: Uint8Array; n: number };
+/** The key of an entry that was added (1) or removed (-1). */
+type Change = { key: Uint8Array; by: 1 | -1 };
+/** What a transaction has changed under a prefix; `total`: the number of entries that it has now. */
+type PrefixChanges = { prefix: Uint8Array; total: number; changes: Change[] };
 /** The first and the last block of both levels in a range, the last of the first level before the second one's, and the first after them. */
 type Edges = Record<'first' | 'last' | 'head' | 'tail' | 'before' | 'after', Uint8Array | null>;
 /** Keys in their order: the start of a range, where the counts of the blocks of a level begin or end, and its end. */
@@ -12,20 +16,27 @@ type Points = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8
 const BLOCK_MAX = 256;
 /** A block of the second level has the entries of so many blocks, so that few numbers are added up. */
 const BLOCKS_MAX = 64;
+/** Changes of one transaction that are kept in memory. */
+const CHANGES_MAX = 10_000;
 
 /**
  * The numbers of entries in blocks of an index, so that those in a range are counted without walking them: a block begins at its key and ends
- * where the next one of its level and prefix does. A prefix has blocks of a level only while it has more entries than one block. Blocks are
- * updated in the transactions that change the index; those of an index that was filled by an earlier version are made by later writes.
+ * where the next one of its level and prefix does. A prefix has blocks of a level only while it has more entries than one block. What a
+ * transaction changes is written when it ends, each block once: documents that change together are often neighbours. Blocks of an index that was
+ * filled by an earlier version are made by later writes.
  */
 export class BlockCounts {
   readonly #table: string;
   /** The most entries of a block by level. */
   readonly #sizes: [number, number];
   readonly #blocksMax: number;
-  /** The block of the last update, if it is empty or too large. */
-  #unfit: RawBlock | null = null;
+  /** What is not written yet, by prefix. */
+  readonly #changed = new Map<string, PrefixChanges>();
+  #changes = 0;
+  /** Blocks that updates have left empty or too large. */
+  #unfit: RawBlock[] = [];
   #change: Statement;
+  #blockOf: Statement;
   #set: Statement;
   #remove: Statement;
   #removeAll: Statement;
@@ -47,9 +58,13 @@ export class BlockCounts {
     );
     this.#noteUnfit(db);
     const range = 'l = ? AND k >= ? AND k < ?';
-    this.#change = new Statement(
+    this.#change = new Statement(db, `UPDATE ${table} SET n = n + ? WHERE l = ? AND k = ?`);
+    this.#blockOf = new Statement(
       db,
-      `UPDATE ${table} SET n = n + ? WHERE l = ? AND k = (SELECT k FROM ${table} WHERE l = ? AND k > ? AND k <= ? ORDER BY k DESC LIMIT 1)`,
+      `
+      SELECT (SELECT k FROM ${table} WHERE l = ?1 AND k > ?2 AND k <= ?3 ORDER BY k DESC LIMIT 1) AS k,
+        (SELECT k FROM ${table} WHERE l = ?1 AND k > ?3 AND k < ?4 ORDER BY k LIMIT 1) AS next
+    `,
     );
     this.#set = new Statement(
       db,
@@ -80,28 +95,78 @@ export class BlockCounts {
     this.#entryAfter = new Statement(db, `SELECT k FROM ${entries} WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?`);
   }
 
-  /** To be called after an entry was added (1) or removed (-1); `total`: how many its prefix has now. */
+  /** To be called after an entry was added (1) or removed (-1); `total`: how many entries it has now. */
   changed(key: Uint8Array, prefix: Uint8Array, by: 1 | -1, total: number): void {
-    this.#changedAt(1, key, prefix, by, total);
-    this.#changedAt(2, key, prefix, by, total);
+    const text = textOf(prefix);
+    const known = this.#changed.get(text);
+    if (known) {
+      known.total = total;
+      known.changes.push({ key, by });
+    } else this.#changed.set(text, { prefix, total, changes: [{ key, by }] });
+    this.#changes += 1;
+    if (this.#changes >= CHANGES_MAX) this.write();
   }
 
-  #changedAt(level: 1 | 2, key: Uint8Array, prefix: Uint8Array, by: 1 | -1, total: number): void {
+  /** Writes what has changed: before the transaction ends, and before one inside it begins. */
+  write(): void {
+    if (this.#changes === 0) return;
+    const changed = [...this.#changed.values()];
+    this.recall();
+    for (const one of changed) {
+      one.changes.sort((a, b) => Buffer.compare(a.key, b.key));
+      this.#writeLevel(1, one);
+      this.#writeLevel(2, one);
+    }
+  }
+
+  /** After a rollback: what was not written has not happened. */
+  recall(): void {
+    this.#changed.clear();
+    this.#changes = 0;
+    this.#unfit = [];
+  }
+
+  #writeLevel(level: 1 | 2, { prefix, total, changes }: PrefixChanges): void {
     const size = this.#sizes[level - 1]!;
+    const end = successor(prefix);
     if (total <= size >> 1) {
-      if (by < 0 && total === size >> 1) this.#removeAll.run(level, prefix, successor(prefix));
+      const before = changes.reduce((sum, { by }) => sum - by, total);
+      if (before > size >> 1) this.#removeAll.run(level, prefix, end);
       return;
     }
-    this.#unfit = null;
-    const isThere = this.#change.run(by, level, level, prefix, key).changes > 0;
-    const unfit = this.#unfit as RawBlock | null;
-    if (unfit && unfit.n > 0) this.#cut(level, unfit, successor(prefix));
-    else if (unfit && unfit.k.length > prefix.length + 1) this.#remove.run(level, unfit.k);
-    else if (!isThere && total > size) this.#begin(level, prefix, total);
+    const hasBlocks = this.#addToBlocks(level, prefix, end, changes);
+    if (!hasBlocks && total > size) this.#begin(level, prefix, total);
+    // Only now, because to cut a block is to count its entries, which are all there already.
+    for (const unfit of this.#unfit.splice(0)) {
+      if (unfit.n > 0) this.#cut(level, unfit, end);
+      else if (unfit.k.length > prefix.length + 1) this.#remove.run(level, unfit.k);
+    }
+    this.#unfit = [];
+  }
+
+  /** Adds changes, which are in the order of their keys, to the blocks of a prefix, if it has any. */
+  #addToBlocks(level: 1 | 2, prefix: Uint8Array, end: Uint8Array, changes: readonly Change[]): boolean {
+    for (let at = 0; at < changes.length; ) {
+      const { k, next } = this.#blockOf.get(level, prefix, changes[at]!.key, end) as Record<
+        'k' | 'next',
+        Uint8Array | null
+      >;
+      if (!k) return false;
+      let by = 0;
+      for (; at < changes.length && (!next || Buffer.compare(changes[at]!.key, next) < 0); at += 1)
+        by += changes[at]!.by;
+      if (by !== 0) this.#change.run(by, level, k);
+    }
+    return true;
   }
 
   /** The number of entries in a range of one prefix, and how many of them were walked. null: no block begins in it, so that all are to be walked. */
   countIn(range: KeyRange): { count: number; walked: number } | null {
+    this.write();
+    return this.#countIn(range);
+  }
+
+  #countIn(range: KeyRange): { count: number; walked: number } | null {
     const points = this.#pointsOf(range);
     if (!points) return null;
     const [from, a, b, c, d, e, f, to] = points;
@@ -123,6 +188,7 @@ export class BlockCounts {
   }
 
   drop(db: DatabaseSync): void {
+    this.recall();
     db.exec(`DROP TABLE ${this.#table}`);
   }
 
@@ -130,7 +196,7 @@ export class BlockCounts {
   #noteUnfit(db: DatabaseSync): void {
     const [noted, [small, large]] = [`${this.#table}_unfit`, this.#sizes];
     db.function(noted, (k, n) => {
-      this.#unfit = { k: k as Uint8Array, n: Number(n) };
+      this.#unfit.push({ k: k as Uint8Array, n: Number(n) });
       return null;
     });
     db.exec(`
@@ -158,7 +224,7 @@ export class BlockCounts {
       const middle = found?.k as Uint8Array | undefined;
       if (!middle || Buffer.compare(middle, from) === 0) return;
       // The block that is cut is the only one of its level in this range, so that its own number is not counted.
-      const here = this.countIn({ from, to: middle })?.count ?? Number(this.#entries.get(from, middle)?.n);
+      const here = this.#countIn({ from, to: middle })?.count ?? Number(this.#entries.get(from, middle)?.n);
       this.#set.run(level, from, here);
       left -= here;
       from = middle;

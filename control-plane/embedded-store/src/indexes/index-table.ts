@@ -93,12 +93,14 @@ export class IndexTable {
   recall(): void {
     this.#arrays = Number(this.#recall.get(this.id)?.arrays ?? 0);
     this.counts?.recall();
+    this.blocks?.recall();
     this.parts?.recall();
   }
 
   /** Writes what a transaction has counted: before it ends, and before one inside it begins. */
   writeCounts(): void {
     this.counts?.write();
+    this.blocks?.write();
   }
 
   keysOf(fields: Fields): IndexKey[] {

@@ -17,3 +17,7 @@ export function successor(prefix: Uint8Array): Buffer {
   above[length - 1]! += 1;
   return above;
 }
+
+/** A key as a text, one character a byte: equal keys are the same key of a `Map`. */
+export const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('latin1');

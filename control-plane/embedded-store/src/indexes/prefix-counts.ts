@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Statement } from '../statement.ts';
+import { textOf } from './key-range.ts';
 
 /**
  * The number of entries for each prefix of an index. What a transaction changes is written when it ends, each prefix once, however many
@@ -61,6 +62,3 @@ export class PrefixCounts {
     db.exec(`DROP TABLE ${this.#table}`);
   }
 }
-
-const textOf = (prefix: Uint8Array): string =>
-  Buffer.from(prefix.buffer, prefix.byteOffset, prefix.byteLength).toString('latin1');
