@@ -17,6 +17,9 @@ const KIND_OF_REASON: Partial<Record<Requested['reason'], HopKind>> = {
   anchorClick: 'anchor',
 };
 
+/** What the URL of Chromium's error pages starts with. */
+const ERROR_PAGE = 'chrome-error:';
+
 /** The state of a tab's own document: its URL, its load and its navigations. Times from `performance.now()`. */
 export class Tab {
   readonly session: TargetSession;
@@ -80,6 +83,10 @@ export class Tab {
     });
     const [state, url = ''] = String(result.value).split(' ');
     if (this.url !== '' || url === 'about:blank') return;
+    if (url.startsWith(ERROR_PAGE)) {
+      this.refused = true;
+      return;
+    }
     this.url = clipUrl(url);
     this.committed = true;
     if (state === 'complete') this.loadedAt = performance.now();
