@@ -35,6 +35,7 @@ export class BlockCounts {
   #changes = 0;
   /** Blocks that updates have left empty or too large. */
   #unfit: RawBlock[] = [];
+  #changeAt: Statement;
   #change: Statement;
   #blockOf: Statement;
   #set: Statement;
@@ -58,11 +59,13 @@ export class BlockCounts {
     );
     this.#noteUnfit(db);
     const range = 'l = ? AND k >= ? AND k < ?';
+    const blockAt = `(SELECT k FROM ${table} WHERE l = ?1 AND k > ?2 AND k <= ?3 ORDER BY k DESC LIMIT 1)`;
+    this.#changeAt = new Statement(db, `UPDATE ${table} SET n = n + ?4 WHERE l = ?1 AND k = ${blockAt}`);
     this.#change = new Statement(db, `UPDATE ${table} SET n = n + ? WHERE l = ? AND k = ?`);
     this.#blockOf = new Statement(
       db,
       `
-      SELECT (SELECT k FROM ${table} WHERE l = ?1 AND k > ?2 AND k <= ?3 ORDER BY k DESC LIMIT 1) AS k,
+      SELECT ${blockAt} AS k,
         (SELECT k FROM ${table} WHERE l = ?1 AND k > ?3 AND k < ?4 ORDER BY k LIMIT 1) AS next
     `,
     );
@@ -146,6 +149,8 @@ export class BlockCounts {
 
   /** Adds changes, which are in the order of their keys, to the blocks of a prefix, if it has any. */
   #addToBlocks(level: 1 | 2, prefix: Uint8Array, end: Uint8Array, changes: readonly Change[]): boolean {
+    const [first] = changes;
+    if (changes.length === 1) return this.#changeAt.run(level, prefix, first!.key, first!.by).changes > 0;
     for (let at = 0; at < changes.length; ) {
       const { k, next } = this.#blockOf.get(level, prefix, changes[at]!.key, end) as Record<
         'k' | 'next',
