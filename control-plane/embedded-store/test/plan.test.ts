@@ -209,6 +209,30 @@ describe('a plan of the embedded store', () => {
     assert.deepEqual([found.length, found[0]?._id, found.at(-1)?._id], [55, '1798', '170']);
   });
 
+  it('reads of each owner only what is within the bounds of the next field, forward and backward', async () => {
+    const jobs = store.collection<{ _id: string; owner: string; at?: Date }>('jobs');
+    await jobs.createIndex({ owner: 1, at: 1 });
+    const ofOwner = (owner: string) =>
+      Array.from({ length: 300 }, (_, n) => ({ _id: `${owner}${n}`, owner, ...(n > 99 && { at: new Date(n) }) }));
+    await jobs.insertMany(['a', 'b', 'c', 'd'].flatMap(ofOwner));
+    const filter = { owner: { $gt: 'a' }, at: { $gte: new Date(198), $lt: new Date(200) } };
+    const expected = ['b198', 'b199', 'c198', 'c199', 'd198', 'd199'];
+    for (const [way, ids] of [
+      [1, expected],
+      [-1, expected.toReversed()],
+    ] as const) {
+      const found = () => jobs.find(filter).sort({ owner: way, at: way });
+      assert.deepEqual(
+        (await found().toArray()).map(({ _id }) => _id),
+        ids,
+      );
+      const plan = { stage: 'FETCH', index: 'owner_1_at_1', nReturned: 6, totalDocsExamined: 6 };
+      assert.deepEqual(await planOf(found()), plan);
+    }
+    assert.equal(await jobs.countDocuments(filter), 6);
+    assert.deepEqual(await jobs.find({ owner: { $gt: 'a' }, at: { $lt: new Date(0) } }).toArray(), []);
+  });
+
   it('reads the entries of several indexes in parallel, and only documents that are in all of them', async () => {
     const everything = await scans.find().sort(newest).toArray();
     const questions: [Filter<Scan>, (scan: Scan) => boolean][] = [

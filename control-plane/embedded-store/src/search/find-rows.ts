@@ -211,7 +211,7 @@ function* listedRows(records: Records, plan: Plan, lists: Part[][], skip: number
 
 function* indexRows(records: Records, plan: Plan, most: number, read: Read): Paused<Candidate> {
   const seen = new Set<number>();
-  const rows = plan.entryTest ? testedRows(records, plan, plan.entryTest) : rowsIn(plan, plan.ranges, most);
+  const rows = plan.entryTest || plan.skip ? testedRows(records, plan) : rowsIn(plan, plan.ranges, most);
   for (const stored of rows) {
     if (stored && plan.index.isMultikey) {
       if (seen.has(stored.row)) continue;
@@ -222,10 +222,10 @@ function* indexRows(records: Records, plan: Plan, most: number, read: Read): Pau
 }
 
 /** The documents whose entries pass or do not decide. */
-function* testedRows(records: Records, plan: Plan, { passes }: EntryTest): Paused<StoredRow> {
+function* testedRows(records: Records, plan: Plan): Paused<StoredRow> {
   for (const entry of entriesOf(plan)) {
     if (entry === PAUSE) yield PAUSE;
-    else if (passes(entry.key) !== false) yield* storedAt(records, entry.row);
+    else if (plan.entryTest?.passes(entry.key) !== false) yield* storedAt(records, entry.row);
   }
 }
 
@@ -234,15 +234,19 @@ function storedAt(records: Records, row: number): StoredRow[] {
   return stored ? [stored] : [];
 }
 
-/** The entries of the ranges, with a pause after each page. Small pages first: a short list may be full soon. */
-function* entriesOf({ index, ranges, reverse }: Plan): Paused<EntryPosition> {
+/** The entries of the ranges that are not passed over, with a pause after each page. Small pages first: a short list may be full soon. */
+function* entriesOf({ index, ranges, reverse, skip }: Plan): Paused<EntryPosition> {
   let count = ENTRIES_TESTED_AT_FIRST;
-  for (const range of reverse ? ranges.toReversed() : ranges) {
+  for (let range of reverse ? ranges.toReversed() : ranges) {
     for (let after: EntryPosition | undefined; ; ) {
       const page = index.entries(range, reverse, after, count);
       let [bytes, paused] = [0, 0];
+      let next: Uint8Array | null = null;
       for (const entry of page) {
-        yield entry;
+        if (!next || isReached(next, entry, reverse)) {
+          next = skip?.(entry.key, reverse) ?? null;
+          if (!next) yield entry;
+        }
         bytes += entry.key.length;
         if (bytes < paused + BYTES_TESTED_AT_ONCE) continue;
         paused = bytes;
@@ -250,11 +254,20 @@ function* entriesOf({ index, ranges, reverse }: Plan): Paused<EntryPosition> {
       }
       yield PAUSE;
       if (page.length < count) break;
-      after = page.at(-1);
-      count = Math.min(count * 2, ENTRIES_TESTED_AT_ONCE, fitting(BYTES_AT_ONCE, page.length, bytes));
+      after = next ? undefined : page.at(-1);
+      if (next) [range, count] = [from(next, range, reverse), ENTRIES_TESTED_AT_FIRST];
+      else count = Math.min(count * 2, ENTRIES_TESTED_AT_ONCE, fitting(BYTES_AT_ONCE, page.length, bytes));
     }
   }
 }
+
+/** Whether an entry is at or beyond a place from which entries go on, in the order of reading. */
+const isReached = (next: Uint8Array, { key }: EntryPosition, reverse: boolean): boolean =>
+  reverse ? Buffer.compare(key, next) < 0 : Buffer.compare(key, next) >= 0;
+
+/** What is left of a range from a place on, in the order of reading. */
+const from = (next: Uint8Array, range: KeyRange, reverse: boolean): KeyRange =>
+  reverse ? { ...range, to: next } : { ...range, from: next };
 
 /** How many things fit into a size, judged by those that were read last. */
 const fitting = (size: number, count: number, bytes: number): number =>

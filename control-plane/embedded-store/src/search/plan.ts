@@ -4,7 +4,7 @@ import { type KeyRange, startingWith } from '../indexes/key-range.ts';
 import type { PartIndex } from '../indexes/part-index.ts';
 import type { Fields } from '../stored-document.ts';
 import type { Component } from '../values/sort-order.ts';
-import { type EntryTest, entryTestOf } from './entry-test.ts';
+import { type EntryTest, entryTestOf, type Skip, skipOf } from './entry-test.ts';
 import { boundsOf, pointsOf } from './key-bounds.ts';
 import type { Part } from './sorted-entries.ts';
 
@@ -21,6 +21,8 @@ export type Plan = {
   others: Fields[];
   /** The part of `rest` that is tested on index entries before their documents are read; null if there is none. */
   entryTest: EntryTest | null;
+  /** Which entries of the ranges are passed over; null: none. */
+  skip: Skip | null;
   /** The values of the first fields, and whether the index answers more conditions than these. */
   points: Points;
   bounded: boolean;
@@ -193,6 +195,7 @@ function planWith(index: IndexTable, question: Question): Plan | null {
     others,
     answered: used,
     entryTest: entryTestOf(index, { conditions, others }),
+    skip: reach.bounded ? skipOf(index, points.depth, conditions) : null,
     points,
     bounded: byOr !== null || reach.bounded,
     isOnce: index.arraysAreIn(fixed),

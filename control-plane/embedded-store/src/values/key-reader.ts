@@ -10,18 +10,21 @@ const LENGTHS: Readonly<Record<number, number>> = {
 
 /**
  * The text of component `at` of a key whose components have these `directions`; undefined if it is no text, if the component is
- * descending, or if a number, a document or an array precedes it. Keys are decoded for no other purpose.
+ * descending, or if a number, a document or an array precedes it.
  */
 export function textIn(key: Uint8Array, directions: readonly (1 | -1)[], at: number): string | undefined {
-  let start = 0;
-  for (let before = 0; before < at; before += 1) {
-    start = endOf(key, start, directions[before]!);
-    if (start < 0) return undefined;
-  }
-  if (key[start] !== TAG.string) return undefined;
+  const start = startOf(key, directions, at);
+  if (start < 0 || key[start] !== TAG.string) return undefined;
   const end = endOfText(key, start + 1, 0x00);
   const text = Buffer.from(key.buffer, key.byteOffset + start + 1, end - 2 - (start + 1)).toString();
   return text.includes('\0') ? undefined : text;
+}
+
+/** Where component `at` of a key begins; -1 if a number, a document or an array precedes it. */
+export function startOf(key: Uint8Array, directions: readonly (1 | -1)[], at: number): number {
+  let start = 0;
+  for (let before = 0; before < at && start >= 0; before += 1) start = endOf(key, start, directions[before]!);
+  return start;
 }
 
 /** The end of the value that begins at `start`; -1 if the type has no simple end. */
