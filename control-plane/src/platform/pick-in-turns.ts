@@ -1,6 +1,6 @@
 import { pickAtRandom } from './pick-at-random.ts';
 
-type OfOrganization = { _id: string; organization_id: string };
+export type OfOrganization = { _id: string; organization_id: string };
 
 /** Due records of all organizations, by an index that begins with the organization. */
 export type DueByOrganization<T extends OfOrganization> = {

@@ -1,7 +1,9 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Amount, boundedSums } from '../../platform/bounded-sums.ts';
+import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
+import { pickingInTurns } from '../../platform/pick-in-turns.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import { nextRunOf, type Replanned, type ScheduleProblem } from '../schedules/schedule.ts';
 import type { AlertRouting } from './alert-routing.ts';
@@ -84,6 +86,7 @@ export function campaignStore(store: Store, most = MOST) {
       'campaigns.too_many',
       `There can be at most ${most.records} campaigns, whose settings and targets have at most ${most.bytes} bytes together.`,
     );
+  const pickDue = pickingInTurns();
   const writeWithin = boundedSums(store, 'campaigns', { most, sumOf, refuse });
 
   return {
@@ -94,7 +97,7 @@ export function campaignStore(store: Store, most = MOST) {
         { key: { organization_id: 1, group_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 3 },
         { key: { organization_id: 1, is_archived: 1, last_run_at: -1 }, countedPrefix: 2 },
         { key: { organization_id: 1, group_id: 1, last_run_at: -1 }, countedPrefix: 1 },
-        { key: { next_run_at: 1 }, sparse: true },
+        ...dueIndexes('next_run_at', 'firing_due_at'),
         { key: { firing_due_at: 1 }, sparse: true },
         BOUND_INDEX,
       ]);
@@ -198,10 +201,14 @@ export function campaignStore(store: Store, most = MOST) {
       return restored + (await campaigns.updateMany({ ...taken, schedule_enabled: { $ne: true } }, set)).modifiedCount;
     },
 
-    /** Campaigns whose schedules are due and are not being fired, those first that are due longest. */
-    async dueSchedules(now: Date, limit: number): Promise<CampaignRecord[]> {
-      const due: Filter<CampaignRecord> = { next_run_at: { $lte: now }, firing_due_at: { $exists: false } };
-      return campaigns.find(due).sort({ next_run_at: 1 }).limit(limit).toArray();
+    /** Campaigns whose schedules are due and are not being fired, one of each organization in turn. */
+    async dueSchedules(now: Date, limit: number): Promise<DueCampaign[]> {
+      // Absent: unlike `$exists`, this is a value by which an index finds them.
+      const where = { firing_due_at: null } as object;
+      return pickDue(
+        dueByOrganization<CampaignRecord, DueCampaign>(campaigns, 'next_run_at', now, { where, shown: PLANNED }),
+        limit,
+      );
     },
 
     /** Campaigns whose firing another process began and did not end in time. */
@@ -214,7 +221,7 @@ export function campaignStore(store: Store, most = MOST) {
     },
 
     /** Begins the firing of a due schedule, which is due again at `next`; null: another process did, or the schedule was changed. */
-    async beginFiring(campaign: CampaignRecord, next: Date | null, until: Date): Promise<Firing | null> {
+    async beginFiring(campaign: DueCampaign, next: Date | null, until: Date): Promise<Firing | null> {
       const { _id, organization_id, next_run_at: moment } = campaign;
       if (!moment) return null;
       const filter: Filter<CampaignRecord> = {
@@ -309,6 +316,8 @@ const PLANNED = {
   ...{ schedule_enabled: 1, schedule_anchor: 1 },
 } as const;
 type Planned = Pick<CampaignRecord, '_id' | keyof typeof PLANNED>;
+/** What a due campaign is fired by. */
+type DueCampaign = Planned & Pick<CampaignRecord, 'organization_id' | 'next_run_at'>;
 
 /** The update that archives a campaign, whose schedule then has no next moment, or restores it. */
 function archiving(campaign: Planned, is_archived: boolean, now: Date) {

@@ -33,7 +33,7 @@ export function startCreatingScansOfRuns(parts: CreateRunScansParts, accepted: W
   return startLoop(parts.logger, { name: 'scans of runs', everyMs: LOOK_EVERY_MS, step, wake: accepted });
 }
 
-/** Makes the next step of the runs that have waited longest; whether there were any. */
+/** Makes the next step of some due runs; whether there were any. */
 export async function createScansOfRuns(parts: CreateRunScansParts, now: Date): Promise<boolean> {
   const claimed = await parts.runs.claimDue(now, new Date(now.getTime() + CLAIM_MS), RUNS_AT_ONCE);
   const steps = claimed.map((run) =>

@@ -1,4 +1,6 @@
+import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
+import { pickingInTurns } from '../../platform/pick-in-turns.ts';
 import type { Collection, Filter, Store, UpdateFilter } from '../../platform/store.ts';
 import type { RunInCreation, RunRecord } from './run.ts';
 
@@ -13,6 +15,7 @@ const IN_CREATION_MAX = 1_000;
 
 export function runStore(store: Store) {
   const runs: Collection<RunRecord> = store.collection<RunRecord>('runs');
+  const pickDue = pickingInTurns();
 
   const claim = async ({ _id, organization_id, creation_due_at }: RunRecord, until: Date) =>
     runs.findOneAndUpdate(
@@ -26,7 +29,7 @@ export function runStore(store: Store) {
       await runs.createIndexes([
         { key: { organization_id: 1, campaign_id: 1, ...NEWEST }, countedPrefix: 2 },
         { key: { organization_id: 1, campaign_id: 1, creation_due_at: 1 } },
-        { key: { creation_due_at: 1 }, sparse: true },
+        ...dueIndexes('creation_due_at'),
       ]);
     },
 
@@ -60,14 +63,9 @@ export function runStore(store: Store) {
       return runs.findOneAndUpdate({ _id, organization_id, cancelled_at: null }, update, options);
     },
 
-    /** Claims up to `limit` runs whose next step is due, those that have waited longest first, until `until`. */
+    /** Claims up to `limit` runs whose next step is due until `until`, one of each organization in turn. */
     async claimDue(now: Date, until: Date, limit: number): Promise<RunInCreation[]> {
-      const due = await runs
-        .find({ creation_due_at: { $lte: now } })
-        .sort({ creation_due_at: 1 })
-        .limit(limit)
-        .project<RunRecord>({ organization_id: 1, creation_due_at: 1 })
-        .toArray();
+      const due = await pickDue(dueByOrganization(runs, 'creation_due_at', now), limit);
       const claimed = await Promise.all(due.map((run) => claim(run, until)));
       return claimed.filter((run): run is RunInCreation => run?.creation !== undefined);
     },
