@@ -1,6 +1,9 @@
 import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
+import { pickingInTurns } from '../../platform/pick-in-turns.ts';
+import { type Rooms, withinRooms, withoutRoom } from '../../platform/start-pool.ts';
 import type { Collection, Store, UpdateFilter } from '../../platform/store.ts';
 import type { Routed } from './choose-destinations.ts';
 import type { DestinationRecord } from './destination.ts';
@@ -19,12 +22,10 @@ const ROUTED = {
   ...{ is_active: 1, is_default_target: 1, included_statuses: 1, route_label_key: 1, route_label_values: 1 },
 } as const satisfies Record<Exclude<keyof Routed, '_id'>, 1>;
 
-/** Candidates that are read for each one that is claimed, so that dispatchers do not all try the same ones. */
-const CANDIDATES_PER_CLAIM = 4;
-
 export function destinationStore(store: Store) {
   const destinations: Collection<DestinationRecord> = store.collection<DestinationRecord>('destinations');
 
+  const pickDue = pickingInTurns();
   const writeWithin = boundedWrites<{ id: string }>(store, 'destinations');
 
   const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
@@ -39,7 +40,7 @@ export function destinationStore(store: Store) {
     async createIndexes(): Promise<void> {
       await destinations.createIndexes([
         { key: { organization_id: 1, created_at: 1, _id: 1 } },
-        { key: { due_at: 1 }, sparse: true },
+        ...dueIndexes('due_at'),
       ]);
     },
 
@@ -97,21 +98,31 @@ export function destinationStore(store: Store) {
       await destinations.updateMany(those, { $min: { due_at: dueAt }, $inc: { arrivals: 1 } });
     },
 
-    /** Claims a due destination until `until`; null: there is none, or others claimed all of them. */
-    async claimDue(now: Date, until: Date, random = Math.random()): Promise<DestinationRecord | null> {
-      const due = await destinations
-        .find({ due_at: { $lte: now }, is_active: true, ...free(now) })
-        .sort({ due_at: 1 })
-        .limit(CANDIDATES_PER_CLAIM)
-        .project<ClaimedDestination>({ organization_id: 1, fence: 1 })
-        .toArray();
-      const chosen = due[Math.floor(random * due.length)];
-      if (!chosen) return null;
-      return destinations.findOneAndUpdate(
-        { ...held(chosen), due_at: { $lte: now }, is_active: true, ...free(now) },
-        { $set: { claimed_until: until }, $inc: { fence: 1 } },
-        { returnDocument: 'after' },
+    /**
+     * Claims up to `limit` due destinations until `until`, one of each organization in turn, and of each as many as it has room for. `hasMore`: further
+     * ones may be due.
+     */
+    async claimDue(
+      now: Date,
+      until: Date,
+      limit: number,
+      rooms: Rooms,
+    ): Promise<{ claimed: DestinationRecord[]; hasMore: boolean }> {
+      const may = { is_active: true, ...free(now) };
+      const where = { ...may, $and: [{ organization_id: { $nin: withoutRoom(rooms) } }] };
+      const picked = await pickDue(
+        dueByOrganization(destinations, 'due_at', now, { where, shown: { fence: 1 } }),
+        limit,
       );
+      const claims = withinRooms(picked, rooms).map((one) =>
+        destinations.findOneAndUpdate(
+          { ...held(one), due_at: { $lte: now }, ...may },
+          { $set: { claimed_until: until }, $inc: { fence: 1 } },
+          { returnDocument: 'after' },
+        ),
+      );
+      const claimed = (await Promise.all(claims)).filter((one) => one !== null);
+      return { claimed, hasMore: picked.length === limit || claimed.length < picked.length };
     },
 
     /** Extends a claim; null: it is lost, or the destination is not active any more. */

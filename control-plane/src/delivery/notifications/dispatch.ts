@@ -1,7 +1,8 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
-import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import type { Loop } from '../../platform/start-loop.ts';
+import { type Rooms, startPool } from '../../platform/start-pool.ts';
 import { type ComposeParts, composeMessage } from './compose-message.ts';
 import type { DestinationRecord } from './destination.ts';
 import { afterSending, hasFailedTooLong, pauseAfter, type SendOutcome, TRIED_FOR_MS } from './destination-health.ts';
@@ -23,41 +24,38 @@ export type DispatchParts = {
 const LOOK_EVERY_MS = 2_000;
 /** Longer than any channel may take for one message. */
 const CLAIM_MS = 180_000;
-/** Destinations that a process works for at a time. */
-const AT_ONCE = 8;
-/** Messages that are sent for one destination before others have their turn. */
+/** Destinations that a process works for at a time: of all organizations, and of one. */
+const [AT_ONCE, OF_ONE_AT_ONCE] = [32, 4];
+/** Messages that are sent for one destination before others have their turn, and for how long further ones are begun. */
 const MESSAGES_PER_CLAIM = 20;
+const BEGUN_FOR_MS = 10_000;
 
 /** Sends what is due. Any number of dispatchers may run. */
 export function startDispatching(parts: DispatchParts): Loop {
-  const stopping = new AbortController();
-  const step = () => dispatchDue(parts, stopping.signal);
-  const loop = startLoop(parts.logger, { name: 'alert messages', everyMs: LOOK_EVERY_MS, step });
-  return {
-    stop() {
-      stopping.abort(new Error('the process stops'));
-      return loop.stop();
-    },
-  };
+  return startPool(parts.logger, {
+    ...{ name: 'alert messages', everyMs: LOOK_EVERY_MS },
+    ...{ places: AT_ONCE, atOnce: AT_ONCE, placesEach: OF_ONE_AT_ONCE },
+    claim: (limit, rooms) => claim(parts, limit, rooms),
+    serve: (destination, signal) => serve(parts, destination, signal),
+  });
 }
 
-/** Claims due destinations and sends what is due for them. Returns whether there may be more. */
-export async function dispatchDue(parts: DispatchParts, signal?: AbortSignal): Promise<boolean> {
-  const { destinations, clock = () => new Date() } = parts;
-  const claimed: DestinationRecord[] = [];
-  while (claimed.length < AT_ONCE) {
-    const now = clock();
-    const one = await destinations.claimDue(now, new Date(now.getTime() + CLAIM_MS));
-    if (!one) break;
-    claimed.push(one);
-  }
-  await Promise.all(claimed.map((one) => serve(parts, one, signal)));
+/** Claims due destinations and sends what is due for them. Returns whether there were any: a step of the pool, for tests. */
+export async function dispatchDue(parts: DispatchParts): Promise<boolean> {
+  const { claimed } = await claim(parts, AT_ONCE, { each: AT_ONCE, taken: new Map() });
+  await Promise.all(claimed.map((one) => serve(parts, one)));
   return claimed.length > 0;
+}
+
+function claim({ destinations, clock = () => new Date() }: DispatchParts, limit: number, rooms: Rooms) {
+  const now = clock();
+  return destinations.claimDue(now, new Date(now.getTime() + CLAIM_MS), limit, rooms);
 }
 
 /** Sends the due messages of a claimed destination, and releases it. */
 async function serve(parts: DispatchParts, claimed: DestinationRecord, signal?: AbortSignal): Promise<void> {
   const { destinations, clock = () => new Date() } = parts;
+  const until = clock().getTime() + BEGUN_FOR_MS;
   for (let sent = 0; ; sent += 1) {
     const now = clock();
     const destination = await destinations.renew(claimed, new Date(now.getTime() + CLAIM_MS));
@@ -72,7 +70,8 @@ async function serve(parts: DispatchParts, claimed: DestinationRecord, signal?: 
     const { paused_until } = destination.health;
     const mayFrom = Math.max(next?.due_at.getTime() ?? 0, paused_until?.getTime() ?? 0);
     const isDue = next !== null && mayFrom <= now.getTime();
-    if (!isDue || sent >= MESSAGES_PER_CLAIM || signal?.aborted) {
+    const isTurnOver = sent >= MESSAGES_PER_CLAIM || now.getTime() > until;
+    if (!isDue || isTurnOver || signal?.aborted) {
       const waiting = await parts.notices.oldestWaiting(of);
       const { failing_since } = destination.health;
       const dueAts = [

@@ -3,7 +3,8 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { carried, inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { SecretError, type Secrets } from '../../platform/secrets.ts';
-import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import type { Loop } from '../../platform/start-loop.ts';
+import { startPool } from '../../platform/start-pool.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
 import type { ReadTags, Tags } from '../../reference/tags/tag-definitions.ts';
 import type { EventStore } from '../events/event-store.ts';
@@ -44,33 +45,16 @@ const LAST_TRY_BEFORE_MS = 5 * 60_000;
 
 /** Sends what is due to webhook endpoints. Any number of dispatchers may run; each endpoint has one at a time. */
 export function startDispatchingEvents(parts: DispatchParts, wake: WakeSignal): Loop {
-  const stopping = new AbortController();
-  const working = new Set<Promise<void>>();
-  const step = async (): Promise<boolean> => {
-    const { claimed, hasMore } = await claim(parts, Math.min(CLAIMED_AT_ONCE, ENDPOINTS_AT_ONCE - working.size));
-    for (const endpoint of claimed) {
-      const work = serve(parts, endpoint, stopping.signal)
-        .catch((cause: unknown) =>
-          parts.logger.error({ endpoint: endpoint._id, cause }, 'a webhook endpoint was not served'),
-        )
-        .finally(() => working.delete(work));
-      working.add(work);
-    }
-    return hasMore && working.size < ENDPOINTS_AT_ONCE;
-  };
-  const loop = startLoop(parts.logger, { name: 'webhook deliveries', everyMs: LOOK_EVERY_MS, step, wake });
-  return {
-    async stop() {
-      stopping.abort(new Error('the process stops'));
-      await loop.stop();
-      await Promise.all(working);
-    },
-  };
+  return startPool(parts.logger, {
+    ...{ name: 'webhook deliveries', everyMs: LOOK_EVERY_MS, wake },
+    ...{ places: ENDPOINTS_AT_ONCE, atOnce: CLAIMED_AT_ONCE },
+    claim: (limit) => claim(parts, limit),
+    serve: (endpoint, signal) => serve(parts, endpoint, signal),
+  });
 }
 
 function claim({ endpoints, clock = () => new Date() }: DispatchParts, limit: number) {
   const now = clock();
-  if (limit <= 0) return { claimed: [], hasMore: true };
   return endpoints.claimDue(now, claimUntil(now), limit);
 }
 

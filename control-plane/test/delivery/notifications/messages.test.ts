@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import sharp from 'sharp';
-import { type DispatchParts, dispatchDue } from '../../../src/delivery/notifications/dispatch.ts';
+import { until } from '../../../../shared/test/support/until.ts';
+import { type DispatchParts, dispatchDue, startDispatching } from '../../../src/delivery/notifications/dispatch.ts';
 import { openMailer } from '../../../src/platform/mail.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { raiseAlert, relayAll, startDouble } from '../../support/alert-doubles.ts';
@@ -20,6 +21,7 @@ import { captureOf } from '../../support/running-farm.ts';
 import { storeCapture } from '../../support/store-capture.ts';
 
 const DESTINATIONS = '/api/v1/alert-notifications/destinations';
+const CAMPAIGN = { name: 'Spring offer', url: 'https://shop.example/', country_codes: ['US'] };
 const TOKEN = '123456:secret-of-the-telegram-bot-x';
 const [SECOND_MS, MINUTE_MS, HOUR_MS] = [1_000, 60_000, 3_600_000];
 
@@ -60,7 +62,7 @@ const newDestination = async (more: object = {}): Promise<Json> => {
 /** A campaign that sends its alerts to these destinations. */
 const newCampaign = async (ids: string[], name = 'Spring offer'): Promise<string> => {
   const notifications = { mode: 'override', destination_ids: ids };
-  const body = { name, url: 'https://shop.example/', country_codes: ['US'], notifications };
+  const body = { ...CAMPAIGN, name, notifications };
   return (await api.post('/api/v1/campaigns', body)).body.id;
 };
 const readDestination = async (id: string): Promise<Json> => (await api.get(`${DESTINATIONS}/${id}`)).body;
@@ -75,6 +77,37 @@ async function dispatchAfter(ms: number, change: Partial<DispatchParts> = {}): P
 const slackTexts = (from: number): string[] => slack.received.slice(from).map(({ body }) => JSON.stringify(body));
 
 describe('messages about alerts', () => {
+  test('an organization whose destinations are slow has some of the places, and each that becomes free is taken at once', async () => {
+    let answer = () => {};
+    const answering = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const slow = await startDouble(() => answering.then(() => ({ status: 200 })));
+    const destination = { name: 'Slow', channel: 'slack', slack: { webhook_url: `${slow.url}/hook` } };
+    const ids: string[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      const made = await api.post(DESTINATIONS, destination, { key: KEYS.theirs });
+      ids.push(made.body.id);
+    }
+    const body = { ...CAMPAIGN, notifications: { mode: 'override', destination_ids: ids } };
+    const theirs = (await api.post('/api/v1/campaigns', body, { key: KEYS.theirs })).body.id;
+    await raiseAlert(api, theirs, {}, {}, { organizationId: ORGANIZATIONS.theirs });
+    await relayAll(api);
+    const one = await newDestination();
+    await raiseAlert(api, await newCampaign([one.id]));
+    await relayAll(api);
+
+    const clock = () => new Date(Date.now() + 61 * SECOND_MS);
+    const parts = { ...api.domains.delivery.dependencies.dispatching, clock };
+    const loop = startDispatching(parts);
+    await until('ours is sent', async () => (await readDestination(one.id)).last_delivery_status === 200);
+    await until('theirs have their places', () => slow.received.length === 4);
+    answer();
+    await until('the others have their places', () => slow.received.length === ids.length);
+    await loop.stop();
+    slow.stop();
+  });
+
   test('§2.8.42 in a network that the operator allows, a Slack URL may be http', async () => {
     assert.match(slack.url, /^http:/);
     assert.equal((await newDestination()).is_active, true);
