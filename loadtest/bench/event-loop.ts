@@ -262,7 +262,7 @@ async function measureTools(routes: BenchRoute[], key: string, known: KnownValue
     const isOperators = /^(organizations|fleet)\./.test(route.permission);
     const path = await pathOf(route, isOperators ? API_KEY : key, known);
     const query = {
-      ...('limit' in route.query.properties && { limit: 200 }),
+      ...('limit' in route.query.properties && { limit: 50 }),
       ...(path.endsWith('/events') && { wait_seconds: 0 }),
     };
     const call = { ...request, key: isOperators ? API_KEY : key, body: toolCall(route, path, query) };

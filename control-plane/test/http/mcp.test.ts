@@ -157,7 +157,8 @@ describe('the MCP server', () => {
       await problem('getRun', { run_id: 'x', wait_seconds: 1e9 }),
       /^wait_seconds is a number from 0 to 600/,
     );
-    assert.equal(jsonOf(await call(client, 'listScans', { label_team: 'a' })).total, 0);
+    assert.match(await problem('listScans', { limit: 51 }), /^limit is at most 50/);
+    assert.equal(jsonOf(await call(client, 'listScans', { label_team: 'a', limit: 50 })).total, 0);
   });
 
   test('a client can ask for the tools of some groups, or for those that change nothing', async () => {

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '../generated/operations.ts';
 import type { OperationId } from '../methods.ts';
 import type { Operation } from '../operation.ts';
-import { type Tool, takesLabels, WAIT_SECONDS_MAX, WAITING } from './tools.ts';
+import { hasPages, PAGE_ROWS_MAX, type Tool, takesLabels, WAIT_SECONDS_MAX, WAITING } from './tools.ts';
 
 /** The width in pixels of a picture whose width was not asked for: enough to read a page by. */
 const PICTURE_WIDTH = 640;
@@ -23,6 +23,8 @@ export function readArguments({ listed, places, hasWholeBody }: Tool, sent: Reco
     const isLabel = name.startsWith('label_') && takesLabels(places);
     const place = isLabel ? 'query' : Object.hasOwn(places, name) ? places[name] : undefined;
     if (place === undefined) throw new TypeError(`no such argument: ${name}; ${argumentNames(places)}`);
+    if (name === 'limit' && hasPages(places) && Number(value) > PAGE_ROWS_MAX)
+      throw new TypeError(`limit is at most ${PAGE_ROWS_MAX}: ask for further pages`);
     const target = place === 'path' ? ids! : place === 'query' ? query! : body!;
     target[name] = value;
   }

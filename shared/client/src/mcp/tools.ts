@@ -29,6 +29,9 @@ export type Choice = { groups: string[]; readOnly: boolean };
 export const WAITING: ReadonlySet<OperationId> = new Set<OperationId>(['getScan', 'getRun', 'getScanEvents']);
 export const WAIT_SECONDS_MAX = 600;
 
+/** Rows of a page that a tool asks for: more could not be shown, and a page of the largest ones has megabytes. */
+export const PAGE_ROWS_MAX = 50;
+
 const WAIT: Json = {
   ...{ type: 'integer', minimum: 0, maximum: WAIT_SECONDS_MAX, default: 0 },
   description: 'Waits up to this many seconds until it has ended, and reports progress meanwhile. 0: answers at once.',
@@ -71,6 +74,9 @@ function toolOf(method: string, operation: Json, schemas: Json): Tool {
 /** Lists of scans take `label_<key>` besides their named parameters. */
 export const takesLabels = (places: Record<string, Place>): boolean => places.scan_id === 'query' && 'cursor' in places;
 
+/** Lists take a `page`, and the rows of one as `limit`. */
+export const hasPages = (places: Record<string, Place>): boolean => places.page === 'query' && places.limit === 'query';
+
 function argumentsOf({ parameters, requestBody }: Json, schemas: Json) {
   const named = parameters.filter((one: Json) => one.in !== 'header');
   const properties: Record<string, Json> = {};
@@ -79,6 +85,7 @@ function argumentsOf({ parameters, requestBody }: Json, schemas: Json) {
     properties[name] = description ? { description, ...schema } : schema;
     places[name] = place;
   }
+  if (hasPages(places)) properties.limit = { ...properties.limit, maximum: PAGE_ROWS_MAX };
   const required: string[] = named.filter((one: Json) => one.required).map((one: Json) => one.name);
   const body = requestBody?.content['application/json'].schema;
   if (body === undefined) return { properties, places, required, hasWholeBody: false };

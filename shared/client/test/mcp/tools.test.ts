@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { runningApi } from '../../../../control-plane/test/support/running-api.ts';
-import { type Tool, toolsOf } from '../../src/mcp/tools.ts';
+import { PAGE_ROWS_MAX, type Tool, toolsOf } from '../../src/mcp/tools.ts';
 
 let tools: Map<string, Tool['listed']>;
 before(async () => {
@@ -33,6 +33,14 @@ test('a schema takes path, query and body side by side, and is whole without the
     const definitions = Object.keys((inputSchema as { $defs?: object }).$defs ?? {});
     for (const one of references) assert.ok(definitions.includes(one.replace('#/$defs/', '')), `${name}: ${one}`);
   }
+});
+
+test('a page that a tool asks for has no more rows than can be shown', () => {
+  const limits = [...tools.values()].flatMap(({ inputSchema: { properties } }) =>
+    'page' in properties ? [(properties.limit as { maximum: number; default: number }) ?? {}] : [],
+  );
+  assert.ok(limits.length > 10);
+  for (const limit of limits) assert.ok(limit.maximum === PAGE_ROWS_MAX && limit.default <= PAGE_ROWS_MAX);
 });
 
 test('names are those that every assistant takes, and all tools together are read in one go', () => {
