@@ -17,7 +17,7 @@ import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.
 import type { FindPolicy } from './policies/alerts-entry.ts';
 import { policyFor } from './policies/policy-set.ts';
 import { policySetStore } from './policies/policy-set-store.ts';
-import { mayBind } from './policies/policy-set-verbs.ts';
+import { isGone, mayBind } from './policies/policy-set-verbs.ts';
 import { policyRoutes } from './policies/routes.ts';
 import { platformRules } from './rules/platform-rules.ts';
 import { ruleRoutes } from './rules/routes.ts';
@@ -129,6 +129,8 @@ export function analysisDomain(
       policySetNames: policySets.namesFor,
       policySetNaming: policySets.namingTag,
       hasPolicySet: (organizationId: string, id: string) => mayBind({ sets: policySets }, organizationId, id),
+      /** Whether a set to which the organization's campaigns were bound is deleted. */
+      isPolicySetGone: (organizationId: string, id: string) => isGone({ sets: policySets }, organizationId, id),
       /** The set of new campaigns that name none; null: none. */
       async defaultPolicySet(organizationId: string): Promise<string | null> {
         const id = await policySets.defaultOf(organizationId);

@@ -65,6 +65,7 @@ export function createDomains(platform: Platform, settings: Settings) {
       unqueue: (cancelled) => crawling.verbs.unqueue(cancelled),
       findUnknownDestinations: (organizationId, ids) => delivery.verbs.findUnknownDestinations(organizationId, ids),
       hasPolicySet: (...named) => analysis.verbs.hasPolicySet(...named),
+      isPolicySetGone: (...named) => analysis.verbs.isPolicySetGone(...named),
       defaultPolicySet: (organizationId) => analysis.verbs.defaultPolicySet(organizationId),
     },
     settings,

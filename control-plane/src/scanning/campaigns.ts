@@ -30,7 +30,7 @@ export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations 
   Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserveRun' | 'releaseRun' | 'storedPerDay'> &
   Pick<ScanDomain['stores'], 'scans'> &
   Pick<CancelParts, 'unqueue'> &
-  Pick<CampaignParts, 'hasPolicySet' | 'defaultPolicySet'>;
+  Pick<CampaignParts, 'hasPolicySet' | 'isPolicySetGone' | 'defaultPolicySet'>;
 
 /** `addresses`: the addresses that targets and referrers may have. */
 export type CampaignsSettings = PublicUrls & { addresses: AddressPolicy };
@@ -43,7 +43,7 @@ export function campaignsDomain(
   needs: CampaignsNeeds,
   { addresses, publicUrl, hasConsole }: CampaignsSettings,
 ) {
-  const { findIssues, scans, findUnknownDestinations, hasPolicySet, defaultPolicySet } = needs;
+  const { findIssues, scans, findUnknownDestinations, hasPolicySet, isPolicySetGone, defaultPolicySet } = needs;
   const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
   const findGroup = (organizationId: string, id: string) => groups.find(organizationId, id);
   const start = startRun({ ...needs, runs, campaigns, runAccepted: () => wake.announce('runs') });
@@ -69,8 +69,7 @@ export function campaignsDomain(
         ...campaignRoutes({
           ...{ campaigns, findIssues, addresses, findGroup, findUnknownDestinations },
           hasGroup: async (organizationId, id) => (await findGroup(organizationId, id)) !== null,
-          hasPolicySet,
-          defaultPolicySet,
+          ...{ hasPolicySet, isPolicySetGone, defaultPolicySet },
         }),
         ...changesRoutes({ findCampaign: (...campaign) => campaigns.find(...campaign), scans }),
         ...runRoutes({ runs, campaigns, scans, cancel, startRun: start, urls: { publicUrl, hasConsole } }),

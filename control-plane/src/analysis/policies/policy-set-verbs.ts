@@ -57,6 +57,32 @@ export async function mayBind({ sets }: Pick<PolicySetParts, 'sets'>, organizati
   return set !== null && (isOwn(set, organizationId) || (set.deleted_at === null && stateOf(set) === 'approved'));
 }
 
+/** Whether campaigns of the organization can be bound to the set no longer: it is deleted. Those of others keep the copy that was approved. */
+export async function isGone({ sets }: Pick<PolicySetParts, 'sets'>, organizationId: string, id: string) {
+  const set = await sets.findAny(id);
+  return set === null || (set.organization_id === organizationId && set.deleted_at !== null);
+}
+
+/**
+ * Binds campaigns to a set. Throws 404, and leaves them unbound, if it is deleted meanwhile: deletion removes the set before it unbinds its campaigns, so
+ * either it finds these, or this finds that the set is gone.
+ */
+export async function bind(parts: PolicySetParts, organizationId: string, id: string, ids: string[]): Promise<void> {
+  await parts.bindCampaigns(organizationId, id, ids);
+  if (!(await isGone(parts, organizationId, id))) return;
+  await parts.unbindCampaigns(organizationId, id, { ids });
+  throw missing();
+}
+
+/** Makes an own set the default of its organization, or no longer. Throws 404 if it is deleted meanwhile. */
+export async function setDefault(parts: PolicySetParts, organizationId: string, id: string, isDefault: boolean) {
+  const set = await findOwnSet(parts, organizationId, id);
+  await parts.sets.setDefault(set, isDefault);
+  if (!isDefault || !(await isGone(parts, organizationId, id))) return;
+  await parts.sets.setDefault(set, false);
+  throw missing();
+}
+
 /** Changes a set as `change` says, which gets it as it is now; again if another change comes first. null from `change`: nothing to do. */
 export async function changeSet(
   { sets }: Pick<PolicySetParts, 'sets'>,
@@ -159,7 +185,7 @@ export async function deleteSet(parts: PolicySetParts, organizationId: string, i
     if (removed) break;
   }
   await parts.sets.setDefault({ _id: id, organization_id: organizationId }, false);
-  // Archived ones, and any that was bound in the meantime.
+  // Archived ones, and any that was bound in the meantime. One that is bound after this finds that the set is gone (`bind`).
   await parts.unbindCampaigns(organizationId, id, {});
 }
 

@@ -11,6 +11,7 @@ import { EVERYONE, OPERATOR, ownerAudience, type PolicySetRecord } from './polic
 import type { PolicySetRow } from './policy-set-store.ts';
 import {
   type BoundCampaign,
+  bind,
   campaignIdIssues,
   changeSet,
   deleteSet,
@@ -22,6 +23,7 @@ import {
   requireBindable,
   requireCampaigns,
   requireShareable,
+  setDefault,
   takeDown,
   unpublish,
 } from './policy-set-verbs.ts';
@@ -96,7 +98,7 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
             ...{ version: 0, created_at: now },
           });
         }
-        if (body.campaign_ids) await parts.bindCampaigns(organization_id, id, body.campaign_ids);
+        if (body.campaign_ids) await bind(parts, organization_id, id, body.campaign_ids);
         return findOwnSet(parts, organization_id, id);
       },
     }),
@@ -136,7 +138,7 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
       run: async ({ organizationId, id, body: { campaign_ids } }) => {
         await requireBindable(parts, organizationId, id, { bound: false });
         await requireCampaigns(parts, organizationId, campaign_ids);
-        await parts.bindCampaigns(organizationId, id, campaign_ids);
+        await bind(parts, organizationId, id, campaign_ids);
       },
     }),
     all.command({
@@ -161,8 +163,7 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
       description: 'New campaigns that name no set are bound to it. An organization has one default at most.',
       body: Type.Object({ is_default: Type.Boolean() }, { additionalProperties: false, title: 'SetDefaultIn' }),
       reply: 'It is the default, or no longer.',
-      run: async ({ organizationId, id, body }) =>
-        sets.setDefault(await findOwnSet(parts, organizationId, id), body.is_default),
+      run: ({ organizationId, id, body }) => setDefault(parts, organizationId, id, body.is_default),
     }),
     ...publicationRoutes(parts, all),
     previewRoute(parts),
@@ -322,7 +323,7 @@ async function replaceSet(
     return { ...words, is_approved: false };
   });
   if (body.campaign_ids) {
-    await parts.bindCampaigns(organizationId, id, body.campaign_ids);
+    await bind(parts, organizationId, id, body.campaign_ids);
     await parts.unbindCampaigns(organizationId, id, { kept: body.campaign_ids });
   }
   return changed;

@@ -17,6 +17,8 @@ import { CampaignPickSchema, CampaignSchema, presentCampaign, presentPick } from
 export type CampaignParts = CampaignCheckParts & {
   campaigns: CampaignStore;
   findGroup: (organizationId: string, id: string) => Promise<GroupRecord | null>;
+  /** Whether a policy set to which a campaign was bound is deleted. */
+  isPolicySetGone: (organizationId: string, id: string) => Promise<boolean>;
   /** The policy set of new campaigns that name none; null: none. */
   defaultPolicySet: (organizationId: string) => Promise<string | null>;
 };
@@ -83,7 +85,7 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
           ...(body.notifications && { notifications: routingOf(body.notifications) }),
         };
         await campaigns.insertWithin(campaign);
-        return followGroup(parts, campaign);
+        return followGroup(parts, await followSet(parts, campaign));
       },
     }),
     pickerRoute(parts),
@@ -161,7 +163,7 @@ async function changeCampaign(
     const settings = settingsOf(sent, sent.group_id!, addresses);
     const plan = replanned(found, settings, new Date());
     const written = await campaigns.change(found, settings, plan, routing);
-    if (written) return followGroup(parts, written);
+    if (written) return followGroup(parts, await followSet(parts, written));
   }
 }
 
@@ -238,6 +240,20 @@ async function followGroup(
   await campaigns.setArchivedWithGroup(organization_id, group_id, true, _id);
   // It may have been restored meanwhile, before this campaign was archived.
   if (!(await isGroupArchived())) await campaigns.setArchivedWithGroup(organization_id, group_id, false);
+  return (await campaigns.find(organization_id, _id)) ?? campaign;
+}
+
+/**
+ * A campaign that was bound to a policy set while that was being deleted, as it is then: unbound. Deletion removes the set before it unbinds its campaigns,
+ * so either it finds the campaign, or this finds that the set is gone.
+ */
+async function followSet(
+  { campaigns, isPolicySetGone }: Pick<CampaignParts, 'campaigns' | 'isPolicySetGone'>,
+  campaign: CampaignRecord,
+): Promise<CampaignRecord> {
+  const { _id, organization_id, policy_set_id } = campaign;
+  if (policy_set_id === null || !(await isPolicySetGone(organization_id, policy_set_id))) return campaign;
+  await campaigns.unbindFrom(organization_id, policy_set_id, { ids: [_id] });
   return (await campaigns.find(organization_id, _id)) ?? campaign;
 }
 

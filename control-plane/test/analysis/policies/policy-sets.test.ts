@@ -237,6 +237,39 @@ describe('policy sets', () => {
     done(await act(set.id, 'set-default', { is_default: false }));
   });
 
+  test('§2.8.25 no campaign stays bound to a set, and none is the default, that is deleted in the same moment', async () => {
+    /** Deletes the set just before a write of a binding to it, after all its checks. */
+    const deletedBefore = (collection: string, method: string, { id }: Json) => {
+      const end = api.intercept(collection, method, async () => {
+        end();
+        done(await api.call('DELETE', `${PATH}/${id}`));
+      });
+    };
+    const attached = await campaign();
+    const attachedTo = await create();
+    deletedBefore('campaigns', 'updateMany', attachedTo);
+    assert.equal((await act(attachedTo.id, 'campaigns/attach', { campaign_ids: [attached.id] })).status, 404);
+    assert.equal(await boundSet(attached.id), null);
+
+    const createdIn = await create();
+    deletedBefore('campaigns', 'insertOne', createdIn);
+    const created = await campaign({ policy_set_id: createdIn.id });
+    assert.deepEqual([created.policy_set_id, await boundSet(created.id)], [null, null]);
+
+    const changedTo = await create();
+    deletedBefore('campaigns', 'findOneAndUpdate', changedTo);
+    const changed = done(
+      await api.call('PATCH', `${CAMPAIGNS}/${attached.id}`, { body: { policy_set_id: changedTo.id } }),
+      200,
+    );
+    assert.deepEqual([changed.policy_set_id, await boundSet(attached.id)], [null, null]);
+
+    const preferred = await create();
+    deletedBefore('policy_set_defaults', 'updateOne', preferred);
+    assert.equal((await act(preferred.id, 'set-default', { is_default: true })).status, 404);
+    assert.equal(await api.domains.analysis.stores.policySets.defaultOf(ORGANIZATIONS.ours), null);
+  });
+
   test('§2.8.25 a set cannot be deleted while an own campaign that is not archived is bound to it', async () => {
     const set = await create();
     const { id } = await campaign({ policy_set_id: set.id });
