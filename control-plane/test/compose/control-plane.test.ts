@@ -74,6 +74,21 @@ describe('a control plane', () => {
     assert.equal(charged.amount_micros, -10_000);
   });
 
+  test('a message to Telegram goes to its own API if the setting is left out', async (t) => {
+    const requests: string[] = [];
+    const real = globalThis.fetch;
+    t.mock.method(globalThis, 'fetch', async (url: string, init?: RequestInit) => {
+      if (new URL(url).hostname === '127.0.0.1') return real(url, init);
+      requests.push(`${init?.method} ${url}`);
+      return Response.json({ ok: true, result: {} });
+    });
+    const path = '/api/v1/alert-notifications/destinations';
+    const telegram = { bot_token: '123456:secret-of-the-telegram-bot-x', chat_id: -1001234567890 };
+    const { body } = await call('POST', path, { name: 'Chat', channel: 'telegram', telegram });
+    assert.equal((await call('POST', `${path}/${body.id}/test`)).body.success, true);
+    assert.deepEqual(requests, [`POST https://api.telegram.org/bot${telegram.bot_token}/sendMessage`]);
+  });
+
   test('a cancelled scan is never leased, and its charge is given back', async () => {
     await redis.client.client('PAUSE', 300);
     const { body } = await call('POST', '/api/v1/scans', PAGE);
