@@ -11,6 +11,7 @@ import type { ReservationRequest } from '../../src/accounts/billing/reserve-chec
 import type { OrganizationRecord } from '../../src/accounts/organizations/organization.ts';
 import { NO_QUOTAS } from '../../src/accounts/organizations/organization.ts';
 import { gatherByKey } from '../../src/platform/gather-by-key.ts';
+import '../support/fixed-clock.ts';
 import { PRICE_MICROS } from '../support/open-plane.ts';
 import { type Answered, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 

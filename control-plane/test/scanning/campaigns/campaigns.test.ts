@@ -6,6 +6,7 @@ import type { ScanRecord } from '../../../src/scan/scan.ts';
 import type { CampaignRecord } from '../../../src/scanning/campaigns/campaign.ts';
 import { campaignStore } from '../../../src/scanning/campaigns/campaign-store.ts';
 import type { GroupRecord } from '../../../src/scanning/groups/group.ts';
+import '../../support/fixed-clock.ts';
 import {
   itemsOf,
   type Json,
