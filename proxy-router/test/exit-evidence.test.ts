@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { freePort } from '../../shared/test/support/free-port.ts';
 import { evidenceOf } from '../src/exits/exit-check.ts';
 import { ExitHealth } from '../src/exits/exit-health.ts';
 import { exitIn, startTestRouter, temporaryFolder, vendorConfig } from './support/router.ts';
 import { startVendor } from './support/simulated-vendor.ts';
-import { freePort, startRawTarget, startTarget } from './support/target.ts';
+import { startRawTarget, startTarget } from './support/target.ts';
 
 const seen = { ip: '203.0.113.7', country_code: 'nl', asn: 64500, isp: 'Example Net' };
 

@@ -5,11 +5,12 @@ import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
+import { freePort } from '../../shared/test/support/free-port.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
 import { startTestRouter } from './support/router.ts';
-import { freePort, startRawTarget, startTarget } from './support/target.ts';
+import { startRawTarget, startTarget } from './support/target.ts';
 
 const url = 'http://shop.example/';
 

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { freePort } from '../../shared/test/support/free-port.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { newTicketId, signTicket } from '../src/tickets/ticket.ts';
 import { openTunnel, proxyAuthorization, request, sendRaw, tunnelStatus } from './support/proxy-client.ts';
 import { startTestRouter, TICKET_SECRET } from './support/router.ts';
-import { freePort, startRawTarget, startTarget } from './support/target.ts';
+import { startRawTarget, startTarget } from './support/target.ts';
 
 /** A router to a target that answers with the body it got, and a ticket. */
 async function routerToEcho(t: TestContext, config = {}) {

@@ -3,11 +3,12 @@ import { type TestContext, test } from 'node:test';
 import tls from 'node:tls';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
+import { freePort } from '../../shared/test/support/free-port.ts';
 import { openTunnel, request, requestOver, tunnelStatus } from './support/proxy-client.ts';
 import { exitIn, startTestRouter } from './support/router.ts';
 import { startVendor } from './support/simulated-vendor.ts';
 import { startSocksServer } from './support/socks-server.ts';
-import { freePort, startTarget } from './support/target.ts';
+import { startTarget } from './support/target.ts';
 
 const listed = (upstream: string, more = {}) => exitIn('US', { provider: 'list', upstream, ...more });
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { freePort } from '../../shared/test/support/free-port.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw } from './support/proxy-client.ts';
 import { startTestRouter } from './support/router.ts';
-import { freePort, startTarget } from './support/target.ts';
+import { startTarget } from './support/target.ts';
 
 const url = 'http://shop.example/page';
 

@@ -8,10 +8,11 @@ import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { openTlsClient, type TlsClientFiles } from '@adsweep/shared/service/tls-client.ts';
 import { followTlsFiles, type TlsPair } from '@adsweep/shared/service/tls-files.ts';
+import { freePort } from '../../shared/test/support/free-port.ts';
 import { readConfig } from '../src/config.ts';
 import { openTunnel, requestOver, request as requestThrough } from './support/proxy-client.ts';
 import { apiClient, logger, startTestRouter, temporaryFolder } from './support/router.ts';
-import { freePort, startTarget } from './support/target.ts';
+import { startTarget } from './support/target.ts';
 
 const PAIR = join(import.meta.dirname, '../../infra/demo/test-certificate');
 

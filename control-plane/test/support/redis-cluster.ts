@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { freePort } from '../../../shared/test/support/free-port.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { openRedis, redisReady } from '../../src/platform/redis.ts';
-import { freePorts } from './free-ports.ts';
 
 const SLOTS = 16_384;
 const MASTERS = 3;
@@ -14,9 +14,8 @@ const MASTERS = 3;
 /** A Redis Cluster of three masters on free ports of this machine. */
 export async function startRedisCluster() {
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-cluster-'));
-  const ports = await freePorts(2 * MASTERS);
-  const servers = Array.from({ length: MASTERS }, (_, n) => {
-    const [port, bus] = [ports[n]!, ports[MASTERS + n]!];
+  const ports = await Promise.all(Array.from({ length: MASTERS }, () => Promise.all([freePort(), freePort()])));
+  const servers = ports.map(([port, bus], n) => {
     const own = ['--port', `${port}`, '--cluster-port', `${bus}`, '--cluster-config-file', `nodes-${n}.conf`];
     const all = ['--bind', '127.0.0.1', '--cluster-enabled', 'yes', '--save', '', '--dir', folder];
     return { port, bus, child: spawn('redis-server', [...own, ...all], { stdio: 'ignore' }) };

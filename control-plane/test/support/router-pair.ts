@@ -4,8 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../../shared/test/support/free-port.ts';
 import { CuttableLink } from './cuttable-link.ts';
-import { freePorts } from './free-ports.ts';
 import { launchAgain, SignalledProcess } from './signalled-process.ts';
 
 const MAIN = join(import.meta.dirname, '../../../proxy-router/src/main.ts');
@@ -30,15 +30,15 @@ export async function startRouterPair(folder: string, env: { ADSWEEP_NODE_TOKEN:
   const exitsFile = join(folder, 'exits.json');
   await writeFile(exitsFile, JSON.stringify({ exits, hosts }));
 
-  const ports = await freePorts(4);
-  const apis = ports.slice(0, 2);
+  const apis = [await freePort(), await freePort()];
   const routers = await Promise.all(
     apis.map(async (api, at) => {
+      const gateway = await freePort();
       const dataDir = join(folder, `router-${at}`);
       await mkdir(dataDir);
       const settings = {
         ...{ ...env, PATH: process.env.PATH, ADSWEEP_DATA_DIR: dataDir, ADSWEEP_EXITS_FILE: exitsFile },
-        ...{ ADSWEEP_PROXY_PORT: String(api), ADSWEEP_GATEWAY_PORT: String(ports[2 + at]) },
+        ...{ ADSWEEP_PROXY_PORT: String(api), ADSWEEP_GATEWAY_PORT: String(gateway) },
         ...{ ADSWEEP_REPLICA_URL: `http://127.0.0.1:${api}`, ADSWEEP_TICKET_SECRET: 'ticket-secret-of-this-test' },
         ADSWEEP_LOG_LEVEL: 'error',
       };

@@ -3,16 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import {
-  Deployment,
-  docker,
-  dockerOutcome,
-  freePort,
-  hasImage,
-  missingEngine,
-  STARTS_WITHIN_MS,
-  until,
-} from './engine.ts';
+import { freePort } from '../../../shared/test/support/free-port.ts';
+import { Deployment, docker, dockerOutcome, hasImage, missingEngine, STARTS_WITHIN_MS, until } from './engine.ts';
 import { Client, faultsOf } from './scans.ts';
 import './roles.ts';
 

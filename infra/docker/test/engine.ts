@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -155,15 +154,6 @@ socket.on('error', (error) => end(error.code));
 socket.on('data', (data) => end(String(data).split('\\r\\n')[0]));
 socket.on('connect', () => request.length > 0 ? socket.write(request.join(' ') + '\\r\\nHost: quiet.shop.example\\r\\n\\r\\n') : end('connected'));
 `;
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Waits until `check` returns a value; rejects with `what` after `ms` milliseconds. An error counts as no value. */
 export async function until<T>(what: string, ms: number, check: () => Promise<T | null | false>): Promise<T> {

@@ -4,16 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMongodbServer } from '../../../control-plane/test/support/mongodb-server.ts';
-import {
-  Deployment,
-  docker,
-  dockerOutcome,
-  freePort,
-  hasImage,
-  missingEngine,
-  STARTS_WITHIN_MS,
-  until,
-} from './engine.ts';
+import { freePort } from '../../../shared/test/support/free-port.ts';
+import { Deployment, docker, dockerOutcome, hasImage, missingEngine, STARTS_WITHIN_MS, until } from './engine.ts';
 import { Client, faultsOf, keepAsking, SCAN } from './scans.ts';
 
 /** The roles apart (roles.yaml): a part of `npm run test:containers`. */

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import http, { type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -35,22 +34,4 @@ async function listen(t: TestContext, server: Server | net.Server) {
     return new Promise((resolve) => server.close(resolve));
   });
   return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, connections };
-}
-
-/** Below the ports that the system gives to those who ask for any, of whom one could get the port before it is used. */
-const [PORTS_FROM, PORTS_UNTIL] = [20_000, 30_000];
-
-/** A port of this machine on which nobody listens. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const server = net.createServer();
-    const port = randomInt(PORTS_FROM, PORTS_UNTIL);
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
 }
