@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -85,6 +86,16 @@ test('the processes of a killed farm end, and the next start works', async () =>
   await until('the end of all its processes', () => (processesOf(dataDir).length === 0 ? true : null), 15);
   const next = await startFarm().ready();
   assert.equal(await next.stop(), 0);
+});
+
+test('a farm that a killed program has started ends, such as that of `npm run corpus`', async () => {
+  const module = new URL('./support/running-farm.ts', import.meta.url).href;
+  const script = `import { RunningFarm } from ${JSON.stringify(module)}; new RunningFarm({}, ${JSON.stringify(dataDir)})`;
+  const program = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+  // The farm and its first service.
+  await until('a farm', () => processesOf(dataDir).length >= 2);
+  program.kill('SIGKILL');
+  await until('the end of all its processes', () => processesOf(dataDir).length === 0, 30);
 });
 
 test('all unusable settings are reported at once', async () => {

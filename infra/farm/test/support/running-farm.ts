@@ -7,6 +7,7 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { temporaryFolder } from './processes-of.ts';
 
 const START = resolve(import.meta.dirname, '../../start.ts');
+const FOLLOW_PARENT = new URL('../../../bootstrap/follow-parent.mjs', import.meta.url).href;
 
 export type Scan = {
   id: string;
@@ -32,7 +33,7 @@ export type SubRequest = { url: string; resource_type: string; children: SubRequ
 /** The longest that a call of the API may take, in ms. */
 const CALL_MS = 10_000;
 
-/** A farm started as by `npm start`, on free ports and in a data folder of its own. */
+/** A farm started as by `npm start`, on free ports and in a data folder of its own. It stops when this process ends, however that ends. */
 export class RunningFarm {
   readonly dataDir: string;
   readonly #child: ChildProcess;
@@ -47,7 +48,7 @@ export class RunningFarm {
     // Browsers, which have a user of their own, keep their profiles here.
     mkdirSync(temporaryFolder(this.dataDir), { recursive: true });
     chmodSync(temporaryFolder(this.dataDir), 0o1777);
-    this.#child = spawn(process.execPath, [START], {
+    this.#child = spawn(process.execPath, ['--import', FOLLOW_PARENT, START], {
       env: {
         ...process.env,
         ADSWEEP_HTTP_PORT: '0',
@@ -58,7 +59,7 @@ export class RunningFarm {
         ADSWEEP_DEMO: '0',
         ...env,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (bytes: Buffer) => {
