@@ -1,4 +1,15 @@
 import { type DocumentSnapshot, type Snapshot, STYLES, type Style } from '../devtools/dom-snapshot.ts';
+import {
+  clipOf,
+  contains,
+  EVERYWHERE,
+  intersect,
+  isCutAway,
+  isSeen,
+  NOWHERE,
+  type Rect,
+  rectOf,
+} from './screen-rect.ts';
 
 /** Where a text is: in the viewport, elsewhere on the page, or where no visitor sees it. */
 export type Place = 'viewport' | 'page' | 'unseen';
@@ -8,7 +19,7 @@ export type ScreenText = { text: string; viewportLength: number; pageLength: num
 const PLACES: readonly Place[] = ['viewport', 'page', 'unseen'];
 /** A page is seen this far down, in pixels: as far as its screenshot. */
 const PAGE_HEIGHT_MAX = 16_383;
-const [OPACITY_MIN, FONT_PX_MIN, WIDTH_MIN, HEIGHT_MIN] = [0.1, 2, 2, 3];
+const [OPACITY_MIN, FONT_PX_MIN] = [0.1, 2];
 /** Less contrast than this is no contrast. */
 const CONTRAST_MIN = 1.1;
 /** An opaque box of this many square pixels may cover text; and how many of them are considered. */
@@ -19,22 +30,6 @@ const [PAINTS_MAX, PAINT_CHECKS_MAX] = [300, 1_000];
 
 /** Red, green and blue, null: in a notation that is not read; and the opacity. */
 type Color = { rgb: number[] | null; alpha: number };
-type Rect = { left: number; top: number; right: number; bottom: number };
-const EVERYWHERE: Rect = { left: -1e9, top: -1e9, right: 1e9, bottom: 1e9 };
-const NOWHERE: Rect = { left: 0, top: 0, right: 0, bottom: 0 };
-const intersect = (a: Rect, b: Rect): Rect => ({
-  left: Math.max(a.left, b.left),
-  top: Math.max(a.top, b.top),
-  right: Math.min(a.right, b.right),
-  bottom: Math.min(a.bottom, b.bottom),
-});
-const isSeen = ({ left, top, right, bottom }: Rect): boolean => right - left >= WIDTH_MIN && bottom - top >= HEIGHT_MIN;
-const contains = (a: Rect, b: Rect): boolean =>
-  a.left <= b.left + 1 && a.top <= b.top + 1 && a.right >= b.right - 1 && a.bottom >= b.bottom - 1;
-const rectOf = ([x = 0, y = 0, width = 0, height = 0]: number[]): Rect => {
-  return { left: x, top: y, right: x + width, bottom: y + height };
-};
-
 /**
  * What an element passes on to what is in it. `clip`, `absoluteClip`: the part of the page in which its content, and that with an absolute position,
  * can be seen. `block`: the node that begins its lines. `paper`: its background as red, green and blue, null: an image.
@@ -340,25 +335,6 @@ export const outerPlace = (frame: Place, inner: Place): Place =>
   PLACES[Math.max(PLACES.indexOf(frame), PLACES.indexOf(inner))] as Place;
 
 const joined = (a: string, b: string): string => (a === '' ? b : b === '' ? a : `${a}\n${b}`);
-
-/** Where the content of a box can be seen: within what it clips, and anywhere within what it scrolls, if it is seen itself. */
-function clipOf(own: Rect, box: Rect, overflowX: string, overflowY: string): Rect {
-  const clips = (overflow: string) => overflow === 'hidden' || overflow === 'clip';
-  const scrolls = (overflow: string) => overflow === 'auto' || overflow === 'scroll';
-  const within = intersect(own, box);
-  const base = scrolls(overflowX) || scrolls(overflowY) ? (isSeen(within) ? EVERYWHERE : NOWHERE) : own;
-  const x = clips(overflowX) ? within : base;
-  const y = clips(overflowY) ? within : base;
-  return { left: x.left, right: x.right, top: y.top, bottom: y.bottom };
-}
-
-/** Whether nothing is left of a box, by its `clip-path` or `clip`. */
-function isCutAway(clipPath: string, clip: string): boolean {
-  if (/^(inset\((?:[5-9]\d|100)(?:\.\d+)?%|circle\(0|ellipse\(0)/.test(clipPath)) return true;
-  const [top, right, bottom, left] = (clip.match(/-?[\d.]+(?=px)/g) ?? []).map(Number);
-  if (top === undefined || right === undefined || bottom === undefined || left === undefined) return false;
-  return right - left < WIDTH_MIN || bottom - top < HEIGHT_MIN;
-}
 
 /** The first colour in a style; opaque and unknown if it is in a notation that is not read. */
 function colorOf(style: string): Color {

@@ -7,23 +7,9 @@ import { policySetStore } from '../../../src/analysis/policies/policy-set-store.
 import { openStore } from '../../../src/platform/store.ts';
 import { policySetOf } from '../../support/bound-campaign.ts';
 import { ownTag } from '../../support/checked-scans.ts';
-import {
-  type Answered,
-  itemsOf,
-  type Json,
-  KEYS,
-  ORGANIZATIONS,
-  type RunningApi,
-  runningApi,
-} from '../../support/running-api.ts';
+import { AUTOSOUND, CAMPAIGNS, done, operator, policySetCalls, SETS, theirs } from '../../support/policy-set-calls.ts';
+import { itemsOf, type Json, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
-
-const PATH = '/api/v1/policy-sets';
-const CAMPAIGNS = '/api/v1/campaigns';
-const CAMPAIGN = { name: 'Spring offer', url: 'https://shop.example/', country_codes: ['US'] };
-const AUTOSOUND = { tag_slug: 'autosound' };
-const theirs = { key: KEYS.theirs };
-const operator = { key: 'key-of-the-operator' };
 
 let api: RunningApi;
 before(async () => {
@@ -32,34 +18,13 @@ before(async () => {
 });
 after(() => api.stop());
 
-const done = (answer: Answered, status = 204): Json => {
-  assert.equal(answer.status, status, answer.text);
-  return answer.body;
-};
-const create = async (change: object = {}, sent = {}): Promise<Json> =>
-  done(await api.post(PATH, { name: 'Brand safety', entries: [AUTOSOUND], ...change }, sent), 201);
-const campaign = async (change: object = {}, sent = {}): Promise<Json> =>
-  done(await api.post(CAMPAIGNS, { ...CAMPAIGN, ...change }, sent), 201);
+const { act, approved, boundSet, campaign, create, put } = policySetCalls(() => api);
+
 const entriesRefused = async (...entries: object[]): Promise<string[]> => {
-  const answer = await api.post(PATH, { name: 'Set', entries });
+  const answer = await api.post(SETS, { name: 'Set', entries });
   assert.equal(answer.status, 422, answer.text);
   return itemsOf(answer);
 };
-const act = (id: string, action: string, body?: object, sent = {}) => api.post(`${PATH}/${id}/${action}`, body, sent);
-const put = (id: string, body: object, sent = {}) => api.call('PUT', `${PATH}/${id}`, { body, ...sent });
-const boundSet = async (id: string, sent = {}) => (await api.get(`${CAMPAIGNS}/${id}`, sent)).body.policy_set_id;
-const approved = async (change: object = {}): Promise<Json> => {
-  const set = await create(change);
-  done(await act(set.id, 'request-approval'));
-  done(await act(set.id, 'approve', undefined, operator));
-  return set;
-};
-/** What the scans of a campaign are held against: the name of the set and its tags. */
-const policyOf = async (organizationId: string, campaignId: string) => {
-  const policy = await api.domains.analysis.dependencies.findPolicy(organizationId, campaignId);
-  return policy && [policy.name, ...policy.entries.map((entry) => (entry.rule_type === 'tag' ? entry.tag_slug : ''))];
-};
-
 describe('policy sets', () => {
   test('§2.8.20 a set has entries of five kinds, each with the field of its kind, and countries as alpha-2', async () => {
     const taxonomy = done(
@@ -97,8 +62,8 @@ describe('policy sets', () => {
       [visibility, is_approved, is_default, moderation_note, campaigns_total],
       ['private', false, false, null, 0],
     );
-    assert.deepEqual((await api.get(`${PATH}/${set.id}`)).body, set);
-    const row = (await api.get(`${PATH}?limit=1`)).body.items[0];
+    assert.deepEqual((await api.get(`${SETS}/${set.id}`)).body, set);
+    const row = (await api.get(`${SETS}?limit=1`)).body.items[0];
     assert.deepEqual([row.id, row.entries], [set.id, undefined]);
   });
 
@@ -123,14 +88,14 @@ describe('policy sets', () => {
       'body.entries.6 duplicate',
       'body.entries.7.custom_taxonomy.taxonomy_id not_found',
     ]);
-    assert.equal((await api.post(PATH, { name: 'Set', entries: [] })).status, 422);
-    assert.equal((await api.post(PATH, { name: 'Set', entries: [AUTOSOUND], colour: 1 })).status, 422);
+    assert.equal((await api.post(SETS, { name: 'Set', entries: [] })).status, 422);
+    assert.equal((await api.post(SETS, { name: 'Set', entries: [AUTOSOUND], colour: 1 })).status, 422);
   });
 
   test('§7.2.6 unknown tags and those of other organizations are refused; archived ones are left out, even all of them', async () => {
     await api.tags.register([ownTag(ORGANIZATIONS.theirs, 'their_tag')], new Date());
     await api.tags.register([ownTag(ORGANIZATIONS.ours, 'old_tag')], new Date());
-    const answer = await api.post(PATH, { name: 'Set', entries: [{ tag_slug: 'their_tag' }, { tag_slug: 'nothing' }] });
+    const answer = await api.post(SETS, { name: 'Set', entries: [{ tag_slug: 'their_tag' }, { tag_slug: 'nothing' }] });
     assert.deepEqual(
       answer.body.detail.map(({ msg, loc }: Json) => `${loc.join('.')} ${msg}`),
       ['body.entries.0.tag_slug Unknown tag(s): their_tag', 'body.entries.1.tag_slug Unknown tag(s): nothing'],
@@ -164,7 +129,7 @@ describe('policy sets', () => {
     const set = await create({ entries: [{ tag_slug: 'kept_tag' }] });
     const remove = () => api.call('DELETE', '/api/v1/tag-definitions/kept_tag');
     assert.equal(done(await remove(), 409).code, 'checking.tag_in_use');
-    done(await api.call('DELETE', `${PATH}/${set.id}`));
+    done(await api.call('DELETE', `${SETS}/${set.id}`));
     done(await remove());
   });
 
@@ -175,7 +140,7 @@ describe('policy sets', () => {
     assert.deepEqual([await boundSet(one.id), await boundSet(two.id)], [second.id, second.id]);
     done(await act(first.id, 'campaigns/detach', { campaign_ids: [one.id] }));
     assert.equal(await boundSet(one.id), second.id);
-    const bound = (await api.get(`${PATH}/${second.id}/campaigns?q=SPRING`)).body;
+    const bound = (await api.get(`${SETS}/${second.id}/campaigns?q=SPRING`)).body;
     assert.deepEqual([bound.total, bound.items[0].name], [2, 'Spring offer']);
     const body = { name: 'Set', entries: [AUTOSOUND] };
     assert.equal(done(await put(second.id, { ...body, campaign_ids: [two.id] }), 200).campaigns_total, 1);
@@ -202,7 +167,7 @@ describe('policy sets', () => {
     const earlier = await campaign();
     done(await act(first.id, 'set-default', { is_default: true }));
     done(await act(second.id, 'set-default', { is_default: true }));
-    const defaults = (await api.get(`${PATH}?limit=200`)).body.items.filter(({ is_default }: Json) => is_default);
+    const defaults = (await api.get(`${SETS}?limit=200`)).body.items.filter(({ is_default }: Json) => is_default);
     assert.deepEqual(
       defaults.map(({ id }: Json) => id),
       [second.id],
@@ -223,8 +188,8 @@ describe('policy sets', () => {
     const set = await approved();
     done(await act(set.id, 'set-default', { is_default: true }));
     const seen = async (sent = {}): Promise<boolean[]> => {
-      const listed = (await api.get(`${PATH}?limit=200`, sent)).body.items.find(({ id }: Json) => id === set.id);
-      return [listed.is_default, (await api.get(`${PATH}/${set.id}`, sent)).body.is_default];
+      const listed = (await api.get(`${SETS}?limit=200`, sent)).body.items.find(({ id }: Json) => id === set.id);
+      return [listed.is_default, (await api.get(`${SETS}/${set.id}`, sent)).body.is_default];
     };
     assert.deepEqual(
       [await seen(), await seen(theirs)],
@@ -242,7 +207,7 @@ describe('policy sets', () => {
     const deletedBefore = (collection: string, method: string, { id }: Json) => {
       const end = api.intercept(collection, method, async () => {
         end();
-        done(await api.call('DELETE', `${PATH}/${id}`));
+        done(await api.call('DELETE', `${SETS}/${id}`));
       });
     };
     const attached = await campaign();
@@ -273,141 +238,12 @@ describe('policy sets', () => {
   test('§2.8.25 a set cannot be deleted while an own campaign that is not archived is bound to it', async () => {
     const set = await create();
     const { id } = await campaign({ policy_set_id: set.id });
-    const remove = () => api.call('DELETE', `${PATH}/${set.id}`);
+    const remove = () => api.call('DELETE', `${SETS}/${set.id}`);
     assert.equal(done(await remove(), 409).code, 'policies.in_use');
     done(await api.post(`${CAMPAIGNS}/${id}/archive`), 200);
     done(await remove());
-    assert.equal((await api.get(`${PATH}/${set.id}`)).status, 404);
+    assert.equal((await api.get(`${SETS}/${set.id}`)).status, 404);
     assert.equal(await boundSet(id), null);
-  });
-
-  test('§3.10 the operator alone approves or rejects what awaits approval; a rejected set is private, with the reason', async () => {
-    const set = await create();
-    const state = async () => {
-      const { visibility, is_approved, moderation_note } = (await api.get(`${PATH}/${set.id}`)).body;
-      return [visibility, is_approved, moderation_note];
-    };
-    assert.equal(done(await act(set.id, 'approve', undefined, operator), 404).code, 'not_found');
-    done(await act(set.id, 'request-approval'));
-    done(await act(set.id, 'request-approval'));
-    assert.deepEqual(await state(), ['public', false, null]);
-    assert.equal((await api.get(`${PATH}/${set.id}`, theirs)).status, 404);
-    for (const sent of [{}, theirs]) {
-      assert.equal((await act(set.id, 'approve', undefined, sent)).status, 403);
-      assert.equal((await act(set.id, 'reject', { reason: 'no' }, sent)).status, 403);
-    }
-    const operators = await create({}, operator);
-    for (const action of ['approve', 'reject']) {
-      const answer = await act(operators.id, action, action === 'reject' ? { reason: 'no' } : undefined, operator);
-      assert.equal(done(answer, 409).code, 'policies.not_awaiting', 'a private set');
-    }
-    done(await act(set.id, 'reject', { reason: 'Too broad.' }, operator));
-    assert.deepEqual(await state(), ['private', false, 'Too broad.']);
-    done(await act(set.id, 'request-approval'));
-    done(await act(set.id, 'approve', undefined, operator));
-    assert.deepEqual(await state(), ['public', true, null]);
-    for (const [action, body] of [
-      ['approve', undefined],
-      ['reject', { reason: 'no' }],
-    ] as const)
-      assert.equal(done(await act(set.id, action, body, operator), 409).code, 'policies.not_awaiting');
-    const seen = (await api.get(`${PATH}?visibility=public`, theirs)).body.items;
-    assert.deepEqual([seen[0].id, seen[0].is_default, seen[0].moderation_note], [set.id, false, null]);
-    done(await act(set.id, 'unpublish'));
-    done(await act(set.id, 'unpublish'));
-    assert.deepEqual(await state(), ['private', false, null]);
-    assert.equal((await api.get(`${PATH}/${set.id}`, theirs)).status, 404);
-  });
-
-  test('§3.13 a set that its owner changed since the operator read it is not approved under the version that was read', async () => {
-    const set = await create();
-    done(await act(set.id, 'request-approval'));
-    const { version } = done(await api.get(`${PATH}/${set.id}`, operator), 200);
-    done(await put(set.id, { name: 'Changed', entries: [{ tag_slug: 'back_button' }] }), 200);
-    const refused = await act(set.id, 'approve', { version }, operator);
-    assert.equal(done(refused, 409).code, 'policies.changed');
-    assert.equal((await api.get(`${PATH}/${set.id}`, theirs)).status, 404);
-    const now = done(await api.get(`${PATH}/${set.id}`, operator), 200);
-    assert.ok(now.version > version);
-    const listed = done(await api.get(`${PATH}?visibility=public`, operator), 200).items;
-    assert.equal(listed.find(({ id }: Json) => id === set.id).version, now.version);
-    done(await act(set.id, 'approve', { version: now.version }, operator));
-    assert.equal(done(await api.get(`${PATH}/${set.id}`, theirs), 200).name, 'Changed');
-    assert.equal((await act(set.id, 'approve', { version: 'x' }, operator)).status, 422);
-  });
-
-  test('§3.14 the operator alone takes down an approved set: it is private, with the reason, and bound campaigns keep the copy', async () => {
-    const set = await approved({ name: 'Shared' });
-    const { id: bound } = await campaign({}, theirs);
-    done(await act(set.id, 'campaigns/attach', { campaign_ids: [bound] }, theirs));
-    for (const sent of [{}, theirs]) assert.equal((await act(set.id, 'take-down', { reason: 'no' }, sent)).status, 403);
-    assert.equal((await act(set.id, 'take-down', {}, operator)).status, 422);
-    done(await act(set.id, 'take-down', { reason: 'It names a competitor.' }, operator));
-    const { visibility, is_approved, moderation_note } = (await api.get(`${PATH}/${set.id}`)).body;
-    assert.deepEqual([visibility, is_approved, moderation_note], ['private', false, 'It names a competitor.']);
-    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Shared', 'autosound']);
-    const later = await campaign({}, theirs);
-    const attach = await act(set.id, 'campaigns/attach', { campaign_ids: [later.id] }, theirs);
-    assert.equal(done(attach, 409).code, 'policies.not_published');
-    for (const sent of [theirs, operator]) assert.equal((await api.get(`${PATH}/${set.id}`, sent)).status, 404);
-    done(await act(set.id, 'request-approval'));
-    const again = await act(set.id, 'take-down', { reason: 'no' }, operator);
-    assert.equal(done(again, 409).code, 'policies.not_published', 'what awaits approval is rejected');
-  });
-
-  test('§3.11 a set with own tags or taxonomies cannot be shared', async () => {
-    await api.tags.register([ownTag(ORGANIZATIONS.ours, 'own_finding')], new Date());
-    const nodes = [{ client_id: 'a', name: 'Boots' }];
-    const taxonomy = done(await api.post('/api/v1/custom-taxonomies', { name: 'Own', nodes }), 201);
-    const own = { rule_type: 'custom_taxonomy', custom_taxonomy: { taxonomy_id: taxonomy.id, tier1: 'Boots' } };
-    const shareable = [
-      ...[AUTOSOUND, { rule_type: 'brand', brand: 'Acme' }],
-      { rule_type: 'iab_v3', iab_v3: { tier1: 'Automotive' } },
-      { rule_type: 'ai_category', ai_category: { tier1: 'Games' } },
-    ];
-    const set = await create({ entries: [...shareable, { tag_slug: 'own_finding' }, own] });
-    const answer = await act(set.id, 'request-approval');
-    assert.equal(done(answer, 422).code, 'policies.private_entries');
-    assert.deepEqual(itemsOf(answer), ['body.entries.4 private_entry', 'body.entries.5 private_entry']);
-    done(await act((await create({ entries: shareable })).id, 'request-approval'));
-    const shared = await approved();
-    const change = { name: 'Set', entries: [{ tag_slug: 'own_finding' }] };
-    assert.equal(done(await put(shared.id, change), 422).code, 'policies.private_entries');
-  });
-
-  test('§3.12 campaigns of others are held against the approved copy, whatever becomes of the set', async () => {
-    const set = await approved({ name: 'Shared' });
-    const { id: bound } = await campaign({}, theirs);
-    const { id: own } = await campaign({ policy_set_id: set.id });
-    const attach = (id: string) => act(set.id, 'campaigns/attach', { campaign_ids: [id] }, theirs);
-    done(await attach(bound));
-    assert.equal((await act(set.id, 'set-default', { is_default: true }, theirs)).status, 404);
-    for (const refused of [
-      await put(set.id, { name: 'x', entries: [AUTOSOUND] }, theirs),
-      await act(set.id, 'unpublish', undefined, theirs),
-    ])
-      assert.equal(refused.status, 404);
-    done(await put(set.id, { name: 'Changed', entries: [{ tag_slug: 'back_button' }] }), 200);
-    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Shared', 'autosound']);
-    assert.deepEqual(await policyOf(ORGANIZATIONS.ours, own), ['Changed', 'back_button']);
-    const later = await campaign({}, theirs);
-    assert.equal(done(await attach(later.id), 409).code, 'policies.not_published');
-    assert.equal((await api.post(CAMPAIGNS, { ...CAMPAIGN, policy_set_id: set.id }, theirs)).status, 422);
-    assert.equal((await api.call('PATCH', `${CAMPAIGNS}/${bound}`, { body: { name: 'Kept' }, ...theirs })).status, 200);
-    done(await act(set.id, 'approve', undefined, operator));
-    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Changed', 'back_button']);
-    done(await attach(later.id));
-    done(await act(set.id, 'unpublish'));
-    assert.equal(done(await attach(later.id), 409).code, 'policies.not_published');
-    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Changed', 'back_button']);
-    done(await act(set.id, 'campaigns/detach', { detach_all: true }));
-    assert.equal(await boundSet(bound, theirs), set.id, 'the owner unbinds own campaigns alone');
-    done(await api.call('DELETE', `${PATH}/${set.id}`));
-    assert.deepEqual(await policyOf(ORGANIZATIONS.theirs, bound), ['Changed', 'back_button']);
-    assert.equal((await attach(later.id)).status, 404);
-    for (const sent of [{}, theirs, operator]) assert.equal((await api.get(`${PATH}/${set.id}`, sent)).status, 404);
-    done(await act(set.id, 'campaigns/detach', { campaign_ids: [bound] }, theirs));
-    assert.equal(await policyOf(ORGANIZATIONS.theirs, bound), null);
   });
 
   test('§2.8.26 a preview counts what a set would have found in finished scans, and stores nothing', async () => {
@@ -451,10 +287,10 @@ describe('policy sets', () => {
     const set = await create({ entries: [{ tag_slug: 'secret_list' }] }, operator);
     done(await act(set.id, 'request-approval', undefined, operator));
     done(await act(set.id, 'approve', undefined, operator));
-    const seen = await api.get(`${PATH}/${set.id}`, theirs);
+    const seen = await api.get(`${SETS}/${set.id}`, theirs);
     assert.equal(done(seen, 200).entries[0].tag_slug, 'hidden');
     assert.ok(!seen.text.includes('secret'));
-    assert.equal((await api.get(`${PATH}/${set.id}`, operator)).body.entries[0].tag_slug, 'secret_list');
+    assert.equal((await api.get(`${SETS}/${set.id}`, operator)).body.entries[0].tag_slug, 'secret_list');
   });
 
   test('§5.2 §5.3 sets are read with policies.read, written with policies.manage, and private ones are 404 to others', async () => {
@@ -475,16 +311,16 @@ describe('policy sets', () => {
     ];
     for (const [method, below, sent] of writes) {
       const call = (who: object) =>
-        api.call(method, `${PATH}/${set.id}${below}`, { ...(sent && { body: sent }), ...who });
+        api.call(method, `${SETS}/${set.id}${below}`, { ...(sent && { body: sent }), ...who });
       assert.equal((await call(reader)).status, 403, `${method} ${below}`);
       assert.equal((await call(theirs)).status, 404, `${method} ${below}`);
     }
     for (const below of ['', '/campaigns']) {
-      assert.equal((await api.get(`${PATH}/${set.id}${below}`, reader)).status, 200);
-      assert.equal((await api.get(`${PATH}/${set.id}${below}`, writer)).status, 403);
-      assert.equal((await api.get(`${PATH}/${set.id}${below}`, theirs)).status, 404);
+      assert.equal((await api.get(`${SETS}/${set.id}${below}`, reader)).status, 200);
+      assert.equal((await api.get(`${SETS}/${set.id}${below}`, writer)).status, 403);
+      assert.equal((await api.get(`${SETS}/${set.id}${below}`, theirs)).status, 404);
     }
-    const listed = (await api.get(`${PATH}?limit=200`, theirs)).body.items;
+    const listed = (await api.get(`${SETS}?limit=200`, theirs)).body.items;
     assert.ok(!listed.some(({ id }: Json) => id === set.id));
     for (const action of ['approve', 'reject', 'take-down'])
       for (const sent of [reader, writer, theirs, {}])

@@ -1,25 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { openStore } from '../../../src/platform/store.ts';
-import { changeScan } from '../../../src/scan/change-scan.ts';
-import type { ScanRecord } from '../../../src/scan/scan.ts';
 import type { CampaignRecord } from '../../../src/scanning/campaigns/campaign.ts';
 import { campaignStore } from '../../../src/scanning/campaigns/campaign-store.ts';
 import type { GroupRecord } from '../../../src/scanning/groups/group.ts';
+import { CAMPAIGN, CAMPAIGNS, campaignCalls, GROUPS } from '../../support/campaign-calls.ts';
 import '../../support/fixed-clock.ts';
-import {
-  itemsOf,
-  type Json,
-  KEYS,
-  ORGANIZATIONS,
-  PAGE,
-  type RunningApi,
-  runningApi,
-} from '../../support/running-api.ts';
-
-const PATH = '/api/v1/campaigns';
-const GROUPS = '/api/v1/campaign-groups';
-const CAMPAIGN = { name: 'Spring offer', url: 'https://shop.example/', country_codes: ['us', 'US', 'PT'] };
+import { itemsOf, type Json, KEYS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 let api: RunningApi;
 before(async () => {
@@ -27,20 +14,13 @@ before(async () => {
 });
 after(() => api.stop());
 
-const create = async (change: object = {}, key = KEYS.ours): Promise<Json> => {
-  const answer = await api.post(PATH, { ...CAMPAIGN, ...change }, { key });
-  assert.equal(answer.status, 201, answer.text);
-  return answer.body;
-};
+const { create, patch, newGroup, namesOf } = campaignCalls(() => api);
+
 const refused = async (change: object): Promise<string[]> => {
-  const answer = await api.post(PATH, { ...CAMPAIGN, ...change });
+  const answer = await api.post(CAMPAIGNS, { ...CAMPAIGN, ...change });
   assert.equal(answer.status, 422, answer.text);
   return itemsOf(answer);
 };
-const patch = (id: string, body: object) => api.call('PATCH', `${PATH}/${id}`, { body });
-const newGroup = async (name: string): Promise<string> => (await api.post(GROUPS, { name })).body.id;
-const namesOf = async (query: string): Promise<string> =>
-  (await api.get(`${PATH}${query}`)).body.items.map(({ name }: Json) => name).join(' ');
 
 describe('campaigns', () => {
   test('§2.8 a search for a part of the name reads few of many campaigns', async () => {
@@ -126,10 +106,10 @@ describe('campaigns', () => {
       ...{ schedule_enabled: false, next_run_at: null, last_schedule_problem: null },
       ...{ is_archived: false, last_run_at: null },
     });
-    const read = (await api.get(`${PATH}/${id}`)).body;
+    const read = (await api.get(`${CAMPAIGNS}/${id}`)).body;
     assert.deepEqual(read, { id, created_at, group_id, ...campaign });
     assert.equal((await api.get(`${GROUPS}/${group_id}`)).body.is_default, true);
-    assert.equal((await api.get(`${PATH}/${id}`, { key: KEYS.theirs })).status, 404);
+    assert.equal((await api.get(`${CAMPAIGNS}/${id}`, { key: KEYS.theirs })).status, 404);
   });
 
   test('§2.8 all problems of a campaign are reported together, under the names of its own fields', async () => {
@@ -171,14 +151,14 @@ describe('campaigns', () => {
       ],
       ...['body.labels object_type', 'body.name string_type', 'body.referrer url_parsing', 'body.url missing'],
     ]);
-    assert.equal((await api.get(`${PATH}/${id}`)).body.name, 'Renamed');
+    assert.equal((await api.get(`${CAMPAIGNS}/${id}`)).body.name, 'Renamed');
   });
 
   test('§2.8 a long ad tag is returned by its campaign, and null in lists', async () => {
     const [long, longer] = [`<div>${'x'.repeat(5_000)}</div>`, `<div>${'y'.repeat(6_000)}</div>`];
     const { id, ad_tag } = await create({ campaign_type: 'ad_tag', url: null, ad_tag: long, name: 'Tagged' });
     assert.equal(ad_tag, long);
-    const [row] = (await api.get(`${PATH}?q=tagged`)).body.items;
+    const [row] = (await api.get(`${CAMPAIGNS}?q=tagged`)).body.items;
     assert.deepEqual([row.id, row.ad_tag, row.url], [id, null, '']);
     assert.equal((await patch(id, { ad_tag: longer })).body.ad_tag, longer);
     assert.equal((await patch(id, { name: 'Tagged too' })).body.ad_tag, longer);
@@ -191,7 +171,7 @@ describe('campaigns', () => {
   test('§2.8 of two changes at the same time, both are kept', async () => {
     const { id } = await create();
     await Promise.all([patch(id, { repeat_count: 4 }), patch(id, { retry_max_attempts: 2 }), patch(id, { name: 'X' })]);
-    const { repeat_count, retry_max_attempts, name } = (await api.get(`${PATH}/${id}`)).body;
+    const { repeat_count, retry_max_attempts, name } = (await api.get(`${CAMPAIGNS}/${id}`)).body;
     assert.deepEqual([repeat_count, retry_max_attempts, name], [4, 2, 'X']);
   });
 
@@ -208,9 +188,9 @@ describe('campaigns', () => {
     assert.equal(await namesOf(`${inGroup}&last_run_from=2001-01-01`), '');
     assert.equal(await namesOf(`${inGroup}&last_run_to=${today}`), '');
     assert.equal(await namesOf(`${inGroup}&archived=true`), '');
-    const [first] = (await api.get(`${PATH}/picker${inGroup}&limit=1`)).body;
+    const [first] = (await api.get(`${CAMPAIGNS}/picker${inGroup}&limit=1`)).body;
     assert.deepEqual(Object.keys(first).toSorted(), ['group_id', 'id', 'is_archived', 'name', 'policy_set_id']);
-    for (const path of [PATH, GROUPS]) {
+    for (const path of [CAMPAIGNS, GROUPS]) {
       const answer = await api.get(`${path}?created_from=2026-02-02&created_to=2026-02-01&timezone=Mars/X&sort=x`);
       assert.deepEqual(itemsOf(answer).toSorted(), [
         'query.created_from invalid_combination',
@@ -236,7 +216,7 @@ describe('campaigns', () => {
     }
     const found = async (query: string): Promise<string[]> => {
       const [list, all] = [
-        (await api.get(`${PATH}?q=days&${query}`)).body,
+        (await api.get(`${CAMPAIGNS}?q=days&${query}`)).body,
         (await api.get(`${GROUPS}?q=DAYS&${query}`)).body,
       ];
       const picked = (rows: Json[]) =>
@@ -254,8 +234,8 @@ describe('campaigns', () => {
       assert.deepEqual(await found(`${name}_to=2026-01-14`), ['first', 'before'], 'in UTC by default');
     }
     assert.deepEqual(await found('created_from=2026-01-15&last_run_to=2026-01-15'), ['after', 'last']);
-    assert.equal((await api.get(`${PATH}?q=days&created_from=2026-01-14&created_to=2026-01-15`)).body.total, 5);
-    for (const path of [PATH, GROUPS]) {
+    assert.equal((await api.get(`${CAMPAIGNS}?q=days&created_from=2026-01-14&created_to=2026-01-15`)).body.total, 5);
+    for (const path of [CAMPAIGNS, GROUPS]) {
       const answer = await api.get(`${path}?last_run_from=2026-02-02&last_run_to=2026-02-01&created_to=2026-02-30`);
       assert.deepEqual(
         itemsOf(answer).map((item) => item.split(' ')[0]),
@@ -269,12 +249,12 @@ describe('campaigns', () => {
     const [first, second] = [await create({ group_id, name: 'Twin' }), await create({ group_id, name: 'Twin' })];
     const { id } = (await api.post('/api/v1/scans', { ...PAGE, campaign_id: first.id })).body;
     for (let time = 0; time < 2; time += 1)
-      assert.equal((await api.post(`${PATH}/${first.id}/archive`)).body.is_archived, true);
+      assert.equal((await api.post(`${CAMPAIGNS}/${first.id}/archive`)).body.is_archived, true);
     assert.equal((await api.get(`/api/v1/scans/${id}`)).body.status, 'pending', 'what waits goes on');
     const idsOf = async (query: string): Promise<string[]> => {
       const [list, picker] = [
-        (await api.get(`${PATH}?group_id=${group_id}${query}`)).body.items,
-        (await api.get(`${PATH}/picker?group_id=${group_id}${query}`)).body,
+        (await api.get(`${CAMPAIGNS}?group_id=${group_id}${query}`)).body.items,
+        (await api.get(`${CAMPAIGNS}/picker?group_id=${group_id}${query}`)).body,
       ];
       assert.deepEqual(
         picker.map(({ id }: Json) => id),
@@ -285,12 +265,12 @@ describe('campaigns', () => {
     assert.deepEqual(await idsOf(''), [second.id]);
     assert.deepEqual(await idsOf('&archived=false&q=twi'), [second.id]);
     assert.deepEqual(await idsOf('&archived=true'), [first.id]);
-    assert.equal((await api.get(`${PATH}?group_id=${group_id}`, { key: KEYS.theirs })).body.total, 0);
+    assert.equal((await api.get(`${CAMPAIGNS}?group_id=${group_id}`, { key: KEYS.theirs })).body.total, 0);
     for (let time = 0; time < 2; time += 1)
-      assert.equal((await api.post(`${PATH}/${first.id}/unarchive`)).body.is_archived, false);
+      assert.equal((await api.post(`${CAMPAIGNS}/${first.id}/unarchive`)).body.is_archived, false);
     assert.deepEqual(await idsOf(''), [second.id, first.id]);
     for (const query of ['?limit=201', '?page=0', '/picker?limit=101'])
-      assert.equal((await api.get(`${PATH}${query}`)).status, 422, query);
+      assert.equal((await api.get(`${CAMPAIGNS}${query}`)).status, 422, query);
   });
 
   test('§4.2.12 null restores the default of what limits a sweep, and an omitted key leaves it', async () => {
@@ -317,224 +297,20 @@ describe('campaigns', () => {
   test('§5.4 reading needs campaigns.read, and everything else campaigns.write', async () => {
     const [reader, writer] = [await api.keyThatMay('campaigns.read'), await api.keyThatMay('campaigns.write')];
     const status = async (method: string, path: string, key: string) => (await api.call(method, path, { key })).status;
-    assert.equal(await status('GET', PATH, reader), 200);
-    assert.equal(await status('GET', `${PATH}/picker`, reader), 200);
+    assert.equal(await status('GET', CAMPAIGNS, reader), 200);
+    assert.equal(await status('GET', `${CAMPAIGNS}/picker`, reader), 200);
     assert.equal(await status('GET', GROUPS, writer), 403);
-    assert.equal(await status('POST', `${PATH}/x/archive`, reader), 403);
+    assert.equal(await status('POST', `${CAMPAIGNS}/x/archive`, reader), 403);
     assert.equal(await status('POST', `${GROUPS}/x/archive`, writer), 404);
     const reads = [
-      `${PATH}/x`,
-      `${PATH}/x/runs`,
-      `${PATH}/x/changes`,
+      `${CAMPAIGNS}/x`,
+      `${CAMPAIGNS}/x/runs`,
+      `${CAMPAIGNS}/x/changes`,
       `${GROUPS}/x`,
       '/api/v1/runs/x',
       '/api/v1/runs/x/scans',
     ];
     for (const path of reads)
       assert.deepEqual([await status('GET', path, reader), await status('GET', path, writer)], [404, 403], path);
-  });
-});
-
-describe('campaign groups', () => {
-  test('§2.8 every organization has a default group, which can be renamed but not archived', async () => {
-    const [group] = (await api.get(GROUPS, { key: KEYS.theirs })).body;
-    assert.deepEqual([group.is_default, group.campaign_count, group.last_run_at], [true, 0, null]);
-    const of = (method: string, below: string, body?: object) =>
-      api.call(method, `${GROUPS}/${group.id}${below}`, { key: KEYS.theirs, ...(body && { body }) });
-    assert.equal((await of('PATCH', '', { name: 'Main' })).body.name, 'Main');
-    assert.equal((await of('POST', '/archive')).body.code, 'campaign_groups.is_default');
-    assert.equal((await of('PATCH', '', { name: null })).status, 422);
-    assert.equal((await of('POST', '/pause-schedule')).body.schedule_paused, true);
-    assert.equal((await of('POST', '/resume-schedule')).body.schedule_paused, false);
-  });
-
-  test('§2.8 archiving a group takes its campaigns along, and restoring brings back those that it took', async () => {
-    const group_id = await newGroup('Season');
-    const [before, taken] = [await create({ group_id, name: 'before' }), await create({ group_id, name: 'taken' })];
-    const post = (path: string) => api.post(path);
-    assert.equal((await post(`${PATH}/${before.id}/archive`)).body.is_archived, true);
-    const archived = (await post(`${GROUPS}/${group_id}/archive`)).body;
-    assert.deepEqual(archived, { group_id, affected_campaigns: 1, cancelled_count: 0, run_ids: [], failures: [] });
-    assert.equal((await post(`${GROUPS}/${group_id}/archive`)).body.affected_campaigns, 0);
-
-    const codes = async (...answers: Promise<{ status: number; body: Json }>[]) =>
-      (await Promise.all(answers)).map(({ status, body }) => `${status} ${body.code} ${typeof body.detail}`);
-    const conflict = '409 campaign_groups.archived string';
-    assert.deepEqual(
-      await codes(
-        post(`${PATH}/${taken.id}/unarchive`),
-        api.post(PATH, { ...CAMPAIGN, group_id }),
-        patch((await create()).id, { group_id }),
-        patch(taken.id, { name: 'x' }),
-        api.post('/api/v1/scans', { ...PAGE, campaign_id: taken.id }),
-        api.post('/api/v1/scans?dry_run=true', { ...PAGE, campaign_id: taken.id }),
-      ),
-      [conflict, conflict, conflict, ...Array(3).fill('409 campaigns.archived string')],
-    );
-    const shown = async (query = '') =>
-      (await api.get(`${GROUPS}${query}`)).body.some(({ id }: Json) => id === group_id);
-    assert.deepEqual(
-      [await shown(), await shown('?archived=true&q=SEA'), await shown('?archived=true&q=no')],
-      [false, true, false],
-    );
-
-    assert.equal((await post(`${GROUPS}/${group_id}/unarchive`)).body.affected_campaigns, 1);
-    assert.equal(await namesOf(`?group_id=${group_id}`), 'taken');
-    assert.equal(await namesOf(`?group_id=${group_id}&archived=true`), 'before');
-    assert.equal((await api.get(`${GROUPS}/${group_id}`)).body.campaign_count, 1);
-  });
-});
-
-describe('scans of campaigns', () => {
-  test('§2.8 a campaign that is created in, moved to or restored in a group while that is archived is archived with it', async () => {
-    const [group_id, other] = [await newGroup('Closing'), await newGroup('Open')];
-    const moved = await Promise.all(
-      Array.from({ length: 5 }, (_, at) => create({ name: `Moved ${at}`, group_id: other })),
-    );
-    const inGroup = await Promise.all(Array.from({ length: 5 }, (_, at) => create({ name: `Back ${at}`, group_id })));
-    await Promise.all(inGroup.map(({ id }) => api.post(`${PATH}/${id}/archive`)));
-    const answers = await Promise.all([
-      ...Array.from({ length: 10 }, (_, at) => api.post(PATH, { ...CAMPAIGN, name: `New ${at}`, group_id })),
-      ...moved.map(({ id }) => patch(id, { group_id })),
-      ...inGroup.map(({ id }) => api.post(`${PATH}/${id}/unarchive`)),
-      api.post(`${GROUPS}/${group_id}/archive`),
-    ]);
-    assert.deepEqual(
-      [...new Set(answers.map(({ status }) => status))].filter((one) => ![200, 201, 409].includes(one)),
-      [],
-    );
-    assert.equal(await namesOf(`?group_id=${group_id}`), '');
-  });
-
-  test('§4.2.10 a scan that is posted with a campaign uses only the values of its own body', async () => {
-    const { id: campaign_id } = await create({ referrer: 'https://pub.example/', ignore_first_n_domains: 2 });
-    const { body } = await api.post('/api/v1/scans', { ...PAGE, campaign_id });
-    assert.deepEqual([body.campaign_id, body.referrer, body.ignore_first_n_domains], [campaign_id, null, 0]);
-    const theirs = await api.post('/api/v1/scans', { ...PAGE, campaign_id }, { key: KEYS.theirs });
-    assert.deepEqual(itemsOf(theirs), ['body.campaign_id not_found']);
-  });
-
-  test('§2.1 a scan shows its campaign and group as they are now, and is found by the group', async () => {
-    const [first, second] = [await newGroup('First'), await newGroup('Second')];
-    const { id: campaign_id } = await create({ name: 'Old', group_id: first });
-    const { id, campaign_name, campaign_group_name } = (await api.post('/api/v1/scans', { ...PAGE, campaign_id })).body;
-    assert.deepEqual([campaign_name, campaign_group_name], ['Old', 'First']);
-    const found = async (group: string) => (await api.get(`/api/v1/scans?group_id=${group}`)).body;
-    assert.deepEqual([(await found(first)).items[0].campaign_name, (await found(second)).total], ['Old', 0]);
-    await patch(campaign_id, { name: 'New', group_id: second });
-    const scan = (await api.get(`/api/v1/scans/${id}`)).body;
-    assert.deepEqual([scan.campaign_name, scan.campaign_group_id, scan.campaign_group_name], ['New', second, 'Second']);
-    assert.deepEqual([(await found(first)).total, (await found(second)).items[0].campaign_name], [0, 'New']);
-    await patch(campaign_id, { name: '<b>New' });
-    const report = await api.get(new URL(scan.public_report_url).pathname, { key: null });
-    assert.match(report.text, /<dt>Campaign<\/dt><dd><bdi>&lt;b&gt;New<\/bdi>/);
-    const campaigns = api.store.collection<Json>('campaigns');
-    const stored = await campaigns.findOne({ _id: campaign_id });
-    await campaigns.insertMany(Array.from({ length: 51 }, () => ({ ...stored, _id: crypto.randomUUID() })));
-    assert.equal((await found(second)).total, 1);
-    assert.equal((await api.get(`/api/v1/scans?group_id=${second}`, { key: KEYS.theirs })).body.total, 0);
-  });
-});
-
-describe('runs of campaigns', () => {
-  const COUNTS = ['total', 'completed', 'failed', 'partial', 'cancelled'] as const;
-  const runsOf = async (id: string) => (await api.get(`${PATH}/${id}/runs`)).body;
-  const countsOf = async (id: string) => {
-    const run = (await api.get(`/api/v1/runs/${id}`)).body;
-    return COUNTS.map((name) => run[name]).join(' ');
-  };
-  const post = async (body: object): Promise<Json> => {
-    const answer = await api.post('/api/v1/scans', { ...PAGE, ...body });
-    assert.equal(answer.status, 201, answer.text);
-    return answer.body;
-  };
-  const record = async (id: string): Promise<ScanRecord> => (await api.scans.find(ORGANIZATIONS.ours, id))!;
-  /** Ends a scan as an analysis of it does. */
-  const finish = async (id: string, complete: boolean): Promise<void> => {
-    await api.store
-      .collection<Json>('scans')
-      .updateOne({ _id: id, status: 'pending' }, { $set: { status: 'crawled' } });
-    const [now, until] = [new Date(), new Date(Date.now() + 60_000)];
-    const claimed = await changeScan(api.scans, await record(id), { type: 'claim_checks', until }, now);
-    const classification = { brand: null, ai_category: null, iab_v3: null, custom_taxonomies: [] };
-    const judged = { tags: [], classification, extractedLabels: {}, network: '', networkHost: '', error: '' };
-    assert.ok(await changeScan(api.scans, claimed!, { type: 'finish', ...judged, complete }, now));
-  };
-
-  test('§2.1 scans that are posted with a campaign join its API run of the day, and with a run_id that run', async () => {
-    const { id: campaign_id } = await create();
-    assert.equal((await api.post('/api/v1/scans?dry_run=true', { ...PAGE, campaign_id })).status, 200);
-    assert.equal((await runsOf(campaign_id)).total, 0);
-    const [first] = await Promise.all([post({ campaign_id }), post({ campaign_id, repeat_count: 2 })]);
-    const { items, total } = await runsOf(campaign_id);
-    const [{ id: run_id, source, trigger, created_at }] = items;
-    assert.deepEqual([total, source, trigger, items[0].total], [1, 'api', 'api', 3]);
-    assert.equal((await api.get(`${PATH}/${campaign_id}`)).body.last_run_at, created_at);
-    assert.equal((await api.get(`${PATH}?last_run_from=2001-01-01&q=Spring`)).body.items[0].id, campaign_id);
-    await post({ campaign_id, run_id });
-    const tiles = (await api.get(`/api/v1/runs/${run_id}/scans?limit=1&page=4`)).body;
-    assert.equal(tiles.total, 4);
-    assert.deepEqual(Object.keys(tiles.items[0]).toSorted(), [
-      ...['country_code', 'elapsed_ms', 'error', 'id', 'offer_url', 'public_report_url', 'report_url'],
-      ...['screenshot_url', 'status'],
-    ]);
-    assert.equal((await api.get(`/api/v1/scans?run_id=${run_id}&scan_id=${first.id}`)).body.total, 1);
-
-    const { id: other } = await create();
-    const ofOther = await api.post('/api/v1/scans', { ...PAGE, campaign_id: other, run_id });
-    assert.deepEqual(itemsOf(ofOther), ['body.run_id not_found']);
-    assert.deepEqual(itemsOf(await api.post('/api/v1/scans', { ...PAGE, run_id })), [
-      'body.run_id invalid_combination',
-    ]);
-    assert.equal((await api.get(`/api/v1/runs/${run_id}`, { key: KEYS.theirs })).status, 404);
-  });
-
-  test('§4.2.8 the scans of a bulk request join one run of their campaign, with the values of its own body', async () => {
-    const { id: campaign_id } = await create({ referrer: 'https://pub.example/', ignore_first_n_domains: 2 });
-    const { country_code: _, ...page } = PAGE;
-    const bulk = { ...page, country_codes: ['us', 'PT'], repeat_count: 2, campaign_id };
-    assert.equal((await api.post('/api/v1/scans/bulk', { ...bulk, repeat_count: 21 })).status, 422);
-    assert.equal((await runsOf(campaign_id)).total, 0, 'nothing of a refused request');
-    const answer = await api.post('/api/v1/scans/bulk', bulk);
-    assert.equal(answer.status, 201, answer.text);
-    const [{ id, total }] = (await runsOf(campaign_id)).items;
-    assert.equal(total, 4);
-    const scans = await api.store.collection<ScanRecord>('scans').find({ run_id: id }).toArray();
-    assert.deepEqual(
-      scans.map(({ referrer, ignore_first_n_domains }) => [referrer, ignore_first_n_domains]),
-      Array(4).fill([null, 0]),
-    );
-  });
-
-  test('§2.8 a run counts each scan once, by the state in which it last ended', async () => {
-    const { id: campaign_id } = await create();
-    const scans = [await post({ campaign_id }), await post({ campaign_id }), await post({ campaign_id })];
-    const [first, second, third] = scans.map(({ id }) => id as string);
-    const run_id = (await runsOf(campaign_id)).items[0].id;
-    assert.equal(await countsOf(run_id), '3 0 0 0 0');
-    await finish(first!, false);
-    await finish(second!, true);
-    assert.equal(await countsOf(run_id), '3 1 0 1 0');
-    await changeScan(api.scans, await record(first!), { type: 'recheck', id: 'again' }, new Date());
-    assert.equal(await countsOf(run_id), '3 1 0 1 0', 'during a recheck');
-    await finish(first!, true);
-    assert.equal(await countsOf(run_id), '3 2 0 0 0', 'after the recheck');
-
-    // A removal that is interrupted at any moment, and repeated, counts the scan once.
-    const release = api.intercept('scans', 'deleteOne', () => Promise.reject(new Error('interrupted')));
-    await assert.rejects(api.scans.remove(await record(first!)));
-    assert.equal(await countsOf(run_id), '3 2 0 0 0', 'an interrupted removal');
-    release();
-    await api.scans.remove(await record(first!));
-    assert.equal(await api.scans.find(ORGANIZATIONS.ours, first!), null);
-    assert.equal(await countsOf(run_id), '3 2 0 0 0', 'after the removal');
-
-    assert.deepEqual((await api.post(`/api/v1/runs/${run_id}/cancel`)).body, { cancelled_count: 1 });
-    assert.deepEqual((await api.post(`/api/v1/runs/${run_id}/cancel`)).body, { cancelled_count: 0 });
-    assert.deepEqual([(await record(third!)).status, await countsOf(run_id)], ['cancelled', '3 2 0 0 1']);
-    const late = await api.post('/api/v1/scans', { ...PAGE, campaign_id, run_id });
-    assert.deepEqual([late.status, late.body.code, typeof late.body.detail], [409, 'runs.cancelled', 'string']);
-    await post({ campaign_id });
-    assert.deepEqual((await runsOf(campaign_id)).items.map(({ total }: Json) => total).toSorted(), [1, 3]);
   });
 });

