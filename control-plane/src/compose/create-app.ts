@@ -14,7 +14,7 @@ import { deprecatePaths } from '../http/deprecate-paths.ts';
 import { serveDocuments } from '../http/documents/serve-documents.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
-import { serveReference } from '../http/reference-page.ts';
+import { serveReference } from '../http/reference/serve-reference.ts';
 import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
 import { type ConsoleSurface, serveConsole } from '../http/serve-console.ts';

@@ -16,6 +16,11 @@ const PAGES = [
     .flat()
     .map((name) => (name === 'index' ? '/docs' : `/docs/${name}`)),
 ];
+/** Widths in pixels, and colours. */
+const LOOKS = [
+  [1440, 'light'],
+  [390, 'dark'],
+] as const;
 
 describe('the documents in a browser', () => {
   let api: RunningApi;
@@ -30,10 +35,7 @@ describe('the documents in a browser', () => {
     await api.stop();
   });
 
-  for (const [width, colorScheme] of [
-    [1440, 'light'],
-    [390, 'dark'],
-  ] as const)
+  for (const [width, colorScheme] of LOOKS)
     test(`have no fault of accessibility and fit the window at ${width} pixels in ${colorScheme} colours`, async () => {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
       const page = await context.newPage();
@@ -47,6 +49,26 @@ describe('the documents in a browser', () => {
           await page.screenshot({ path: `${pictures}/${path.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png` });
       }
       assert.deepEqual(problems, []);
+      await context.close();
+    });
+
+  for (const [width, colorScheme] of LOOKS)
+    test(`of which the API reference has no fault of accessibility at ${width} pixels in ${colorScheme} colours, with operations to try and with the form for the key`, async () => {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+      const page = await context.newPage();
+      await page.goto(`http://127.0.0.1:${api.port}/docs/api`);
+      // What is opened moves what is below it.
+      const faults = async () => (await faultsOf(page)).filter((fault) => !fault.startsWith('shifted'));
+      for (const method of ['get', 'post']) {
+        const operation = page.locator(`.opblock-${method}`).first();
+        await operation.locator('.opblock-summary-control').click();
+        await operation.locator('.try-out__btn').click();
+        await operation.locator('.execute').waitFor();
+      }
+      assert.deepEqual(await faults(), []);
+      await page.locator('.btn.authorize').first().click();
+      await page.locator('.modal-ux input').first().waitFor();
+      assert.deepEqual(await faults(), []);
       await context.close();
     });
 

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Middleware } from 'koa';
-import type { RequestState } from './serve-routes.ts';
-import { allowOnly, READ_METHODS } from './serve-routes.ts';
+import type { RequestState } from '../serve-routes.ts';
+import { allowOnly, READ_METHODS } from '../serve-routes.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
@@ -31,46 +32,12 @@ const PAGE = `<!doctype html>
 </head>
 <body>
 <noscript>This page needs scripts. The OpenAPI document is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</noscript>
-<p class="back"><a href="/docs">All documents</a></p>
-<main id="reference"></main>
+<header class="top"><a href="/docs">All documents</a></header>
+<div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/api.js"></script>
 </body>
 </html>
-`;
-
-const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', follow);
-follow();
-SwaggerUIBundle({
-  url: '/api/v1/openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: 0,
-  displayRequestDuration: true,
-  validatorUrl: null,
-});
-`;
-
-const STYLE = `html { color-scheme: light dark; }
-body { margin: 0; background: #fafafa; }
-body, .back a { color: #3b4151; }
-html.dark-mode body { background: #1c2022; }
-html.dark-mode body, html.dark-mode .back a { color: #e4e6e6; }
-.back { margin: 0; padding: 12px 16px; font-family: sans-serif; }
-noscript { display: block; padding: 1rem; font-family: sans-serif; }
-.swagger-ui .wrapper { padding: 0 16px; }
-.swagger-ui .info { margin: 24px 0; }
-@media (max-width: 640px) {
-  .swagger-ui .opblock-tag { flex-wrap: wrap; }
-  .swagger-ui .opblock-tag small { order: 1; flex-basis: 100%; padding: 4px 0 0; }
-  .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
-  .swagger-ui .opblock .opblock-summary-path { max-width: 100%; }
-  .swagger-ui table { display: block; overflow-x: auto; }
-  .swagger-ui .info .title { font-size: 26px; }
-}
 `;
 
 type File = { type: string; text?: string };
@@ -84,10 +51,12 @@ function bundled(name: string): Promise<Buffer> {
   return contents;
 }
 
+const own = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
+
 const FILES: Record<string, File> = {
   '/docs/api': { type: 'text/html', text: PAGE },
-  '/docs/api.js': { type: 'text/javascript', text: SCRIPT },
-  '/docs/api.css': { type: 'text/css', text: STYLE },
+  '/docs/api.js': { type: 'text/javascript', text: own('reference.js') },
+  '/docs/api.css': { type: 'text/css', text: own('reference.css') },
   '/docs/swagger-ui.css': { type: 'text/css' },
   '/docs/swagger-ui-bundle.js': { type: 'text/javascript' },
   '/docs/favicon-32x32.png': { type: 'image/png' },
