@@ -6,13 +6,19 @@ import { until } from '../../../shared/test/support/until.ts';
 import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
 import { RunningFarm, writeExits } from './support/running-farm.ts';
 
+/** So many run at once, and as many wait meanwhile. */
+const SLOTS = 2;
+const SCANS = 2 * SLOTS;
 const dir = mkdtempSync(`${tmpdir()}/adsweep-crash-`);
 let world: AdWorld;
 let farm: RunningFarm;
 
 before(async () => {
   world = await startAdWorld();
-  farm = await new RunningFarm({ ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ADSWEEP_SLOTS: '2' }).ready();
+  farm = await new RunningFarm({
+    ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts),
+    ADSWEEP_SLOTS: String(SLOTS),
+  }).ready();
 });
 after(async () => {
   await farm.close();
@@ -23,7 +29,9 @@ after(async () => {
 for (const part of ['browser-node 1', 'redis', 'control-plane', 'proxy-router'])
   test(`kill -9 of ${part} in the middle of scans: every scan ends, each charged once`, async () => {
     const scans = await Promise.all(
-      Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/', retry_max_attempts: 5 })),
+      Array.from({ length: SCANS }, () =>
+        farm.submit({ url: 'http://news.publisher.example/', retry_max_attempts: 5 }),
+      ),
     );
     await until('a running scan', async () => {
       const now = await Promise.all(scans.map((scan) => farm.scan(scan.id)));
@@ -44,11 +52,11 @@ for (const part of ['browser-node 1', 'redis', 'control-plane', 'proxy-router'])
 
 test('kill -9 of the whole farm in the middle of scans: after a restart every scan ends, each charged once', async () => {
   const scans = await Promise.all(
-    Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/' })),
+    Array.from({ length: SCANS }, () => farm.submit({ url: 'http://news.publisher.example/' })),
   );
   await until('a running scan', async () => ((await farm.scan(scans[0]?.id ?? '')).status === 'running' ? true : null));
   await farm.stop('SIGKILL');
-  const again = { ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ADSWEEP_SLOTS: '2' };
+  const again = { ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ADSWEEP_SLOTS: String(SLOTS) };
   const next = await new RunningFarm(again, farm.dataDir).ready();
   try {
     const ends = await Promise.all(scans.map((scan) => next.finished(scan.id, 120)));

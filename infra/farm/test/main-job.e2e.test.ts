@@ -15,7 +15,7 @@ type MainJob = { farm: RunningFarm; world: AdWorld; trap: Trap };
 
 /** The main job on one store: everything a client can see of page scans, with a real browser. */
 function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: false | string): void {
-  describe(`the main job on ${store}`, { skip }, () => {
+  describe(`the main job on ${store}`, { skip, concurrency: 1 }, () => {
     const dir = mkdtempSync(`${tmpdir()}/adsweep-main-`);
     let job: MainJob;
     before(async () => {
@@ -177,9 +177,10 @@ async function checksAnAdTag({ farm, world }: MainJob): Promise<void> {
 
 async function reportsFailedTargets({ farm }: MainJob): Promise<void> {
   const failed = await Promise.all(
-    ['loop', 'scriptloop', 'download', 'nocontent', 'never'].map((page) =>
-      farm.scanned({ url: `http://odd.redirects.example/${page}` }),
-    ),
+    ['loop', 'scriptloop', 'download', 'nocontent', 'never'].map(async (page) => {
+      const { id } = await farm.submit({ url: `http://odd.redirects.example/${page}` });
+      return farm.finished(id, 120);
+    }),
   );
   assert.deepEqual(
     failed.map(({ status, error }) => `${status} ${error}`),
@@ -245,11 +246,14 @@ function unrecorded({ log }: AdWorld, since: number, hops: { url: string; sub_re
 const urlsOf = (requests: SubRequest[]): string[] =>
   requests.flatMap((request) => [request.url, ...urlsOf(request.children)]);
 
-describeMainJob('the embedded store', () => ({}), false);
-
 const mongodb = await startMongodbServer();
-if (typeof mongodb === 'string') describeMainJob('MongoDB', () => ({}), mongodb);
-else {
-  after(() => mongodb.stop());
-  describeMainJob('MongoDB', () => ({ MONGODB_URL: mongodb.url }), false);
-}
+
+// Both at once: a scan waits most of its time.
+describe('the main job', { concurrency: true }, () => {
+  describeMainJob('the embedded store', () => ({}), false);
+  if (typeof mongodb === 'string') describeMainJob('MongoDB', () => ({}), mongodb);
+  else {
+    after(() => mongodb.stop());
+    describeMainJob('MongoDB', () => ({ MONGODB_URL: mongodb.url }), false);
+  }
+});
