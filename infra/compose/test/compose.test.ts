@@ -44,3 +44,15 @@ it('OPERATIONS lists the secrets that are made', () => {
   assert.ok(names.length > 5);
   for (const name of names) assert.ok(operations.includes(`\`${name}\``), name);
 });
+
+it('a failed health check counts five minutes after the start at the earliest: Compose gives up on what is unhealthy', () => {
+  const checks = compose
+    .split(/^ {4}healthcheck:$/m)
+    .filter((check) => /^ {6}interval:/m.test(check.split(/^ {4}\w/m)[0]!));
+  const ours = read('docker/Dockerfile')
+    .split('\n')
+    .filter((line) => line.startsWith('HEALTHCHECK'));
+  assert.deepEqual([checks.length, ours.length], [3, 4]);
+  for (const check of checks) assert.match(check, /^ {6}timeout: 10s\n {6}start_period: 300s$/m);
+  for (const line of ours) assert.match(line, /--timeout=10s --start-period=300s /);
+});
