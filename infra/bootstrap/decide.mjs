@@ -24,7 +24,7 @@ export const verbs = {
   backup: { entry: 'control-plane/src/commands/backup.ts', parts: [] },
   restore: { entry: 'control-plane/src/commands/restore.ts', parts: [] },
   'move-files': { entry: 'control-plane/src/commands/move-files.ts', parts: [] },
-  'test:containers': { entry: 'infra/docker/test/containers.ts', parts: [] },
+  'test:containers': { entry: 'infra/docker/test/all.ts', parts: [] },
   check: { entry: 'infra/checks/check.ts', parts: [] },
   'spec-coverage': { entry: 'infra/checks/spec-coverage.ts', parts: [] },
   bench: { entry: 'loadtest/bench/run.ts', parts: ['chromium', 'redis'] },

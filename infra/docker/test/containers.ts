@@ -5,15 +5,15 @@ import { networkInterfaces } from 'node:os';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { freePort } from '../../../shared/test/support/free-port.ts';
 import { Deployment, docker, dockerOutcome, hasImage, missingEngine, STARTS_WITHIN_MS, until } from './engine.ts';
+import { peaksDuring, printSizes, printStarts, printUsages, usages } from './figures.ts';
 import { Client, faultsOf } from './scans.ts';
-import './roles.ts';
 
-/**
- * `npm run test:containers`: the images and the Compose file on a real Docker engine. Needs `docker compose` and 4 GB of memory, and takes some
- * minutes, so `npm test` leaves it out.
- */
+/** The images and the Compose file: a part of `npm run test:containers`. */
 
+const BASE = process.env.ADSWEEP_BASE_IMAGE || 'node:24-bookworm-slim';
 const SCANS = Number(process.env.ADSWEEP_CONTAINER_SCANS ?? 100);
+/** A killed node's scans run again after at most 13 s; a node that starts needs longer on a busy machine. */
+const STALLED_MS = 120_000;
 /** Scans that run while nodes are added and taken away, and while a container is killed or stopped. */
 const SCALED = 40;
 const KILLED = 8;
@@ -28,7 +28,7 @@ if (missing === null && !withRegistry)
     'the images of MongoDB and Redis cannot be had: the embedded store and the distribution’s Redis stand in',
   );
 
-describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () => {
+describe('a deployment with Docker Compose', { skip, timeout: 20 * 60_000 }, () => {
   let farm: Deployment;
   let client: Client;
 
@@ -40,6 +40,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
       /adsweep ready \S+ key (\S+)/.exec(await farm.compose('logs', '--no-log-prefix', 'control-plane')),
     );
     client = new Client(farm.url, key!);
+    await printSizes([BASE, ...OURS.map((name) => `adsweep/${name}:0.1.0`)]);
   });
 
   after(async () => {
@@ -65,6 +66,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
     const page = await fetch(report!);
     assert.equal(page.status, 200);
     assert.match(await page.text(), /back_button|Back button/i);
+    await printStarts(farm, [...OURS, 'redis']);
   });
 
   it('prints the API key again when it is asked for', async () => {
@@ -73,7 +75,11 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
   });
 
   it('shares scans among its two nodes', async () => {
-    const scans = await client.ended(await client.submit(SCANS), 240_000);
+    printUsages('idle', await usages(farm));
+    const begun = Date.now();
+    const [scans, peaks] = await peaksDuring(farm, async () => client.ended(await client.submit(SCANS), STALLED_MS));
+    console.log(`${SCANS} scans over two nodes: ${Math.round((Date.now() - begun) / 1000)} s`);
+    printUsages('busy', peaks);
     assert.equal(faultsOf(scans), '');
     for (const node of await farm.containers('browser-node'))
       assert.ok((await outcomesOf(node)) > 0, `${node} has done nothing`);
@@ -85,7 +91,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
     const second = await client.submit(SCALED / 2);
     await farm.compose('up', '-d', '--no-recreate', '--scale', 'browser-node=1', 'browser-node');
     assert.equal((await farm.containers('browser-node')).length, 1);
-    assert.equal(faultsOf(await client.ended([...first, ...second], 240_000)), '');
+    assert.equal(faultsOf(await client.ended([...first, ...second], STALLED_MS)), '');
   });
 
   it('keeps browser nodes from everything but the node API, the proxy-router and its gateway', async (t) => {
@@ -126,7 +132,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
       const [victim] = await farm.containers(service);
       await docker('kill', victim!);
       await docker('start', victim!);
-      assert.equal(faultsOf(await client.ended(ids, 180_000)), '');
+      assert.equal(faultsOf(await client.ended(ids, STALLED_MS)), '');
     });
 
   it('drains: every container ends by itself when it is told to, and scans go on afterwards', async () => {
@@ -137,7 +143,7 @@ describe('a deployment with Docker Compose', { skip, timeout: 15 * 60_000 }, () 
       assert.equal(await docker('inspect', '-f', '{{.State.ExitCode}}', container), '0', service);
     }
     await farm.compose('up', '-d', '--no-recreate');
-    assert.equal(faultsOf(await client.ended(ids, 180_000)), '');
+    assert.equal(faultsOf(await client.ended(ids, STALLED_MS)), '');
   });
 
   it('refuses to start a node whose Chromium has no sandbox', async () => {
