@@ -6,13 +6,20 @@ import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
 import { startControlPlane } from './compose/start-control-plane.ts';
 import { readConfig } from './config.ts';
 
+/** How long each part may take to stop: what a loop has begun, such as the analysis of a capture, takes seconds on a busy machine. */
+const PART_STOPS_IN_MS = 10_000;
+
 try {
   const config = readConfig();
   const logger = createLogger('control-plane', config.ADSWEEP_LOG_LEVEL);
   const tracing = await startTracing({ name: 'control-plane' }, config, logger);
   const plane = await startControlPlane(config, logger);
   // One part waits for balancers to notice.
-  stopOnSignal(logger, () => [...plane.stops, ...tracing], config.ADSWEEP_SHUTDOWN_DELAY_SECONDS * 1_000 + 4_000);
+  stopOnSignal(
+    logger,
+    () => [...plane.stops, ...tracing],
+    config.ADSWEEP_SHUTDOWN_DELAY_SECONDS * 1_000 + PART_STOPS_IN_MS,
+  );
   announceReady(logger, plane.ports);
   if (plane.storedFirstKey && config.ADSWEEP_PRINT_FIRST_KEY === 'on')
     console.log(`adsweep ready ${plane.publicUrl} key ${config.ADSWEEP_API_KEY}`);
