@@ -6,21 +6,9 @@ import { workspaces } from './read-imports.ts';
 export interface TestFiles {
   /** Files that start no browser. */
   withoutBrowser: string[];
-  /**
-   * Files that start browsers or a whole farm (`*.e2e.test.ts`): those that are known to be long, then the others by their size, because a long file that
-   * starts last delays the end.
-   */
+  /** Files that start browsers or a whole farm (`*.e2e.test.ts`), the largest first, because a long file that starts last delays the end. */
   withBrowser: string[];
 }
-
-/** Files with a browser that take longer than their size says, each more than a minute and a half: they begin first, in this order. */
-export const LONG_FILES = [
-  'browser-node/test/sweep.e2e.test.ts',
-  'infra/farm/test/main-job.e2e.test.ts',
-  'infra/farm/test/crashes.e2e.test.ts',
-  'control-plane/test/compose/chaos.e2e.test.ts',
-  'browser-node/test/flooding-pages.e2e.test.ts',
-];
 
 const places = [
   ...workspaces.map((name) => `${name}/{test,bench/test,corpus/test,load/test}/**/*.test.ts`),
@@ -37,12 +25,9 @@ export function findTests(root: string, words: string[]): TestFiles {
     .sort();
   const startsBrowser = (path: string) => path.endsWith('.e2e.test.ts');
   const size = (path: string) => statSync(join(root, path)).size;
-  const rank = (path: string) => (LONG_FILES.includes(path) ? LONG_FILES.indexOf(path) : LONG_FILES.length);
   return {
     withoutBrowser: files.filter((path) => !startsBrowser(path)),
-    withBrowser: files
-      .filter(startsBrowser)
-      .toSorted((one, other) => rank(one) - rank(other) || size(other) - size(one)),
+    withBrowser: files.filter(startsBrowser).toSorted((one, other) => size(other) - size(one)),
   };
 }
 

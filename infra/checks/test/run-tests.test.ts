@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { untilGone } from '../../bootstrap/test/processes.ts';
-import { findTests, LONG_FILES } from '../find-tests.ts';
 
 /** A checkout that contains only the runner and these test files. */
 function checkout(files: Record<string, string>): string {
@@ -154,11 +153,6 @@ describe('npm test', { concurrency: 4 }, () => {
     assert.equal((await runTests(root, '--test-name-pattern=is wet')).status, 0);
     assert.equal((await runTests(root, 'shared')).status, 1);
     assert.match((await runTests(root, 'nowhere')).output, /no test file matches nowhere/);
-  });
-
-  test('the files that are known to be long begin first', () => {
-    const { withBrowser } = findTests(join(import.meta.dirname, '../../..'), []);
-    assert.deepEqual(withBrowser.slice(0, LONG_FILES.length), LONG_FILES);
   });
 
   const outlivesItsLimit: Record<string, string> = {
