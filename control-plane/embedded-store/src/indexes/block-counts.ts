@@ -102,6 +102,8 @@ export class BlockCounts {
   changed(key: Uint8Array, prefix: Uint8Array, by: 1 | -1, total: number): void {
     const text = textOf(prefix);
     const known = this.#changed.get(text);
+    // A prefix that has no blocks, and gets none: most are small.
+    if (!known && Math.max(total, total - by) <= this.#sizes[0] >> 1) return;
     if (known) {
       known.total = total;
       known.changes.push({ key, by });
@@ -117,8 +119,9 @@ export class BlockCounts {
     this.recall();
     for (const one of changed) {
       one.changes.sort((a, b) => Buffer.compare(a.key, b.key));
-      this.#writeLevel(1, one);
-      this.#writeLevel(2, one);
+      const end = successor(one.prefix);
+      this.#writeLevel(1, one, end);
+      this.#writeLevel(2, one, end);
     }
   }
 
@@ -129,9 +132,8 @@ export class BlockCounts {
     this.#unfit = [];
   }
 
-  #writeLevel(level: 1 | 2, { prefix, total, changes }: PrefixChanges): void {
+  #writeLevel(level: 1 | 2, { prefix, total, changes }: PrefixChanges, end: Uint8Array): void {
     const size = this.#sizes[level - 1]!;
-    const end = successor(prefix);
     if (total <= size >> 1) {
       const before = changes.reduce((sum, { by }) => sum - by, total);
       if (before > size >> 1) this.#removeAll.run(level, prefix, end);
@@ -139,7 +141,7 @@ export class BlockCounts {
     }
     const hasBlocks = this.#addToBlocks(level, prefix, end, changes);
     if (!hasBlocks && total > size) this.#begin(level, prefix, total);
-    // Only now, because to cut a block is to count its entries, which are all there already.
+    // Only now, because to cut a block is to count its entries, which are all there already. A cut notes blocks itself, which are done by then.
     for (const unfit of this.#unfit.splice(0)) {
       if (unfit.n > 0) this.#cut(level, unfit, end);
       else if (unfit.k.length > prefix.length + 1) this.#remove.run(level, unfit.k);
