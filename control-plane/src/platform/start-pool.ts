@@ -1,8 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { OfOrganization } from './pick-in-turns.ts';
 import { type Loop, startLoop } from './start-loop.ts';
 import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
-
-type OfOrganization = { _id: string; organization_id: string };
 
 /** Work for claimed records, each in a place of its own: one that takes long holds up no other. */
 export type PoolPlan<T extends OfOrganization> = {
