@@ -7,19 +7,8 @@ import { mergeDocument } from '../src/capture/vast/merge-document.ts';
 import { companionAdsOf, iconsOf } from '../src/capture/vast/resolved-ad.ts';
 import { resourceOf } from '../src/capture/vast/show-display.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
-import { absolute, type FetchedDocument } from '../src/capture/vast/wrapper-chain.ts';
-
-/** A document as fetched from its server. */
-const fetched = (url: string, text: string): FetchedDocument => ({
-  url,
-  statusCode: 200,
-  contentType: '',
-  text,
-  fault: '',
-  readable: true,
-  atMs: 0,
-  elapsedMs: 0,
-});
+import { absolute } from '../src/capture/vast/wrapper-chain.ts';
+import { fetched } from './support/fetched.ts';
 
 describe('the merged VAST document', () => {
   const WRAPPER = `<VAST version="3.0"><Ad><Wrapper><VASTAdTagURI>https://a.example/ad</VASTAdTagURI><Impression>https://w.example/i</Impression><Error>https://w.example/e</Error>

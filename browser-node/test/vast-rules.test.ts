@@ -17,7 +17,8 @@ import { describeAd } from '../src/capture/vast/resolved-ad.ts';
 import { hasRequired } from '../src/capture/vast/show-companions.ts';
 import { TrackerLog } from '../src/capture/vast/tracker-log.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
-import type { FetchedDocument, ResolvedAd } from '../src/capture/vast/wrapper-chain.ts';
+import type { ResolvedAd } from '../src/capture/vast/wrapper-chain.ts';
+import { fetched } from './support/fetched.ts';
 
 const CONTEXT: MacroContext = {
   now: new Date('2026-11-22T06:00:00.123Z'),
@@ -43,18 +44,6 @@ const MACROS =
   'INVENTORYSTATE LATLONG LIMITADTRACKING MEDIAMIME MEDIAPLAYHEAD OMIDPARTNER PAGEURL PLACEMENTTYPE PLAYERCAPABILITIES PLAYERSIZE ' +
   'PLAYERSTATE PODSEQUENCE REASON REGULATIONS SERVERSIDE SERVERUA STOREID STOREURL TIMESTAMP TRANSACTIONID UNIVERSALADID VASTVERSIONS ' +
   'VERIFICATIONVENDORS';
-
-/** A document as fetched from its server. */
-const fetched = (url: string, text: string): FetchedDocument => ({
-  url,
-  statusCode: 200,
-  contentType: '',
-  text,
-  fault: '',
-  readable: true,
-  atMs: 0,
-  elapsedMs: 0,
-});
 
 describe('VAST macros (VAST 4.3, 6)', () => {
   const filled = (url: string) => fillMacros(`https://t.example/?${url}`, CONTEXT).replace('https://t.example/?', '');

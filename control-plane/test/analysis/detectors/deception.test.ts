@@ -5,27 +5,12 @@ import { linksOf } from '../../../src/analysis/detectors/deception/markup.ts';
 import { findPhrase } from '../../../src/analysis/detectors/deception/phrase.ts';
 import { readableText } from '../../../src/analysis/detectors/deception/seen-page.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
-import { type Evidence, NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
+import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
+import { documentOf, PAGE, slugsOf } from '../../support/detected.ts';
 import { captureOf, requestOf } from '../../support/running-farm.ts';
 
-const PAGE = 'https://win.example/lp';
-type Page = { title?: string; text?: string; html?: string; url?: string };
-
-const documentOf = ({ title = '', text = '', html = '', url = PAGE }: Page) => ({
-  landing: 0,
-  frame: '',
-  url,
-  title,
-  text,
-  html,
-});
 const observed = <K extends ObservationKind>(kind: K, facts: ObservationOf<K>['facts'], url = PAGE): Observation =>
   ({ kind, landing: 0, url, facts }) as ObservationOf<K>;
-function slugsOf(page: Page, observations: Observation[] = [], more: Partial<Evidence> = {}): string[] {
-  const { findings, failed } = detect({ ...NO_EVIDENCE, ...more, documents: [documentOf(page)], observations });
-  assert.deepEqual(failed, []);
-  return findings.map(({ tag_slug }) => tag_slug);
-}
 
 describe('§2.5.13 scareware', () => {
   const frightening = [

@@ -1,31 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type Observation,
-  type ObservationKind,
-  type ObservationOf,
-  validObservations,
-} from '@adsweep/shared/capture/observations/index.ts';
+import { type Observation, validObservations } from '@adsweep/shared/capture/observations/index.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE, withoutFirstDomains } from '../../../src/analysis/evidence/evidence.ts';
 import { SYSTEM_TAGS } from '../../../src/reference/tags/system-tags.ts';
+import { observed, PAGE, SOUND } from '../../support/detected.ts';
 import { captureOf, requestOf } from '../../support/running-farm.ts';
 
-const PAGE = 'https://win.example/lp';
-const SOUND: ObservationOf<'autosound'>['facts'] = {
-  via: 'play',
-  muted: false,
-  volume: 1,
-  started: true,
-  has_audio: true,
-};
-const observed = <K extends ObservationKind>(
-  kind: K,
-  facts: ObservationOf<K>['facts'],
-  landing = 0,
-  url = PAGE,
-): Observation => ({ kind, landing, url, facts }) as ObservationOf<K>;
 const tagsOf = (...observations: Observation[]) => detect({ ...NO_EVIDENCE, observations }).findings;
 const slugsOf = (...observations: Observation[]) => tagsOf(...observations).map(({ tag_slug }) => tag_slug);
 

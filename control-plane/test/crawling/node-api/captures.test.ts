@@ -3,12 +3,12 @@ import { buffer } from 'node:stream/consumers';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { packCapture, SENT_FILES_BYTES_MAX } from '@adsweep/shared/lease/capture-with-files.ts';
-import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import { attemptOf } from '../../../src/crawling/captures/capture-record.ts';
 import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
 import { parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
+import { refusedWith } from '../../support/job-members.ts';
 import { NODE_TOKEN } from '../../support/open-plane.ts';
 import {
   captureOf,
@@ -28,11 +28,6 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-const refusedWith = (status: number) => (error: unknown) => {
-  assert.ok(error instanceof NodeApiError, String(error));
-  assert.equal(error.status, status, error.message);
-  return true;
-};
 async function leased(): Promise<LeaseOfFirst> {
   await farm.submit();
   return farm.acquireOne();

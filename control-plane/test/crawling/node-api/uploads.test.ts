@@ -13,6 +13,7 @@ import sharp from 'sharp';
 import { until } from '../../../../shared/test/support/until.ts';
 import { bodyStore } from '../../../src/crawling/captures/body-store.ts';
 import { attemptOf } from '../../../src/crawling/captures/capture-record.ts';
+import { refusedWith } from '../../support/job-members.ts';
 import {
   captureOf,
   gzJson,
@@ -31,11 +32,6 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-const refusedWith = (status: number) => (error: unknown) => {
-  assert.ok(error instanceof NodeApiError, String(error));
-  assert.equal(error.status, status, error.message);
-  return true;
-};
 async function leased(): Promise<LeaseOfFirst> {
   await farm.submit();
   return farm.acquireOne();
