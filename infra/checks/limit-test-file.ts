@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { endGroup } from '../bootstrap/process-group.mjs';
-import { overdue } from './report-run.ts';
+import { overdue, processorTime } from './report-run.ts';
 
 /**
  * Preloaded (`--import .../limit-test-file.ts?ms=<limit>&browser=<yes or no>`) into the process that Node.js's runner
@@ -45,6 +46,16 @@ function timeLimitReached(): Promise<string> {
   });
 }
 
+/** Prints what the file and the processes it waited for used, for the report of the run. Linux alone tells of them. */
+function printProcessorTime(): void {
+  if (process.platform !== 'linux') return;
+  // The fields after the name, which is in parentheses: cutime and cstime (proc(5)), in hundredths of a second.
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  process.stderr.write(`${processorTime}${(Number(fields[13]) + Number(fields[14])) / 100} s\n`);
+}
+
 async function exitCode(): Promise<number> {
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   return signal ? 128 + constants.signals[signal] : (code ?? 1);
@@ -53,5 +64,6 @@ async function exitCode(): Promise<number> {
 const outcome = await Promise.race([exitCode(), timeLimitReached()]);
 if (typeof outcome === 'string') process.stderr.write(`${outcome}\n`);
 await endGroup(child.pid!, graceMs);
+printProcessorTime();
 await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, drainMs))]);
 process.exit(typeof outcome === 'string' ? 1 : outcome);

@@ -8,6 +8,11 @@ import { isGroup } from './group-tests.ts';
 /** How the message of `limit-test-file.ts` about a killed file begins; the report does not name a file with a failed test otherwise. */
 export const overdue = 'still running after ';
 
+/** How the line of `limit-test-file.ts` begins that tells which processor time a file took, in seconds. */
+export const processorTime = 'processor time: ';
+/** Files whose processor time is reported. */
+const DEAREST = 12;
+
 /** The words of Node.js's closing lines, in its order. */
 const closingWords = ['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo', 'duration_ms'];
 
@@ -39,17 +44,20 @@ function isSummaryOfRun(event: TestEvent): boolean {
 }
 
 /**
- * The report of a whole run: one line per file when it ends, also where several share a process; then what was skipped and why, every failure in full, and
- * Node.js's closing lines. Yields text.
+ * The report of a whole run: one line per file when it ends, also where several share a process; then the files that took most of the processors, what was skipped and
+ * why, every failure in full, and Node.js's closing lines. Yields text.
  */
 export async function* reportBriefly(root: string, events: AsyncIterable<TestEvent>): AsyncGenerator<string, void> {
   const atTheEnd: TestEvent[] = [];
   const skipped = new Map<string, number>();
   const printed = new Map<string, string>();
+  const used = new Map<string, number>();
   let tests = 0;
   for await (const event of events) {
     if (event.type === 'test:fail' || closingLine(event)) atTheEnd.push(event);
-    if (event.type === 'test:stderr') append(printed, event.data);
+    if (event.type === 'test:stderr' && event.data.message.startsWith(processorTime))
+      used.set(event.data.file, Number.parseFloat(event.data.message.slice(processorTime.length)));
+    else if (event.type === 'test:stderr') append(printed, event.data);
     if (event.type === 'test:stderr' && event.data.message.startsWith(overdue))
       yield `FAILED  ${relative(root, event.data.file)}: ${event.data.message}`;
     if (event.type === 'test:pass') countIfSkipped(skipped, event.data);
@@ -64,8 +72,15 @@ export async function* reportBriefly(root: string, events: AsyncIterable<TestEve
     if (event.type === 'test:fail' && isWholeFile(event.data))
       yield `FAILED  ${event.data.name}\n${printed.get(event.data.name) ?? ''}`;
   }
+  yield* dearest(root, used);
   for (const [reason, count] of skipped) yield `left out: ${count} (${reason})\n`;
   for await (const text of Readable.from(atTheEnd).pipe(new spec())) yield String(text);
+}
+
+function* dearest(root: string, used: Map<string, number>): Generator<string> {
+  const byTime = [...used].toSorted(([, one], [, other]) => other - one).slice(0, DEAREST);
+  for (const [path, seconds] of byTime)
+    yield `${`${seconds.toFixed(1)} s of processor time`.padStart(28)}  ${relative(root, path)}\n`;
 }
 
 function append(printed: Map<string, string>, { file, message }: EventData.TestStderr): void {

@@ -57,7 +57,7 @@ process.env.NODE_COMPILE_CACHE ??= join(root, '.tools/cache/compiled');
 
 /**
  * The passes of a run, one after another. Each core has a file to run while others wait, for a deadline or for Redis. A file with browsers
- * waits most of its time, for what pages do; at most four of them run at once, and no more than fit into the memory.
+ * waits most of its time, for what pages do; one more than there are cores (at most four) run at once, and no more than fit into the memory.
  */
 function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>): Pass[] {
   const quick: Pass = {
@@ -70,7 +70,7 @@ function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>)
   const browsers: Pass = {
     files: options.quick ? [] : withBrowser,
     startsBrowser: true,
-    concurrency: Math.max(1, Math.min(4, 2 * cores, Math.floor(totalmem() / BROWSER_FILE_BYTES))),
+    concurrency: Math.max(1, Math.min(4, cores + 1, Math.floor(totalmem() / BROWSER_FILE_BYTES))),
     testMs: 8 * 60_000,
     fileMs: 10 * 60_000,
   };

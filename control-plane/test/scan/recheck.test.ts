@@ -107,6 +107,8 @@ describe('POST /api/v1/scans/recheck', () => {
     };
     const headers = { 'idempotency-key': 'again' };
     assert.equal((await recheck('last_n', 6, headers)).status, 500);
+    // The request is answered at the first error, also while it still begins the writes after it.
+    await until('all scans were written once', () => writes === 6);
     api.scans.apply = apply;
     const queued = async () => (await statuses()).filter((status) => status === 'rechecking').length;
     await until('three scans are queued', async () => (await queued()) === 3);
