@@ -4,12 +4,15 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds, boxes that are wider than the window, and how far the page has shifted since it was loaded. */
-export async function faultsOf(page: Page): Promise<string[]> {
+/**
+ * What axe finds in the page, or only in what `within` selects; boxes that are wider than the window, and how far the page has shifted since it was
+ * loaded.
+ */
+export async function faultsOf(page: Page, within?: string): Promise<string[]> {
   await page.evaluate(AXE);
-  return page.evaluate(async () => {
+  return page.evaluate(async (within) => {
     // @ts-expect-error axe is a global of the page
-    const { violations } = await axe.run();
+    const { violations } = await axe.run(within ?? document);
     const found = violations.map(
       ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`,
     );
@@ -37,5 +40,5 @@ export async function faultsOf(page: Page): Promise<string[]> {
       ...outside.slice(0, 3).map((element) => `outside: ${element.outerHTML.slice(0, 120)}`),
       ...(shifts > 0.01 ? [`shifted by ${shifts}`] : []),
     ];
-  });
+  }, within);
 }

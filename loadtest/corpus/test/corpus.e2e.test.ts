@@ -19,7 +19,7 @@ describe('the corpus of behaviours', () => {
       ...cases.filter(hasTags).slice(0, 1),
       ...cases.filter((one) => !hasTags(one)).slice(0, 1),
     ]);
-    const outcomes = await runCases(chosen, { times: 1, atOnce: 4 });
+    const outcomes = await runCases(chosen, { times: 1, atOnce: 2 });
     assert.deepEqual(outcomes.map(describeFault).filter(Boolean), []);
   });
 
@@ -64,7 +64,7 @@ describe('the corpus of evasions', () => {
   it('the tags of disguised pages are found, and none on harmless pages in the same disguises', async () => {
     const chosen = corpus.cases.filter(({ subject, name }) => SAMPLE.includes(`${subject}/${name}`));
     assert.equal(chosen.length, SAMPLE.length);
-    const outcomes = await runCases(chosen, { times: 1, atOnce: 4 });
+    const outcomes = await runCases(chosen, { times: 1, atOnce: 2 });
     assert.deepEqual(outcomes.map(describeFault).filter(Boolean), []);
   });
 });

@@ -24,7 +24,7 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
       await mkdir(dirname(path), { recursive: true });
       await rename(temporary, path);
     } catch (error) {
-      if (!isMissing(error) || attempt === MOVES_MAX) throw error;
+      if (!isMissingOnTheWay(error) || attempt === MOVES_MAX) throw error;
       return moveTo(path, temporary, attempt + 1);
     }
     await syncFolders(dirname(path));
@@ -89,6 +89,10 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
+/** `mkdir` says ENOTDIR of a folder that it found and that was removed before it looked what it is. */
+const isMissingOnTheWay = (error: unknown): boolean =>
+  isMissing(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR';
+
 function pathOf(root: string, key: string): string {
   requireSafeKey(key);
   return join(root, ...key.split('/'));
@@ -111,7 +115,7 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
 /** Syncs a folder and its parents, up to and including `root`, to the disk. */
 export type SyncFolders = (folder: string) => Promise<void>;
 
-/** Callers during a sync of a folder share its next one. Rejects with ENOENT if the folder was removed. */
+/** Callers during a sync of a folder share its next one. */
 function syncFoldersBelow(root: string): SyncFolders {
   const syncs = new Map<string, { run: () => Promise<void>; callers: number }>();
 
@@ -133,12 +137,13 @@ function foldersUpTo(root: string, folder: string): string[] {
   return folder === root ? [root] : [folder, ...foldersUpTo(root, dirname(folder))];
 }
 
+/** A folder that is missing was removed with all that had been stored in it. */
 async function syncFolder(folder: string): Promise<void> {
-  const file = await open(folder, 'r');
   try {
+    await using file = await open(folder, 'r');
     await file.sync();
-  } finally {
-    await file.close();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
   }
 }
 
