@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import * as oauth from 'oauth4webapi';
 import { PUBLIC_URL } from './open-plane.ts';
 import type { Json, RunningApi } from './running-api.ts';
@@ -154,3 +155,9 @@ export async function signInWith(browser: ReturnType<typeof openBrowser>, url: s
     : signedIn;
   return returned.url;
 }
+
+/** For `assert.rejects`: an authorization server's error of this code (RFC 6749, section 5.2), or one that was caused by it. */
+export const refusedAs = (code: string) => (error: { error?: string; cause?: { error?: string } }) => {
+  assert.equal(error.error ?? error.cause?.error, code);
+  return true;
+};

@@ -14,6 +14,7 @@ import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
 import type { AnalysisSettings } from '../../src/analysis/analysis.ts';
 import { nodeApp } from '../../src/compose/create-app.ts';
 import type { Domains } from '../../src/compose/domains.ts';
+import { reap } from '../../src/crawling/leases/reaper.ts';
 import { shardKeys } from '../../src/crawling/queue/queue-shards.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
@@ -77,6 +78,14 @@ export async function runningFarm({ model = null, ...options }: FarmOptions = {}
       return leases[0];
     },
 
+    /** The lease of a scan that is submitted for it. */
+    async leased(changes: Partial<ScanRecord> = {}): Promise<LeaseOfFirst> {
+      const scan = await this.submit(changes);
+      const lease = await this.acquireOne();
+      if (lease.scan_id !== scan._id) throw new Error('another scan is leased');
+      return lease;
+    },
+
     async read(id: string): Promise<ScanRecord> {
       const scan = await store.collection<ScanRecord>('scans').findOne({ _id: id });
       if (!scan) throw new Error('the scan is gone');
@@ -91,6 +100,12 @@ export async function runningFarm({ model = null, ...options }: FarmOptions = {}
 
     /** Makes the deadline of a job's lease lie in the past. */
     expireLease: (jobId: string) => redis.client.zadd(shardKeys(0).leased, 'XX', 1, jobId),
+    /** Reaps expired leases at once, as the loops of a farm would. */
+    reapNow: () => reap(farm.dependencies, new Date()),
+    /** Removes all files that are due for removal at `now`. */
+    async sweepAll(now: Date): Promise<void> {
+      while ((await farm.dependencies.artifacts.sweep(now)) > 0);
+    },
     /** Makes a delayed job due. */
     makeDue: (jobId: string) => redis.client.zadd(shardKeys(0).delayed, 'XX', 1, jobId),
 

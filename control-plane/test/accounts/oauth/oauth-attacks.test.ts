@@ -6,6 +6,7 @@ import {
   CALLBACK,
   oauthClient,
   openBrowser,
+  refusedAs,
   type Shown,
   signInWith,
   standardClient,
@@ -24,10 +25,6 @@ describe('OAuth 2.0 under attack', () => {
   });
   after(() => api.stop());
 
-  const refusal = (code: string) => (error: { error?: string }) => {
-    assert.equal(error.error, code);
-    return true;
-  };
   const clientOf = (more: object = {}) => oauthClient(api, { permissions: SCOPES, redirect_uris: [CALLBACK], ...more });
   const errorAt = ({ url }: Shown) => new URL(url).searchParams.get('error');
   const statusOf = async (key: string) => (await api.get('/api/v1/scans', { key })).status;
@@ -271,7 +268,7 @@ describe('OAuth 2.0 under attack', () => {
       });
       assert.equal(((await byOther.json()) as { error: string }).error, 'invalid_grant');
       const tokens = await exchange(returned);
-      await assert.rejects(other.refresh(tokens.refresh_token!), refusal('invalid_grant'));
+      await assert.rejects(other.refresh(tokens.refresh_token!), refusedAs('invalid_grant'));
     });
 
     test('§5.32 of another organization gets nothing by a session of ours', async () => {
@@ -334,7 +331,7 @@ describe('OAuth 2.0 under attack', () => {
       const { client, tokens } = await tokensFor(key.full_key);
       await keys().updateOne({ _id: key.id } as object, { $set: { expires_at: new Date() } });
       assert.equal(await statusOf(tokens.access_token), 401);
-      await assert.rejects(client.refresh(tokens.refresh_token!), refusal('invalid_grant'));
+      await assert.rejects(client.refresh(tokens.refresh_token!), refusedAs('invalid_grant'));
     });
   });
 

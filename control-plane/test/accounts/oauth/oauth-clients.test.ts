@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { NO_QUOTAS } from '../../../src/accounts/organizations/organization.ts';
-import { CALLBACK, oauthClient, openBrowser, signInWith } from '../../support/oauth-client.ts';
+import { CALLBACK, oauthClient, openBrowser, refusedAs, signInWith } from '../../support/oauth-client.ts';
 import { itemsOf, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 const CLIENTS = '/api/v1/account/oauth-clients';
@@ -14,10 +14,6 @@ describe('OAuth 2.0', () => {
   after(() => api.stop());
 
   const statusOf = async (token: string, path = '/api/v1/scans') => (await api.get(path, { key: token })).status;
-  const refusal = (code: string) => (error: { error?: string; cause?: { error?: string } }) => {
-    assert.equal(error.error ?? error.cause?.error, code);
-    return true;
-  };
 
   describe('clients', () => {
     test('§5.30 a client is created with its secret, listed without it, and stored only as a hash', async () => {
@@ -79,7 +75,7 @@ describe('OAuth 2.0', () => {
       const all = await client.clientCredentials();
       assert.deepEqual(all.scope?.split(' ').toSorted(), ['scans.read', 'scans.write']);
       assert.equal((await api.post('/api/v1/scans', PAGE, { key: all.access_token })).status, 201);
-      await assert.rejects(client.clientCredentials('account.manage'), refusal('invalid_scope'));
+      await assert.rejects(client.clientCredentials('account.manage'), refusedAs('invalid_scope'));
     });
 
     test('§5.31 neither a token nor a secret is stored', async () => {
@@ -122,7 +118,7 @@ describe('OAuth 2.0', () => {
       assert.equal((await api.get('/api/v1/scans', { key: access_token })).headers.get('ratelimit-limit'), '3');
       await statusOf(access_token);
       assert.equal(await statusOf(access_token), 429);
-      await assert.rejects(client.clientCredentials(), refusal('temporarily_unavailable'));
+      await assert.rejects(client.clientCredentials(), refusedAs('temporarily_unavailable'));
       await organizations.updateOne({ _id: ORGANIZATIONS.theirs } as object, { $set: { quotas: NO_QUOTAS } });
     });
 
@@ -133,7 +129,7 @@ describe('OAuth 2.0', () => {
       const asked = await Promise.allSettled(Array.from({ length: 40 }, () => client.clientCredentials()));
       const issued = asked.filter(({ status }) => status === 'fulfilled').length;
       assert.ok(issued <= 5, `${issued} issued`);
-      await assert.rejects(client.clientCredentials(), refusal('temporarily_unavailable'));
+      await assert.rejects(client.clientCredentials(), refusedAs('temporarily_unavailable'));
       await api.store.collection('day_shares').deleteMany({});
     });
 

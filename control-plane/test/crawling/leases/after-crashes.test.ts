@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { until } from '../../../../shared/test/support/until.ts';
-import { reap, startReaper } from '../../../src/crawling/leases/reaper.ts';
+import { startReaper } from '../../../src/crawling/leases/reaper.ts';
 import { refill, startRefill } from '../../../src/crawling/leases/refill.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
-import type { LeaseOfFirst } from '../../support/simulated-node.ts';
 
 const CHAIN = ['https://shop.example/'];
 let farm: RunningFarm;
@@ -17,20 +16,11 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-/** Reaps expired leases at once, as the loops of a farm would. */
-const reapNow = () => reap(farm.farm.dependencies, new Date());
 const refillNow = () => refill(farm.farm.dependencies);
-
-async function leased(changes: Parameters<RunningFarm['submit']>[0] = {}): Promise<LeaseOfFirst> {
-  const scan = await farm.submit(changes);
-  const lease = await farm.acquireOne();
-  assert.equal(lease.scan_id, scan._id);
-  return lease;
-}
 
 describe('after a crash', () => {
   it('of Redis with all its data, captures continue and waiting jobs are queued again', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const waiting = await farm.submit();
     await farm.redis.kill();
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed', 'MongoDB names the lease');
@@ -42,18 +32,18 @@ describe('after a crash', () => {
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
     await refillNow();
     assert.equal((await farm.acquireOne()).scan_id, waiting._id);
-    assert.equal(await reapNow(), 0, 'both leases live');
+    assert.equal(await farm.reapNow(), 0, 'both leases live');
     await farm.node.complete(lease, captureOf(CHAIN));
     assert.equal((await farm.read(lease.scan_id)).status, 'crawled');
   });
 
   it('of Redis and a node, the scan is queued again: its lease is adopted and expires', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     await farm.redis.client.flushall();
     await refillNow();
     await assert.rejects(farm.acquireOne(), /no work/);
     await farm.expireLease(lease.scan_id);
-    await reapNow();
+    await farm.reapNow();
     assert.equal((await farm.acquireOne()).scan_id, lease.scan_id);
   });
 
@@ -61,7 +51,7 @@ describe('after a crash', () => {
     const scan = await farm.submit();
     await farm.farm.queue.take('node', 1, 1);
     await farm.expireLease(scan._id);
-    await reapNow();
+    await farm.reapNow();
     assert.equal((await farm.acquireOne()).scan_id, scan._id);
   });
 
@@ -83,7 +73,7 @@ describe('after a crash', () => {
     const keys = shardKeys(0);
     const lossOf = [[keys.roundRobin], ['*:waiting:*', keys.delayed, keys.leased], ['*:job:*']];
     const find = async (pattern: string) => (pattern.includes('*') ? farm.redis.client.keys(pattern) : [pattern]);
-    const lease = await leased();
+    const lease = await farm.leased();
     const later = await farm.submit({ due_at: new Date(Date.now() + 60_000) });
     for (const patterns of lossOf) {
       const scan = await farm.submit();
@@ -129,7 +119,7 @@ describe('after a crash', () => {
   });
 
   it('of all control planes for longer than a lease lasts, nodes have the time to renew before any lease is reaped', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     await farm.expireLease(lease.scan_id);
     const reaper = startReaper(farm.farm.dependencies);
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed');

@@ -8,7 +8,6 @@ import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { leaseIdOf, leaseToken, newIdentity, parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
 import { backoffMs } from '../../../src/crawling/leases/end-attempt.ts';
 import { lifetimeMs } from '../../../src/crawling/leases/lease-lifetime.ts';
-import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
@@ -29,18 +28,9 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-/** Reaps expired leases at once, as the loops of a farm would. */
-const reapNow = () => reap(farm.farm.dependencies, new Date());
-async function leased(changes: Parameters<RunningFarm['submit']>[0] = {}): Promise<LeaseOfFirst> {
-  const scan = await farm.submit(changes);
-  const lease = await farm.acquireOne();
-  assert.equal(lease.scan_id, scan._id);
-  return lease;
-}
-
 describe('an attempt that fails', () => {
   it('§3.2 is retried under the same scan id while retries remain, each time through another exit', async () => {
-    const lease = await leased({ retry_max_attempts: 1 });
+    const lease = await farm.leased({ retry_max_attempts: 1 });
     await farm.node.fail(lease, { code: 'navigation: TIMEOUT', cause: 'slow', capture: null });
     const waiting = await farm.read(lease.scan_id);
     assert.deepEqual([waiting.status, waiting.retry_attempt, waiting.error], ['pending', 1, '']);
@@ -65,14 +55,14 @@ describe('an attempt that fails', () => {
   });
 
   it('§3.3 is not retried after a permanent failure', async () => {
-    const lease = await leased({ retry_max_attempts: 5 });
+    const lease = await farm.leased({ retry_max_attempts: 5 });
     await farm.node.fail(lease, { code: 'proxy: NODE_NOT_FOUND', cause: 'no such place', capture: null });
     assert.equal((await farm.read(lease.scan_id)).error, 'proxy: NODE_NOT_FOUND');
   });
 
   it('keeps its evidence if it is the last attempt, but not if it is retried', async () => {
     const picture = await webp();
-    const lease = await leased({ retry_max_attempts: 1 });
+    const lease = await farm.leased({ retry_max_attempts: 1 });
     const capture = captureOf(['https://loop.example/'], { artifacts: [named('landing-0.webp', picture)] });
     capture.landings[0]!.screenshot = 'landing-0.webp';
     const failure = { code: 'browser: CRASHED' as const, cause: 'it fell', capture };
@@ -94,7 +84,7 @@ describe('an attempt that fails', () => {
   });
 
   it('ends even if its evidence contradicts itself', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const capture = captureOf(CHAIN, { artifacts: [named('landing-0.webp', Buffer.from('never uploaded'))] });
     await farm.node.fail(lease, { code: 'navigation: DOWNLOAD', cause: '', capture });
     const scan = await farm.read(lease.scan_id);
@@ -113,7 +103,7 @@ describe('an attempt that fails', () => {
 describe('a lost node', () => {
   const lose = async (scanId: string) => {
     await farm.expireLease(scanId);
-    await reapNow();
+    await farm.reapNow();
     return farm.read(scanId);
   };
   const refundsOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'refund');
@@ -176,11 +166,11 @@ describe('a lost node', () => {
   });
 
   it('gets 409 when it continues late, and nothing that it sends is stored', async () => {
-    const late = await leased();
+    const late = await farm.leased();
     const picture = await webp();
     await farm.node.upload(late, 'landing-0.webp', 'image/webp', picture);
     await farm.expireLease(late.scan_id);
-    await reapNow();
+    await farm.reapNow();
     const now = await farm.acquireOne();
     const capture = captureOf(['https://late.example/'], { artifacts: [named('landing-0.webp', picture)] });
     await assert.rejects(farm.node.complete(late, capture), isLost);
@@ -217,7 +207,7 @@ describe('a node that renews a lease for ever', () => {
   it('§3.2 loses it at the end of the time for its attempt, and the scan is queued again as for a lost node', async () => {
     const before = await farm.value('adsweep_leases_total', { outcome: 'lost' });
     const { seconds, ticket_seconds } = JOB_LIMITS.page;
-    const inTime = await age(await leased(), seconds);
+    const inTime = await age(await farm.leased(), seconds);
     assert.equal((await farm.node.renew(inTime)).outcome, 'renewed');
     const late = await age(inTime, ticket_seconds - seconds + 1);
     assert.deepEqual(await farm.node.renew(late), { outcome: 'lost', expires_in_ms: 0 });
@@ -258,7 +248,7 @@ describe('a node that renews a lease for ever', () => {
 
 describe('a lease', () => {
   it('accepts one capture, and answers 204 again if it is repeated because the response was lost', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const capture = captureOf(CHAIN);
     await Promise.all([farm.node.complete(lease, capture), farm.node.complete(lease, capture)]);
     await farm.node.complete(lease, capture);
@@ -273,7 +263,7 @@ describe('a lease', () => {
   });
 
   it('can be released before its job starts, so that another node can acquire it at once', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     await farm.node.release(lease);
     const again = await farm.acquireOne();
     assert.equal(again.scan_id, lease.scan_id);
@@ -305,7 +295,7 @@ describe('a lease', () => {
     await assert.rejects(farm.acquireOne(), /no work/);
     assert.equal(await farm.redis.client.exists(shardKeys(0).job(scan._id)), 0, 'its job is forgotten');
 
-    const lease = await leased({ retry_max_attempts: 1 });
+    const lease = await farm.leased({ retry_max_attempts: 1 });
     await farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null });
     await cancelScan(parts, await farm.read(lease.scan_id), new Date());
     await farm.makeDue(lease.scan_id);
@@ -341,7 +331,7 @@ describe('a lease', () => {
   ];
   for (const [code, what, capture, refunds] of FAILED)
     it(`§3.5 cancelled after ${code} ${what}, refunds ${refunds} charges`, async () => {
-      const lease = await leased({ retry_max_attempts: 2 });
+      const lease = await farm.leased({ retry_max_attempts: 2 });
       await farm.node.fail(lease, { code, cause: '', capture });
       await farm.makeDue(lease.scan_id);
       const again = await farm.acquireOne();
@@ -359,7 +349,7 @@ describe('a lease', () => {
       'was lost with its node',
       async (lease) => {
         await farm.expireLease(lease.scan_id);
-        await reapNow();
+        await farm.reapNow();
       },
     ],
   ];
@@ -369,7 +359,7 @@ describe('a lease', () => {
         [0, 1],
         [2, 0],
       ] as const) {
-        const lease = await leased();
+        const lease = await farm.leased();
         for (let report = 0; report < reports; report += 1) await farm.node.reportLoaded(lease);
         await end(lease);
         const parts = { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
@@ -381,7 +371,7 @@ describe('a lease', () => {
     });
 
   it('is not ended by cancelling its scan', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const scan = await farm.read(lease.scan_id);
     const parts = { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
     assert.equal(await cancelScan(parts, scan, new Date()), false);

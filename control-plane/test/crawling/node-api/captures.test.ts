@@ -28,16 +28,8 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-async function leased(): Promise<LeaseOfFirst> {
-  await farm.submit();
-  return farm.acquireOne();
-}
 const complete = (lease: LeaseOfFirst, capture: unknown) => farm.node.complete(lease, capture as Capture);
 const send = (path: string, init: RequestInit) => fetch(`${farm.baseUrl}/node/v1${path}`, init);
-
-async function sweepAll(now: Date): Promise<void> {
-  while ((await farm.farm.dependencies.artifacts.sweep(now)) > 0);
-}
 
 describe('a capture with its files in one request', () => {
   const rest = (lease: LeaseOfFirst) => `/leases/${lease.lease_id}/scans/${lease.scan_id}/complete-with-files`;
@@ -51,7 +43,7 @@ describe('a capture with its files in one request', () => {
     ).status;
 
   it('is stored like one whose files were uploaded before, also if it is sent again, and at the same time', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const [picture, documents] = [await webp(), gzJson([])];
     const files = [
       { name: 'landing-0.webp', bytes: picture },
@@ -72,13 +64,13 @@ describe('a capture with its files in one request', () => {
         ['documents.json.gz', 0],
       ],
     );
-    await sweepAll(new Date(Date.now() + 2 * 60 * 60 * 1000));
+    await farm.sweepAll(new Date(Date.now() + 2 * 60 * 60 * 1000));
     const stored = await store.open(attemptOf(record!._id), 'landing-0.webp');
     assert.deepEqual(stored && (await buffer(stored.stream)), picture);
   });
 
   it('may name files that were uploaded before as well', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const [picture, documents] = [await webp(), gzJson([])];
     await farm.node.upload(lease, 'documents.json.gz', 'application/gzip', documents);
     const artifacts = [named('landing-0.webp', picture), named('documents.json.gz', documents)];
@@ -89,7 +81,7 @@ describe('a capture with its files in one request', () => {
   });
 
   it('is refused, and nothing of it kept, if its files are not what it says', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const picture = await webp();
     const capture = captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', picture)] });
     const file = (name: string, bytes: Buffer) => ({ name, bytes });
@@ -130,7 +122,7 @@ describe('a capture with its files in one request', () => {
   });
 
   it('is answered 409 under a lost lease, and nothing of it is kept', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const picture = await webp();
     await farm.node.release(lease);
     const capture = captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', picture)] });
@@ -142,10 +134,10 @@ describe('a capture with its files in one request', () => {
 
 describe('a capture', () => {
   it('must name only files that were uploaded under its lease, with their hashes', async () => {
-    const other = await leased();
+    const other = await farm.leased();
     const picture = await webp();
     await farm.node.upload(other, 'landing-0.webp', 'image/webp', picture);
-    const lease = await leased();
+    const lease = await farm.leased();
     const artifacts = [named('landing-0.webp', picture)];
     const capture = captureOf(['https://shop.example/'], { artifacts });
     await assert.rejects(complete(lease, capture), refusedWith(422));
@@ -157,7 +149,7 @@ describe('a capture', () => {
   });
 
   it('is refused if it contradicts itself', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const good = captureOf(['https://shop.example/']);
     const [landing] = good.landings;
     const facts = { via: 'play' as const, muted: false, volume: 1, started: true, has_audio: true };
@@ -187,14 +179,14 @@ describe('a capture', () => {
   });
 
   it('cannot report a longer crawl than its lease was held, so that the times of the scan add up', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     await complete(lease, captureOf(['https://shop.example/'], { elapsed_ms: 3_600_000 }));
     const { capture, created_at } = await farm.read(lease.scan_id);
     assert.ok(capture && capture.crawl_ms <= Date.now() - created_at.getTime());
   });
 
   it('does not pass unknown fields of a hop on to clients', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const capture = captureOf(['https://shop.example/']);
     Object.assign(capture.landings[0]!.redirect_chain[0]!, { extra: '<script>' });
     await complete(lease, capture);
@@ -204,7 +196,7 @@ describe('a capture', () => {
   });
 
   it('is stored up to the agreed size, and refused beyond it', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const withUrls = (length: number) =>
       captureOf(['https://shop.example/'], {
         requests: Array.from({ length: 190 }, (_, id) =>
@@ -221,7 +213,7 @@ describe('a capture', () => {
   });
 
   it('may contain text that is not well-formed Unicode, as hostile pages have it', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const capture = captureOf(['https://shop.example/']);
     capture.landings[0]!.page_title = 'half a pair: \ud83d, a zero: \0';
     await complete(lease, capture);
@@ -231,7 +223,7 @@ describe('a capture', () => {
 
 describe('the node API', () => {
   it('accepts a node only with its own credential, and access to a lease only with its own token', async () => {
-    const [one, two] = [await leased(), await leased()];
+    const [one, two] = [await farm.leased(), await farm.leased()];
     const renew = (lease: LeaseOfFirst, token: string) =>
       send(`/leases/${lease.lease_id}/renew`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
     assert.equal((await renew(one, one.token)).status, 200);

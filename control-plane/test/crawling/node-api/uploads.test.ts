@@ -32,16 +32,8 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-async function leased(): Promise<LeaseOfFirst> {
-  await farm.submit();
-  return farm.acquireOne();
-}
 const complete = (lease: LeaseOfFirst, capture: unknown) => farm.node.complete(lease, capture as Capture);
 const send = (path: string, init: RequestInit) => fetch(`${farm.baseUrl}/node/v1${path}`, init);
-
-async function sweepAll(now: Date): Promise<void> {
-  while ((await farm.farm.dependencies.artifacts.sweep(now)) > 0);
-}
 
 type SlowUpload = { status: Promise<number>; finish(): void; breakOff(): void };
 
@@ -63,7 +55,7 @@ async function slowUpload(lease: LeaseOfFirst, name: string, bytes: Uint8Array):
 
 describe('an upload of a node', () => {
   it('is answered with its hash and size, and can be repeated', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const [first, second] = [await webp(10, 10), await webp(20, 20)];
     await farm.node.upload(lease, 'landing-0.webp', 'image/webp', first);
     const { sha256, bytes } = named('landing-0.webp', second);
@@ -75,7 +67,7 @@ describe('an upload of a node', () => {
   });
 
   it('must be a WebP picture if its name says so', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const png = await sharp(await webp())
       .png()
       .toBuffer();
@@ -94,7 +86,7 @@ describe('an upload of a node', () => {
   });
 
   it('must be a JPEG picture if its name says so', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const jpeg = await sharp(await webp(12, 34))
       .withExif({ IFD0: { ImageDescription: 'x'.repeat(40_000) } })
       .jpeg()
@@ -109,7 +101,7 @@ describe('an upload of a node', () => {
   });
 
   it('must be gzip where its name says so, and no bomb', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const upload = (bytes: Buffer) => farm.node.upload(lease, 'documents.json.gz', 'application/gzip', bytes);
     await assert.rejects(upload(Buffer.from('[]')), refusedWith(422));
     await assert.rejects(upload(gzJson([]).subarray(0, 8)), refusedWith(422));
@@ -120,7 +112,7 @@ describe('an upload of a node', () => {
   });
 
   it('must be a list of what its name says, flat and short enough to be read, and is refused without being parsed whole', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const document = { landing: 0, frame: '', url: 'https://shop.example/', title: 'A page', text: '', html: '' };
     const body = { url: document.url, resource_type: 'script', content_type: '', bytes: 4, text: null };
     const nested = gzipSync(Buffer.concat([Buffer.from('[[]'), Buffer.alloc(60_000_000, ',[]'), Buffer.from(']')]));
@@ -157,7 +149,7 @@ describe('an upload of a node', () => {
   });
 
   it('has at most 32 MiB, with or without a Content-Length', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const large = randomBytes(ARTIFACT_BYTES_MAX + 1);
     await assert.rejects(farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', large));
     const stream = new ReadableStream({
@@ -177,7 +169,7 @@ describe('an upload of a node', () => {
   });
 
   it('must have one of the known names', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     for (const name of [
       'index.html',
       '..%2f..%2fx.webp',
@@ -190,7 +182,7 @@ describe('an upload of a node', () => {
   });
 
   it(`is at most ${JOB_LIMITS.page.artifacts} files`, async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const picture = await webp(2, 2);
     for (let ord = 0; ord < JOB_LIMITS.page.artifacts; ord += 1)
       await farm.node.upload(lease, `landing-${ord}.webp`, 'image/webp', picture);
@@ -199,7 +191,7 @@ describe('an upload of a node', () => {
   });
 
   it(`is at most ${JOB_LIMITS.page.artifacts} files, also of uploads at the same time`, async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const picture = await webp(2, 2);
     const uploads = Array.from({ length: 150 }, (_, ord) =>
       farm.node.upload(lease, `landing-${ord}.webp`, 'image/webp', picture),
@@ -214,7 +206,7 @@ describe('an upload of a node', () => {
   });
 
   it('is removed if no capture names it: when its attempt ends, otherwise after an hour', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const [kept, unnamed] = [await webp(3, 3), await webp(4, 4)];
     await farm.node.upload(lease, 'landing-0.webp', 'image/webp', kept);
     await farm.node.upload(lease, 'landing-1.webp', 'image/webp', unnamed);
@@ -223,11 +215,11 @@ describe('an upload of a node', () => {
       (await farm.store.collection('artifacts').find({ scan_id: scanId }).toArray()).map((one) => one.name);
     assert.deepEqual((await names(lease.scan_id)).sort(), ['landing-0.webp']);
 
-    const forgotten = await leased();
+    const forgotten = await farm.leased();
     await farm.node.upload(forgotten, 'landing-0.webp', 'image/webp', kept);
-    await sweepAll(new Date(Date.now() + 59 * 60_000));
+    await farm.sweepAll(new Date(Date.now() + 59 * 60_000));
     assert.deepEqual(await names(forgotten.scan_id), ['landing-0.webp']);
-    await sweepAll(new Date(Date.now() + 61 * 60_000));
+    await farm.sweepAll(new Date(Date.now() + 61 * 60_000));
     assert.deepEqual(await names(forgotten.scan_id), []);
     assert.ok((await names(lease.scan_id)).includes('landing-0.webp'), 'what was accepted stays');
   });
@@ -237,7 +229,7 @@ describe('an upload of a node', () => {
     ['breaks off', (late: SlowUpload) => late.breakOff()],
   ] as const)
     it(`is not replaced after it was accepted when an earlier upload of the same name ${ending} too late`, async () => {
-      const lease = await leased();
+      const lease = await farm.leased();
       const [accepted, other] = [await webp(3, 3), await webp(4, 4)];
       const late = await slowUpload(lease, 'landing-0.webp', other);
       await farm.node.upload(lease, 'landing-0.webp', 'image/webp', accepted);
@@ -246,7 +238,7 @@ describe('an upload of a node', () => {
       assert.notEqual(await late.status, 200);
       await until('the late bytes to be gone', async () => (await farm.objectsOf(lease)).length === 1);
       const { artifacts } = farm.farm.dependencies;
-      await sweepAll(new Date(Date.now() + 61 * 60_000));
+      await farm.sweepAll(new Date(Date.now() + 61 * 60_000));
       const { capture } = await farm.read(lease.scan_id);
       assert.ok(capture);
       const stored = await artifacts.open(attemptOf(capture.id), 'landing-0.webp');
@@ -254,7 +246,7 @@ describe('an upload of a node', () => {
     });
 
   it('can be sent twice at the same time', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const picture = await webp(5, 5);
     const upload = () => farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
     await Promise.all([upload(), upload(), upload(), upload()]);
@@ -263,7 +255,7 @@ describe('an upload of a node', () => {
   });
 
   it('§8.2 §8.3 is kept for a day with all request URLs and the contents of sub-resources, and the scan keeps 200 requests', async () => {
-    const lease = await leased();
+    const lease = await farm.leased();
     const bodies = gzJson([]);
     await farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', bodies);
     const requests = Array.from({ length: 1_000 }, (_, id) =>
@@ -281,7 +273,7 @@ describe('an upload of a node', () => {
     const ref = attemptOf(record._id);
     const { requests: stored } = await bodyStore(artifacts).packed(ref, ['requests']);
     assert.equal(JSON.parse(gunzipSync(stored!).toString()).length, 1_000);
-    await sweepAll(new Date(Date.now() + BODY_LIFETIME_MS + 60_000));
+    await farm.sweepAll(new Date(Date.now() + BODY_LIFETIME_MS + 60_000));
     assert.deepEqual(await bodyStore(artifacts).packed(ref, ['requests']), { requests: null });
     assert.equal(await artifacts.open(ref, 'bodies.json.gz'), null);
   });
