@@ -30,6 +30,7 @@ export function renderDocument(text: string): Rendered {
   const headings: Heading[] = [];
   const sections: Section[] = [];
   const used = new Set<string>();
+  labelCells(tokens);
   for (const [at, token] of tokens.entries()) {
     if (token.type === 'heading_open') {
       const inline = tokens[at + 1]!;
@@ -50,6 +51,18 @@ export function renderDocument(text: string): Rendered {
   if (title?.level !== 1) throw new Error('a document begins with its title');
   const body = markup(renderer.renderer.render(tokens, renderer.options, {}));
   return { title: title.text, body, headings: headings.slice(1), sections };
+}
+
+/** Notes at each cell which column it is in, which a narrow window shows beside it. */
+function labelCells(tokens: Token[]): void {
+  let labels: string[] = [];
+  let column = 0;
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'thead_open') labels = [];
+    if (token.type === 'tr_open') column = 0;
+    if (token.type === 'th_open') labels.push(plainText(tokens[at + 1]?.children ?? []));
+    if (token.type === 'td_open') token.attrSet('data-label', labels[column++] ?? '');
+  }
 }
 
 const plainText = (tokens: Token[]): string =>

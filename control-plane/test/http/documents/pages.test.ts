@@ -127,3 +127,17 @@ test('markup in a document is text, and a link leads only where a browser may go
   assert.ok(text.includes('<a href="/docs/errors#x">b</a>'));
   assert.throws(() => renderDocument('No title'), /begins with its title/);
 });
+
+test('a cell names its column, for windows in which the cells of a row stand below each other', () => {
+  const { body } = renderDocument(
+    '# T\n\n| `name` | "default" |\n|---|---|\n| a | 1 |\n| b | 2 |\n\n| other |\n|---|\n| c |',
+  );
+  const labels = [...body.toString().matchAll(/<td data-label="(.*?)">(.*?)<\/td>/g)].map(([, ...found]) => found);
+  assert.deepEqual(labels, [
+    ['name', 'a'],
+    ['&quot;default&quot;', '1'],
+    ['name', 'b'],
+    ['&quot;default&quot;', '2'],
+    ['other', 'c'],
+  ]);
+});
