@@ -4,11 +4,22 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Saves the window of a page where people who look at all pages ask for it: in the folder that `ADSWEEP_TEST_PICTURES` names. */
+async function savePicture(page: Page): Promise<void> {
+  const folder = process.env.ADSWEEP_TEST_PICTURES;
+  if (!folder) return;
+  const { pathname, search } = new URL(page.url());
+  const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
+  const name = `${pathname}${search}`.replaceAll(/\W+/g, '-').slice(1, 100);
+  await page.screenshot({ path: `${folder}/${name}-${page.viewportSize()?.width}-${isDark ? 'dark' : 'light'}.png` });
+}
+
 /**
  * What axe finds in the page, or only in what `within` selects; boxes that are wider than the window, and how far the page has shifted since it was
  * loaded.
  */
 export async function faultsOf(page: Page, within?: string): Promise<string[]> {
+  await savePicture(page);
   await page.evaluate(AXE);
   return page.evaluate(async (within) => {
     // @ts-expect-error axe is a global of the page

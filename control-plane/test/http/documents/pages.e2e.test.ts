@@ -44,9 +44,6 @@ describe('the documents in a browser', () => {
       for (const path of PAGES) {
         await page.goto(`http://127.0.0.1:${api.port}${path}`);
         assert.deepEqual(await faultsOf(page), [], path);
-        const pictures = process.env.ADSWEEP_TEST_PICTURES;
-        if (pictures)
-          await page.screenshot({ path: `${pictures}/${path.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png` });
       }
       assert.deepEqual(problems, []);
       await context.close();
