@@ -62,6 +62,22 @@ describe('the console in a browser', () => {
       await context.close();
     });
 
+  test('asks for what the chosen channel of a destination needs', async () => {
+    const context = await signedIn({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/destinations`);
+    for (const [channel, fields] of [
+      ['Slack', ['webhook_url']],
+      ['Telegram', ['bot_token', 'chat_id']],
+      ['Mail', ['address']],
+    ] as const) {
+      await page.getByRole('radio', { name: channel }).check();
+      const shown = page.locator('[data-channel] input:visible');
+      assert.deepEqual(await shown.evaluateAll((all) => all.map((one) => one.getAttribute('name'))), [...fields]);
+    }
+    await context.close();
+  });
+
   test('shows an operator the fleet and the organizations at both widths, and drains a node', async () => {
     const report = { slots: 10, busy: 4, draining: false, adsweep_version: '0.1.0', browser_version: 'Chrome/140.0.1' };
     await nodes(api.platform.redis).report({ nodeId: 'node-1', instance: 'EWuvf7jkJjgt' }, report);

@@ -222,6 +222,8 @@ ${choices(
 
 type Destination = Schemas['Destination'];
 
+const CHANNELS: Record<Destination['channel'], string> = { slack: 'Slack', telegram: 'Telegram', email: 'Mail' };
+
 /** Where messages about alerts go. */
 export const destinationList: PageRoute = {
   method: 'GET',
@@ -237,7 +239,7 @@ async function destinationsPage(visit: Visit, problems: Problems): Promise<Page>
     const path = at`/alert-notifications/destinations/${one.id}`;
     const patch = { method: 'PATCH', path, back } as const;
     return [
-      html`<b><bdi>${one.name}</bdi></b><span class="meta">${one.channel} <bdi>${one.email_address ?? one.slack_channel_name ?? one.telegram_chat_title ?? ''}</bdi></span>`,
+      html`<b><bdi>${one.name}</bdi></b><span class="meta">${CHANNELS[one.channel]} <bdi>${one.email_address ?? one.slack_channel_name ?? one.telegram_chat_title ?? ''}</bdi></span>`,
       html`${health(one)}${one.last_delivery_error !== null && html`<span class="meta"><bdi>${one.last_delivery_error}</bdi></span>`}`,
       one.is_default_target ? 'all campaigns that inherit' : 'where it is named',
       one.last_delivery_at === null ? html`<span class="quiet">never</span>` : agoWords(one.last_delivery_at, now),
@@ -256,11 +258,11 @@ async function destinationsPage(visit: Visit, problems: Problems): Promise<Page>
       ? table('Destinations of alerts', columns, rows)
       : empty('No destinations', 'Alerts can be sent to Slack, Telegram or by mail.');
   const value = (name: string) => form.get(name);
-  const channels = ['slack', 'telegram', 'email'].map((one) =>
-    choice('radio', { name: 'channel', value: one, label: one, checked: (value('channel') ?? 'slack') === one }),
+  const channels = Object.entries(CHANNELS).map(([one, label]) =>
+    choice('radio', { name: 'channel', value: one, label, checked: (value('channel') ?? 'slack') === one }),
   );
   const create = html`<form class="form" method="post" action="${link('/destinations')}">${token()}<section class="card"><h2>New destination</h2>${choices('Channel', channels, problems.of('channel'))}<div class="grid">${textField({ name: 'name', label: 'Name', value: value('name'), required: true, problems })}
-${textField({ name: 'webhook_url', label: 'Slack: webhook URL', path: 'slack', type: 'password', problems })}${textField({ name: 'bot_token', label: 'Telegram: token of the bot', path: 'telegram.bot_token', type: 'password', problems })}${textField({ name: 'chat_id', label: 'Telegram: id of the chat', path: 'telegram.chat_id', value: value('chat_id'), problems })}${textField({ name: 'address', label: 'Mail address', path: 'email', type: 'email', value: value('address'), problems })}</div>
+<div data-channel="slack">${textField({ name: 'webhook_url', label: 'Slack: webhook URL', path: 'slack', type: 'password', problems })}</div><div data-channel="telegram">${textField({ name: 'bot_token', label: 'Telegram: token of the bot', path: 'telegram.bot_token', type: 'password', problems })}</div><div data-channel="telegram">${textField({ name: 'chat_id', label: 'Telegram: id of the chat', path: 'telegram.chat_id', value: value('chat_id'), problems })}</div><div data-channel="email">${textField({ name: 'address', label: 'Mail address', path: 'email', type: 'email', value: value('address'), problems })}</div></div>
 ${choices('Messages', [choice('checkbox', { name: 'is_default_target', value: 'yes', label: 'of all campaigns that inherit', checked: true })])}<div class="buttons">${button('Create the destination')}</div></section></form>`;
   return {
     title: 'Destinations',
