@@ -46,7 +46,7 @@ function timeLimitReached(): Promise<string> {
   });
 }
 
-/** Prints what the file and the processes it waited for used, for the report of the run. Linux alone tells of them. */
+/** Prints the processor time of the file and of the processes that it started and waited for; the report of the run reads it. Linux only. */
 function printProcessorTime(): void {
   if (process.platform !== 'linux') return;
   // The fields after the name, which is in parentheses: cutime and cstime (proc(5)), in hundredths of a second.
