@@ -11,7 +11,7 @@ export const overdue = 'still running after ';
 /** How the line of `limit-test-file.ts` begins that tells which processor time a file took, in seconds. */
 export const processorTime = 'processor time: ';
 /** Files whose processor time is reported. */
-const DEAREST = 12;
+const COSTLIEST_MAX = 12;
 
 /** The words of Node.js's closing lines, in its order. */
 const closingWords = ['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo', 'duration_ms'];
@@ -44,8 +44,8 @@ function isSummaryOfRun(event: TestEvent): boolean {
 }
 
 /**
- * The report of a whole run: one line per file when it ends, also where several share a process; then the files that took most of the processors, what was skipped and
- * why, every failure in full, and Node.js's closing lines. Yields text.
+ * The report of a whole run: one line per file when it ends, also where several share a process; then the files that took most processor time,
+ * what was skipped and why, every failure in full, and Node.js's closing lines. Yields text.
  */
 export async function* reportBriefly(root: string, events: AsyncIterable<TestEvent>): AsyncGenerator<string, void> {
   const atTheEnd: TestEvent[] = [];
@@ -72,13 +72,13 @@ export async function* reportBriefly(root: string, events: AsyncIterable<TestEve
     if (event.type === 'test:fail' && isWholeFile(event.data))
       yield `FAILED  ${event.data.name}\n${printed.get(event.data.name) ?? ''}`;
   }
-  yield* dearest(root, used);
+  yield* costliest(root, used);
   for (const [reason, count] of skipped) yield `left out: ${count} (${reason})\n`;
   for await (const text of Readable.from(atTheEnd).pipe(new spec())) yield String(text);
 }
 
-function* dearest(root: string, used: Map<string, number>): Generator<string> {
-  const byTime = [...used].toSorted(([, one], [, other]) => other - one).slice(0, DEAREST);
+function* costliest(root: string, used: Map<string, number>): Generator<string> {
+  const byTime = [...used].toSorted(([, one], [, other]) => other - one).slice(0, COSTLIEST_MAX);
   for (const [path, seconds] of byTime)
     yield `${`${seconds.toFixed(1)} s of processor time`.padStart(28)}  ${relative(root, path)}\n`;
 }

@@ -265,7 +265,7 @@ describe('a recheck', () => {
     await addRule(farm, before, 'beyond', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
     await addRule(farm, before, 'payload', { rule_type: 'regexp_request_body', config: { pattern: 'payload' } });
     const tomorrow = new Date(Date.now() + BODY_LIFETIME_MS + 60_000);
-    while ((await farm.farm.dependencies.artifacts.sweep(tomorrow)) > 0);
+    await farm.sweepAll(tomorrow);
     await recheck(before);
     await work();
     const after = await farm.read(before._id);

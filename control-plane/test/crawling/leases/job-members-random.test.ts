@@ -3,7 +3,6 @@ import { after, before, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
-import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
@@ -95,7 +94,7 @@ it(`each member of a job ends once and is charged once despite random failures o
   for (let turn = 0; turn < 400 && !(await isOver()); turn += 1) {
     const { leases } = await farm.node.acquire({ node_id: 'node', max: 3, wait_ms: 0 });
     await Promise.all(leases.map((lease) => work(lease, random).catch(isLost)));
-    await reap(farm.farm.dependencies, new Date());
+    await farm.reapNow();
     await refill(farm.farm.dependencies);
     for (const id of await farm.redis.client.zrange(shardKeys(0).delayed, 0, '-1')) await farm.makeDue(id);
     // Leases that Redis has lost expire.

@@ -55,8 +55,9 @@ describe('the documents in a browser', () => {
       const page = await context.newPage();
       await page.goto(`http://127.0.0.1:${api.port}/docs/api`);
       // What is opened moves what is below it.
-      const faults = async (within: string) =>
+      const faults = async (within?: string) =>
         (await faultsOf(page, within)).filter((fault) => !fault.startsWith('shifted'));
+      assert.deepEqual(await faults(), []);
       for (const method of ['get', 'post']) {
         const operation = page.locator(`.opblock-${method}`).first();
         await operation.locator('.opblock-summary-control').click();
