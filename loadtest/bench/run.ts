@@ -11,6 +11,7 @@ const BENCHMARKS = {
   store: 'operations a second of the embedded store',
   ledger: 'a page of the ledger with 10 and with 1,000,000 entries',
   scans: 'a page of the list of scans with 10,000 and with 1,000,000 scans',
+  console: 'the page of the console with 200 scans, of 10,000 and of 1,000,000: served and drawn',
   alerts: 'list, statistics and a bulk change with 10,000 and with 1,000,000 alerts',
   gateway: 'what the gateway costs beside a bare proxy-chain server, and what a pick costs',
   create: 'a POST of a scan beside a bare Koa route with the same validation and insert',
