@@ -3,10 +3,17 @@ import type { Listed } from '../api/schemas.ts';
 import type { Visit } from '../visit.ts';
 import { number } from './texts.ts';
 
-/** A column: `number` aligns its cells to the right; `label` null: it needs no heading for those who see it. */
-export type Column = { label: string; kind?: 'number' | 'unseen' };
+/**
+ * A column: `number` aligns its cells to the right; `unseen`: those who see it need no heading. `width`: what it has room for; without, it gets
+ * what the others leave.
+ */
+export type Column = { label: string; kind?: 'number' | 'unseen'; width?: ColumnWidth };
+type ColumnWidth = 'picture' | 'chip' | 'words' | 'facts' | 'duration' | 'moment';
 
-/** A table; on a phone each row becomes a block in which every cell has its heading. */
+/**
+ * A table; on a phone each row becomes a block in which every cell has its heading. If columns have a width, rows that arrive later move none of
+ * those that are shown.
+ */
 export function table(
   caption: string,
   columns: Column[],
@@ -21,7 +28,9 @@ export function table(
     (cells, row) =>
       html`<tr${attributes(row)}>${cells.map((cell, at) => html`<td data-label="${columns[at]!.kind === 'unseen' ? '' : columns[at]!.label}"${columns[at]!.kind === 'number' && html` class="number-cell"`}>${cell}</td>`)}</tr>`,
   );
-  return html`<div class="table"><table><caption class="unseen">${caption}</caption><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
+  const isFixed = columns.some(({ width }) => width !== undefined);
+  const widths = columns.map(({ width }) => html`<col${width !== undefined && html` class="for-${width}"`}>`);
+  return html`<div class="table"><table${isFixed && html` class="fixed"`}><caption class="unseen">${caption}</caption>${isFixed && html`<colgroup>${widths}</colgroup>`}<thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
 }
 
 /** What stands in place of an empty list. */

@@ -122,13 +122,13 @@ export function scanTable({ link, now }: Visit, scans: readonly Brief[]): Html {
   return table(
     'Scans',
     [
-      { label: 'Picture', kind: 'unseen' },
+      { label: 'Picture', kind: 'unseen', width: 'picture' },
       { label: 'Target' },
-      { label: 'State' },
-      { label: 'Findings' },
-      { label: 'From' },
-      { label: 'Took', kind: 'number' },
-      { label: 'Requested', kind: 'number' },
+      { label: 'State', width: 'chip' },
+      { label: 'Findings', width: 'words' },
+      { label: 'From', width: 'facts' },
+      { label: 'Took', kind: 'number', width: 'duration' },
+      { label: 'Requested', kind: 'number', width: 'moment' },
     ],
     rows,
   );
