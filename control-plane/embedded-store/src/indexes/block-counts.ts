@@ -13,7 +13,7 @@ type Edges = Record<'first' | 'last' | 'head' | 'tail' | 'before' | 'after', Uin
 type Points = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
 /** More entries than this become several blocks, so that counting walks few at each end of a range. */
-const BLOCK_MAX = 256;
+const BLOCK_MAX = 128;
 /** A block of the second level has the entries of so many blocks, so that few numbers are added up. */
 const BLOCKS_MAX = 64;
 /** Changes of one transaction that are kept in memory. */
