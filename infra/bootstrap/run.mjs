@@ -60,6 +60,8 @@ function environment(machine, findings, program) {
   return {
     ...machine.env,
     PATH: [dirname(program), machine.env.PATH].join(delimiter),
+    // Processes that start later, also those of the next run, need not compile again what one has compiled.
+    NODE_COMPILE_CACHE: machine.env.NODE_COMPILE_CACHE ?? `${root}/.tools/cache/compiled`,
     ...(chromium ? { CHROMIUM_PATH: chromium } : {}),
   };
 }

@@ -52,8 +52,6 @@ const patterns = options['test-name-pattern'] ?? [];
 const isWhole = paths.length === 0 && patterns.length === 0 && options['file-timeout'] === undefined;
 const stopping = new AbortController();
 const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
-// Compiled modules are kept between the processes of a run and between runs, each of which would compile them again.
-process.env.NODE_COMPILE_CACHE ??= join(root, '.tools/cache/compiled');
 
 /**
  * The passes of a run, one after another. Each core has a file to run while others wait, for a deadline or for Redis. A file with browsers
