@@ -7,7 +7,7 @@ import { action } from '../components/actions.ts';
 import { button, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, table, tile } from '../components/tables.ts';
-import { agoWords, chip, counted, number, shortId, showTime } from '../components/texts.ts';
+import { agoWords, chip, counted, number, short, shortId, showTime } from '../components/texts.ts';
 import { isDue, type Page, type PageRoute, type Visit } from '../visit.ts';
 import { secretPage } from './webhooks.ts';
 
@@ -379,7 +379,7 @@ export const saveOrganization: PageRoute = {
 export function auditTable(entries: readonly Schemas['AuditEntry'][], now: Date): Html {
   if (entries.length === 0) return html`<p class="quiet">Nothing was changed yet.</p>`;
   const rows = entries.map(({ action: what, actor, subject_id, changes, at: when }) => [
-    html`<code>${what}</code><span class="meta"><bdi>${JSON.stringify(changes).slice(0, 200)}</bdi></span>`,
+    html`<code>${what}</code><span class="meta"><bdi>${short(JSON.stringify(changes), 200)}</bdi></span>`,
     html`${actor.kind.replace('_', ' ')} ${shortId(actor.client_id ?? actor.key_id)}`,
     shortId(subject_id),
     showTime(when, now),
