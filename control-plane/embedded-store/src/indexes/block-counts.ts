@@ -8,14 +8,16 @@ type Change = { key: Uint8Array; by: 1 | -1 };
 /** What a transaction has changed under a prefix; `total`: the number of entries that it has now. */
 type PrefixChanges = { prefix: Uint8Array; total: number; changes: Change[] };
 /** The first and the last block of both levels in a range, the last of the first level before the second one's, and the first after them. */
-type Edges = Record<'first' | 'last' | 'head' | 'tail' | 'before' | 'after', Uint8Array | null>;
+type Edges = Record<'first' | 'last', Uint8Array> & Record<'head' | 'tail' | 'before' | 'after', Uint8Array | null>;
+/** The entries of the block in which a range begins and of its last one, null where these are not all in the range. */
+type Ends = Record<'begun' | 'last', number | null>;
 /** Keys in their order: the start of a range, where the counts of the blocks of a level begin or end, and its end. */
 type Points = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
 /** More entries than this become several blocks, so that counting walks few at each end of a range. */
 const BLOCK_MAX = 128;
 /** A block of the second level has the entries of so many blocks, so that few numbers are added up. */
-const BLOCKS_MAX = 64;
+const BLOCKS_MAX = 128;
 /** Changes of one transaction that are kept in memory. */
 const CHANGES_MAX = 10_000;
 
@@ -43,6 +45,7 @@ export class BlockCounts {
   #removeAll: Statement;
   #first: Statement;
   #edges: Statement;
+  #ends: Statement;
   #add: Statement;
   #entries: Statement;
   #blockAfter: Statement;
@@ -85,6 +88,18 @@ export class BlockCounts {
       SELECT e.*, ${block(1, 'k >= ?1 AND k <= e.head', 'DESC')} AS before, ${block(1, 'k >= e.tail AND k < ?2', 'ASC')} AS after
       FROM (SELECT ${block(1, within, 'ASC')} AS first, ${block(1, within, 'DESC')} AS last,
         ${block(2, within, 'ASC')} AS head, ${block(2, within, 'DESC')} AS tail) e
+    `,
+    );
+    const nothing = (from: string, to: string) =>
+      `NOT EXISTS (SELECT 1 FROM ${entries} WHERE k >= ${from} AND k < ${to})`;
+    // Where no other block begins later, a key after all others takes its place.
+    const next = `coalesce((SELECT k FROM ${table} WHERE l = 1 AND k > ?2 ORDER BY k LIMIT 1), x'ff')`;
+    this.#ends = new Statement(
+      db,
+      `
+      SELECT (SELECT b.n FROM (SELECT k, n FROM ${table} WHERE l = 1 AND k < ?1 ORDER BY k DESC LIMIT 1) b
+          WHERE ${nothing('b.k', '?1')}) AS begun,
+        (SELECT n FROM ${table} WHERE l = 1 AND k = ?2 AND ${nothing('?3', next)}) AS last
     `,
     );
     const sum = (level: number) => `coalesce((SELECT sum(n) FROM ${table} WHERE l = ${level} AND k >= ? AND k < ?), 0)`;
@@ -170,28 +185,26 @@ export class BlockCounts {
   /** The number of entries in a range of one prefix, and how many of them were walked. null: no block begins in it, so that all are to be walked. */
   countIn(range: KeyRange): { count: number; walked: number } | null {
     this.write();
-    return this.#countIn(range);
+    const edges = this.#edgesOf(range);
+    if (!edges) return null;
+    const ends = this.#ends.get(range.from, edges.last, range.to) as Ends;
+    // A block of the second level may begin in one of the first, after the block that began there has become empty.
+    const begun = hasSecondLevel(edges) && !edges.before ? null : ends.begun;
+    const last = hasSecondLevel(edges) && !edges.after ? null : ends.last;
+    const rest = { from: begun === null ? range.from : edges.first, to: last === null ? range.to : edges.last };
+    const { count, walked } = this.#countWithin(rest, edges);
+    return { count: count + (begun ?? 0) + (last ?? 0), walked };
   }
 
-  #countIn(range: KeyRange): { count: number; walked: number } | null {
-    const points = this.#pointsOf(range);
-    if (!points) return null;
-    const [from, a, b, c, d, e, f, to] = points;
+  #edgesOf({ from, to }: KeyRange): Edges | null {
+    const edges = this.#edges.get(from, to) as Edges | Record<'first', null>;
+    return edges.first === null ? null : edges;
+  }
+
+  #countWithin(range: KeyRange, edges: Edges): { count: number; walked: number } {
+    const [from, a, b, c, d, e, f, to] = pointsOf(range, edges);
     const { added, walked } = this.#add.get(c, d, a, b, e, f, from, a, b, c, d, e, f, to) as Record<string, number>;
     return { count: added! + walked!, walked: walked! };
-  }
-
-  /**
-   * Where a range is parted: between the middle points blocks of the second level are added up, beside them, between the points before and
-   * after, those of the first level, and what is left are entries, which are walked.
-   */
-  #pointsOf({ from, to }: KeyRange): Points | null {
-    const { first, last, head, tail, before, after } = this.#edges.get(from, to) as Edges;
-    if (!first || !last) return null;
-    if (!head || !tail || Buffer.compare(head, tail) === 0) return [from, first, last, to, to, to, to, to];
-    const left = before ? [first, before] : [head, head];
-    const right = after ? [after, last] : [to, to];
-    return [from, left[0]!, left[1]!, head, tail, right[0]!, right[1]!, to];
   }
 
   drop(db: DatabaseSync): void {
@@ -230,12 +243,33 @@ export class BlockCounts {
           : this.#blockAfter.get(level - 1, from, to, this.#blocksMax >> 1);
       const middle = found?.k as Uint8Array | undefined;
       if (!middle || Buffer.compare(middle, from) === 0) return;
-      // The block that is cut is the only one of its level in this range, so that its own number is not counted.
-      const here = this.#countIn({ from, to: middle })?.count ?? Number(this.#entries.get(from, middle)?.n);
+      // A block of the second level is the only one of its level in this range, so that its own number is not counted. One of the first can have
+      // several of the second in its range, whose numbers are not written yet.
+      const part = { from, to: middle };
+      const edges = level === 1 ? null : this.#edgesOf(part);
+      const here = edges ? this.#countWithin(part, edges).count : Number(this.#entries.get(from, middle)?.n);
       this.#set.run(level, from, here);
       left -= here;
       from = middle;
       this.#set.run(level, from, left);
     }
   }
+}
+
+type TwoLevels = Edges & Record<'head' | 'tail', Uint8Array>;
+/** Whether whole blocks of the second level are in the range. */
+const hasSecondLevel = (edges: Edges): edges is TwoLevels =>
+  edges.head !== null && edges.tail !== null && Buffer.compare(edges.head, edges.tail) !== 0;
+
+/**
+ * Where a range is parted: between the middle points blocks of the second level are added up, beside them, between the points before and
+ * after, those of the first level, and what is left are entries, which are walked.
+ */
+function pointsOf({ from, to }: KeyRange, edges: Edges): Points {
+  const { first, last, before, after } = edges;
+  if (!hasSecondLevel(edges)) return [from, first, last, to, to, to, to, to];
+  const { head, tail } = edges;
+  const [leftFrom, leftTo] = before ? [first, before] : [head, head];
+  const [rightFrom, rightTo] = after ? [after, last] : [to, to];
+  return [from, leftFrom, leftTo, head, tail, rightFrom, rightTo, to];
 }
