@@ -113,7 +113,8 @@ async function draw(page: Page, url: string): Promise<Drawing> {
     const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
     const largest = await new Promise<PerformanceEntry>((found) =>
       new PerformanceObserver((list) => found(list.getEntries().at(-1)!)).observe({
-        ...{ type: 'largest-contentful-paint', buffered: true },
+        type: 'largest-contentful-paint',
+        buffered: true,
       }),
     );
     const pictures = [...document.querySelectorAll('tbody img')] as HTMLImageElement[];
