@@ -23,7 +23,7 @@ export async function bringIntoView(session: CaptureSession, ad: FoundAd): Promi
   try {
     const { backendNodeId } = element;
     await element.session.send('DOM.scrollIntoViewIfNeeded', { backendNodeId }, deadlineMs);
-    await session.ending.race(drawn(session, ad, deadlineMs));
+    await session.ending.race(drawn(session, ad));
     return await boxInView(element, deadlineMs);
   } catch (cause) {
     session.logger.info({ cause }, 'an ad could not be brought into view');
@@ -31,8 +31,9 @@ export async function bringIntoView(session: CaptureSession, ad: FoundAd): Promi
   }
 }
 
-/** Resolves when the page, and then the frame that shows the ad, have drawn what they show now. */
-async function drawn(session: CaptureSession, { element, frameIds, tab }: FoundAd, deadlineMs: number): Promise<void> {
+/** Resolves when the page, and then the frame that shows the ad, have drawn what they show now, or after a while. */
+export async function drawn(session: CaptureSession, { element, frameIds, tab }: FoundAd): Promise<void> {
+  const deadlineMs = underLoad(session, ANSWER_MS);
   const page = tab.tab.session;
   const around = element?.session ?? page;
   const frameId = frameIds[0] ?? around.targetId;

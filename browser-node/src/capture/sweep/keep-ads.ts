@@ -6,6 +6,7 @@ import {
 } from '@adsweep/shared/capture/artifacts.ts';
 import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
+import sharp from 'sharp';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
 import { innermostWithUrl, pathOf } from '../harness/choose-creative.ts';
@@ -18,8 +19,11 @@ import { ANSWER_MS, HTML_LENGTH_MAX, SCREENSHOT_MS, underLoad } from '../session
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { StoredFile } from '../session/stored-file.ts';
-import { hideOverlay, showCovers, viewOf } from './ad-place.ts';
+import { drawn, hideOverlay, showCovers, viewOf } from './ad-place.ts';
 import { type ShownAd, showAd } from './show-ad.ts';
+
+/** How often the picture of a frame of another site is taken again while it has one colour: on a slow machine, such a frame is drawn late. */
+const TAKEN_AGAIN_MAX = 2;
 
 /**
  * What is kept of an ad from the moment in which it was found: it may be gone when its turn comes. `framedAt`: if frames of another site show it,
@@ -61,7 +65,9 @@ export async function keepAd(session: CaptureSession, ad: FoundAd): Promise<Kept
   const document = innermostWithUrl(path);
   // First what is lost when the slot refreshes: its place is still there then.
   const markup = block.ad_kind === 'banner' ? await markupInPlace(session, ad, shown) : null;
-  const { pictures, at } = (box && (await picturesOf(session, ad, box))) ?? { pictures: [], at: null };
+  const isFramed = shown !== null && framesIn(shown).some((frame) => frame.at.session !== tab.tab.session);
+  const taken = shown && (await picturesOf(session, shown.ad, shown.box, isFramed));
+  const { pictures, at } = taken ?? { pictures: [], at: null };
   if (pictures.length < 2) notes.push(note('creative_picture'));
   if (block.ad_kind === 'banner' && markup === null) notes.push(note('creative_html'));
   const { width, height } = box ?? size;
@@ -70,7 +76,7 @@ export async function keepAd(session: CaptureSession, ad: FoundAd): Promise<Kept
     frameId: document?.frameId ?? tab.tab.session.targetId,
     files: [...pictures, ...(markup ? [markup] : [])],
     notes,
-    framedAt: shown && framesIn(shown).some((frame) => frame.at.session !== tab.tab.session) ? at : null,
+    framedAt: isFramed ? at : null,
   };
 }
 
@@ -87,9 +93,11 @@ function innermostOf(shown: ShownAd): MeasuredFrame | undefined {
 /** The screenshots of an ad and of what is in view around it, and where in the page that of the ad was taken; null: the page does not answer. */
 async function picturesOf(
   session: CaptureSession,
-  { tab }: FoundAd,
+  ad: FoundAd,
   box: Box,
+  isFramed: boolean,
 ): Promise<{ pictures: CaptureFile[]; at: Box } | null> {
+  const { tab } = ad;
   const view = await viewOf(session, tab);
   if (!view) return null;
   const { x, y, ...size } = inView(box, view);
@@ -101,14 +109,37 @@ async function picturesOf(
   const pictures: CaptureFile[] = [];
   for (const [name, clip] of clips) {
     if (clip.width < 1 || clip.height < 1) continue;
-    const part = { clip, beyondView: false, quality: 90 };
-    const taking = session.open.screenshot(tab.tab.session.targetId, part, underLoad(session, SCREENSHOT_MS));
-    const bytes = await session.ending.race(taking.catch(() => null));
+    const bytes = await pictureOf(session, ad, clip, isFramed);
     const pixels = bytes && jpegSize(bytes);
     if (pixels) pictures.push({ name, contentType: CONTENT_TYPES.jpeg, bytes: await stored(bytes), ...pixels });
   }
   return { pictures, at };
 }
+
+/** A screenshot of a part of the view; null: none could be taken. */
+async function pictureOf(session: CaptureSession, ad: FoundAd, clip: Box, isFramed: boolean): Promise<Buffer | null> {
+  const take = (): Promise<Buffer | null> => {
+    const part = { clip, beyondView: false, quality: 90 };
+    const taking = session.open.screenshot(ad.tab.tab.session.targetId, part, underLoad(session, SCREENSHOT_MS));
+    return session.ending.race(taking.catch(() => null));
+  };
+  let bytes = await take();
+  for (let again = 0; isFramed && again < TAKEN_AGAIN_MAX; again += 1) {
+    if (!bytes || !(await hasOneColour(bytes))) break;
+    await session.ending.race(drawn(session, ad));
+    bytes = (await take()) ?? bytes;
+  }
+  return bytes;
+}
+
+/** Whether a screenshot shows nothing but one colour; false if it cannot be read. */
+export const hasOneColour = (jpeg: Buffer): Promise<boolean> =>
+  sharp(jpeg)
+    .stats()
+    .then(
+      ({ channels }) => channels.every(({ stdev }) => stdev < 1),
+      () => false,
+    );
 
 /** The part of a box that is in view. */
 function inView({ x, y, width, height }: Box, view: { width: number; height: number }): Box {
