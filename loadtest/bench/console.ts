@@ -11,7 +11,7 @@ import { benchConfig } from './config.ts';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
 import { API_KEY, NODE_TOKEN, startServices } from './measured-services.ts';
 import { machine, median, medianAndRange, saveResult } from './report.ts';
-import { apiOf, nodeApiOf, type Services } from './requests/measured-calls.ts';
+import { apiOf, callWith, nodeApiOf, type Services } from './requests/measured-calls.ts';
 import { storedScan } from './requests/stored-scans.ts';
 
 /**
@@ -39,14 +39,11 @@ const PATH = `/console/scans?limit=${SHOWN}`;
 type Drawing = { drawn: number; parsed: number; complete: number };
 type Figures = { size: number; cpu: number[]; bytes: number; drawings: Drawing[] };
 
+/** The body of an answer; rejects if the call failed. */
 async function ask(services: Services, method: string, path: string, key: string, body?: object) {
-  const response = await fetch(`${apiOf(services)}/api/v1${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return response.json();
+  const answer = await callWith({ services }, key, method, `/api/v1${path}`, body);
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
 }
 
 /** Submits what a node would have captured: a landing with a screenshot. */

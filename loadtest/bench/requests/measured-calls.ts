@@ -11,7 +11,13 @@ export const apiOf = ({ control }: Services): string => `http://127.0.0.1:${cont
 export const nodeApiOf = ({ control }: Services): string => `http://127.0.0.1:${control.ports.node_api}`;
 
 /** Calls the API; `body` of the answer: null if it is no JSON. */
-export async function callWith({ services }: Bench, key: string, method: string, path: string, body?: unknown) {
+export async function callWith(
+  { services }: Pick<Bench, 'services'>,
+  key: string,
+  method: string,
+  path: string,
+  body?: unknown,
+) {
   const headers = { authorization: `Bearer ${key}` };
   const answer = await fetch(apiOf(services) + path, {
     method,

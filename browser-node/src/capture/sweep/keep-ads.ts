@@ -109,22 +109,23 @@ async function picturesOf(
   const pictures: CaptureFile[] = [];
   for (const [name, clip] of clips) {
     if (clip.width < 1 || clip.height < 1) continue;
-    const bytes = await pictureOf(session, ad, clip, isFramed);
+    // The frame has drawn when the ad's own picture is kept, so that the view is taken once.
+    const bytes = await pictureOf(session, ad, clip, isFramed && name === CREATIVE_SCREENSHOT);
     const pixels = bytes && jpegSize(bytes);
     if (pixels) pictures.push({ name, contentType: CONTENT_TYPES.jpeg, bytes: await stored(bytes), ...pixels });
   }
   return { pictures, at };
 }
 
-/** A screenshot of a part of the view; null: none could be taken. */
-async function pictureOf(session: CaptureSession, ad: FoundAd, clip: Box, isFramed: boolean): Promise<Buffer | null> {
+/** A screenshot of a part of the view, taken again while `mayBeLate` and it has one colour; null: none could be taken. */
+async function pictureOf(session: CaptureSession, ad: FoundAd, clip: Box, mayBeLate: boolean): Promise<Buffer | null> {
   const take = (): Promise<Buffer | null> => {
     const part = { clip, beyondView: false, quality: 90 };
     const taking = session.open.screenshot(ad.tab.tab.session.targetId, part, underLoad(session, SCREENSHOT_MS));
     return session.ending.race(taking.catch(() => null));
   };
   let bytes = await take();
-  for (let again = 0; isFramed && again < TAKEN_AGAIN_MAX; again += 1) {
+  for (let again = 0; mayBeLate && again < TAKEN_AGAIN_MAX; again += 1) {
     if (!bytes || !(await hasOneColour(bytes))) break;
     await session.ending.race(drawn(session, ad));
     bytes = (await take()) ?? bytes;
