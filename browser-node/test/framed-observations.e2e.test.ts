@@ -41,6 +41,11 @@ const PAGE = `<title>a page</title>
   }
   for (const name of Object.getOwnPropertyNames(window)) if (/^_[0-9a-f]{32}$/.test(name)) window[name]('token|unprompted-call|vibration|false');
   onmessage = () => document.getElementsByName('removed')[0].remove();
+  setTimeout(() => {
+    const late = document.createElement('iframe');
+    late.name = 'late'; late.src = 'http://ad.example/late';
+    document.body.append(late);
+  }, 1500);
 </script>`;
 
 /** The names of the frames of the first tab that a capture holds responsible, by kind of observation, each once; '' = the page. */
@@ -82,6 +87,8 @@ describe('the frame that is responsible for what happens on a page', () => {
       'video/webm',
       readFileSync(new URL('pages/media/sound.webm', import.meta.url)),
     );
+    // Its process is the one in which the frame `cross` was refused a navigation of the page.
+    site.setPage('http://ad.example/late', script('navigator.vibrate(9)'));
     const work = 'for (;;) if (performance.now() > 60000) break';
     site.setPage('http://worker.example/', script(`new Worker(URL.createObjectURL(new Blob(["${work}"])))`));
     site.setPage('http://busy.example/', script(BUSY));
@@ -101,7 +108,7 @@ describe('the frame that is responsible for what happens on a page', () => {
     auto_download: ['same'],
     back_button: ['same'],
     auto_redirect: ['cross', 'srcdoc'],
-    unprompted_call: ['cross', 'removed', 'srcdoc'],
+    unprompted_call: ['cross', 'late', 'removed', 'srcdoc'],
     autosound: ['inner'],
     form: ['inner'],
     main_thread: ['busy'],

@@ -88,11 +88,16 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     const known = [...departures].findLast(({ tab, facts }) => tab === frameId && facts.to === clipUrl(url));
     if (known) known.facts.to = known.url;
   });
-  devtools.onAttached((session) => {
-    if (session.type === 'page' || session.type === 'iframe') session.notify('Log.enable');
+  /** Before it answers, Chromium repeats what other frames in the process of a target have logged. The target does not run yet. */
+  const enabling = new Set<TargetSession>();
+  devtools.onAttached(async (session) => {
+    if (session.type !== 'page' && session.type !== 'iframe') return;
+    enabling.add(session);
+    await session.send('Log.enable').catch(() => undefined);
+    enabling.delete(session);
   });
   devtools.on('Log.entryAdded', ({ entry }, session) => {
-    if (!REFUSED.test(entry.text)) return;
+    if (enabling.has(session) || !REFUSED.test(entry.text)) return;
     // Chromium does not report the frame's destination.
     const departure = documents.departure(rootOf(session).targetId, '', '', null);
     // A frame with a target of its own is it, or holds it.

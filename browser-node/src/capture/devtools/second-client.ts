@@ -191,8 +191,9 @@ export class SecondClient implements DevTools {
     this.#sessions.set(sessionId, session);
     observeTarget(session);
     session.notify('Target.setAutoAttach', autoAttach({ paused: true }));
-    if (parentId) session.notify('Runtime.runIfWaitingForDebugger');
     for (const listeners of this.#observers) listeners.attached(session);
+    // No script of it runs before what the listeners have enabled.
+    if (parentId) session.notify('Runtime.runIfWaitingForDebugger');
     this.#awaited.get(targetInfo.targetId)?.(session);
   }
 }
