@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { BlockCounts } from '../src/indexes/block-counts.ts';
+import { PrefixCounts } from '../src/indexes/prefix-counts.ts';
 import { openEmbedded } from '../src/open-embedded.ts';
 
 /** Numbers that look random and are the same in every run. */
@@ -20,26 +21,39 @@ function dice(seed: number): (sides: number) => number {
 type Entry = { key: Buffer; row: number };
 
 /** An index of entries under two prefixes with small blocks, beside a list of its entries. */
-function indexOf(blockMax: number, blocksMax: number) {
+function indexOf(blockMax: number, blocksMax: number, walkedMax = blockMax) {
   const db = new DatabaseSync(':memory:');
   db.exec('CREATE TABLE entries (k BLOB NOT NULL, r INTEGER NOT NULL, PRIMARY KEY (k, r)) WITHOUT ROWID');
-  const blocks = new BlockCounts(db, 1, 'entries', blockMax, blocksMax);
+  const counts = new PrefixCounts(db, 1);
+  const open = (most: number) =>
+    new BlockCounts(db, 1, { entries: 'entries', counts: counts.table }, { blockMax, blocksMax, walkedMax: most });
+  let blocks = open(walkedMax);
   const [insert, remove] = [
     db.prepare('INSERT INTO entries (k, r) VALUES (?, ?)'),
     db.prepare('DELETE FROM entries WHERE k = ? AND r = ?'),
   ];
   const all: Entry[] = [];
-  const totals = new Map<number, number>();
   const changed = (key: Buffer, by: 1 | -1) => {
-    const total = (totals.get(key[0]!) ?? 0) + by;
-    totals.set(key[0]!, total);
-    blocks.changed(key, key.subarray(0, 1), by, total);
+    const prefix = key.subarray(0, 1);
+    blocks.changed(key, prefix, by, counts.add(prefix, by));
+  };
+  const write = () => {
+    counts.write();
+    blocks.write();
   };
   return {
     all,
-    blocks: () => {
-      blocks.write();
-      return Number(db.prepare('SELECT count(*) AS n FROM blocks_1').get()?.n);
+    /** The number of blocks of a prefix. */
+    blocks(prefix: number) {
+      write();
+      const ofPrefix = db.prepare('SELECT count(*) AS n FROM blocks_1 WHERE k >= ? AND k < ?');
+      return Number(ofPrefix.get(Buffer.of(prefix), Buffer.of(prefix + 1))?.n);
+    },
+    /** Opens it again with another bound of the entries that are walked. */
+    reopen(most: number) {
+      write();
+      db.exec('DROP TRIGGER blocks_1_unfit');
+      blocks = open(most);
     },
     add(entry: Entry) {
       insert.run(entry.key, entry.row);
@@ -67,7 +81,8 @@ describe('counts of blocks', () => {
   for (const seed of [3, 217, Number(process.env.ADSWEEP_TEST_SEED ?? randomInt(2 ** 31))])
     it(`are those of any range after any inserts and removals (seed ${seed})`, () => {
       const roll = dice(seed);
-      const index = indexOf(2 + roll(9), 2 + roll(5));
+      const blockMax = 2 + roll(9);
+      const index = indexOf(blockMax, 2 + roll(5), blockMax * (1 + roll(4)));
       let row = 0;
       const keyOf = (prefix: number, value: number) => Buffer.of(prefix, value >> 8, value & 0xff);
       for (let step = 0; step < 6_000; step++) {
@@ -87,8 +102,29 @@ describe('counts of blocks', () => {
         assert.equal(total, expected, `step ${step}`);
       }
       while (index.all.length > 0) index.remove(0);
-      assert.equal(index.blocks(), 0);
+      assert.equal(index.blocks(1) + index.blocks(2), 0);
     });
+
+  it('of prefixes with few entries are removed where an earlier version made them, and the others are kept', () => {
+    const index = indexOf(8, 4);
+    const add = (prefix: number, from: number, to: number) => {
+      for (let n = from; n < to; n++) index.add({ key: Buffer.of(prefix, n), row: n });
+    };
+    add(1, 0, 40);
+    add(2, 0, 240);
+    assert.ok(index.blocks(1) > 0);
+    const large = index.blocks(2);
+    index.reopen(64);
+    assert.deepEqual([index.blocks(1), index.blocks(2)], [0, large]);
+    // As many as were in their blocks, and another one in between.
+    add(1, 40, 120);
+    for (let n = 0; n < 20; n++) index.remove(0);
+    for (const prefix of [1, 2]) {
+      const { total, expected } = index.count(Buffer.of(prefix, 10), Buffer.of(prefix, 70));
+      assert.equal(total, expected);
+    }
+    assert.ok(index.blocks(1) > 0);
+  });
 
   it('leave few entries at each end to be walked, however many there are', () => {
     const index = indexOf(8, 4);
@@ -118,7 +154,7 @@ describe('counts of blocks', () => {
       }));
     try {
       const first = await open();
-      await first.collection.insertMany(documents(0, 1_500));
+      await first.collection.insertMany(documents(0, 6_000));
       await first.store.close();
       // As an earlier version left it.
       const db = new DatabaseSync(path);
@@ -129,8 +165,8 @@ describe('counts of blocks', () => {
       const check = async () => {
         const all = await collection.find({}).toArray();
         for (const [from, to] of [
-          [100, 1_400],
-          [0, 5_000],
+          [100, 5_400],
+          [0, 20_000],
           [1_000, 1_001],
         ] as const) {
           const inRange = { $gte: at(from), $lt: at(to) };
@@ -141,7 +177,7 @@ describe('counts of blocks', () => {
         }
       };
       await check();
-      await collection.insertMany(documents(1_500, 2_500));
+      await collection.insertMany(documents(6_000, 7_000));
       await collection.deleteMany({ _id: { $gte: 300, $lt: 700 } });
       await collection.updateMany({ _id: { $gte: 900, $lt: 1_200 } }, { $set: { kind: 'a' } });
       await check();

@@ -18,12 +18,14 @@ type Points = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8
 const BLOCK_MAX = 128;
 /** A block of the second level has the entries of so many blocks, so that few numbers are added up. */
 const BLOCKS_MAX = 128;
+/** A prefix gets blocks when it has more entries: to walk fewer takes less time than to keep their blocks at each change. */
+const WALKED_MAX = 1_024;
 /** Changes of one transaction that are kept in memory. */
 const CHANGES_MAX = 10_000;
 
 /**
  * The numbers of entries in blocks of an index, so that those in a range are counted without walking them: a block begins at its key and ends
- * where the next one of its level and prefix does. A prefix has blocks of a level only while it has more entries than one block. What a
+ * where the next one of its level and prefix does. A prefix has blocks of a level only while it has so many entries that it needs them. What a
  * transaction changes is written when it ends, each block once: documents that change together are often neighbours. Blocks of an index that was
  * filled by an earlier version are made by later writes.
  */
@@ -31,6 +33,8 @@ export class BlockCounts {
   readonly #table: string;
   /** The most entries of a block by level. */
   readonly #sizes: [number, number];
+  /** The most entries of a prefix without blocks, by level. */
+  readonly #walked: [number, number];
   readonly #blocksMax: number;
   /** What is not written yet, by prefix. */
   readonly #changed = new Map<string, PrefixChanges>();
@@ -51,15 +55,22 @@ export class BlockCounts {
   #blockAfter: Statement;
   #entryAfter: Statement;
 
-  /** `entries`: the table of the index. */
-  constructor(db: DatabaseSync, indexId: number, entries: string, blockMax = BLOCK_MAX, blocksMax = BLOCKS_MAX) {
+  /** `entries`: the table of the index; `counts`: that of the numbers of its entries by prefix. */
+  constructor(
+    db: DatabaseSync,
+    indexId: number,
+    { entries, counts }: { entries: string; counts: string },
+    { blockMax = BLOCK_MAX, blocksMax = BLOCKS_MAX, walkedMax = WALKED_MAX } = {},
+  ) {
     this.#table = `blocks_${indexId}`;
     this.#sizes = [blockMax, blockMax * blocksMax];
+    this.#walked = [walkedMax, Math.max(walkedMax, blockMax * blocksMax)];
     this.#blocksMax = blocksMax;
     const table = this.#table;
     db.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (l INTEGER, k BLOB, n INTEGER NOT NULL, PRIMARY KEY (l, k)) WITHOUT ROWID`,
     );
+    this.#removeNeedless(db, counts);
     this.#noteUnfit(db);
     const range = 'l = ? AND k >= ? AND k < ?';
     const blockAt = `(SELECT k FROM ${table} WHERE l = ?1 AND k > ?2 AND k <= ?3 ORDER BY k DESC LIMIT 1)`;
@@ -118,7 +129,7 @@ export class BlockCounts {
     const text = textOf(prefix);
     const known = this.#changed.get(text);
     // A prefix that has no blocks, and gets none: most are small.
-    if (!known && Math.max(total, total - by) <= this.#sizes[0] >> 1) return;
+    if (!known && Math.max(total, total - by) <= this.#walked[0] >> 1) return;
     if (known) {
       known.total = total;
       known.changes.push({ key, by });
@@ -148,14 +159,14 @@ export class BlockCounts {
   }
 
   #writeLevel(level: 1 | 2, { prefix, total, changes }: PrefixChanges, end: Uint8Array): void {
-    const size = this.#sizes[level - 1]!;
-    if (total <= size >> 1) {
+    const most = this.#walked[level - 1]!;
+    if (total <= most >> 1) {
       const before = changes.reduce((sum, { by }) => sum - by, total);
-      if (before > size >> 1) this.#removeAll.run(level, prefix, end);
+      if (before > most >> 1) this.#removeAll.run(level, prefix, end);
       return;
     }
     const hasBlocks = this.#addToBlocks(level, prefix, end, changes);
-    if (!hasBlocks && total > size) this.#begin(level, prefix, total);
+    if (!hasBlocks && total > most) this.#begin(level, prefix, total);
     // Only now, because to cut a block is to count its entries, which are all there already. A cut notes blocks itself, which are done by then.
     for (const unfit of this.#unfit.splice(0)) {
       if (unfit.n > 0) this.#cut(level, unfit, end);
@@ -210,6 +221,20 @@ export class BlockCounts {
   drop(db: DatabaseSync): void {
     this.recall();
     db.exec(`DROP TABLE ${this.#table}`);
+  }
+
+  /**
+   * An earlier version gave blocks to prefixes that get none now, and would not be kept right. The row of level 0 has the bound that the others
+   * follow.
+   */
+  #removeNeedless(db: DatabaseSync, counts: string): void {
+    const [table, [most]] = [this.#table, this.#walked];
+    const kept = db.prepare(`SELECT n FROM ${table} WHERE l = 0`).get();
+    if (kept?.n === most) return;
+    db.exec(`
+      DELETE FROM ${table} AS b WHERE (SELECT n FROM ${counts} WHERE k <= b.k ORDER BY k DESC LIMIT 1) <= ${most};
+      INSERT OR REPLACE INTO ${table} (l, k, n) VALUES (0, x'', ${most});
+    `);
   }
 
   /** An update that returned its row would take nearly twice as long, and few blocks have to be looked at. */

@@ -47,7 +47,8 @@ export class IndexTable {
     );
     this.counts = spec.countedPrefix === undefined ? null : new PrefixCounts(db, id);
     const isOrdered = spec.countedPrefix !== undefined && spec.countedPrefix < spec.components.length;
-    this.blocks = isOrdered ? new BlockCounts(db, id, table) : null;
+    this.blocks =
+      this.counts && isOrdered ? new BlockCounts(db, id, { entries: table, counts: this.counts.table }) : null;
     this.parts = spec.partsOf === undefined ? null : new PartIndex(db, id, spec, spec.partsOf, documents);
     this.#insert = new Statement(db, `INSERT INTO ${table} (k, r) VALUES (?, ?)`);
     this.#delete = new Statement(db, `DELETE FROM ${table} WHERE k = ? AND r = ?`);

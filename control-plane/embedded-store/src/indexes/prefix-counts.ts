@@ -7,7 +7,7 @@ import { textOf } from './key-range.ts';
  * entries were added and removed.
  */
 export class PrefixCounts {
-  readonly #table: string;
+  readonly table: string;
   /** Numbers that are not written yet, by prefix. */
   readonly #changed = new Map<string, number>();
   #set: Statement;
@@ -15,14 +15,14 @@ export class PrefixCounts {
   #read: Statement;
 
   constructor(db: DatabaseSync, indexId: number) {
-    this.#table = `counts_${indexId}`;
-    db.exec(`CREATE TABLE IF NOT EXISTS ${this.#table} (k BLOB PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID`);
+    this.table = `counts_${indexId}`;
+    db.exec(`CREATE TABLE IF NOT EXISTS ${this.table} (k BLOB PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID`);
     this.#set = new Statement(
       db,
-      `INSERT INTO ${this.#table} (k, n) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = excluded.n`,
+      `INSERT INTO ${this.table} (k, n) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = excluded.n`,
     );
-    this.#forget = new Statement(db, `DELETE FROM ${this.#table} WHERE k = ?`);
-    this.#read = new Statement(db, `SELECT n FROM ${this.#table} WHERE k = ?`);
+    this.#forget = new Statement(db, `DELETE FROM ${this.table} WHERE k = ?`);
+    this.#read = new Statement(db, `SELECT n FROM ${this.table} WHERE k = ?`);
   }
 
   /** Returns the new number. */
@@ -59,6 +59,6 @@ export class PrefixCounts {
 
   drop(db: DatabaseSync): void {
     this.#changed.clear();
-    db.exec(`DROP TABLE ${this.#table}`);
+    db.exec(`DROP TABLE ${this.table}`);
   }
 }

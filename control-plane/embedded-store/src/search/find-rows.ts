@@ -139,6 +139,11 @@ function* countParts({ index, points }: Plan, parts: Part[]): Generator<typeof P
 function* countEntries(index: IndexTable, ranges: KeyRange[]): Generator<typeof PAUSE, number> {
   let total = 0;
   for (const range of ranges) {
+    const few = index.count([range], ENTRIES_COUNTED_AT_ONCE);
+    if (few < ENTRIES_COUNTED_AT_ONCE) {
+      total += few;
+      continue;
+    }
     let from: EntryPosition = { key: range.from, row: 0 };
     for (;;) {
       const further = index.entryAfter(from, range.to, ENTRIES_COUNTED_AT_ONCE);

@@ -9,8 +9,8 @@ import { IndexTable } from '../indexes/index-table.ts';
 import { type LogSync, openLogSync } from './log-sync.ts';
 import { Records } from './records.ts';
 
-/** `user_version` of the file: the version of its table layout. Version 1 had no blocks, and would not keep them up to date. */
-const FORMAT = 2;
+/** `user_version` of the file: the version of its table layout. Code of versions 1 and 2 would not keep the blocks of indexes right. */
+const FORMAT = 3;
 const MEMORY = ':memory:';
 /** A process that was just killed may still hold the lock for a moment. */
 const WAIT_FOR_LOCK_MS = 500;
