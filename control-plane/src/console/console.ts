@@ -163,11 +163,13 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
 
   const visitOf = (request: PageRequest, session: Session, who: Schemas['Credential']): Visit => {
     const permissions = new Set<string>(who.permissions);
+    // A page may have hundreds of forms.
+    let token: Html | undefined;
     return {
       api: consoleApi(api, credentialOf(session), request),
       ...{ who, link, publicUrl, request, query: request.query, params: {}, form: new URLSearchParams() },
       may: (permission: Permission) => permissions.has(permission),
-      token: (): Html => html`${hidden('token', formToken(session.id))}`,
+      token: () => (token ??= html`${hidden('token', formToken(session.id))}`),
       now: new Date(),
       openSeconds: Math.max(0, Number.parseInt(String(request.headers['console-open-seconds'] ?? ''), 10) || 0),
     };

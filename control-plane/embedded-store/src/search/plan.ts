@@ -45,6 +45,8 @@ export type Question = Conditions & { order: readonly Component[]; most: number 
 
 /** Counting beyond this to compare indexes costs more than it saves. */
 const COUNTED_ENTRIES = 1000;
+/** Ranges are as many as a filter names values: to count in each of thousands would take longer than to read them. */
+const COUNTED_RANGES = 200;
 /** More than any index holds: a plan of last resort, unless it needs no sort and no test. */
 const UNKNOWN_ENTRIES = 1e12;
 
@@ -159,10 +161,11 @@ function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   return best.plan;
 }
 
-/** How many entries a plan reads, counted up to `most`; for many ranges, the index's own counters. */
+/** How many entries a plan reads, counted up to `most`, of many ranges by the first of them; for many entries, the index's own counters. */
 function entriesToRead({ index, ranges, points }: Plan, most: number): number {
   const limit = Math.min(most, COUNTED_ENTRIES);
-  const entries = index.count(ranges, limit);
+  const counted = ranges.slice(0, COUNTED_RANGES);
+  const entries = Math.ceil((index.count(counted, limit) * ranges.length) / Math.max(counted.length, 1));
   if (entries < limit || limit === most) return entries;
   const isCounted = index.counts && points.depth === index.spec.countedPrefix;
   return isCounted ? Math.min(most, Math.max(entries, index.counts.sum(points.keys))) : UNKNOWN_ENTRIES;

@@ -55,20 +55,25 @@ function foldedOf(values: readonly string[]): string[] {
 /** Up to five of `values`, the most similar to `given` first (spec 2.4, `valid_sample`). */
 export function closest(values: readonly string[], given: string): string[] {
   const wanted = fold(given.slice(0, COMPARED_MAX));
-  return foldedOf(values)
-    .map((value, position) => {
-      const distance = editDistance(wanted.slice(0, value.length + COMPARED_BEYOND), value);
-      return { position, distance };
-    })
-    .sort((a, b) => a.distance - b.distance || a.position - b.position)
-    .slice(0, VALID_SAMPLE_MAX)
-    .map(({ position }) => values[position]!);
+  const nearest: { position: number; distance: number }[] = [];
+  for (const [position, value] of foldedOf(values).entries()) {
+    const distance = editDistance(wanted.slice(0, value.length + COMPARED_BEYOND), value);
+    // Of equal ones the first in the list stays in front.
+    const at = nearest.findLastIndex((one) => one.distance <= distance) + 1;
+    if (at === VALID_SAMPLE_MAX) continue;
+    nearest.splice(at, 0, { position, distance });
+    nearest.length = Math.min(nearest.length, VALID_SAMPLE_MAX);
+  }
+  return nearest.map(({ position }) => values[position]!);
 }
+
+/** One row of the table of distances: requests name many unknown values, each of which is compared with all known ones. */
+let row = new Uint16Array(256);
 
 /** Levenshtein distance: the number of letters to insert, delete or replace. */
 export function editDistance(a: string, b: string): number {
-  // One row of the table: requests name many unknown values, each of which is compared with all known ones.
-  const row = Uint16Array.from({ length: b.length + 1 }, (_, column) => column);
+  if (b.length >= row.length) row = new Uint16Array(b.length + 1);
+  for (let column = 0; column <= b.length; column++) row[column] = column;
   for (let i = 1; i <= a.length; i++) {
     const letter = a.charCodeAt(i - 1);
     let diagonal = row[0]!;
