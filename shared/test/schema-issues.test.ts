@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DistinctList } from '@adsweep/shared/validation/distinct-list.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { type TSchema, Type } from 'typebox';
@@ -26,7 +27,7 @@ test('each rule of a schema that is not met is one plain sentence', () => {
     [Type.Boolean(), 'yes', 'bool_type: Must be true or false.'],
     [Type.Array(Type.String(), { minItems: 1 }), [], 'too_short: Must have at least 1 item.'],
     [Type.Array(Type.String(), { maxItems: 1 }), ['a', 'b'], 'too_long: Must have at most 1 item.'],
-    [Type.Array(Type.String(), { uniqueItems: true }), ['a', 'a'], 'value_error: Must not have the same item twice.'],
+    [DistinctList(Type.String(), {}), ['a', 'a'], 'value_error: Must not have the same item twice.'],
     [Type.Array(Type.String()), {}, 'list_type: Must be a list.'],
     [Type.Object({}), [], 'object_type: Must be an object.'],
     [

@@ -14,6 +14,8 @@ export const EMULATORS: readonly Emulator[] = [
   ...ipads,
 ];
 
+export const EMULATOR_IDS: readonly string[] = EMULATORS.map(({ id }) => id);
+
 const BY_ID = new Map(EMULATORS.map((emulator) => [emulator.id, emulator]));
 
 /** The emulator of that id, null where there is none. */

@@ -26,8 +26,6 @@ export function requirementOf(error: TLocalizedValidationError, schema: object):
     }
     case 'format':
       return { type: `${error.params.format}_invalid`, msg: `Must be a valid ${error.params.format}.` };
-    case 'uniqueItems':
-      return { type: 'value_error', msg: 'Must not have the same item twice.' };
     case '~refine':
       return { type: 'value_error', msg: error.params.message };
     default:

@@ -57,7 +57,10 @@ export class IndexTable {
       db,
       `SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE k >= ? AND k < ? LIMIT ?)`,
     );
-    this.#countFrom = new Statement(db, `SELECT count(*) AS n FROM ${table} WHERE (k, r) >= (?, ?) AND k < ?`);
+    this.#countFrom = new Statement(
+      db,
+      `SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE (k, r) >= (?, ?) AND k < ? LIMIT ?)`,
+    );
     this.#further = new Statement(
       db,
       `SELECT k, r FROM ${table} WHERE (k, r) >= (?, ?) AND k < ? ORDER BY k, r LIMIT 1 OFFSET ?`,
@@ -150,9 +153,9 @@ export class IndexTable {
     return found ? { key: found.k, row: found.r } : null;
   }
 
-  /** The number of entries from `from` (inclusive) to `to` (exclusive). */
-  countFrom(from: EntryPosition, to: Uint8Array): number {
-    return Number(this.#countFrom.get(from.key, from.row, to)?.n);
+  /** The number of entries from `from` (inclusive) to `to` (exclusive), counted up to `most`. */
+  countFrom(from: EntryPosition, to: Uint8Array, most: number): number {
+    return Number(this.#countFrom.get(from.key, from.row, to, most)?.n);
   }
 
   /** The next `count` documents of a range in key order, after `after`. Leaves no statement open. */

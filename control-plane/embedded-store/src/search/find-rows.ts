@@ -1,11 +1,12 @@
 import { type Conditions, conditionsOf, filterOf, namesIn } from '../filters/filter-conditions.ts';
 import { type Matcher, matcherOf } from '../filters/matcher.ts';
-import type { EntryPosition, IndexTable, StoredRow } from '../indexes/index-table.ts';
+import type { EntryPosition, StoredRow } from '../indexes/index-table.ts';
 import type { KeyRange } from '../indexes/key-range.ts';
 import type { Records } from '../storage/records.ts';
 import { type Fields, fromBytes } from '../stored-document.ts';
 import { type FieldTree, pickFields } from '../values/picked-fields.ts';
 import { type Component, sortKey } from '../values/sort-order.ts';
+import { countEntries } from './count-entries.ts';
 import type { EntryTest } from './entry-test.ts';
 import { rowsWithPart } from './part-rows.ts';
 import { countedBy, type Plan, planFor } from './plan.ts';
@@ -23,10 +24,11 @@ export type Found = { row: number; bytes: Uint8Array; fields: Fields };
 
 const ROWS_AT_FIRST = 16;
 const ROWS_AT_ONCE = 128;
+/** Ranges, each of one value, may have no entries. */
+const RANGES_AT_ONCE = 128;
 /** Documents may be large: fewer of them are read at once. */
 const BYTES_AT_ONCE = 512 * 1024;
 const ENTRIES_TESTED_AT_FIRST = 32;
-const ENTRIES_COUNTED_AT_ONCE = 10_000;
 const ENTRIES_TESTED_AT_ONCE = 512;
 /** Keys with long texts take longer to test. */
 const BYTES_TESTED_AT_ONCE = 128 * 1024;
@@ -132,27 +134,6 @@ function* countParts({ index, points }: Plan, parts: Part[]): Generator<typeof P
   for (const range of parts.flatMap(({ ranges }) => ranges)) {
     const counted = blocks && isInBlocks ? blocks.countIn(range) : null;
     total += counted ? counted.count : yield* countEntries(index, [range]);
-  }
-  return total;
-}
-
-function* countEntries(index: IndexTable, ranges: KeyRange[]): Generator<typeof PAUSE, number> {
-  let total = 0;
-  for (const range of ranges) {
-    const few = index.count([range], ENTRIES_COUNTED_AT_ONCE);
-    if (few < ENTRIES_COUNTED_AT_ONCE) {
-      total += few;
-      continue;
-    }
-    let from: EntryPosition = { key: range.from, row: 0 };
-    for (;;) {
-      const further = index.entryAfter(from, range.to, ENTRIES_COUNTED_AT_ONCE);
-      if (!further) break;
-      total += ENTRIES_COUNTED_AT_ONCE;
-      from = further;
-      yield PAUSE;
-    }
-    total += index.countFrom(from, range.to);
   }
   return total;
 }
@@ -280,7 +261,8 @@ const fitting = (size: number, count: number, bytes: number): number =>
 
 function* rowsIn({ index, reverse }: Plan, ranges: KeyRange[], most: number): Paused<StoredRow> {
   let count = Math.min(most, ROWS_AT_FIRST);
-  for (const range of reverse ? ranges.toReversed() : ranges) {
+  for (const [at, range] of (reverse ? ranges.toReversed() : ranges).entries()) {
+    if (at % RANGES_AT_ONCE === RANGES_AT_ONCE - 1) yield PAUSE;
     let after: EntryPosition | undefined;
     for (;;) {
       const page = index.page(range, reverse, after, count);

@@ -15,8 +15,8 @@ export function pointsOf(here: readonly Condition[], direction: Direction, spars
   for (const condition of here) {
     const values = valuesOf(condition);
     if (!values?.every((value) => isPoint(value, sparse))) continue;
-    const keys = new Map(values.map((value) => [keyHex(value, direction), componentKey(value, direction)]));
-    return { condition, keys: [...keys.values()] };
+    const keys = values.map((value) => componentKey(value, direction));
+    return { condition, keys: [...new Map(keys.map((key) => [key.toString('latin1'), key])).values()] };
   }
   return null;
 }
@@ -38,8 +38,6 @@ function componentKey(value: unknown, direction: Direction): Buffer {
   writeComponent(writer, value, direction);
   return writer.bytes();
 }
-
-const keyHex = (value: unknown, direction: Direction): string => componentKey(value, direction).toString('latin1');
 
 const LOWER = new Set(['$gt', '$gte']);
 const UPPER = new Set(['$lt', '$lte']);

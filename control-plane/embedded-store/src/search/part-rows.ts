@@ -3,7 +3,8 @@ import { literalOf } from '../filters/literal-pattern.ts';
 import { patternIn } from '../filters/matcher.ts';
 import type { PartQuestion } from '../indexes/part-index.ts';
 import type { Records } from '../storage/records.ts';
-import { entriesOfPlan, type PartsSearch, type Plan, partsSearches } from './plan.ts';
+import { countEntries } from './count-entries.ts';
+import { type PartsSearch, type Plan, partsSearches } from './plan.ts';
 
 const PAUSE = null;
 /** Reading a document costs as much as testing so many entries of an index, or as finding so many rows with a gram. */
@@ -26,7 +27,7 @@ export function* rowsWithPart(
     const { parts } = search;
     const found = parts.unindexed();
     const question = found && questionOf(search, conditions);
-    const most = Math.floor(entriesOfPlan(plan, ENTRIES_COUNTED_MAX) / ENTRIES_PER_DOCUMENT);
+    const most = Math.floor((yield* entriesOf(plan, ENTRIES_COUNTED_MAX)) / ENTRIES_PER_DOCUMENT);
     if (!question || question.rows > most * GRAMS_PER_DOCUMENT) continue;
     for (let after = 0; found.length <= most && after < parts.through; after += ROWS_AT_ONCE) {
       const to = Math.min(after + ROWS_AT_ONCE, parts.through);
@@ -36,6 +37,13 @@ export function* rowsWithPart(
     if (found.length <= most) return found;
   }
   return null;
+}
+
+/** The number of entries that a plan reads at most, counted up to `most`. */
+function* entriesOf({ index, ranges, points, bounded }: Plan, most: number): Generator<typeof PAUSE, number> {
+  return index.counts && !bounded && points.depth === index.spec.countedPrefix
+    ? index.counts.sum(points.keys)
+    : yield* countEntries(index, ranges, most);
 }
 
 /** Whether {@link rowsWithPart} finds rows. */

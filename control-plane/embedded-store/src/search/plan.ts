@@ -142,12 +142,6 @@ export function partsSearches(indexes: readonly IndexTable[], { conditions, othe
   });
 }
 
-/** The number of entries that a plan reads at most, counted up to `limit`. */
-export const entriesOfPlan = ({ index, ranges, points, bounded }: Plan, limit: number): number =>
-  index.counts && !bounded && points.depth === index.spec.countedPrefix
-    ? index.counts.sum(points.keys)
-    : index.count(ranges, limit);
-
 /** The cost of a plan: the entries to read, counted up to the cost of the best plan so far, plus the cost of a sort and of tests. */
 function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   const ordered = plans.toSorted((left, right) => extraWork(left) - extraWork(right));

@@ -1,4 +1,5 @@
 import { EVENT_KINDS } from '@adsweep/shared/events/event-kinds.ts';
+import { DistinctList } from '@adsweep/shared/validation/distinct-list.ts';
 import { Type } from 'typebox';
 import { orNull } from '../../http/route.ts';
 import type { EndpointRecord } from './endpoint.ts';
@@ -16,14 +17,12 @@ const Url = Type.String({
   description: 'https, of a public server. Events are sent there by POST.',
 });
 const Description = Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX });
-const EventTypes = Type.Array(Type.Enum(EVENT_KINDS), {
-  uniqueItems: true,
+const EventTypes = DistinctList(Type.Enum(EVENT_KINDS), {
   maxItems: EVENT_KINDS.length,
-  description: 'Empty: all kinds.',
+  description: 'Each once. Empty: all kinds.',
 });
 const CampaignIds = orNull(
-  Type.Array(Type.String({ maxLength: 36 }), {
-    uniqueItems: true,
+  DistinctList(Type.String({ maxLength: 36 }), {
     maxItems: CAMPAIGNS_MAX,
     description: 'Events of scans of these campaigns alone. Empty or null: of all scans.',
   }),

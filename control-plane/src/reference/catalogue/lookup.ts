@@ -7,6 +7,7 @@ import {
 } from '@adsweep/shared/targeting/catalogue.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { distance } from 'fastest-levenshtein';
 import { ApiError } from '../../http/api-error.ts';
 
 /** Returns the last copy of the catalogue; null if there is none yet. */
@@ -40,7 +41,7 @@ export function poolOf(catalogue: Catalogue, countryCode: string, proxyType: Pro
 
 /** Characters of a value that are looked at. */
 const COMPARED_MAX = 200;
-/** How many characters more than a value has are compared with it: the distance takes quadratic time, and all that follows makes no difference. */
+/** How many characters more than a value has are compared with it: all that follows makes no difference. */
 const COMPARED_BEYOND = 8;
 
 /** The folded values of lists: a request may name hundreds of unknown values, each of which is compared with the same list. */
@@ -52,42 +53,19 @@ function foldedOf(values: readonly string[]): string[] {
   return folded;
 }
 
-/** Up to five of `values`, the most similar to `given` first (spec 2.4, `valid_sample`). */
+/** Up to five of `values`, the most similar to `given` first (spec 2.4, `valid_sample`): by the letters to insert, delete or replace. */
 export function closest(values: readonly string[], given: string): string[] {
   const wanted = fold(given.slice(0, COMPARED_MAX));
-  const nearest: { position: number; distance: number }[] = [];
+  const nearest: { position: number; letters: number }[] = [];
   for (const [position, value] of foldedOf(values).entries()) {
-    const distance = editDistance(wanted.slice(0, value.length + COMPARED_BEYOND), value);
+    const letters = distance(wanted.slice(0, value.length + COMPARED_BEYOND), value);
     // Of equal ones the first in the list stays in front.
-    const at = nearest.findLastIndex((one) => one.distance <= distance) + 1;
+    const at = nearest.findLastIndex((one) => one.letters <= letters) + 1;
     if (at === VALID_SAMPLE_MAX) continue;
-    nearest.splice(at, 0, { position, distance });
+    nearest.splice(at, 0, { position, letters });
     nearest.length = Math.min(nearest.length, VALID_SAMPLE_MAX);
   }
   return nearest.map(({ position }) => values[position]!);
-}
-
-/** One row of the table of distances: requests name many unknown values, each of which is compared with all known ones. */
-let row = new Uint16Array(256);
-
-/** Levenshtein distance: the number of letters to insert, delete or replace. */
-export function editDistance(a: string, b: string): number {
-  if (b.length >= row.length) row = new Uint16Array(b.length + 1);
-  for (let column = 0; column <= b.length; column++) row[column] = column;
-  for (let i = 1; i <= a.length; i++) {
-    const letter = a.charCodeAt(i - 1);
-    let diagonal = row[0]!;
-    let left = i;
-    row[0] = i;
-    for (let j = 1; j <= b.length; j++) {
-      const above = row[j]!;
-      const change = letter === b.charCodeAt(j - 1) ? diagonal : diagonal + 1;
-      left = Math.min(change, above + 1, left + 1);
-      row[j] = left;
-      diagonal = above;
-    }
-  }
-  return row[b.length]!;
 }
 
 /** The proxy type that a client sent, in any letter case; residential by default. */

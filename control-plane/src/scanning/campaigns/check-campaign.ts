@@ -1,4 +1,4 @@
-import { EMULATORS, findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { EMULATOR_IDS, EMULATORS, findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { TARGET_KINDS } from '@adsweep/shared/scan/target.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { normaliseReferrer } from '@adsweep/shared/urls/normalise-referrer.ts';
@@ -106,10 +106,9 @@ function targetIssues(sent: SentCampaign, refused: ReadonlySet<string>, addresse
 /** At least one device, known ones, and no more scans than a run may have. */
 function deviceIssues(sent: SentCampaign, refused: ReadonlySet<string>): Issue[] {
   const { emulator_categories: categories = DEFAULTS.emulator_categories, emulator_specific_ids: ids = [] } = sent;
-  const known = EMULATORS.map(({ id }) => id);
   const unknown = [...new Set(ids)].filter((id) => id !== undefined && !findEmulator(id));
   const issues = unknown.map((id) => {
-    const ctx = { valid_sample: closest(known, id), valid_total: known.length };
+    const ctx = { valid_sample: closest(EMULATOR_IDS, id), valid_total: EMULATOR_IDS.length };
     return issueAt('emulator_specific_ids', 'unknown_emulator_id', 'There is no such emulator.', id, ctx);
   });
   if (['emulator_categories', 'emulator_specific_ids', 'country_codes', 'repeat_count'].some((one) => refused.has(one)))

@@ -1,3 +1,4 @@
+import { DistinctList } from '@adsweep/shared/validation/distinct-list.ts';
 import { type Static, Type } from 'typebox';
 import { orNull } from '../../../http/route.ts';
 import { conditionFields } from '../rule-in.ts';
@@ -39,7 +40,7 @@ export type RuleTestIn = Static<typeof RuleTestInSchema>;
 export const BatchInSchema = Type.Object(
   {
     rules: Type.Array(TestedRuleSchema, { minItems: 1, maxItems: 20 }),
-    scan_ids: Type.Array(Type.String({ format: 'uuid' }), { minItems: 1, maxItems: 50, uniqueItems: true }),
+    scan_ids: DistinctList(Type.String({ format: 'uuid' }), { minItems: 1, maxItems: 50 }),
   },
   { additionalProperties: false, title: 'BatchIn', examples: [{ rules: [exampleRule], scan_ids: [exampleScan] }] },
 );

@@ -1,3 +1,4 @@
+import { DistinctList } from '@adsweep/shared/validation/distinct-list.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
@@ -6,10 +7,9 @@ import type { FoundTag, TagType } from './rule-type.ts';
 
 const Slugs = (description: string) =>
   Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    DistinctList(Type.String({ minLength: 1, maxLength: 100 }), {
       minItems: 1,
       maxItems: 100,
-      uniqueItems: true,
       description,
     }),
   );

@@ -33,8 +33,7 @@ const ProxyInSchema = Type.Object(
 );
 
 /**
- * The fields of a request (spec 2.1), including `country`. Rules that a schema cannot express are in checks/, and so are those that the
- * validator evaluates slowly, such as `uniqueItems`, which compares every pair.
+ * The fields of a request (spec 2.1), including `country`. Rules that a schema cannot express are in checks/.
  */
 const requestFields = <Country extends TProperties>(country: Country) => ({
   url: Type.Optional(orNull(Type.String({ maxLength: URL_LENGTH_MAX, description: 'An http(s) page.' }))),
