@@ -153,7 +153,7 @@ export class EmbeddedCollection {
     const { returnDocument = 'before', projection, includeResultMetadata, ...others } = options;
     onlyOptions(others, 'upsert', 'sort');
     const project = projectionOf(projection);
-    const [written] = await this.#change({ ...change, ...others });
+    const [written] = await this.#change({ ...change, ...others, shown: project?.shown ?? null });
     const answer = written?.[returnDocument];
     const value = answer && project ? project(answer) : (answer ?? null);
     return includeResultMetadata ? { value, lastErrorObject: lastError(written), ok: 1 } : value;

@@ -8,7 +8,11 @@ const LARGEST_DOCUMENT_BYTES = 16 * 1024 * 1024;
 
 /** The driver's own serializer, `undefined` left out. Throws on a document above 16 MiB. */
 export function toBytes(fields: object): Uint8Array {
-  const bytes = BSON.serialize(fields, { ignoreUndefined: true });
+  return ofAllowedSize(BSON.serialize(fields, { ignoreUndefined: true }));
+}
+
+/** Throws on a document above 16 MiB. */
+export function ofAllowedSize(bytes: Uint8Array): Uint8Array {
   if (bytes.length > LARGEST_DOCUMENT_BYTES) {
     throw new MongoInvalidArgumentError(`a document of ${bytes.length} bytes is larger than ${LARGEST_DOCUMENT_BYTES}`);
   }

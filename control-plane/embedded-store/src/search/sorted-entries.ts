@@ -122,10 +122,15 @@ class UnionReader {
   readonly #way: 1 | -1;
   readonly #heap: PartReader[] = [];
 
-  constructor(parts: Part[], reverse: boolean) {
+  constructor(reverse: boolean) {
     this.#way = reverse ? -1 : 1;
-    for (const part of parts) {
-      const reader = new PartReader(part, reverse);
+  }
+
+  /** Reads the first entries of each part. Pauses in between: a part may be one of thousands of values. */
+  *begin(parts: Part[]): Generator<typeof PAUSE> {
+    for (const [at, part] of parts.entries()) {
+      if (at % STEPS === STEPS - 1) yield PAUSE;
+      const reader = new PartReader(part, this.#way === -1);
       if (!reader.head) continue;
       this.#heap.push(reader);
       this.#moveUp(this.#heap.length - 1);
@@ -207,7 +212,8 @@ class UnionReader {
  */
 export function* joinedRows(lists: Part[][], reverse: boolean, skip: number): Generator<number | typeof PAUSE> {
   const way = reverse ? -1 : 1;
-  const readers = lists.map((parts) => new UnionReader(parts, reverse));
+  const readers = lists.map(() => new UnionReader(reverse));
+  for (const [at, reader] of readers.entries()) yield* reader.begin(lists[at]!);
   const alone = readers.length === 1 ? readers[0]!.single : null;
   let passed = alone ? yield* alone.skip(skip) : 0;
   const between = readers.some(({ parts }) => parts > STEPS) ? 1 : STEPS;

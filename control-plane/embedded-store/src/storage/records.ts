@@ -123,6 +123,7 @@ export class Records {
 /** Distinguishes a missing field from null, for sparse indexes. */
 function isChanged(before: Fields, after: Fields, name: string): boolean {
   const [old, now] = [fieldOf(before, name), fieldOf(after, name)];
+  if (old === now) return false;
   return (old === undefined) !== (now === undefined) || !sameValue(old, now);
 }
 

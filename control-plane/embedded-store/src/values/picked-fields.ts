@@ -17,6 +17,44 @@ export function pickFields(bytes: Uint8Array, tree: FieldTree): Uint8Array {
   return picked(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), (name) => tree.get(name)) ?? bytes;
 }
 
+/**
+ * A BSON document with other values of some fields: those of `changed`, also BSON, and none where it has none. New fields come last. Reads no
+ * value; null: it has a value of an unknown type.
+ */
+export function spliceFields(bytes: Uint8Array, names: ReadonlySet<string>, changed: Uint8Array): Uint8Array | null {
+  const fields = elementsOf(changed);
+  const others = elementsOf(bytes);
+  if (!fields || !others) return null;
+  const added = new Map(fields.map(({ name, element }) => [name, element]));
+  const pieces = others.flatMap(({ name, element }) => {
+    if (!names.has(name)) return [element];
+    const now = added.get(name);
+    added.delete(name);
+    return now ? [now] : [];
+  });
+  return documentOf([...pieces, ...added.values()]);
+}
+
+/** The fields of a document, each with its type, name and value; null: there is one of an unknown type. */
+function elementsOf(bytes: Uint8Array): { name: string; element: Buffer }[] | null {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const elements: { name: string; element: Buffer }[] = [];
+  for (let at = 4; at < source.length - 1; ) {
+    const value = source.indexOf(0, at + 1) + 1;
+    const end = endOfValue(source, source[at]!, value);
+    if (end < 0) return null;
+    elements.push({ name: source.toString('utf8', at + 1, value - 1), element: source.subarray(at, end) });
+    at = end;
+  }
+  return elements;
+}
+
+function documentOf(elements: readonly Buffer[]): Buffer {
+  const size = Buffer.alloc(4);
+  size.writeInt32LE(elements.reduce((sum, { length }) => sum + length, 5));
+  return Buffer.concat([size, ...elements, Buffer.of(0)]);
+}
+
 /** The part of a document, or of an array whose items are documents; null: it has a value of an unknown type. */
 function picked(source: Buffer, branchOf: (name: string) => FieldTree | undefined): Buffer | null {
   const pieces: Buffer[] = [];
@@ -35,9 +73,7 @@ function picked(source: Buffer, branchOf: (name: string) => FieldTree | undefine
     } else if (branch) pieces.push(source.subarray(at, end));
     at = end;
   }
-  const size = Buffer.alloc(4);
-  size.writeInt32LE(pieces.reduce((sum, { length }) => sum + length, 5));
-  return Buffer.concat([size, ...pieces, Buffer.of(0)]);
+  return documentOf(pieces);
 }
 
 function endOfValue(source: Buffer, type: number, at: number): number {

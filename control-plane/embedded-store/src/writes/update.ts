@@ -8,22 +8,25 @@ import { fieldAt } from './updated-field.ts';
 type Change = { operator: string; path: string; operand: unknown };
 /** Returns the updated document. May modify and return its argument, but not what that contains. */
 export type Apply = (fields: Fields, inserting: boolean) => Fields;
+/** `names`: the fields of a document that it reads and changes; null: all of them. */
+export type Update = { apply: Apply; names: ReadonlySet<string> | null };
 
 /**
  * Compiles an update for use on many documents. Throws on unknown operators, on two changes of one path, and where the driver
  * would ("requires atomic operators").
  */
-export function updateOf(update: unknown): Apply {
+export function updateOf(update: unknown): Update {
   if (Array.isArray(update)) throw new MongoInvalidArgumentError('the embedded store takes no update by pipeline');
   const changes = changesOf(update);
   refuseConflicts(changes);
-  return (fields, inserting) => {
+  const apply: Apply = (fields, inserting) => {
     for (const { operator, path, operand } of changes) {
       if (operator === '$setOnInsert' && !inserting) continue;
       UPDATE_OPERATORS[operator]!(fieldAt(fields, pathOf(path)), operand, path);
     }
     return fields;
   };
+  return { apply, names: new Set(changes.map(({ path }) => splitPath(path)[0]!)) };
 }
 
 function changesOf(update: unknown): Change[] {

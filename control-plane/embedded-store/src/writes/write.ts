@@ -4,11 +4,12 @@ import { type Conditions, conditionsOf } from '../filters/filter-conditions.ts';
 import { CODE, refusal } from '../refusals.ts';
 import { type Found, findRows } from '../search/find-rows.ts';
 import type { Records } from '../storage/records.ts';
-import { asStored, type Fields, fromBytes, toBytes } from '../stored-document.ts';
-import { splitPath } from '../values/path-values.ts';
+import { asStored, type Fields, fromBytes, ofAllowedSize, toBytes } from '../stored-document.ts';
+import { fieldOf, splitPath } from '../values/path-values.ts';
+import { type FieldTree, spliceFields } from '../values/picked-fields.ts';
 import { sortComponents } from '../values/sort-order.ts';
 import { sameValue } from '../values/value-key.ts';
-import { type Apply, updateOf } from './update.ts';
+import { type Apply, type Update, updateOf } from './update.ts';
 import { fieldAt } from './updated-field.ts';
 
 /** The documents that a write selects: the first `limit` in sort order, 0 for all. */
@@ -17,8 +18,10 @@ export type Change = Selection & {
   update?: unknown;
   replacement?: object;
   upsert?: boolean | undefined;
+  /** The fields of documents that the caller reads; null: all of them. Absent: none. */
+  shown?: FieldTree | null;
 };
-/** A document before and after a write. Undefined where there was none. */
+/** A document before and after a write, with the fields that the caller reads. Undefined where there was none. */
 export type Written = { before?: Fields; after?: Fields; modified: boolean };
 
 /** Stores a new document. If it has no `_id`, generates one and sets it on the argument too, as the driver does. */
@@ -34,34 +37,62 @@ export function insertDocument(records: Records, document: object): unknown {
 /** Updates or replaces the selected documents; if there are none and `upsert` is set, inserts one. */
 export function changeDocuments(records: Records, change: Change): Written[] {
   const conditions = conditionsOf(change.filter);
-  const apply = applyOf(change);
-  const found = [...select(records, change)];
-  if (found.length > 0) return found.map((one) => changeOne(records, one, apply));
-  return change.upsert ? [upsert(records, conditions, apply)] : [];
+  const update = updateFor(change);
+  const found = [...select(records, change, fieldsFor(records, update, change.shown))];
+  if (found.length > 0) return found.map((one) => changeOne(records, one, update));
+  return change.upsert ? [upsert(records, conditions, update.apply)] : [];
 }
 
-function applyOf({ update, replacement }: Change): Apply {
+function updateFor({ update, replacement }: Change): Update {
   if (!replacement) return updateOf(update);
   if (Object.keys(replacement).some((name) => name.startsWith('$'))) {
     throw new MongoInvalidArgumentError('Replacement document must not contain atomic operators');
   }
   const stored = asStored(replacement);
-  return ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored });
+  return { apply: ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored }), names: null };
 }
 
-function select(records: Records, { filter, sort, limit }: Selection): Iterable<Found> {
-  return findRows(records, filter, { order: sortComponents(sort), limit });
+/** The fields to read of a document: those that the update and the caller read, and all that indexes have which the update may change. */
+function fieldsFor({ indexes }: Records, { names }: Update, shown: FieldTree | null = new Map()): FieldTree | null {
+  if (!names || !shown) return null;
+  const indexed = indexes
+    .map(({ spec }) => spec.components.map(({ segments }) => segments[0]!))
+    .filter((fields) => fields.some((name) => names.has(name)));
+  return new Map<string, FieldTree>([...shown, ...['_id', ...names, ...indexed.flat()].map(whole)]);
 }
 
-function changeOne(records: Records, { row, bytes: old, fields: before }: Found, apply: Apply): Written {
-  const bytes = toBytes(apply({ ...before }, false));
-  const after = fromBytes(bytes);
+const whole = (name: string): [string, FieldTree] => [name, new Map()];
+
+function select(records: Records, { filter, sort, limit }: Selection, shown: FieldTree | null): Iterable<Found> {
+  return findRows(records, filter, { order: sortComponents(sort), limit, shown });
+}
+
+function changeOne(records: Records, found: Found, update: Update): Written {
+  const { row, bytes: old, fields: before } = found;
+  const { bytes, after } = changed(found, update);
   if (!sameValue(after._id, before._id)) {
     throw refusal(CODE.immutableField, "Performing an update on the path '_id' would modify the immutable field '_id'");
   }
   const modified = Buffer.compare(bytes, old) !== 0;
   if (modified) records.replace(row, before, { fields: after, bytes });
   return { before, after, modified };
+}
+
+/** A large document costs what its changed fields cost. */
+function changed(
+  { bytes: old, fields: before }: Found,
+  { apply, names }: Update,
+): { bytes: Uint8Array; after: Fields } {
+  const applied = apply({ ...before }, false);
+  if (!names) {
+    const bytes = toBytes(applied);
+    return { bytes, after: fromBytes(bytes) };
+  }
+  const other = new Set([...names].filter((name) => fieldOf(applied, name) !== fieldOf(before, name)));
+  const values = toBytes(Object.fromEntries([...other].map((name) => [name, fieldOf(applied, name)])));
+  const bytes = spliceFields(old, other, values);
+  if (!bytes) throw new Error('a stored document has a value of an unknown type');
+  return { bytes: ofAllowedSize(bytes), after: { ...applied, ...fromBytes(values) } };
 }
 
 /** The document that an upsert inserts: the filter's equality conditions, then the update. */
@@ -77,7 +108,7 @@ function upsert(records: Records, { conditions }: Conditions, apply: Apply): Wri
 }
 
 export function deleteDocuments(records: Records, selection: Selection): Fields[] {
-  const found = [...select(records, selection)];
+  const found = [...select(records, selection, null)];
   for (const { row, fields } of found) records.remove(row, fields);
   return found.map(({ fields }) => fields);
 }
