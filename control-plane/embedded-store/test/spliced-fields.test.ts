@@ -54,7 +54,7 @@ describe('fields of a stored document', () => {
       1,
     );
     assert.equal(await things.countDocuments({ kind: 'a' }), 0);
-    assert.equal(await things.countDocuments({ kind: 'b', at: null }), 1);
+    assert.equal(await things.countDocuments({ kind: 'b', at: { $exists: false } }), 1);
     const shown = await things.findOneAndUpdate(
       { kind: 'b' },
       { $inc: { n: 2 } },

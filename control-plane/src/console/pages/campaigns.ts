@@ -71,12 +71,17 @@ ${selectField({
 const countryWords = (codes: readonly string[]): string =>
   codes.length <= 3 ? codes.map(countryName).join(', ') : counted(codes.length, 'country', 'countries');
 
+/** An organization may have a thousand groups. */
+const GROUPS_SHOWN = 50;
+
 function groupCard(visit: Visit, groups: Schemas['CampaignGroup'][]): Html | null {
-  const { may, link } = visit;
+  const { may, link, query } = visit;
   const back = link('/campaigns');
   if (groups.length < 2 && !may('campaigns.write')) return null;
-  const rows = groups
-    .filter(({ is_archived }) => !is_archived)
+  const chosen = query.get('group_id') || null;
+  const active = groups.filter(({ id, is_archived }) => !is_archived && (chosen === null || id === chosen));
+  const rows = active
+    .slice(0, GROUPS_SHOWN)
     .map(({ id, name, campaign_count, schedule_paused, last_run_at }) => [
       html`<a href="${link('/campaigns', { group_id: id })}"><bdi>${name}</bdi></a>${schedule_paused && html` ${chip('medium', 'schedules paused')}`}`,
       number(campaign_count),
@@ -84,7 +89,7 @@ function groupCard(visit: Visit, groups: Schemas['CampaignGroup'][]): Html | nul
       may('campaigns.write') &&
         html`<div class="decisions">${action(visit, { label: 'Run all', method: 'POST', path: at`/campaign-groups/${id}/run`, done: 'started', back, asks: `Start a run of each of the ${number(campaign_count)} campaigns? They are charged.` })}${schedule_paused ? action(visit, { label: 'Resume schedules', method: 'POST', path: at`/campaign-groups/${id}/resume-schedule`, done: 'resumed', back }) : action(visit, { label: 'Pause schedules', method: 'POST', path: at`/campaign-groups/${id}/pause-schedule`, done: 'paused', back })}</div>`,
     ]);
-  return html`<section class="card flush"><h2>Groups</h2>${table('Groups', [{ label: 'Group' }, { label: 'Campaigns', kind: 'number' }, { label: 'Last run', kind: 'number' }, { label: 'Actions', kind: 'unseen' }], rows)}</section>`;
+  return html`<section class="card flush"><h2>Groups</h2>${table('Groups', [{ label: 'Group' }, { label: 'Campaigns', kind: 'number' }, { label: 'Last run', kind: 'number' }, { label: 'Actions', kind: 'unseen' }], rows)}${active.length > rows.length && html`<div class="pager"><span class="quiet">The first ${number(rows.length)} of ${number(active.length)} groups. The filter shows any other one.</span></div>`}</section>`;
 }
 
 /** A campaign: what it scans, when it runs, and its runs. */

@@ -61,10 +61,16 @@ const permissionChoices = ({ who, form }: Visit, problems: Problems, what: strin
   );
 };
 
-const permissionWords = (permissions: readonly string[]): Html =>
-  permissions.length > 3
-    ? html`<details class="answer"><summary>${number(permissions.length)} permissions</summary>${permissions.map((one) => html`<code>${one}</code> `)}</details>`
-    : html`${permissions.map((one) => html`<code>${one}</code> `)}`;
+const permissionWords = (permissions: readonly string[]): Html => {
+  const words = permissions.map((one) => PERMISSION_WORDS.get(one) ?? permissionWord(one));
+  return permissions.length > 3
+    ? html`<details class="answer"><summary>${number(permissions.length)} permissions</summary>${words}</details>`
+    : html`${words}`;
+};
+
+const permissionWord = (permission: string): Html => html`<code>${permission}</code> `;
+/** An organization may have a thousand keys with all permissions. */
+const PERMISSION_WORDS = new Map<string, Html>(ORGANIZATION_PERMISSIONS.map((one) => [one, permissionWord(one)]));
 
 function keyCard(visit: Visit, keys: Schemas['ApiKey'][], problems: Problems): Html {
   const { link, token, now, form, who } = visit;

@@ -49,11 +49,14 @@ const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (char) =
 /** Invisible characters and those that change the direction of text: control, format, private use, lone surrogates. Scripts and emoji need the joiners, which are none. */
 const INVISIBLE = /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
+/** Most texts, of which each character need not be tested. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
 const hexOf = (char: string): string => char.codePointAt(0)!.toString(16).toUpperCase();
 
 /** Replaces invisible characters with their code points, such as `[U+202E]`: with them, a hostile title could look like another one. */
 const showInvisible = (text: string): string =>
-  text.replace(INVISIBLE, (char) => `[U+${hexOf(char).padStart(4, '0')}]`);
+  PLAIN.test(text) ? text : text.replace(INVISIBLE, (char) => `[U+${hexOf(char).padStart(4, '0')}]`);
 
 /**
  * The value of a field of a form, in a double-quoted attribute or a text area: it comes back as it is, with its invisible characters, which are
