@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { until } from '../../shared/test/support/until.ts';
-import { buildCatalogue, buildPools, type PlaceSource } from '../src/exits/build-catalogue.ts';
+import { buildCatalogue, buildPools, catalogueJson, type PlaceSource } from '../src/exits/build-catalogue.ts';
 import { ExitSource } from '../src/exits/exit-source.ts';
 import { parseExitsFile } from '../src/exits/exits-file.ts';
 import { listProvider } from '../src/providers/dial-upstream.ts';
@@ -96,7 +96,9 @@ test('§2.3.3 a country’s time is that of the last provider that was read; wit
     { places: [exitIn('US')], refreshedAt: new Date(2_000) },
   ];
   const times = (all: PlaceSource[]) => {
-    const { pools, refreshed_at } = buildCatalogue(buildPools(all), all);
+    const built = buildPools(all);
+    const { pools, refreshed_at } = buildCatalogue(built, all);
+    assert.deepEqual(JSON.parse(String(catalogueJson(built, all))), { refreshed_at, pools });
     return [...pools.map((pool) => `${pool.country_code} ${Date.parse(pool.refreshed_at)}`), refreshed_at];
   };
   assert.deepEqual(times(sources), ['DE 1000', 'US 2000', '1970-01-01T00:00:02.000Z']);

@@ -22,15 +22,43 @@ export function buildPools(sources: readonly PlaceSource[]): TargetingPools {
  * been read yet: until then the absence of a country proves nothing.
  */
 export function buildCatalogue(pools: TargetingPools, sources: readonly PlaceSource[]): Catalogue {
+  const { latest, timeOf } = timesOf(sources);
+  return { refreshed_at: latest, pools: pools.map((pool) => ({ ...pool, refreshed_at: timeOf(pool) })) };
+}
+
+/** The catalogue as JSON. Once a minute its times change, and seldom its pools, which have megabytes: their texts are kept. */
+export function catalogueJson(pools: TargetingPools, sources: readonly PlaceSource[]): Buffer {
+  const { latest, timeOf } = timesOf(sources);
+  const texts = pools.map((pool) => `${textOf(pool).slice(0, -1)},"refreshed_at":"${timeOf(pool)}"}`);
+  return Buffer.from(`{"refreshed_at":${JSON.stringify(latest)},"pools":[${texts.join()}]}`);
+}
+
+const poolTexts = new WeakMap<TargetingPools[number], string>();
+
+function textOf(pool: TargetingPools[number]): string {
+  const text = poolTexts.get(pool) ?? JSON.stringify(pool);
+  poolTexts.set(pool, text);
+  return text;
+}
+
+function timesOf(sources: readonly PlaceSource[]) {
   const times = new Map<string, Date>();
   for (const { places, refreshedAt } of sources)
-    if (refreshedAt) for (const { country_code } of places) keepLatest(times, country_code, refreshedAt);
+    if (refreshedAt) for (const country of countriesIn(places)) keepLatest(times, country, refreshedAt);
   const all = sources.map(({ refreshedAt }) => refreshedAt);
   const latest = all.includes(null) ? null : new Date(Math.max(...all.map(Number)));
   return {
-    refreshed_at: latest?.toISOString() ?? null,
-    pools: pools.map((pool) => ({ ...pool, refreshed_at: times.get(pool.country_code)!.toISOString() })),
+    latest: latest?.toISOString() ?? null,
+    timeOf: ({ country_code }: TargetingPools[number]) => times.get(country_code)!.toISOString(),
   };
+}
+
+const countriesByPlaces = new WeakMap<readonly Place[], ReadonlySet<string>>();
+
+function countriesIn(places: readonly Place[]): ReadonlySet<string> {
+  const countries = countriesByPlaces.get(places) ?? new Set(places.map(({ country_code }) => country_code));
+  countriesByPlaces.set(places, countries);
+  return countries;
 }
 
 function keepLatest(times: Map<string, Date>, key: string, time: Date): void {

@@ -4,7 +4,7 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Exit, Place } from '../providers/exit.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UserNameField } from '../providers/user-name.ts';
-import { buildCatalogue, buildPools, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
+import { buildCatalogue, buildPools, catalogueJson, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
 import { ExitIndex } from './exit-index.ts';
 import { type ExitsBase, ExitsFileError } from './exits-file.ts';
 import type { HostMapping } from './host-mapping.ts';
@@ -121,7 +121,7 @@ export class ExitSource {
       .join();
     const last = this.#catalogueJson;
     if (last?.of === of && last.pools === pools) return last.json;
-    const json = Buffer.from(JSON.stringify(this.catalogue()));
+    const json = catalogueJson(pools, this.#sources());
     this.#catalogueJson = { of, pools, json };
     return json;
   }

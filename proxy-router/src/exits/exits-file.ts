@@ -4,6 +4,7 @@ import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 import type { Static, TObject } from 'typebox';
 import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import { Value } from 'typebox/value';
 import { parseUpstream } from '../providers/dial-upstream.ts';
@@ -22,6 +23,13 @@ const ExitsFileSchema = Type.Object(
   },
   { additionalProperties: false },
 );
+
+/** A file may have tens of thousands of exits, and is read while tickets are issued. */
+const [ofFile, ofExit, ofProvider] = [
+  Compile(ExitsFileSchema),
+  Compile(ListedExitSchema),
+  Compile(ProviderConfigSchema),
+];
 
 /** The content of an exits file, with country codes in upper case. */
 export type ExitsFile = { exits: ListedExit[]; providers: ProviderConfig[]; hosts: HostMapping };
@@ -56,8 +64,12 @@ export function parseExitsFile(text: string, builtIn: readonly string[], base: E
 export function readExitsFile(text: string, builtIn: readonly string[], base: ExitsBase | null): ExitsFileReading {
   const parsed = parseJson(text);
   const sections = Object.fromEntries(fieldsOf(parsed));
-  const exits = arrayOf(sections.exits).map((exit) => validFields(ListedExitSchema, exit));
-  const providers = arrayOf(sections.providers).map((provider) => validFields(ProviderConfigSchema, provider));
+  const exits = arrayOf(sections.exits).map((exit) =>
+    ofExit.Check(exit) ? exit : validFields(ListedExitSchema, exit),
+  );
+  const providers = arrayOf(sections.providers).map((provider) =>
+    ofProvider.Check(provider) ? provider : validFields(ProviderConfigSchema, provider),
+  );
   const problems = [
     ...schemaProblems(parsed),
     ...missingExits(sections, base),
@@ -70,7 +82,7 @@ export function readExitsFile(text: string, builtIn: readonly string[], base: Ex
 
 /** The content of a file without problems. */
 function fileOf(parsed: unknown, base: ExitsBase | null): ExitsFile {
-  const { exits: own, providers = [], hosts = {} } = Value.Parse(ExitsFileSchema, parsed);
+  const { exits: own, providers = [], hosts = {} } = ofFile.Parse(parsed);
   const exits = own ?? (providers.length === 0 ? base?.exits : undefined) ?? [];
   const listed = exits.map((exit) => ({ ...exit, country_code: exit.country_code.toUpperCase() }));
   return { exits: listed, providers, hosts: { ...base?.hosts, ...hosts } };
@@ -95,6 +107,7 @@ function parseJson(text: string): unknown {
 const withoutExcerpt = (message: string): string => message.replace(/, (\.\.\.)?".*is not valid JSON$/s, '');
 
 function schemaProblems(parsed: unknown): string[] {
+  if (ofFile.Check(parsed)) return [];
   const issues = schemaIssues(Value.Errors(ExitsFileSchema, parsed), ExitsFileSchema, parsed, []);
   return issues.map(lineOf);
 }

@@ -1,3 +1,4 @@
+import { inPortions } from '../../platform/in-portions.ts';
 import { insertAllOnce } from '../../platform/insert-once.ts';
 import { ALERT_STATUSES, type AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
@@ -9,6 +10,9 @@ import { type AlertFilter, questionOf } from './alert-filter.ts';
 export type AlertStore = ReturnType<typeof alertStore>;
 
 export type AlertCounts = Record<AlertStatus, number>;
+
+/** Alerts that are written in one piece: each has an index entry for every combination of its filters. */
+const WRITTEN_AT_ONCE = 25;
 
 const NEWEST = { created_at: -1, _id: -1 } as const;
 const OLDEST = { created_at: 1, _id: 1 } as const;
@@ -55,7 +59,7 @@ export function alertStore(store: Store) {
 
     /** Stores alerts, except those that exist. */
     async add(raised: AlertRecord[]): Promise<void> {
-      if (raised.length > 0) await insertAllOnce(alerts, raised);
+      await inPortions(raised, WRITTEN_AT_ONCE, (portion) => insertAllOnce(alerts, portion));
     },
 
     /** An alert of this organization; null: missing, or another organization's. */
@@ -105,9 +109,11 @@ export function alertStore(store: Store) {
 
     /** The same for several alerts; returns how many were changed. */
     async changeAll(found: AlertRecord[], write: StatusWrite): Promise<number> {
-      if (found.length === 0) return 0;
       const writes = found.map((alert) => ({ updateOne: writeOf(alert, write) }));
-      return (await alerts.bulkWrite(writes, { ordered: false })).matchedCount;
+      const written = await inPortions(writes, WRITTEN_AT_ONCE, (portion) =>
+        alerts.bulkWrite(portion, { ordered: false }),
+      );
+      return written.reduce((sum, { matchedCount }) => sum + matchedCount, 0);
     },
 
     /** The outboxes of alerts. */

@@ -1,4 +1,3 @@
-import { pause } from '@adsweep/shared/service/time-slice.ts';
 import { refused } from '../../http/api-error.ts';
 import { mayChange } from './alert.ts';
 import type { SentFilter } from './alert-query.ts';
@@ -6,7 +5,7 @@ import type { AlertStore, StatusWrite } from './alert-store.ts';
 
 /** Alerts that one call changes at most. */
 const CHANGED_MAX = 10_000;
-const WRITTEN_AT_ONCE = 100;
+const READ_AT_ONCE = 100;
 
 /** `updated`: alerts that were changed; `skipped`: those that have the status or cannot get it; `remaining`: further ones that can. */
 export type BulkResult = { updated: number; skipped: number; remaining: number };
@@ -58,11 +57,10 @@ export async function changeMatching(
   const skipped = await alerts.count(organizationId, filter, others);
   let updated = 0;
   // What was changed matches no longer, so that each turn reads the next ones.
-  for (let turn = 0; turn < most / WRITTEN_AT_ONCE && from.length > 0; turn += 1) {
-    const next = await alerts.oldest(organizationId, filter, from, WRITTEN_AT_ONCE);
+  for (let turn = 0; turn < most / READ_AT_ONCE && from.length > 0; turn += 1) {
+    const next = await alerts.oldest(organizationId, filter, from, READ_AT_ONCE);
     if (next.length === 0) break;
     updated += await alerts.changeAll(next, write);
-    await pause();
   }
   return { updated, skipped, remaining: await alerts.count(organizationId, filter, from) };
 }

@@ -1,4 +1,5 @@
 import { pause } from '@adsweep/shared/service/time-slice.ts';
+import { inPortions } from '../../platform/in-portions.ts';
 import { insertAllOnce, insertOnce } from '../../platform/insert-once.ts';
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
@@ -31,7 +32,7 @@ export type MessageRecord = Pick<
 const LIFETIME_SECONDS = 3 * 24 * 60 * 60;
 
 /** Notices that are written in one piece: a message may have ten thousand. */
-const WRITTEN_AT_ONCE = 100;
+const WRITTEN_AT_ONCE = 25;
 
 type Of = { organization_id: string; destination_id: string };
 
@@ -66,7 +67,7 @@ export function noticeStore(store: Store) {
 
     /** Queues notices, except those that were queued before. */
     async add(queued: NoticeRecord[]): Promise<void> {
-      await insertAllOnce(notices, queued);
+      await inPortions(queued, WRITTEN_AT_ONCE, (portion) => insertAllOnce(notices, portion));
     },
 
     /** The notice that has waited longest without a message; null: none waits. */

@@ -1,5 +1,6 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
+import { inPortions } from '../../platform/in-portions.ts';
 import { insertAllOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import type { Attempt, AttemptRecord, DeliveryRecord } from './delivery.ts';
@@ -14,6 +15,8 @@ export type OfEndpoint = Pick<DeliveryRecord, 'organization_id' | 'endpoint_id'>
 export type AttemptFilter = { succeeded?: boolean | undefined; from?: Date | undefined; to?: Date | undefined };
 
 const WRITTEN_AT_ONCE = 200;
+/** To plan a search for thousands of ids takes tens of milliseconds. */
+const FOUND_AT_ONCE = 500;
 const OLDEST = { window_from: 1, sequence: 1, _id: 1 } as const;
 
 /** The only code that accesses deliveries and their attempts. */
@@ -120,7 +123,10 @@ export function deliveryStore(store: Store) {
 
     /** The deliveries of these ids that an organization has, in any order. */
     async findAll(organization_id: string, ids: string[]): Promise<DeliveryRecord[]> {
-      return ids.length === 0 ? [] : deliveries.find({ _id: { $in: ids }, organization_id }).toArray();
+      const found = await inPortions(ids, FOUND_AT_ONCE, (portion) =>
+        deliveries.find({ _id: { $in: portion }, organization_id }).toArray(),
+      );
+      return found.flat();
     },
 
     /** How many deliveries wait whose window began between two moments (the first inclusive), counted up to `limit`. */
