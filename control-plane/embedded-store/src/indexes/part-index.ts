@@ -9,13 +9,13 @@ import type { IndexSpec } from './index-spec.ts';
 
 type RawRow = { r: number; d: Uint8Array };
 
-/** Documents that were inserted last are indexed together, which costs a third of indexing each alone. */
-const BATCH = 128;
+/** Documents that were inserted last are indexed together, which costs less than indexing each alone, and blocks the event loop. */
+const BATCH = 32;
 /** If more documents than this are not indexed yet, the index is not used: the store was written by an earlier version. */
 const BACKLOG_MAX = 1_024;
 const GRAM = 3;
 /** A longer text is found by every search. */
-const TEXT_LENGTH_MAX = 4_096;
+const TEXT_LENGTH_MAX = 1_024;
 /** A search reads the lists of the rarest grams of a part: those of others are long and exclude few more texts. */
 const GRAMS_SEARCHED = 4;
 /** The last rows by which it is judged how rare a gram is, and the most grams that are judged. */

@@ -11,8 +11,9 @@ const PAUSE = null;
 const ENTRIES_PER_DOCUMENT = 16;
 const GRAMS_PER_DOCUMENT = 4;
 const ENTRIES_COUNTED_MAX = 200_000;
-/** Rows between two pauses: few of them answer a question. */
+/** Rows that are looked through, and those that are found, between two pauses. */
 const ROWS_AT_ONCE = 262_144;
+const FOUND_AT_ONCE = 1_000;
 
 /**
  * The rows of the documents that may match, because their texts have all characters of a part that is searched, in no order; null: no index
@@ -29,9 +30,11 @@ export function* rowsWithPart(
     const question = found && questionOf(search, conditions);
     const most = Math.floor((yield* entriesOf(plan, ENTRIES_COUNTED_MAX)) / ENTRIES_PER_DOCUMENT);
     if (!question || question.rows > most * GRAMS_PER_DOCUMENT) continue;
-    for (let after = 0; found.length <= most && after < parts.through; after += ROWS_AT_ONCE) {
+    for (let after = 0; found.length <= most && after < parts.through; ) {
       const to = Math.min(after + ROWS_AT_ONCE, parts.through);
-      found.push(...parts.find(question, after, to, most + 1 - found.length));
+      const next = parts.find(question, after, to, Math.min(FOUND_AT_ONCE, most + 1 - found.length));
+      found.push(...next);
+      after = next.length < FOUND_AT_ONCE ? to : next.at(-1)!;
       yield PAUSE;
     }
     if (found.length <= most) return found;

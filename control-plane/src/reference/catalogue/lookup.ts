@@ -39,10 +39,10 @@ export function poolOf(catalogue: Catalogue, countryCode: string, proxyType: Pro
   return catalogue.pools.find((pool) => pool.country_code === countryCode && pool.proxy_type === proxyType) ?? null;
 }
 
-/** Characters of a value that are looked at. */
-const COMPARED_MAX = 200;
-/** How many characters more than a value has are compared with it: all that follows makes no difference. */
+/** A text with so many characters more than the longest value is similar to none. */
 const COMPARED_BEYOND = 8;
+/** More characters than any value has. */
+const MEASURED_MAX = 1_000;
 
 /** The folded values of lists: a request may name hundreds of unknown values, each of which is compared with the same list. */
 const foldedLists = new WeakMap<readonly string[], string[]>();
@@ -55,10 +55,12 @@ function foldedOf(values: readonly string[]): string[] {
 
 /** Up to five of `values`, the most similar to `given` first (spec 2.4, `valid_sample`): by the letters to insert, delete or replace. */
 export function closest(values: readonly string[], given: string): string[] {
-  const wanted = fold(given.slice(0, COMPARED_MAX));
+  const folded = foldedOf(values);
+  const wanted = fold(given.slice(0, MEASURED_MAX));
+  if (folded.every(({ length }) => wanted.length > length + COMPARED_BEYOND)) return values.slice(0, VALID_SAMPLE_MAX);
   const nearest: { position: number; letters: number }[] = [];
-  for (const [position, value] of foldedOf(values).entries()) {
-    const letters = distance(wanted.slice(0, value.length + COMPARED_BEYOND), value);
+  for (const [position, value] of folded.entries()) {
+    const letters = distance(wanted, value);
     // Of equal ones the first in the list stays in front.
     const at = nearest.findLastIndex((one) => one.letters <= letters) + 1;
     if (at === VALID_SAMPLE_MAX) continue;
