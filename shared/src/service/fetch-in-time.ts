@@ -12,8 +12,16 @@ export async function fetchInTime(url: string, init: RequestInit, ms: number): P
   const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
   try {
     const answer = await fetch(url, { ...init, signal });
-    return { status: answer.status, isOk: answer.ok, text: await answer.text() };
+    return { status: answer.status, isOk: answer.ok, text: await textOf(answer) };
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The same text as `answer.text()`, which decodes megabytes in one piece. */
+async function textOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const bytes of body ?? []) text += decoder.decode(bytes, { stream: true });
+  return text + decoder.decode();
 }

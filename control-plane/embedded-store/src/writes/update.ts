@@ -8,8 +8,11 @@ import { fieldAt } from './updated-field.ts';
 type Change = { operator: string; path: string; operand: unknown };
 /** Returns the updated document. May modify and return its argument, but not what that contains. */
 export type Apply = (fields: Fields, inserting: boolean) => Fields;
-/** `names`: the fields of a document that it reads and changes; null: all of them. */
-export type Update = { apply: Apply; names: ReadonlySet<string> | null };
+/**
+ * `names`: the fields of a document that it reads and changes; null: all of them. `values`: the values of those that it sets as a whole, as they
+ * are stored.
+ */
+export type Update = { apply: Apply; names: ReadonlySet<string> | null; values: ReadonlyMap<string, unknown> };
 
 /**
  * Compiles an update for use on many documents. Throws on unknown operators, on two changes of one path, and where the driver
@@ -26,7 +29,12 @@ export function updateOf(update: unknown): Update {
     }
     return fields;
   };
-  return { apply, names: new Set(changes.map(({ path }) => splitPath(path)[0]!)) };
+  const whole = changes.filter(({ operator, path }) => operator === '$set' && !path.includes('.'));
+  return {
+    apply,
+    names: new Set(changes.map(({ path }) => splitPath(path)[0]!)),
+    values: new Map(whole.map(({ path, operand }) => [path, operand])),
+  };
 }
 
 function changesOf(update: unknown): Change[] {

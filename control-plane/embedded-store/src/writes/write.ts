@@ -49,7 +49,11 @@ function updateFor({ update, replacement }: Change): Update {
     throw new MongoInvalidArgumentError('Replacement document must not contain atomic operators');
   }
   const stored = asStored(replacement);
-  return { apply: ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored }), names: null };
+  return {
+    apply: ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored }),
+    names: null,
+    values: new Map(),
+  };
 }
 
 /** The fields to read of a document: those that the update and the caller read, and all that indexes have which the update may change. */
@@ -79,20 +83,19 @@ function changeOne(records: Records, found: Found, update: Update): Written {
 }
 
 /** A large document costs what its changed fields cost. */
-function changed(
-  { bytes: old, fields: before }: Found,
-  { apply, names }: Update,
-): { bytes: Uint8Array; after: Fields } {
+function changed({ bytes: old, fields: before }: Found, update: Update): { bytes: Uint8Array; after: Fields } {
+  const { apply, names, values } = update;
   const applied = apply({ ...before }, false);
   if (!names) {
     const bytes = toBytes(applied);
     return { bytes, after: fromBytes(bytes) };
   }
-  const other = new Set([...names].filter((name) => fieldOf(applied, name) !== fieldOf(before, name)));
-  const values = toBytes(Object.fromEntries([...other].map((name) => [name, fieldOf(applied, name)])));
-  const bytes = spliceFields(old, other, values);
+  const pick = (some: string[]) => Object.fromEntries(some.map((name) => [name, fieldOf(applied, name)]));
+  const other = [...names].filter((name) => fieldOf(applied, name) !== fieldOf(before, name));
+  const bytes = spliceFields(old, new Set(other), toBytes(pick(other)));
   if (!bytes) throw new Error('a stored document has a value of an unknown type');
-  return { bytes: ofAllowedSize(bytes), after: { ...applied, ...fromBytes(values) } };
+  const computed = other.filter((name) => !values.has(name));
+  return { bytes: ofAllowedSize(bytes), after: { ...applied, ...asStored(pick(computed)) } };
 }
 
 /** The document that an upsert inserts: the filter's equality conditions, then the update. */
