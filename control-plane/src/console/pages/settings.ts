@@ -3,7 +3,7 @@ import { ORGANIZATION_PERMISSIONS } from '../../http/caller.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import { linesIn } from '../api/lists-in-texts.ts';
-import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
+import { itemsOf, type Listed, pageIn, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, choice, choices, hidden, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
@@ -73,9 +73,10 @@ const permissionWord = (permission: string): Html => html`<code>${permission}</c
 const PERMISSION_WORDS = new Map<string, Html>(ORGANIZATION_PERMISSIONS.map((one) => [one, permissionWord(one)]));
 
 function keyCard(visit: Visit, keys: Schemas['ApiKey'][], problems: Problems): Html {
-  const { link, token, now, form, who } = visit;
+  const { link, token, now, form, who, query } = visit;
   const isSent = form.get('what') === 'key';
-  const rows = keys.map((key) => [
+  const shown = pageIn(keys.toReversed(), query);
+  const rows = shown.items.map((key) => [
     html`<b><bdi>${key.name}</bdi></b>${key.id === who.key_id && html` ${chip('busy', 'this one')}`}${key.is_operators && html` ${chip('medium', "the operator's")}`}<span class="meta"><code>${key.key_prefix}…</code></span>`,
     permissionWords(key.permissions),
     showTime(key.last_used_at, now),
@@ -92,7 +93,7 @@ function keyCard(visit: Visit, keys: Schemas['ApiKey'][], problems: Problems): H
   ]);
   const own = isSent ? problems : NO_PROBLEMS;
   const create = html`<details class="fold inner"${isSent && html` open`}><summary>New key</summary><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'key')}<div class="grid">${textField({ name: 'name', label: 'Name', value: isSent ? form.get('name') : '', required: true, problems: own })}${textField({ name: 'expires_at', label: 'Expires on', type: 'date', value: isSent ? form.get('expires_at') : '', hint: 'Empty: never.', problems: own })}</div>${permissionChoices(visit, problems, 'key')}<p class="hint">None chosen: what the API gives a key by default.</p><div class="buttons">${button('Create the key')}</div></form></details>`;
-  return html`<section class="card flush" id="keys"><h2>API keys <span class="count">${number(keys.length)}</span></h2>${table('API keys', [{ label: 'Key' }, { label: 'May' }, { label: 'Last used', kind: 'number' }, { label: 'Expires', kind: 'number' }, { label: 'Revoke', kind: 'unseen' }], rows)}${create}</section>`;
+  return html`<section class="card flush" id="keys"><h2>API keys <span class="count">${number(keys.length)}</span></h2>${table('API keys', [{ label: 'Key' }, { label: 'May' }, { label: 'Last used', kind: 'number' }, { label: 'Expires', kind: 'number' }, { label: 'Revoke', kind: 'unseen' }], rows)}${shown.pages > 1 && pager(visit, '/settings', shown, 'keys')}${create}</section>`;
 }
 
 function clientCard(visit: Visit, clients: Schemas['OAuthClient'][], problems: Problems): Html {
