@@ -30,7 +30,7 @@ const RANGES_AT_ONCE = 128;
 const BYTES_AT_ONCE = 512 * 1024;
 const ENTRIES_TESTED_AT_FIRST = 32;
 const ENTRIES_TESTED_AT_ONCE = 512;
-/** Keys with long texts take longer to test. */
+/** Long texts take longer to test. */
 const BYTES_TESTED_AT_ONCE = 128 * 1024;
 
 /** Called for each document that a search examines, with the plan. */
@@ -175,7 +175,7 @@ function* candidates(records: Records, rows: number[], read: Read): Paused<Candi
     const stored = records.get(row);
     if (stored) yield candidate(stored, read);
     bytes += stored?.bytes.length ?? 0;
-    if (bytes < BYTES_AT_ONCE) continue;
+    if (bytes < BYTES_TESTED_AT_ONCE) continue;
     bytes = 0;
     yield PAUSE;
   }

@@ -1,3 +1,4 @@
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../../http/api-error.ts';
 import { type Caller, isOperator } from '../../../http/caller.ts';
@@ -26,7 +27,7 @@ import { listOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './li
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
 import { type RecheckRouteParts, recheckOneRoute, recheckRoute } from './recheck-route.ts';
-import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
+import { CancelledSchema, type PresentedBrief, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 import { summaryRoute } from './summary-route.ts';
 
 /** The dependencies of the operations on scans; `readEvidence` returns the evidence in a scan's capture, empty before there is one. */
@@ -102,7 +103,12 @@ async function presentRows({ campaignWordsOf, tagWordsFor, urls }: RowParts, cal
     campaignWordsOf(organizationId, [...ids]),
     slugs.size === 0 ? () => null : tagWordsFor(organizationId, [...slugs], isOperator(caller)),
   ]);
-  return rows.map((scan) => presentBrief(scan, urls, words.get(scan.campaign_id ?? '') ?? null, tagWords));
+  const presented: PresentedBrief[] = [];
+  for (const scan of rows) {
+    await pause();
+    presented.push(presentBrief(scan, urls, words.get(scan.campaign_id ?? '') ?? null, tagWords));
+  }
+  return presented;
 }
 
 async function readPage(parts: RowParts, caller: Caller, question: ListQuestion, query: PageQuery & CursorQuery) {
