@@ -55,7 +55,8 @@ export const FILTERS: Record<string, [index: string, matches: (scan: ScanRecord)
     'organization_id_1_tags.tag_slug_1_created_at_-1__id_-1',
     ({ tags }) => tags.length > 0,
   ],
-  'url=SHOP-4.': [WHOLE_LIST, ({ target }) => target.value === 'https://shop-4.example/'],
+  // Of so few scans more than a twentieth: fewer are found by the parts of their URLs.
+  'url=SHOP-4': [WHOLE_LIST, ({ target }) => target.value.startsWith('https://shop-4')],
   ...Object.fromEntries(
     (
       [

@@ -80,13 +80,13 @@ describe('§4.2.20 the plan of a list of scans', () => {
 
   it('a search for a part of the URL reads the index and only matching scans, and counts no further than necessary', async () => {
     const scans = scanStore(explaining(store, plans));
-    const question = questionOf('url=SHOP-4.');
-    const matching = SCANS_OF_OURS.filter(({ target }) => target.value === 'https://shop-4.example/').map(
+    const question = questionOf('url=SHOP-4');
+    const matching = SCANS_OF_OURS.filter(({ target }) => target.value.startsWith('https://shop-4')).map(
       ({ _id }) => _id,
     );
     for (const [skip, limit, examined] of [
       [0, 10, 11],
-      [0, 200, matching.length],
+      [0, 200, 201],
       [matching.length - 3, 10, matching.length],
       [matching.length + 5, 10, matching.length],
     ] as const) {
