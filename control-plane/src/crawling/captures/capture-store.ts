@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { parseJsonInSlices } from '@adsweep/shared/service/parse-json-in-slices.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import { Binary } from 'mongodb';
 import { insertOnce } from '../../platform/insert-once.ts';
@@ -69,9 +70,8 @@ export function captureStore(store: Store) {
 async function captureIn(stored: Binary | Capture): Promise<Capture> {
   if (!(stored instanceof Binary)) return stored;
   const json = await unzip(stored.buffer);
-  // Several captures are not parsed in the same turn of the event loop.
   await pause();
-  const capture = JSON.parse(json.toString()) as Capture;
+  const text = json.toString();
   await pause();
-  return capture;
+  return (await parseJsonInSlices(text)) as Capture;
 }

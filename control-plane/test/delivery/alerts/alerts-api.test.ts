@@ -3,9 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { type AlertRecord, newAlerts } from '../../../src/delivery/alerts/alert.ts';
-import type { AlertStore } from '../../../src/delivery/alerts/alert-store.ts';
+import { type AlertStore, alertStore } from '../../../src/delivery/alerts/alert-store.ts';
 import { changeMatching } from '../../../src/delivery/alerts/change-alerts.ts';
 import { ALERT_STATUSES, type AlertStatus } from '../../../src/platform/outbox/outbox-entry.ts';
+import { openStore, type Store } from '../../../src/platform/store.ts';
 import { policySetOf } from '../../support/bound-campaign.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 
@@ -193,6 +194,28 @@ describe('alerts', () => {
       assert.equal((await bulk({ all_matching: true, [field]: [] })).length, 1, field);
     const range = { filter_date_from: '2024-01-01', filter_date_to: '2026-01-01', filter_timezone: 'UTC' };
     assert.deepEqual(await bulk({ all_matching: true, ...range }), ['body.filter_date_to range_too_long']);
+  });
+
+  test('are raised and changed in portions, so that a thousand of them do not keep other requests waiting', async () => {
+    const store = await openStore({ path: ':memory:' });
+    const sizes: number[] = [];
+    const counted = (name: string) =>
+      new Proxy(store.collection(name), {
+        get: (target, key: 'insertMany') => {
+          const method = target[key].bind(target) as (items: object[], options?: object) => unknown;
+          if (!['insertMany', 'bulkWrite'].includes(key)) return method;
+          return (items: object[], options?: object) => {
+            sizes.push(items.length);
+            return method(items, options);
+          };
+        },
+      });
+    const alerts = alertStore({ ...store, collection: counted as Store['collection'] });
+    const all = Array.from({ length: 60 }, () => alertOf());
+    await alerts.add(all);
+    assert.equal(await alerts.changeAll(all, { status: 'resolved', keyId: 'key', now: new Date() }), all.length);
+    assert.deepEqual(sizes, [25, 25, 10, 25, 25, 10]);
+    await store.close();
   });
 
   test('§4.5.35 a bulk change skips what has the status or cannot get it, and alerts of other organizations', async () => {
