@@ -89,7 +89,7 @@ function groupCard(visit: Visit, groups: Schemas['CampaignGroup'][]): Html | nul
       may('campaigns.write') &&
         html`<div class="decisions">${action(visit, { label: 'Run all', method: 'POST', path: at`/campaign-groups/${id}/run`, done: 'started', back, asks: `Start a run of each of the ${number(campaign_count)} campaigns? They are charged.` })}${schedule_paused ? action(visit, { label: 'Resume schedules', method: 'POST', path: at`/campaign-groups/${id}/resume-schedule`, done: 'resumed', back }) : action(visit, { label: 'Pause schedules', method: 'POST', path: at`/campaign-groups/${id}/pause-schedule`, done: 'paused', back })}</div>`,
     ]);
-  return html`<section class="card flush"><h2>Groups</h2>${table('Groups', [{ label: 'Group' }, { label: 'Campaigns', kind: 'number' }, { label: 'Last run', kind: 'number' }, { label: 'Actions', kind: 'unseen' }], rows)}${active.length > rows.length && html`<div class="pager"><span class="quiet">The first ${number(rows.length)} of ${number(active.length)} groups. The filter shows any other one.</span></div>`}</section>`;
+  return html`<section class="card flush"><h2>Groups</h2>${table('Groups', [{ label: 'Group' }, { label: 'Campaigns', kind: 'number' }, { label: 'Last run', kind: 'number' }, { label: 'Actions', kind: 'unseen' }], rows)}${active.length > rows.length && html`<div class="pager"><span class="quiet">The newest ${number(rows.length)} of ${number(active.length)} groups. The filter shows any other one.</span></div>`}</section>`;
 }
 
 /** A campaign: what it scans, when it runs, and its runs. */
