@@ -16,7 +16,7 @@ const MEMORY = ':memory:';
 const WAIT_FOR_LOCK_MS = 500;
 const SQLITE_BUSY = 5;
 /** Pages of the log at which it is written into the file, which then begins anew. */
-const CHECKPOINT_PAGES = 1000;
+const CHECKPOINT_PAGES = 2000;
 const COPY_PROCESS = fileURLToPath(new URL('copy-file-process.ts', import.meta.url));
 
 /**
