@@ -4223,7 +4223,7 @@ export interface components {
             /** @description https, of a public server. Events are sent there by POST. */
             url: string;
             description?: string;
-            /** @description Empty: all kinds. */
+            /** @description Each once. Empty: all kinds. */
             event_types?: ("scanning.scan.completed" | "scanning.tags.detected" | "scanning.screenshot.captured")[];
             campaign_ids?: string[] | null;
         };
