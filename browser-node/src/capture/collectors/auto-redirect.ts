@@ -88,7 +88,7 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     const known = [...departures].findLast(({ tab, facts }) => tab === frameId && facts.to === clipUrl(url));
     if (known) known.facts.to = known.url;
   });
-  /** Before it answers, Chromium repeats what other frames in the process of a target have logged. The target does not run yet. */
+  /** Before it answers, Chromium repeats what other frames in the process of a target have logged. */
   const enabling = new Set<TargetSession>();
   devtools.onAttached(async (session) => {
     if (session.type !== 'page' && session.type !== 'iframe') return;

@@ -191,9 +191,9 @@ export class SecondClient implements DevTools {
     this.#sessions.set(sessionId, session);
     observeTarget(session);
     session.notify('Target.setAutoAttach', autoAttach({ paused: true }));
-    for (const listeners of this.#observers) listeners.attached(session);
-    // No script of it runs before what the listeners have enabled.
+    // Before the listeners, some of whose commands a target answers only once it runs.
     if (parentId) session.notify('Runtime.runIfWaitingForDebugger');
+    for (const listeners of this.#observers) listeners.attached(session);
     this.#awaited.get(targetInfo.targetId)?.(session);
   }
 }
