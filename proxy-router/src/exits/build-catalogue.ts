@@ -1,4 +1,4 @@
-import type { Catalogue, CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
+import type { CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Place } from '../providers/exit.ts';
 
 /** Places of one source and when they were last verified; null: not yet. */
@@ -18,15 +18,10 @@ export function buildPools(sources: readonly PlaceSource[]): TargetingPools {
 }
 
 /**
- * The catalogue. A country's time is that of its most recently verified source. The overall `refreshed_at` is null while a source has not
- * been read yet: until then the absence of a country proves nothing.
+ * The JSON of a `Catalogue`. A country's time is that of its most recently verified source. The overall `refreshed_at` is null
+ * while a source has not been read yet: until then the absence of a country proves nothing. Once a minute the times change, and seldom the
+ * pools, which have megabytes: their texts are kept.
  */
-export function buildCatalogue(pools: TargetingPools, sources: readonly PlaceSource[]): Catalogue {
-  const { latest, timeOf } = timesOf(sources);
-  return { refreshed_at: latest, pools: pools.map((pool) => ({ ...pool, refreshed_at: timeOf(pool) })) };
-}
-
-/** The catalogue as JSON. Once a minute its times change, and seldom its pools, which have megabytes: their texts are kept. */
 export function catalogueJson(pools: TargetingPools, sources: readonly PlaceSource[]): Buffer {
   const { latest, timeOf } = timesOf(sources);
   const texts = pools.map((pool) => `${textOf(pool).slice(0, -1)},"refreshed_at":"${timeOf(pool)}"}`);

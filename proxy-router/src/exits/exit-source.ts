@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Exit, Place } from '../providers/exit.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UserNameField } from '../providers/user-name.ts';
-import { buildCatalogue, buildPools, catalogueJson, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
+import { buildPools, catalogueJson, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
 import { ExitIndex } from './exit-index.ts';
 import { type ExitsBase, ExitsFileError } from './exits-file.ts';
 import type { HostMapping } from './host-mapping.ts';
@@ -107,10 +106,6 @@ export class ExitSource {
       return { provider: id, exitIds: [id], places: places.length, refreshedAt, omittedFields: omitted };
     });
     return [...listed, ...accounts];
-  }
-
-  catalogue(): Catalogue {
-    return buildCatalogue(this.#derived.pools, this.#sources());
   }
 
   /** The catalogue as JSON, made once for each state of it: with the places of a vendor it has megabytes. */
