@@ -5,7 +5,7 @@ import { type TArrayOptions, type TSchema, Type } from 'typebox';
  */
 export const DistinctList = <T extends TSchema>(item: T, options: TArrayOptions) =>
   Type.Refine(
-    Type.Array(item, options),
+    Type.Array(item, { ...options, description: ['Each once.', options.description ?? ''].join(' ').trim() }),
     (list) => new Set(list).size === list.length,
     () => 'Must not have the same item twice.',
   );

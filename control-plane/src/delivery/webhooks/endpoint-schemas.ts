@@ -19,7 +19,7 @@ const Url = Type.String({
 const Description = Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX });
 const EventTypes = DistinctList(Type.Enum(EVENT_KINDS), {
   maxItems: EVENT_KINDS.length,
-  description: 'Each once. Empty: all kinds.',
+  description: 'Empty: all kinds.',
 });
 const CampaignIds = orNull(
   DistinctList(Type.String({ maxLength: 36 }), {

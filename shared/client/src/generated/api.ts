@@ -4485,6 +4485,7 @@ export interface components {
          */
         BatchIn: {
             rules: components["schemas"]["BatchRule"][];
+            /** @description Each once. */
             scan_ids: string[];
         };
         BatchCell: {
