@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { parseJsonInSlices } from '@adsweep/shared/service/parse-json-in-slices.ts';
+import { seededRandom } from './support/seeded-random.ts';
 
 /** Texts that would end a string, a list or an object for a careless reader. */
 const TEXTS = ['', '"', '\\', '\\"', '"}', '},{', ']}', '[{', ':', ',', '\u2028', '💬', '__proto__', 'a'];
@@ -10,11 +11,8 @@ const PIECES = ['{', '}', '[', ']', ',', ':', '"', '\\', ' ', '0', 'null', '{}',
 const seed = Number(process.env.ADSWEEP_TEST_SEED ?? randomInt(2 ** 31));
 
 describe(`JSON that is parsed in slices (seed ${seed})`, () => {
-  let state = seed;
-  const roll = (sides: number): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * sides);
-  };
+  const random = seededRandom(seed);
+  const roll = (sides: number): number => Math.floor(random() * sides);
   const some = <T>(of: () => T): T[] => Array.from({ length: roll(4) }, of);
   const objectOf = (depth: number): object =>
     Object.fromEntries(some(() => [TEXTS[roll(TEXTS.length)]!, valueAt(depth + 1)]));

@@ -8,15 +8,7 @@ import { describe, it } from 'node:test';
 import { BlockCounts } from '../src/indexes/block-counts.ts';
 import { PrefixCounts } from '../src/indexes/prefix-counts.ts';
 import { openEmbedded } from '../src/open-embedded.ts';
-
-/** Numbers that look random and are the same in every run. */
-function dice(seed: number): (sides: number) => number {
-  let state = seed;
-  return (sides) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * sides);
-  };
-}
+import { dice } from './support/dice.ts';
 
 type Entry = { key: Buffer; row: number };
 

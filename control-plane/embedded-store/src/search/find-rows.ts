@@ -4,7 +4,7 @@ import type { EntryPosition, StoredRow } from '../indexes/index-table.ts';
 import type { KeyRange } from '../indexes/key-range.ts';
 import type { Records } from '../storage/records.ts';
 import { type Fields, fromBytes } from '../stored-document.ts';
-import { type FieldTree, pickFields } from '../values/picked-fields.ts';
+import { type FieldTree, pickFields, withWhole } from '../values/picked-fields.ts';
 import { type Component, sortKey } from '../values/sort-order.ts';
 import { countEntries } from './count-entries.ts';
 import type { EntryTest } from './entry-test.ts';
@@ -92,10 +92,6 @@ export function* search(
 
 /** Whether a search reads more than one part of an index. */
 const isJoined = (lists: Part[][]): boolean => lists.length > 1 || lists.some((parts) => parts.length > 1);
-
-/** The fields of a tree, and these as a whole. */
-const withWhole = (tree: FieldTree, names: string[]): FieldTree =>
-  new Map<string, FieldTree>([...tree, ...names.map((name): [string, FieldTree] => [name, new Map()])]);
 
 /** How many documents match, with pauses; the return value is the number. Reads no document if the index decides. */
 export function* countRows(records: Records, filter: object): Generator<typeof PAUSE, number> {

@@ -1,6 +1,10 @@
 /** Fields by name, each with those to keep of its documents; an empty branch is a field that is kept whole. */
 export type FieldTree = ReadonlyMap<string, FieldTree>;
 
+/** The fields of a tree, and these as a whole. */
+export const withWhole = (tree: FieldTree, names: readonly string[]): FieldTree =>
+  new Map<string, FieldTree>([...tree, ...names.map((name): [string, FieldTree] => [name, new Map()])]);
+
 const [DOCUMENT, ARRAY, REGEX] = [3, 4, 11];
 /** The lengths of BSON values without a length of their own. */
 const FIXED: Readonly<Record<number, number>> = {
@@ -14,7 +18,7 @@ const MEASURED: Readonly<Record<number, number>> = { 2: 4, [DOCUMENT]: 0, [ARRAY
  * costs nothing. A value of an unknown type ends it: the whole document is returned.
  */
 export function pickFields(bytes: Uint8Array, tree: FieldTree): Uint8Array {
-  return picked(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), (name) => tree.get(name)) ?? bytes;
+  return picked(bufferOf(bytes), (name) => tree.get(name)) ?? bytes;
 }
 
 /**
@@ -22,31 +26,35 @@ export function pickFields(bytes: Uint8Array, tree: FieldTree): Uint8Array {
  * value; null: it has a value of an unknown type.
  */
 export function spliceFields(bytes: Uint8Array, names: ReadonlySet<string>, changed: Uint8Array): Uint8Array | null {
-  const fields = elementsOf(changed);
-  const others = elementsOf(bytes);
-  if (!fields || !others) return null;
-  const added = new Map(fields.map(({ name, element }) => [name, element]));
-  const pieces = others.flatMap(({ name, element }) => {
-    if (!names.has(name)) return [element];
-    const now = added.get(name);
-    added.delete(name);
-    return now ? [now] : [];
-  });
-  return documentOf([...pieces, ...added.values()]);
+  const [source, values] = [bufferOf(bytes), bufferOf(changed)];
+  const added = new Map<string, Buffer>();
+  const pieces: Buffer[] = [];
+  const isRead =
+    eachField(values, (name, { from, end }) => added.set(name, values.subarray(from, end))) &&
+    eachField(source, (name, { from, end }) => {
+      const piece = names.has(name) ? added.get(name) : source.subarray(from, end);
+      if (piece) pieces.push(piece);
+      added.delete(name);
+    });
+  return isRead ? documentOf([...pieces, ...added.values()]) : null;
 }
 
-/** The fields of a document, each with its type, name and value; null: there is one of an unknown type. */
-function elementsOf(bytes: Uint8Array): { name: string; element: Buffer }[] | null {
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const elements: { name: string; element: Buffer }[] = [];
-  for (let at = 4; at < source.length - 1; ) {
-    const value = source.indexOf(0, at + 1) + 1;
-    const end = endOfValue(source, source[at]!, value);
-    if (end < 0) return null;
-    elements.push({ name: source.toString('utf8', at + 1, value - 1), element: source.subarray(at, end) });
-    at = end;
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Where a field is in its document: `from` its type and name, `value` after them. */
+type FieldPlace = { type: number; from: number; value: number; end: number };
+
+/** Calls `visit` for the fields of a document in their order; false: there is one of an unknown type, and it is not called for those after it. */
+function eachField(source: Buffer, visit: (name: string, place: FieldPlace) => void): boolean {
+  for (let from = 4; from < source.length - 1; ) {
+    const type = source[from]!;
+    const value = source.indexOf(0, from + 1) + 1;
+    const end = endOfValue(source, type, value);
+    if (end < 0) return false;
+    visit(source.toString('utf8', from + 1, value - 1), { type, from, value, end });
+    from = end;
   }
-  return elements;
+  return true;
 }
 
 function documentOf(elements: readonly Buffer[]): Buffer {
@@ -58,22 +66,18 @@ function documentOf(elements: readonly Buffer[]): Buffer {
 /** The part of a document, or of an array whose items are documents; null: it has a value of an unknown type. */
 function picked(source: Buffer, branchOf: (name: string) => FieldTree | undefined): Buffer | null {
   const pieces: Buffer[] = [];
-  for (let at = 4; at < source.length - 1; ) {
-    const value = source.indexOf(0, at + 1) + 1;
-    const type = source[at]!;
-    const end = endOfValue(source, type, value);
-    if (end < 0) return null;
-    const branch = branchOf(source.toString('utf8', at + 1, value - 1));
+  let areKnown = true;
+  const isRead = eachField(source, (field, { type, from, value, end }) => {
+    const branch = branchOf(field);
     const isNested = branch !== undefined && branch.size > 0 && (type === DOCUMENT || type === ARRAY);
     if (isNested) {
       const nested = source.subarray(value, end);
       const part = type === DOCUMENT ? picked(nested, (name) => branch.get(name)) : picked(nested, () => branch);
-      if (!part) return null;
-      pieces.push(source.subarray(at, value), part);
-    } else if (branch) pieces.push(source.subarray(at, end));
-    at = end;
-  }
-  return documentOf(pieces);
+      if (part) pieces.push(source.subarray(from, value), part);
+      else areKnown = false;
+    } else if (branch) pieces.push(source.subarray(from, end));
+  });
+  return isRead && areKnown ? documentOf(pieces) : null;
 }
 
 function endOfValue(source: Buffer, type: number, at: number): number {

@@ -6,7 +6,7 @@ import { type Found, findRows } from '../search/find-rows.ts';
 import type { Records } from '../storage/records.ts';
 import { asStored, type Fields, fromBytes, ofAllowedSize, toBytes } from '../stored-document.ts';
 import { fieldOf, splitPath } from '../values/path-values.ts';
-import { type FieldTree, spliceFields } from '../values/picked-fields.ts';
+import { type FieldTree, spliceFields, withWhole } from '../values/picked-fields.ts';
 import { sortComponents } from '../values/sort-order.ts';
 import { sameValue } from '../values/value-key.ts';
 import { type Apply, type Update, updateOf } from './update.ts';
@@ -62,10 +62,8 @@ function fieldsFor({ indexes }: Records, { names }: Update, shown: FieldTree | n
   const indexed = indexes
     .map(({ spec }) => spec.components.map(({ segments }) => segments[0]!))
     .filter((fields) => fields.some((name) => names.has(name)));
-  return new Map<string, FieldTree>([...shown, ...['_id', ...names, ...indexed.flat()].map(whole)]);
+  return withWhole(shown, ['_id', ...names, ...indexed.flat()]);
 }
-
-const whole = (name: string): [string, FieldTree] => [name, new Map()];
 
 function select(records: Records, { filter, sort, limit }: Selection, shown: FieldTree | null): Iterable<Found> {
   return findRows(records, filter, { order: sortComponents(sort), limit, shown });
