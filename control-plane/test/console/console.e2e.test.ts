@@ -5,12 +5,14 @@ import { chromiumOfRun } from '../../../browser-node/test/support/chromium-of-ru
 import { nodes } from '../../src/crawling/fleet/nodes.ts';
 import { type ConsoleWorld, consoleWorld, hostileWords, OPERATOR_PAGES, pagesOf } from '../support/console-world.ts';
 import { faultsOf } from '../support/page-faults.ts';
+import { type PiecewiseProxy, piecewiseProxy } from '../support/piecewise-proxy.ts';
 import { KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const ORIGIN = 'http://adsweep.example';
 
 describe('the console in a browser', () => {
   let api: RunningApi;
+  let inPieces: PiecewiseProxy;
   let browser: Browser;
   let world: ConsoleWorld;
   let hostile: ConsoleWorld;
@@ -18,12 +20,15 @@ describe('the console in a browser', () => {
     api = await runningApi({ settings: { publicUrl: ORIGIN } });
     world = await consoleWorld(api);
     hostile = await consoleWorld(api, { words: hostileWords, who: 'theirs' });
+    // Pages that arrive slowly must not shift either.
+    inPieces = await piecewiseProxy(api.port, { bytes: 700, pauseMs: 10 });
     const { path } = await chromiumOfRun();
-    const toApi = `--host-resolver-rules=MAP adsweep.example:80 127.0.0.1:${api.port}`;
+    const toApi = `--host-resolver-rules=MAP adsweep.example:80 127.0.0.1:${inPieces.port}`;
     browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', toApi] });
   });
   after(async () => {
     await browser.close();
+    inPieces.close();
     await api.stop();
   });
 

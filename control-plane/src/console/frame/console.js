@@ -39,8 +39,12 @@ const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 /** The pages read less often what rarely changes: it depends on how long they are open. */
 let openSeconds = 0;
 let isReading = false;
+/** Whether something changed after the page that is being read was asked for. */
+let isOutdated = false;
 async function readAgain() {
-  if (document.hidden || isReading) return;
+  if (document.hidden) return;
+  isOutdated = isReading;
+  if (isReading) return;
   isReading = true;
   try {
     const headers = { Accept: 'text/html', 'Console-Open-Seconds': String(openSeconds) };
@@ -56,6 +60,7 @@ async function readAgain() {
   } finally {
     isReading = false;
   }
+  if (isOutdated) await readAgain();
 }
 
 let timer = 0;

@@ -8,12 +8,15 @@ import type { Page, Visit } from '../visit.ts';
 import type { ConsoleAssets } from './assets.ts';
 import { NAVIGATION } from './navigation.ts';
 
-/** An HTML document of the console. */
-function documentOf(title: string, assets: ConsoleAssets, body: Html): string {
+/** An HTML document of the console; `kind`: the class of its body. */
+function documentOf(title: string, assets: ConsoleAssets, kind: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
 ${documentHead(`${title} - Adsweep`, assets, assets.script)}
+<body class="${kind}">
 ${body}
+<div id="page-end" hidden></div>
+</body>
 </html>
 `.toString();
 }
@@ -28,16 +31,14 @@ export function framed(
   const { link, query } = visit;
   const done = doneWords(query);
   const live = html`${page.everySeconds !== undefined && html` data-every="${page.everySeconds}"`}${page.events !== undefined && html` data-events="${page.events}"`}`;
-  const body = html`<body class="console">
-<a class="skip" href="#main">Skip to the content</a>
+  const body = html`<a class="skip" href="#main">Skip to the content</a>
 <header class="side"><a class="brand" href="${link('')}">${LOGO}Adsweep</a><button class="menu-button" type="button" popovertarget="menu">Menu</button>
 <div id="menu" class="menu" popover>${showNavigation(visit)}${showWho(visit)}</div></header>
 <main id="main" tabindex="-1"${live}>
 <div class="page-head">${page.above && html`<p class="above">${page.above}</p>`}<h1>${page.title}</h1>${page.actions && html`<div class="page-actions">${page.actions}</div>`}</div>
 ${done !== null && html`<p class="done" role="status">${done}</p>`}${page.problems && showProblems(page.problems)}${page.body}
-${showCalls(visit.api.calls, visit.publicUrl, operationOf)}</main>
-</body>`;
-  return documentOf(page.title, assets, body);
+${showCalls(visit.api.calls, visit.publicUrl, operationOf)}</main>`;
+  return documentOf(page.title, assets, 'console', body);
 }
 
 function showNavigation({ may, link, request }: Visit): Html {
@@ -84,7 +85,8 @@ export function bare(title: string, assets: ConsoleAssets, body: Html): string {
   return documentOf(
     title,
     assets,
-    html`<body class="console-bare"><header class="top"><span class="brand">${LOGO}Adsweep</span><span>Console</span></header>
-<main id="main" class="sign-in">${body}</main></body>`,
+    'console-bare',
+    html`<header class="top"><span class="brand">${LOGO}Adsweep</span><span>Console</span></header>
+<main id="main" class="sign-in">${body}</main>`,
   );
 }

@@ -75,7 +75,10 @@ export type Assets = { stylesheet: string; icon: string };
 /** The frame of a page; `heading` is shown beside the product's name. */
 type Frame = { title: string; heading: string; footer: string };
 
-/** The head of a page that search engines do not index; `script`: the path of its module. */
+/**
+ * The head of a page that search engines do not index; `script`: the path of its module. Browsers that know `rel="expect"` (HTML, section 4.6.7) first draw
+ * the page when its end, the element `page-end`, has arrived: rows that arrive later would move those that are shown.
+ */
 export function documentHead(title: string, { stylesheet, icon }: Assets, script: string | null = null): Html {
   return html`<head>
 <meta charset="utf-8">
@@ -85,6 +88,7 @@ export function documentHead(title: string, { stylesheet, icon }: Assets, script
 <title>${title}</title>
 <link rel="icon" type="image/svg+xml" href="${icon}">
 <link rel="stylesheet" href="${stylesheet}">
+<link rel="expect" href="#page-end" blocking="render">
 ${script !== null && html`<script src="${script}" type="module"></script>\n`}</head>`;
 }
 
@@ -96,7 +100,7 @@ ${documentHead(title, assets)}
 <body>
 <header class="top"><span class="brand">${LOGO}Adsweep</span><span>${heading}</span></header>
 <main>${body}</main>
-<footer>${footer}</footer>
+<footer id="page-end">${footer}</footer>
 </body>
 </html>
 `.toString();
