@@ -158,7 +158,9 @@ describe('the routes of a public report', () => {
 
   it('serve every file to which the page links', async () => {
     const page = await (await get(`/r/${mine.report_token}`)).text();
-    const links = [...page.matchAll(/\b(?:href|src)="([^"#][^"]*)"/g)].map(([, link]) => new URL(link!, `${base}/r/x`).href);
+    const links = [...page.matchAll(/\b(?:href|src)="([^"#][^"]*)"/g)].map(
+      ([, link]) => new URL(link!, `${base}/r/x`).href,
+    );
     assert.ok(links.length >= 4);
     for (const link of links) assert.equal((await fetch(link)).status, 200, link);
     const stylesheet = await fetch(links.find((link) => link.includes('report.css'))!);
