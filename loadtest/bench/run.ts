@@ -27,6 +27,7 @@ const BENCHMARKS = {
     'the longest hold of an event loop by any operation, for an organization that keeps the most that it may',
   hostile: 'hostile pages on one node, and innocent ones between them',
   sizing: 'time, CPU, stored bytes and traffic of a scan of each kind, for the calculator',
+  'scale-out': 'four nodes beside one, and how soon the scans of a host that disappears run again',
   tracing: 'what the spans of a scan cost, recorded and not',
   scaler: 'a simulated year under the scaler, drawn',
   growth: 'what a farm holds after each tenth of 800 scans of all kinds',
