@@ -66,4 +66,34 @@ describe('fields of a stored document', () => {
     assert.equal(String((await things.findOne({ kind: 'b' }))?.large), '9007199254740993');
     await store.close();
   });
+
+  it('that an update sets are stored as they are, also where others are computed and some are not read', async () => {
+    const store = await openEmbedded(':memory:');
+    const things = store.collection<Thing & { queue?: object[] }>('things');
+    await things.createIndex({ n: 1 });
+    await things.insertOne({ _id: 1, kind: 'a', n: 1, list: [], whole: 1, large: Long.fromNumber(1) });
+    const large = Long.fromString('9007199254740993');
+    const update = {
+      $set: { whole: new BSON.Double(2), large, kind: 'a', 'list.0': { deep: 'x' } },
+      $push: { queue: { $each: [{ at: new Date(0), what: undefined }] } },
+      $inc: { n: 1 },
+    };
+    const after = await things.findOneAndUpdate({ _id: 1 }, update, {
+      returnDocument: 'after',
+      projection: { queue: 0 },
+    });
+    assert.deepEqual(after, { _id: 1, kind: 'a', n: 2, list: [{ deep: 'x' }], whole: 2, large });
+    assert.deepEqual(await things.findOne({ n: 2 }), { ...after, queue: [{ at: new Date(0) }] });
+    await store.close();
+  });
+
+  it('may be shown without some, which are not read', async () => {
+    const store = await openEmbedded(':memory:');
+    const things = store.collection('things');
+    await things.insertOne({ kind: 'a', inner: { a: 1, b: 2 }, list: [{ a: 1, b: 2 }], large: { text: 'x' } });
+    const projection = { _id: 0, large: 0, 'inner.a': 0, 'list.b': 0 };
+    const [shown] = await things.find({ 'large.text': 'x' }, { projection }).sort({ 'large.text': 1 }).toArray();
+    assert.deepEqual(shown, { kind: 'a', inner: { b: 2 }, list: [{ a: 1 }] });
+    await store.close();
+  });
 });

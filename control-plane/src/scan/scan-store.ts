@@ -48,7 +48,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     const filter: Filter<StoredScan> = { _id, organization_id, ...fields };
     if (fence !== undefined) filter['lease.fence'] = fence;
     const update = { $set: { ...set, ...keys }, ...pushToOutbox(organization_id, follows) };
-    const after = await scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+    const after = await scans.findOneAndUpdate(filter, update, { returnDocument: 'after', projection: { outbox: 0 } });
     if (after && set.status !== undefined) changed(after);
     return after;
   };

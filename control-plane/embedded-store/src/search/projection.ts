@@ -1,10 +1,10 @@
 import { CODE, refusal } from '../refusals.ts';
 import type { Fields } from '../stored-document.ts';
 import { isFields, splitPath } from '../values/path-values.ts';
-import type { FieldTree } from '../values/picked-fields.ts';
+import { allExcept, type FieldTree } from '../values/picked-fields.ts';
 
-/** Returns the projected part of a document. `shown`: the fields that it shows; null: all except some. */
-export type Projection = { (fields: Fields): Fields; shown: FieldTree | null };
+/** Returns the projected part of a document. `shown`: the fields of a document that it reads. */
+export type Projection = { (fields: Fields): Fields; shown: FieldTree };
 type Project = (fields: Fields) => Fields;
 
 type Tree = Map<string, Tree>;
@@ -27,7 +27,10 @@ export function projectionOf(projection: object | undefined): Projection | null 
   }
   const paths = others.map(([path]) => path);
   const tree = treeOf((showId === undefined || Boolean(showId)) === isInclusion ? ['_id', ...paths] : paths);
-  if (!isInclusion) return Object.assign(excluding(tree), { shown: null });
+  if (!isInclusion) {
+    const whole = [...tree].filter(([, branch]) => branch.size === 0).map(([name]) => name);
+    return Object.assign(excluding(tree), { shown: allExcept(new Set(whole)) });
+  }
   return Object.assign(including(tree), { shown: tree });
 }
 

@@ -1,9 +1,19 @@
-/** Fields by name, each with those to keep of its documents; an empty branch is a field that is kept whole. */
-export type FieldTree = ReadonlyMap<string, FieldTree>;
+/** The fields to keep of a document, each with those to keep of its documents; an empty branch is a field that is kept whole. */
+export type FieldTree = Pick<ReadonlyMap<string, FieldTree>, 'get' | 'size'>;
+
+const WHOLE: FieldTree = new Map();
+
+/** All fields except these. */
+export const allExcept = (names: ReadonlySet<string>): FieldTree => ({
+  get: (name) => (names.has(name) ? undefined : WHOLE),
+  size: Number.POSITIVE_INFINITY,
+});
 
 /** The fields of a tree, and these as a whole. */
-export const withWhole = (tree: FieldTree, names: readonly string[]): FieldTree =>
-  new Map<string, FieldTree>([...tree, ...names.map((name): [string, FieldTree] => [name, new Map()])]);
+export function withWhole(tree: FieldTree, names: readonly string[]): FieldTree {
+  const whole = new Set(names);
+  return { get: (name) => (whole.has(name) ? WHOLE : tree.get(name)), size: tree.size + whole.size };
+}
 
 const [DOCUMENT, ARRAY, REGEX] = [3, 4, 11];
 /** The lengths of BSON values without a length of their own. */
@@ -22,21 +32,39 @@ export function pickFields(bytes: Uint8Array, tree: FieldTree): Uint8Array {
 }
 
 /**
- * A BSON document with other values of some fields: those of `changed`, also BSON, and none where it has none. New fields come last. Reads no
- * value; null: it has a value of an unknown type.
+ * A BSON document with other values of the fields `names`: those that `changed` have, also BSON, and none where they have none. New fields come
+ * last. Reads no value; null: it has a value of an unknown type.
  */
-export function spliceFields(bytes: Uint8Array, names: ReadonlySet<string>, changed: Uint8Array): Uint8Array | null {
-  const [source, values] = [bufferOf(bytes), bufferOf(changed)];
+export function spliceFields(
+  bytes: Uint8Array,
+  names: ReadonlySet<string>,
+  ...changed: readonly Uint8Array[]
+): Uint8Array | null {
+  const source = bufferOf(bytes);
   const added = new Map<string, Buffer>();
   const pieces: Buffer[] = [];
   const isRead =
-    eachField(values, (name, { from, end }) => added.set(name, values.subarray(from, end))) &&
+    changed.map(bufferOf).every((values) =>
+      eachField(values, (name, { from, end }) => {
+        if (names.has(name)) added.set(name, values.subarray(from, end));
+      }),
+    ) &&
     eachField(source, (name, { from, end }) => {
       const piece = names.has(name) ? added.get(name) : source.subarray(from, end);
       if (piece) pieces.push(piece);
       added.delete(name);
     });
   return isRead ? documentOf([...pieces, ...added.values()]) : null;
+}
+
+/** The document in a field of a BSON document, as BSON; null: it has no such field, or it is no document. */
+export function documentAt(bytes: Uint8Array, field: string): Uint8Array | null {
+  const source = bufferOf(bytes);
+  let found: Uint8Array | null = null;
+  eachField(source, (name, { type, value, end }) => {
+    if (name === field && type === DOCUMENT) found = source.subarray(value, end);
+  });
+  return found;
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

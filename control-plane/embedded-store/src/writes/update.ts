@@ -1,7 +1,8 @@
 import { MongoInvalidArgumentError } from 'mongodb';
 import { CODE, refusal } from '../refusals.ts';
-import { asStored, type Fields } from '../stored-document.ts';
+import { type Fields, fromBytes, toBytes } from '../stored-document.ts';
 import { isFields, splitPath } from '../values/path-values.ts';
+import { documentAt } from '../values/picked-fields.ts';
 import { UPDATE_OPERATORS } from './update-operators.ts';
 import { fieldAt } from './updated-field.ts';
 
@@ -9,10 +10,10 @@ type Change = { operator: string; path: string; operand: unknown };
 /** Returns the updated document. May modify and return its argument, but not what that contains. */
 export type Apply = (fields: Fields, inserting: boolean) => Fields;
 /**
- * `names`: the fields of a document that it reads and changes; null: all of them. `values`: the values of those that it sets as a whole, as they
- * are stored.
+ * `names`: the fields of a document that it reads and changes; null: all of them. `whole`: those that it sets as a whole, to values that `set` has
+ * as BSON.
  */
-export type Update = { apply: Apply; names: ReadonlySet<string> | null; values: ReadonlyMap<string, unknown> };
+export type Update = { apply: Apply; names: ReadonlySet<string> | null; whole: ReadonlySet<string>; set: Uint8Array };
 
 /**
  * Compiles an update for use on many documents. Throws on unknown operators, on two changes of one path, and where the driver
@@ -20,7 +21,8 @@ export type Update = { apply: Apply; names: ReadonlySet<string> | null; values: 
  */
 export function updateOf(update: unknown): Update {
   if (Array.isArray(update)) throw new MongoInvalidArgumentError('the embedded store takes no update by pipeline');
-  const changes = changesOf(update);
+  const bytes = bytesOf(update);
+  const changes = changesIn(bytes);
   refuseConflicts(changes);
   const apply: Apply = (fields, inserting) => {
     for (const { operator, path, operand } of changes) {
@@ -33,16 +35,23 @@ export function updateOf(update: unknown): Update {
   return {
     apply,
     names: new Set(changes.map(({ path }) => splitPath(path)[0]!)),
-    values: new Map(whole.map(({ path, operand }) => [path, operand])),
+    whole: new Set(whole.map(({ path }) => path)),
+    set: documentAt(bytes, '$set') ?? NOTHING,
   };
 }
 
-function changesOf(update: unknown): Change[] {
+const NOTHING = toBytes({});
+
+function bytesOf(update: unknown): Uint8Array {
   if (typeof update !== 'object' || update === null || !Object.keys(update).every((name) => name.startsWith('$'))) {
     throw new MongoInvalidArgumentError('Update document requires atomic operators');
   }
   if (Object.keys(update).length === 0) throw new MongoInvalidArgumentError('an update without operators');
-  return Object.entries(asStored(update)).flatMap(([operator, paths]) => {
+  return toBytes(update);
+}
+
+function changesIn(bytes: Uint8Array): Change[] {
+  return Object.entries(fromBytes(bytes)).flatMap(([operator, paths]) => {
     if (!Object.hasOwn(UPDATE_OPERATORS, operator)) {
       throw refusal(CODE.badValue, `Unknown modifier: ${operator}`);
     }

@@ -6,7 +6,7 @@ import { type Found, findRows } from '../search/find-rows.ts';
 import type { Records } from '../storage/records.ts';
 import { asStored, type Fields, fromBytes, ofAllowedSize, toBytes } from '../stored-document.ts';
 import { fieldOf, splitPath } from '../values/path-values.ts';
-import { type FieldTree, spliceFields, withWhole } from '../values/picked-fields.ts';
+import { type FieldTree, pickFields, spliceFields, withWhole } from '../values/picked-fields.ts';
 import { sortComponents } from '../values/sort-order.ts';
 import { sameValue } from '../values/value-key.ts';
 import { type Apply, type Update, updateOf } from './update.ts';
@@ -38,8 +38,10 @@ export function insertDocument(records: Records, document: object): unknown {
 export function changeDocuments(records: Records, change: Change): Written[] {
   const conditions = conditionsOf(change.filter);
   const update = updateFor(change);
-  const found = [...select(records, change, fieldsFor(records, update, change.shown))];
-  if (found.length > 0) return found.map((one) => changeOne(records, one, update));
+  const needed = neededAfter(records, update, change.shown);
+  const read = needed && update.names && withWhole(needed, [...update.names]);
+  const found = [...select(records, change, read)];
+  if (found.length > 0) return found.map((one) => changeOne(records, one, update, needed));
   return change.upsert ? [upsert(records, conditions, update.apply)] : [];
 }
 
@@ -52,26 +54,27 @@ function updateFor({ update, replacement }: Change): Update {
   return {
     apply: ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored }),
     names: null,
-    values: new Map(),
+    whole: new Set(),
+    set: new Uint8Array(),
   };
 }
 
-/** The fields to read of a document: those that the update and the caller read, and all that indexes have which the update may change. */
-function fieldsFor({ indexes }: Records, { names }: Update, shown: FieldTree | null = new Map()): FieldTree | null {
+/** What is read of a changed document: what the caller reads, and all that indexes have which the update may change. Null: everything. */
+function neededAfter({ indexes }: Records, { names }: Update, shown: FieldTree | null = new Map()): FieldTree | null {
   if (!names || !shown) return null;
   const indexed = indexes
     .map(({ spec }) => spec.components.map(({ segments }) => segments[0]!))
     .filter((fields) => fields.some((name) => names.has(name)));
-  return withWhole(shown, ['_id', ...names, ...indexed.flat()]);
+  return withWhole(shown, ['_id', ...indexed.flat()]);
 }
 
 function select(records: Records, { filter, sort, limit }: Selection, shown: FieldTree | null): Iterable<Found> {
   return findRows(records, filter, { order: sortComponents(sort), limit, shown });
 }
 
-function changeOne(records: Records, found: Found, update: Update): Written {
+function changeOne(records: Records, found: Found, update: Update, needed: FieldTree | null): Written {
   const { row, bytes: old, fields: before } = found;
-  const { bytes, after } = changed(found, update);
+  const { bytes, after } = changed(found, update, needed);
   if (!sameValue(after._id, before._id)) {
     throw refusal(CODE.immutableField, "Performing an update on the path '_id' would modify the immutable field '_id'");
   }
@@ -80,20 +83,27 @@ function changeOne(records: Records, found: Found, update: Update): Written {
   return { before, after, modified };
 }
 
-/** A large document costs what its changed fields cost. */
-function changed({ bytes: old, fields: before }: Found, update: Update): { bytes: Uint8Array; after: Fields } {
-  const { apply, names, values } = update;
+/**
+ * A large document costs what its changed fields cost. `after` has the fields of `needed` as they are stored; what it has of others is not to be
+ * read.
+ */
+function changed(
+  { bytes: old, fields: before }: Found,
+  { apply, names, whole, set }: Update,
+  needed: FieldTree | null,
+): { bytes: Uint8Array; after: Fields } {
   const applied = apply({ ...before }, false);
   if (!names) {
     const bytes = toBytes(applied);
     return { bytes, after: fromBytes(bytes) };
   }
-  const pick = (some: string[]) => Object.fromEntries(some.map((name) => [name, fieldOf(applied, name)]));
   const other = [...names].filter((name) => fieldOf(applied, name) !== fieldOf(before, name));
-  const bytes = spliceFields(old, new Set(other), toBytes(pick(other)));
+  const computed = other.filter((name) => !whole.has(name));
+  const exchanged = toBytes(Object.fromEntries(computed.map((name) => [name, fieldOf(applied, name)])));
+  const bytes = spliceFields(old, new Set(other), set, exchanged);
   if (!bytes) throw new Error('a stored document has a value of an unknown type');
-  const computed = other.filter((name) => !values.has(name));
-  return { bytes: ofAllowedSize(bytes), after: { ...applied, ...asStored(pick(computed)) } };
+  const after = { ...applied, ...fromBytes(needed ? pickFields(exchanged, needed) : exchanged) };
+  return { bytes: ofAllowedSize(bytes), after };
 }
 
 /** The document that an upsert inserts: the filter's equality conditions, then the update. */
