@@ -1,6 +1,6 @@
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import { NODES_MAX } from '../fleet/nodes.ts';
-import { ASSUMED, COSTS, RECORD_BYTES, WAITING_JOB_BYTES } from './measured.ts';
+import { ASSUMED, COSTS, RECORD_BYTES, type ScanCost, WAITING_JOB_BYTES } from './measured.ts';
 
 /** What is planned. `peakFactor`: scans a second at the peak, as a multiple of the day's mean. `seconds`, `exitBytes`: your own measurements. */
 export type PlanRequest = {
@@ -19,10 +19,16 @@ export type CapacityPlan = ReturnType<typeof planCapacity>;
 
 const DAY_SECONDS = 86_400;
 
-/** What so many scans a day need. Linear in measured costs, rounded up to whole processes. Pure. */
-export function planCapacity({ scansPerDay, kind, peakFactor, keepDays, seconds, exitBytes }: PlanRequest) {
+/**
+ * What so many scans a day need. Linear in the costs of a scan of each kind, by default those that a benchmark has measured; rounded up to whole
+ * processes. Pure.
+ */
+export function planCapacity(
+  { scansPerDay, kind, peakFactor, keepDays, seconds, exitBytes }: PlanRequest,
+  costs: Readonly<Record<TargetKind, ScanCost>> = COSTS,
+) {
   const { utilisation, node, mongo, s3, waitingShare } = ASSUMED;
-  const cost = { ...COSTS[kind], ...(seconds && { seconds }), ...(exitBytes && { exitBytes }) };
+  const cost = { ...costs[kind], ...(seconds && { seconds }), ...(exitBytes && { exitBytes }) };
   const mean = scansPerDay / DAY_SECONDS;
   const peak = mean * peakFactor;
   const coresFor = (cpu: number) => (peak * cpu) / utilisation;
@@ -61,7 +67,7 @@ export function planCapacity({ scansPerDay, kind, peakFactor, keepDays, seconds,
 const wholes = (needed: number): number => Math.max(1, Math.ceil(needed));
 
 /** What breaks first, second and so on, as the number of scans a day at which it does. */
-function limitsOf(cost: (typeof COSTS)[TargetKind], peakFactor: number): PlanLimit[] {
+function limitsOf(cost: ScanCost, peakFactor: number): PlanLimit[] {
   const { utilisation, node, mongo, s3 } = ASSUMED;
   /** Scans a day, for the number a second that a part does at the peak. */
   const aDay = (perSecond: number) => Math.floor((perSecond * DAY_SECONDS) / peakFactor);
