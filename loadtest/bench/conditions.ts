@@ -4,13 +4,13 @@ import { createRequire } from 'node:module';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { benchConfig } from './config.ts';
+import { benchConfig, loadAtStart } from './config.ts';
 
 /** Above this load average of the last minute, a machine is not quiet. */
 const QUIET = 0.3;
 const load = (): number => loadavg()[0]!;
-/** The load average of the last minute when this process began. */
-const LOAD_BEFORE = load();
+/** The load average of the last minute before this process began: its own start adds to what it would measure itself. */
+const LOAD_BEFORE = loadAtStart() ?? load();
 
 /** The longest wait for the load average to fall, which takes about two minutes after a benchmark. */
 const WAIT_MAX_MS = 300_000;
@@ -19,15 +19,19 @@ const LOOK_EVERY_MS = 5_000;
 /** Programs that benchmarks compare with or run on, by package; each of them where it is installed. */
 const PACKAGES = ['playwright-core', 'bullmq', 'proxy-chain', 'koa', 're2js', 'ioredis'];
 
-/** Waits until the machine is quiet; throws if that takes more than five minutes. The setting allows another load. */
-export async function requireQuiet(): Promise<void> {
+/**
+ * Waits until the machine is quiet, and returns its load average of the last minute; throws if that takes more than five minutes. The setting allows
+ * another load.
+ */
+export async function requireQuiet(): Promise<number> {
   const most = benchConfig().ADSWEEP_BENCH_LOAD_MAX_PERCENT / 100;
   const lateAt = performance.now() + WAIT_MAX_MS;
   if (load() > most) console.log(`waiting until the load average of the last minute is at most ${most}`);
-  while (load() > most) {
+  for (let now = load(); ; now = load()) {
+    if (now <= most) return now;
     if (performance.now() > lateAt)
       throw new Error(
-        `the load average is ${load().toFixed(2)}: stop what runs beside, or set ADSWEEP_BENCH_LOAD_MAX_PERCENT to more than ${Math.ceil(load() * 100)}`,
+        `the load average is ${now.toFixed(2)}: stop what runs beside, or set ADSWEEP_BENCH_LOAD_MAX_PERCENT to more than ${Math.ceil(now * 100)}`,
       );
     await pause(LOOK_EVERY_MS);
   }

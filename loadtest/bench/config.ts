@@ -19,3 +19,12 @@ export const benchConfig = () => loadConfig(BenchConfigSchema, process.env);
 
 /** This process' environment with `more` on top, for what a benchmark starts. */
 export const environmentWith = (more: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ ...process.env, ...more });
+
+const LOAD_VARIABLE = 'BENCH_LOAD_BEFORE';
+
+/** The environment of a benchmark that is let begin at this load average. */
+export const environmentAtLoad = (load: number): NodeJS.ProcessEnv =>
+  environmentWith({ [LOAD_VARIABLE]: String(load) });
+
+/** The load average at which this benchmark was let begin; null: `npm run bench` has not started it. */
+export const loadAtStart = (): number | null => Number.parseFloat(process.env[LOAD_VARIABLE] ?? '') || null;

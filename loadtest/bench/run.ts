@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireQuiet } from './conditions.ts';
+import { environmentAtLoad } from './config.ts';
 
 /**
  * `npm run bench [benchmark] [arguments]`: runs the benchmarks one after another, each once the machine is quiet; their results are saved in
@@ -45,7 +46,7 @@ for (const name of names) {
     process.exit(1);
   }
   console.log(`${name}: ${BENCHMARKS[name as keyof typeof BENCHMARKS]}`);
-  await requireQuiet();
-  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
+  const env = environmentAtLoad(await requireQuiet());
+  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit', env });
   if (status !== 0) process.exit(status ?? 1);
 }
