@@ -12,41 +12,41 @@ export type ScanCost = {
 };
 
 /**
- * Measured by `npm run bench sizing` (loadtest/results/2026-11-27-sizing.md; a test compares them) with the pages and ads of the local ad world. Real
+ * Measured by `npm run bench sizing` (loadtest/results/2026-11-29-sizing.md; a test compares them) with the pages and ads of the local ad world. Real
  * ones are heavier: measure yours, and send `seconds` and `exit_megabytes`.
  */
 export const COSTS: Readonly<Record<TargetKind, ScanCost>> = {
   url: {
     seconds: 4.7,
-    nodeCpu: 0.552,
-    controlCpu: 0.138,
-    routerCpu: 0.028,
-    redisCpu: 0.004,
-    fileBytes: 236e3,
+    nodeCpu: 1.036,
+    controlCpu: 0.226,
+    routerCpu: 0.049,
+    redisCpu: 0.006,
+    fileBytes: 235e3,
     exitBytes: 19e3,
   },
   ad_tag: {
-    seconds: 8.1,
-    nodeCpu: 1.486,
-    controlCpu: 0.143,
-    routerCpu: 0.023,
-    redisCpu: 0.006,
-    fileBytes: 102e3,
+    seconds: 7.7,
+    nodeCpu: 2.924,
+    controlCpu: 0.251,
+    routerCpu: 0.036,
+    redisCpu: 0.009,
+    fileBytes: 101e3,
     exitBytes: 28e3,
   },
   vast_tag: {
-    seconds: 7.8,
-    nodeCpu: 1.063,
-    controlCpu: 0.137,
-    routerCpu: 0.032,
-    redisCpu: 0.006,
+    seconds: 7.5,
+    nodeCpu: 2.001,
+    controlCpu: 0.244,
+    routerCpu: 0.056,
+    redisCpu: 0.009,
     fileBytes: 114e3,
     exitBytes: 39e3,
   },
 };
 
 /** Records of a scan with their indexes, from the same result. */
-export const RECORD_BYTES = 27e3;
+export const RECORD_BYTES = 22e3;
 /** Redis' memory for a waiting job: 471 MB for a million (loadtest/results/2026-11-22-queue-depth.md). */
 export const WAITING_JOB_BYTES = 471;
 
