@@ -1,5 +1,6 @@
 import './containers.ts';
 import './roles.ts';
+import './scaler.ts';
 
 /**
  * `npm run test:containers`: the images and the Compose files on a real Docker engine. Needs `docker compose` and 4 GB of memory, and takes some

@@ -11,6 +11,7 @@ const OVERLAYS = {
   roles: join(COMPOSE, 'roles.yaml'),
   'without-registry': join(import.meta.dirname, 'without-registry.yaml'),
   'roles-without-registry': join(import.meta.dirname, 'roles-without-registry.yaml'),
+  scaler: join(import.meta.dirname, 'scaler.yaml'),
 };
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 const PULL_MS = 60_000;
