@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import type { IndexKey } from '../indexes/index-keys.ts';
 import type { IndexTable, StoredRow } from '../indexes/index-table.ts';
 import { duplicateKey } from '../refusals.ts';
 import { Statement } from '../statement.ts';
 import { type Fields, fromBytes } from '../stored-document.ts';
 import { fieldOf } from '../values/path-values.ts';
-import { sameValue } from '../values/value-key.ts';
 
 type RawRow = { r: number; d: Uint8Array };
 type Entries = { index: IndexTable; keys: IndexKey[] };
@@ -55,7 +55,7 @@ export class Records {
   /** Throws E11000 as `insert` does. Touches only the indexes whose keys change. */
   replace(row: number, before: Fields, after: { fields: Fields; bytes: Uint8Array }): void {
     const isAffected = ({ spec }: IndexTable) =>
-      spec.components.some(({ segments }) => isChanged(before, after.fields, segments[0]!));
+      spec.components.some(({ segments }) => mayChange(before, after.fields, segments[0]!));
     const entries = this.#entries(this.indexes.filter(isAffected), after.fields, row);
     this.#update.run(after.bytes, row);
     for (const { index, keys } of entries) {
@@ -120,15 +120,14 @@ export class Records {
   }
 }
 
-/** Distinguishes a missing field from null, for sparse indexes. */
-function isChanged(before: Fields, after: Fields, name: string): boolean {
-  const [old, now] = [fieldOf(before, name), fieldOf(after, name)];
-  if (old === now) return false;
-  return (old === undefined) !== (now === undefined) || !sameValue(old, now);
-}
+/** Whether the keys of a field may have changed: equal values that are written in two ways have the same keys. */
+const mayChange = (before: Fields, after: Fields, name: string): boolean =>
+  !isDeepStrictEqual(fieldOf(before, name), fieldOf(after, name));
 
-const without = (keys: IndexKey[], others: IndexKey[]): IndexKey[] =>
-  keys.filter(({ bytes }) => !others.some((other) => other.bytes.equals(bytes)));
+function without(keys: IndexKey[], others: IndexKey[]): IndexKey[] {
+  const known = new Set(others.map(({ bytes }) => bytes.toString('latin1')));
+  return keys.filter(({ bytes }) => !known.has(bytes.toString('latin1')));
+}
 
 function valueFor(fields: Fields, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => fieldOf(Object(value), name), fields) ?? null;
