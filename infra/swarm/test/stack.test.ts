@@ -16,6 +16,7 @@ type Service = {
   networks: string[];
   secrets: { source: string }[];
   stop_grace_period?: string;
+  volumes?: (string | { type: string; target: string })[];
 };
 type Named = Record<string, object | null>;
 const stack = load(readFileSync(FILE, 'utf8')) as {
@@ -62,4 +63,16 @@ const docker = spawnSync('docker', ['stack', 'config', '--help']);
 it('is a stack by the schema of docker', { skip: docker.status !== 0 && 'there is no docker' }, () => {
   const { status, stderr } = spawnSync('docker', ['stack', 'config', '-c', FILE], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
+});
+
+it('gives what has a read-only root file system a folder for temporary files, in the only way that a Swarm knows', () => {
+  for (const [name, service] of ours) {
+    assert.ok(!('tmpfs' in service), name);
+    const mounts = (service.volumes ?? []).filter((volume) => typeof volume === 'object');
+    assert.deepEqual(
+      mounts.map(({ type, target }) => [type, target]),
+      [['tmpfs', '/tmp']],
+      name,
+    );
+  }
 });
