@@ -21,7 +21,9 @@ const [WIDTH, HEIGHT, GAP] = [560, 200, 24];
 const COLOURS = ['#2f6db5', '#c8553d', '#3a7d44', '#8e5ea2', '#b8860b', '#5b6770', '#17807e', '#d16ba5'];
 const LEGENDS_MAX = 6;
 
-/** The lines of a panel. Throws if Prometheus refuses one of its queries. */
+const mostOf = ({ points }: Line): number => Math.max(...points.map(([, value]) => value));
+
+/** The lines of a panel, the highest first: only some are named. Throws if Prometheus refuses one of its queries. */
 async function linesOf({ queries }: Panel, { from, to }: Range): Promise<Line[]> {
   const lines: Line[] = [];
   for (const [expr, legend] of queries) {
@@ -40,7 +42,7 @@ async function linesOf({ queries }: Panel, { from, to }: Range): Promise<Line[]>
         points: values.flatMap(([at, value]) => (Number.isFinite(Number(value)) ? [[at, Number(value)]] : [])),
       });
   }
-  return lines.filter(({ points }) => points.length > 0);
+  return lines.filter(({ points }) => points.length > 0).sort((a, b) => mostOf(b) - mostOf(a));
 }
 
 const escaped = (text: string) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]!);
@@ -49,7 +51,7 @@ const text = (x: number, y: number, content: string, more = '') =>
 
 /** A panel as SVG; without data it says so. Pure. */
 function drawPanel({ title, unit }: Panel, lines: Line[], { from, to }: Range): string {
-  const most = Math.max(...lines.flatMap(({ points }) => points.map(([, value]) => value)), 0) || 1;
+  const most = Math.max(...lines.map(mostOf), 0) || 1;
   const x = (at: number) => (((at - from) / (to - from)) * WIDTH).toFixed(1);
   const y = (value: number) => (HEIGHT - (value / most) * (HEIGHT - 8)).toFixed(1);
   const drawn = lines.map(
