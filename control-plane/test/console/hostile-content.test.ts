@@ -47,7 +47,7 @@ function faultsOf(page: string): string[] {
 
 /** An address of the console, of a public report, or relative to a scan's page. */
 const isOurs = (address: string): boolean =>
-  /^(\/console(?![\w-])[^\\]*|https:\/\/adsweep\.example\/r\/[\w-]+|#[a-z]*|[0-9a-f-]{36}(\/[a-z0-9/-]+(\?w=\d+(&whole=yes)?)?)?)$/.test(
+  /^(\/console(?![\w-])[^\\]*|https:\/\/adsweep\.example\/r\/[\w-]+|#[a-z-]*|[0-9a-f-]{36}(\/[a-z0-9/-]+(\?w=\d+(&whole=yes)?)?)?)$/.test(
     address,
   );
 
