@@ -8,10 +8,11 @@ import { LONGEST_CHAIN } from '../../demo/chains.ts';
 import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
 import { processesOf } from './support/processes-of.ts';
 import { RunningFarm, type SubRequest, writeExits } from './support/running-farm.ts';
+import { startTraceReceiver, type TraceReceiver } from './support/trace-receiver.ts';
 import { startTrap, type Trap } from './support/trap.ts';
 
-/** A running farm, the ad world that it scans, and a page that tries to reach a private server. */
-type MainJob = { farm: RunningFarm; world: AdWorld; trap: Trap };
+/** A running farm, the ad world that it scans, a page that tries to reach a private server, and what receives spans and events. */
+type MainJob = { farm: RunningFarm; world: AdWorld; trap: Trap; receiver: TraceReceiver };
 
 /** The main job on one store: everything a client can see of page scans, with a real browser. */
 function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: false | string): void {
@@ -19,13 +20,18 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
     const dir = mkdtempSync(`${tmpdir()}/adsweep-main-`);
     let job: MainJob;
     before(async () => {
-      const [world, trap] = await Promise.all([startAdWorld(), startTrap()]);
-      const exits = writeExits(dir, { ...world.hosts, ...trap.hosts });
-      job = { world, trap, farm: await new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ...env() }).ready() };
+      const [world, trap, receiver] = await Promise.all([startAdWorld(), startTrap(), startTraceReceiver()]);
+      const settings = {
+        ADSWEEP_EXITS_FILE: writeExits(dir, { ...world.hosts, ...trap.hosts }),
+        ADSWEEP_DELIVERY_ALLOW: '127.0.0.0/8',
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      };
+      job = { world, trap, receiver, farm: await new RunningFarm({ ...settings, ...env() }).ready() };
     });
     after(async () => {
       await job.farm.close();
       await Promise.all([job.world.close(), job.trap.close()]);
+      job.receiver.close();
       rmSync(dir, { recursive: true, force: true });
     });
 
@@ -44,6 +50,7 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
       reportsFailedTargets(job));
     test('a page reaches no private address and no file', () => reachesNoPrivateAddress(job));
     test('each scan is charged once', () => chargesOnce(job));
+    test('a scan is one trace, from the request of its client to the event that is delivered', () => tracesAScan(job));
     test('20 concurrent scans all finish and leave no process behind', () => runsTwentyAtOnce(job));
   });
 }
@@ -222,6 +229,52 @@ async function reachesNoPrivateAddress({ farm, trap }: MainJob): Promise<void> {
 async function chargesOnce({ farm }: MainJob): Promise<void> {
   const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
   assert.deepEqual(await farm.charged(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
+}
+
+/** What a scan's trace must have: the service of each span, and its name. */
+const TRACED = [
+  ...['POST /api/v1/scans', 'queue wait', 'lease', 'analysis', 'outbox', 'webhook delivery'].map(
+    (name) => `control-plane: ${name}`,
+  ),
+  ...['attempt', 'POST /exits', 'capture', 'navigation', 'upload'].map((name) => `browser-node: ${name}`),
+  'proxy-router: POST /exits',
+];
+
+async function tracesAScan({ farm, receiver }: MainJob): Promise<void> {
+  const [trace, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
+  const hook = { url: `${receiver.url}/hook`, event_types: ['scanning.scan.completed'] };
+  assert.equal((await farm.call('POST', '/api/v1/webhooks', hook)).status, 201);
+  const answer = await fetch(`${farm.baseUrl}/api/v1/scans`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${farm.apiKey}`, 'content-type': 'application/json' },
+      traceparent: `00-${trace}-${parent}-01`,
+    },
+    body: JSON.stringify({ url: 'http://quiet.shop.example/', country_code: 'US', emulator_id: 'windows_chrome' }),
+  });
+  const { id } = (await answer.json()) as { id: string };
+  const event = await until(
+    'the event of the scan',
+    () => receiver.requests.find(({ url, text }) => url === '/hook' && text.includes(id)),
+    60,
+  );
+  const spansOf = () => receiver.spans.filter(({ traceId }) => traceId === trace);
+  await until(
+    'all spans of the scan',
+    () => {
+      const names = new Set(spansOf().map(({ service, name }) => `${service}: ${name}`));
+      return TRACED.every((name) => names.has(name)) || null;
+    },
+    30,
+  );
+  const known = new Set([parent, ...spansOf().map(({ spanId }) => spanId)]);
+  assert.deepEqual(
+    spansOf().filter(({ parentSpanId = '' }) => !known.has(parentSpanId)),
+    [],
+    'every span is below another one of the trace, or below that of the client',
+  );
+  const [, sentTrace, sentParent] = String(event.headers.traceparent).split('-');
+  assert.deepEqual([sentTrace, known.has(sentParent!)], [trace, true]);
 }
 
 async function runsTwentyAtOnce({ farm }: MainJob): Promise<void> {
