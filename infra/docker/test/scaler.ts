@@ -12,7 +12,7 @@ import { freePort } from '../../../shared/test/support/free-port.ts';
 import { Deployment, docker, dockerOutcome, hasImage, missingEngine, STARTS_WITHIN_MS, until } from './engine.ts';
 import { Client, faultsOf } from './scans.ts';
 
-/** The scaler on a real engine, which it reaches over TLS with a certificate of its own: a part of `npm run test:containers`. */
+/** The scaler on a real engine, which it reaches over TLS with a certificate of its own. `node infra/docker/test/scaler.ts` runs it. */
 
 const NODE_IMAGE = 'adsweep/browser-node:0.1.0';
 const [MIN, MAX] = [1, 3];
