@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { startMongodbServer } from '../../../control-plane/test/support/mongodb-server.ts';
+import { startTraceCollector } from '../../../shared/test/support/trace-collector.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { LONGEST_CHAIN } from '../../demo/chains.ts';
 import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
 import { processesOf } from './support/processes-of.ts';
 import { RunningFarm, type SubRequest, writeExits } from './support/running-farm.ts';
-import { startTraceReceiver, type TraceReceiver } from './support/trace-receiver.ts';
 import { startTrap, type Trap } from './support/trap.ts';
 
-/** A running farm, the ad world that it scans, a page that tries to reach a private server, and what receives spans and events. */
-type MainJob = { farm: RunningFarm; world: AdWorld; trap: Trap; receiver: TraceReceiver };
+/** A running farm, the ad world that it scans, a page that tries to reach a private server, and where the farm's spans arrive. */
+type MainJob = { farm: RunningFarm; world: AdWorld; trap: Trap; collector: TraceCollector };
+type TraceCollector = Awaited<ReturnType<typeof startTraceCollector>>;
 
 /** The main job on one store: everything a client can see of page scans, with a real browser. */
 function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: false | string): void {
@@ -20,18 +24,18 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
     const dir = mkdtempSync(`${tmpdir()}/adsweep-main-`);
     let job: MainJob;
     before(async () => {
-      const [world, trap, receiver] = await Promise.all([startAdWorld(), startTrap(), startTraceReceiver()]);
+      const [world, trap, collector] = await Promise.all([startAdWorld(), startTrap(), startTraceCollector()]);
       const settings = {
         ADSWEEP_EXITS_FILE: writeExits(dir, { ...world.hosts, ...trap.hosts }),
         ADSWEEP_DELIVERY_ALLOW: '127.0.0.0/8',
-        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       };
-      job = { world, trap, receiver, farm: await new RunningFarm({ ...settings, ...env() }).ready() };
+      job = { world, trap, collector, farm: await new RunningFarm({ ...settings, ...env() }).ready() };
     });
     after(async () => {
       await job.farm.close();
       await Promise.all([job.world.close(), job.trap.close()]);
-      job.receiver.close();
+      job.collector.stop();
       rmSync(dir, { recursive: true, force: true });
     });
 
@@ -240,41 +244,50 @@ const TRACED = [
   'proxy-router: POST /exits',
 ];
 
-async function tracesAScan({ farm, receiver }: MainJob): Promise<void> {
+async function tracesAScan({ farm, collector }: MainJob): Promise<void> {
   const [trace, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
-  const hook = { url: `${receiver.url}/hook`, event_types: ['scanning.scan.completed'] };
-  assert.equal((await farm.call('POST', '/api/v1/webhooks', hook)).status, 201);
-  const answer = await fetch(`${farm.baseUrl}/api/v1/scans`, {
-    method: 'POST',
-    headers: {
-      ...{ authorization: `Bearer ${farm.apiKey}`, 'content-type': 'application/json' },
-      traceparent: `00-${trace}-${parent}-01`,
-    },
-    body: JSON.stringify({ url: 'http://quiet.shop.example/', country_code: 'US', emulator_id: 'windows_chrome' }),
-  });
-  const { id } = (await answer.json()) as { id: string };
-  const event = await until(
-    'the event of the scan',
-    () => receiver.requests.find(({ url, text }) => url === '/hook' && text.includes(id)),
-    60,
-  );
-  const spansOf = () => receiver.spans.filter(({ traceId }) => traceId === trace);
-  await until(
-    'all spans of the scan',
-    () => {
-      const names = new Set(spansOf().map(({ service, name }) => `${service}: ${name}`));
-      return TRACED.every((name) => names.has(name)) || null;
-    },
-    30,
-  );
-  const known = new Set([parent, ...spansOf().map(({ spanId }) => spanId)]);
-  assert.deepEqual(
-    spansOf().filter(({ parentSpanId = '' }) => !known.has(parentSpanId)),
-    [],
-    'every span is below another one of the trace, or below that of the client',
-  );
-  const [, sentTrace, sentParent] = String(event.headers.traceparent).split('-');
-  assert.deepEqual([sentTrace, known.has(sentParent!)], [trace, true]);
+  const events: { traceparent: string; text: string }[] = [];
+  const subscriber = createServer(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString();
+    events.push({ traceparent: String(request.headers.traceparent), text });
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(subscriber, 'listening');
+  try {
+    const hook = `http://127.0.0.1:${(subscriber.address() as AddressInfo).port}/`;
+    const endpoint = { url: hook, event_types: ['scanning.scan.completed'] };
+    assert.equal((await farm.call('POST', '/api/v1/webhooks', endpoint)).status, 201);
+    const answer = await fetch(`${farm.baseUrl}/api/v1/scans`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${farm.apiKey}`, 'content-type': 'application/json' },
+        traceparent: `00-${trace}-${parent}-01`,
+      },
+      body: JSON.stringify({ url: 'http://quiet.shop.example/', country_code: 'US', emulator_id: 'windows_chrome' }),
+    });
+    const { id } = (await answer.json()) as { id: string };
+    const event = await until('the event of the scan', () => events.find(({ text }) => text.includes(id)), 60);
+    const spansOf = () => collector.spans.filter(({ traceId }) => traceId === trace);
+    await until(
+      'all spans of the scan',
+      () => {
+        const names = new Set(spansOf().map(({ service, name }) => `${service}: ${name}`));
+        return TRACED.every((name) => names.has(name)) || null;
+      },
+      30,
+    );
+    const known = new Set([parent, ...spansOf().map(({ spanId }) => spanId)]);
+    assert.deepEqual(
+      spansOf().filter(({ parentId }) => !known.has(parentId)),
+      [],
+      'every span is below another one of the trace, or below that of the client',
+    );
+    const [, sentTrace, sentParent] = event.traceparent.split('-');
+    assert.deepEqual([sentTrace, known.has(sentParent!)], [trace, true]);
+  } finally {
+    subscriber.close();
+    subscriber.closeAllConnections();
+  }
 }
 
 async function runsTwentyAtOnce({ farm }: MainJob): Promise<void> {
