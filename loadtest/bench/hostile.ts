@@ -164,11 +164,17 @@ try {
     const outcomeOf = ({ hostile }: Result) => `${hostile.status} ${hostile.error.split(': a page')[0]}`.trim();
     return `| ${target.channel} | ${target.name} | ${outcomeOf(row!)} | ${seconds(row!.seconds)} | ${row!.beside.toFixed(1)} | ${outcomeOf(wide!)} | ${seconds(wide!.seconds)} |`;
   });
+  const all = [...inARow, ...fourAtOnce];
+  const disturbed = all.filter((result) => !isUndisturbed(result));
+  const unjudged = all.filter(({ lacks }) => lacks.length > 0);
   saveResult('hostile', [
     '# Hostile targets, with innocent pages beside them',
     `One node. ${targets.length} hostile pages, ads and VAST documents: one after the other with ${NEIGHBOURS} innocent pages beside each, then four at once with ${NEIGHBOURS_OF_FOUR}. ${machine()}.`,
     `One after the other, ${verdict(inARow)}. Four at once, ${verdict(fourAtOnce)}.`,
     `One after the other, the slowest neighbour of ${inARow.filter(isFast).length} of ${inARow.length} took at most ${BESIDE_MAX} times its time beside idle pages.`,
+    disturbed.length + unjudged.length === 0
+      ? 'No errors.'
+      : `**The run has failed**: innocent scans beside ${disturbed.length} targets were disturbed, ${unjudged.length} targets were not judged.`,
     [
       '| channel | hostile target | in a row | seconds | neighbours, times alone | four at once | seconds |',
       '|---|---|---|--:|--:|---|--:|',
@@ -179,13 +185,10 @@ try {
       inARow.map((result) => [result.target.name, result.seconds]),
     ),
   ]);
-  const all = [...inARow, ...fourAtOnce];
   for (const { target, beside } of inARow.filter((result) => !isFast(result)))
     console.log(`slowed down by ${target.name}: ${beside.toFixed(1)} times`);
-  const disturbed = all.filter((result) => !isUndisturbed(result));
   for (const { target, innocents } of disturbed)
     console.log(`disturbed by ${target.name}: ${JSON.stringify(innocents)}`);
-  const unjudged = all.filter(({ lacks }) => lacks.length > 0);
   for (const { target, hostile, lacks } of unjudged)
     console.log(`not judged: ${target.name}: ${hostile.status} ${hostile.error}, lacks ${lacks}`);
   if (disturbed.length > 0 || unjudged.length > 0) process.exitCode = 1;
