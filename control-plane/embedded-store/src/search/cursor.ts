@@ -14,7 +14,9 @@ export type FindShape = {
   timeLimit: TimeLimit;
 };
 
+/** Results between two pauses, and the time that they may take: some of documents of a megabyte are as long as many others. */
 const RESULTS_AT_ONCE = 8;
+const AT_ONCE_MS = 5;
 
 /** How a cursor runs its search: the results, null where the search pauses for other work, and the plan. */
 export type FindSource = { read(shape: FindShape): Iterator<Fields | null>; explain(shape: FindShape): Document };
@@ -26,8 +28,9 @@ export class EmbeddedCursor<T> implements FindCursor<T> {
   #results: Iterator<T | null> | undefined;
   #ahead: T | undefined;
   #closed = false;
-  /** Results since the last pause. */
+  /** Results since the last pause, and the ms that they took. */
   #unpaused = 0;
+  #unpausedMs = 0;
 
   constructor(shape: FindShape, source: FindSource) {
     this.#shape = shape;
@@ -95,12 +98,15 @@ export class EmbeddedCursor<T> implements FindCursor<T> {
     if (!this.#results) await awaitTurn();
     this.#results ??= this.#source.read(this.#shape) as Iterator<T | null>;
     for (;;) {
+      const began = performance.now();
       const { done, value } = this.#shape.timeLimit.within(() => this.#results!.next());
       if (done) return undefined;
+      this.#unpausedMs += performance.now() - began;
       if (value !== null) this.#unpaused += 1;
       // Deserializing many results takes long too; a short search does not wait for others.
-      if (value === null || this.#unpaused > RESULTS_AT_ONCE) {
+      if (value === null || this.#unpaused > RESULTS_AT_ONCE || this.#unpausedMs > AT_ONCE_MS) {
         this.#unpaused = 0;
+        this.#unpausedMs = 0;
         await pause();
       }
       if (value !== null) return value;

@@ -6,6 +6,7 @@ import { duplicateKey } from '../refusals.ts';
 import { Statement } from '../statement.ts';
 import { type Fields, fromBytes } from '../stored-document.ts';
 import { fieldOf } from '../values/path-values.ts';
+import { type FieldTree, pickFields, withWhole } from '../values/picked-fields.ts';
 
 type RawRow = { r: number; d: Uint8Array };
 type Entries = { index: IndexTable; keys: IndexKey[] };
@@ -44,7 +45,7 @@ export class Records {
 
   /** Throws E11000 if a unique index already has one of its keys. `bytes` must contain an `_id`. */
   insert(bytes: Uint8Array): void {
-    const entries = this.#entries(this.indexes, fromBytes(bytes), -1);
+    const entries = this.#entries(this.indexes, fromBytes(pickFields(bytes, this.#indexed())), -1);
     const row = Number(this.#insert.run(bytes).lastInsertRowid);
     for (const { index, keys } of entries) {
       for (const key of keys) index.add(key, row);
@@ -101,6 +102,14 @@ export class Records {
 
   drop(db: DatabaseSync): void {
     db.exec(`DROP TABLE ${Records.table(this.id)}`);
+  }
+
+  /** The fields that indexes have: a large document costs no more than these to index. */
+  #indexed(): FieldTree {
+    return withWhole(
+      new Map(),
+      this.indexes.flatMap(({ spec }) => spec.components.map(({ segments }) => segments[0]!)),
+    );
   }
 
   #entries(indexes: IndexTable[], fields: Fields, row: number): Entries[] {
