@@ -22,6 +22,8 @@ import { waitingScans } from './waiting-scan-store.ts';
 
 /** New scans of an organization that are stored in one write: about ten milliseconds in the embedded store. */
 const INSERTED_AT_ONCE = 32;
+/** A scan with addresses of so many characters counts for another one. */
+const LONG_ADDRESSES = 8_192;
 
 const DISCOVERED = Object.fromEntries(DISCOVERED_FIELDS.map((field) => [field, 1]));
 
@@ -36,6 +38,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
   const insert = gatherByKey<StoredScan, boolean>(
     (_organizationId, records) => insertAllOnce(scans, records),
     INSERTED_AT_ONCE,
+    ({ target, referrer }) => 1 + Math.floor((target.value.length + (referrer?.length ?? 0)) / LONG_ADDRESSES),
   );
 
   /** One compare-and-set. Returns the changed scan, or null if the document no longer matches `change.when`. */
@@ -81,9 +84,9 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return earlier;
     },
 
-    /** A scan of this organization; null if it does not exist or belongs to another organization. */
+    /** A scan of this organization, without its outbox, which may have megabytes; null if it does not exist or belongs to another organization. */
     async find(organizationId: string, id: string): Promise<ScanRecord | null> {
-      return scans.findOne({ _id: id, organization_id: organizationId });
+      return scans.findOne({ _id: id, organization_id: organizationId }, { projection: { outbox: 0 } });
     },
 
     /** Counts the organization's scans with these ids. */

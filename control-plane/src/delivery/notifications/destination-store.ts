@@ -1,6 +1,7 @@
 import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
+import { inPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { pickingInTurns } from '../../platform/pick-in-turns.ts';
 import { type Rooms, withinRooms, withoutRoom } from '../../platform/start-pool.ts';
@@ -17,6 +18,8 @@ export type ClaimedDestination = Pick<DestinationRecord, '_id' | 'organization_i
 
 /** Destinations of one organization: all of them are read for each alert. */
 const DESTINATIONS_MAX = 50;
+/** Destinations that are changed in one piece: each may have labels and texts of many KB. */
+const WOKEN_AT_ONCE = 10;
 
 const ROUTED = {
   ...{ is_active: 1, is_default_target: 1, included_statuses: 1, route_label_key: 1, route_label_values: 1 },
@@ -94,8 +97,12 @@ export function destinationStore(store: Store) {
 
     /** Notes that a notice was queued for each of these destinations, which is due at this moment. */
     async wake(organization_id: string, ids: string[], dueAt: Date): Promise<void> {
-      const those = { _id: { $in: ids }, organization_id, is_active: true };
-      await destinations.updateMany(those, { $min: { due_at: dueAt }, $inc: { arrivals: 1 } });
+      await inPortions(ids, WOKEN_AT_ONCE, (portion) =>
+        destinations.updateMany(
+          { _id: { $in: portion }, organization_id, is_active: true },
+          { $min: { due_at: dueAt }, $inc: { arrivals: 1 } },
+        ),
+      );
     },
 
     /**

@@ -24,18 +24,40 @@ const PAGE = { heading: 'Scan report', footer: FOOTER };
  * The public report as an HTML document: no scripts, no forms, no links to what was scanned. `renews`: it is sent with a `Refresh` header,
  * which the reader can switch off (WCAG 2.2, 2.2.1).
  */
-export function reportPage(report: Report, assets: Assets, renews = false): string {
-  const verdict = verdictOf(report);
+export const reportPage = (report: Report, assets: Assets, renews = false): string =>
+  reportDocument(
+    report,
+    assets,
+    reportParts(report, renews).map((draw) => draw()),
+  );
+
+/** What draws the parts of a report, in their order: the largest reports take some ten milliseconds for each. */
+export function reportParts(report: Report, renews: boolean): (() => Html | null)[] {
   const subject = showCreative(report) ?? showVideo(report);
+  return [
+    () => showSummary(report, subject, renews),
+    () => showVast(report),
+    () => (subject ? showLandings(report) : showMainChain(report)),
+    () => (subject ? null : showTabs(report)),
+    () => html`${showRequests(report)}${showCompanies(report)}`,
+  ];
+}
+
+/** The document of a report with its drawn {@link reportParts}. */
+export function reportDocument(report: Report, assets: Assets, parts: (Html | null)[]): string {
+  const title = `${verdictOf(report).title}: ${subjectWords(report)} - Adsweep`;
+  return pageDocument({ ...PAGE, title }, assets, html`${parts}`);
+}
+
+/** What was found, and what the page or the ad looks like. */
+function showSummary(report: Report, subject: Html | null, renews: boolean): Html {
   const picture = report.sweep?.page ? null : (subject ?? showPicture(report));
   const seen = [picture, showPlace(report), showTiming(report)].filter((part) => part !== null);
   const judged = [showFindings(report), showLimits(report), showClassification(report), showExit(report)].filter(
     (part) => part !== null,
   );
-  const tabs = subject ? showLandings(report) : html`${showMainChain(report)}${showTabs(report)}`;
-  const body = html`${showNeighbours(report)}${showVerdict(report, verdict, renews)}${showFacts(report)}${showSweep(report)}${showColumns(seen, judged)}
-${showVast(report)}${tabs}${showRequests(report)}${showCompanies(report)}`;
-  return pageDocument({ ...PAGE, title: `${verdict.title}: ${subjectWords(report)} - Adsweep` }, assets, body);
+  const verdict = showVerdict(report, verdictOf(report), renews);
+  return html`${showNeighbours(report)}${verdict}${showFacts(report)}${showSweep(report)}${showColumns(seen, judged)}`;
 }
 
 /** Distinguishes this report from others in the tabs of the reader's browser. */

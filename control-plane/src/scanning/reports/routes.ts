@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
+import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
-import { PAGE_ICON, PAGE_STYLESHEET } from '../../http/pages/html.ts';
+import { type Html, PAGE_ICON, PAGE_STYLESHEET } from '../../http/pages/html.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
 import { BoundedQueue, QueueFull } from '../../platform/bounded-queue.ts';
 import type { DiscoveredScan, JobRef, ScanRecord } from '../../scan/scan.ts';
@@ -17,7 +17,7 @@ import { buildReport } from './build-report.ts';
 import { type Home, homePage } from './home-page.ts';
 import type { Relatives } from './public-sweep.ts';
 import type { SeenEvidence, TagWords } from './report.ts';
-import { busyReportPage, missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
+import { busyReportPage, missingReportPage, RENEW_SECONDS, reportDocument, reportParts } from './report-page.ts';
 import { REPORT_STYLESHEET } from './report-stylesheet.ts';
 import { isInProgress } from './verdict.ts';
 
@@ -218,11 +218,16 @@ async function answerPage(
     findRelatives(sources, scan),
     sources.campaignNameOf(scan),
   ]);
-  // Parsing a large capture has just held the event loop, and drawing its report does so again.
-  await setImmediate();
+  // Parsing a large capture has just held the event loop, and each part of its report does so again.
+  await awaitTurn();
   const report = buildReport(scan, evidence, tagWords, relatives, campaign);
   const renews = mayRenew && isInProgress(report);
-  const html = reportPage(report, ASSETS, renews);
+  const parts: (Html | null)[] = [];
+  for (const draw of reportParts(report, renews)) {
+    await awaitTurn();
+    parts.push(draw());
+  }
+  const html = reportDocument(report, ASSETS, parts);
   const renewal: Record<string, string> = renews ? { Refresh: String(RENEW_SECONDS) } : {};
   return conditional(headers, `"${version(html)}"`, page(200, html, renewal));
 }
