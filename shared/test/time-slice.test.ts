@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { inTurns, pause } from '../src/service/time-slice.ts';
+import { awaitTurn, inTurns, pause } from '../src/service/time-slice.ts';
 
 const busy = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -30,8 +30,14 @@ it('long work of several callers goes on in turns of the event loop, one caller 
   assert.deepEqual(new Set(later.slice(0, 3).map(({ caller }) => caller)), new Set([0, 1, 2]));
 });
 
-it('short work does not wait', async () => {
+/** Resolves when nothing is left of the slice of an earlier test. */
+async function newSlice(): Promise<void> {
   await nextTurn();
+  await nextTurn();
+}
+
+it('short work does not wait', async () => {
+  await newSlice();
   let turns = 0;
   const counting = nextTurn().then(() => turns++);
   await pause();
@@ -39,8 +45,31 @@ it('short work does not wait', async () => {
   await counting;
 });
 
+it('work that waits begins in no turn in which other work has used up the slice', async () => {
+  await newSlice();
+  let [immediates, isDone] = [0, false];
+  const counting = (async () => {
+    for (; !isDone; immediates++) await nextTurn();
+  })();
+  const begunAt: number[] = [];
+  // Timers run before the immediates of their turn.
+  const inTimer = () =>
+    new Promise<void>((resolve) =>
+      setTimeout(async () => {
+        await awaitTurn();
+        begunAt.push(immediates);
+        busy(12);
+        resolve();
+      }, 5),
+    );
+  await Promise.all([inTimer(), inTimer()]);
+  isDone = true;
+  await counting;
+  assert.ok(begunAt[1]! - begunAt[0]! > 1, `after the immediates of ${begunAt.join(' and ')} turns`);
+});
+
 it('work that is begun in turns leaves room for other work, answers in order, and rejects once where one fails', async () => {
-  await nextTurn();
+  await newSlice();
   let [turn, isDone] = [0, false];
   const counting = (async () => {
     for (; !isDone; turn++) await nextTurn();

@@ -28,7 +28,8 @@ async function waitIn(queue: (() => void)[]): Promise<void> {
   const now = performance.now();
   if (began === null) {
     began = now;
-    setImmediate(beginTurn);
+    // Two of them: the first may still be in this turn.
+    setImmediate(() => setImmediate(beginTurn));
   }
   if (now - began >= SLICE_MS) await new Promise<void>((resolve) => queue.push(resolve));
 }
