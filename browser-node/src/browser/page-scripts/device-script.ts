@@ -1,11 +1,14 @@
 import { addPdfPlugins } from './add-pdf-plugins.ts';
 import { boundConsole, type ConsoleBounds } from './bound-console.ts';
+import { boundErrors, type ErrorBounds } from './bound-errors.ts';
 import { NATIVE_MARK, nativeFunctions } from './native-functions.ts';
 import { type Gpu, type NavigatorOverrides, overrideGpu, overrideNavigator } from './override-navigator.ts';
 import { overrideWindow, type WindowOverrides } from './override-window.ts';
 
 /** Debug versions of pages write some hundred lines. */
 const CONSOLE: ConsoleBounds = { lines: 1_000, characters: 1_000_000 };
+
+const ERRORS: ErrorBounds = { errors: 200, characters: 1_000_000 };
 
 export type DeviceOverrides = {
   navigator: NavigatorOverrides;
@@ -23,6 +26,7 @@ export function deviceScript({ navigator, window, gpu, pdfViewer }: DeviceOverri
 'use strict';
 const natives = (${String(nativeFunctions).replaceAll(NATIVE_MARK, mark)})('${mark}');
 (${boundConsole})(${JSON.stringify(CONSOLE)}, natives);
+(${boundErrors})(${JSON.stringify(ERRORS)});
 (${overrideNavigator})(${JSON.stringify(navigator)}, natives);
 (${overrideGpu})(${JSON.stringify(gpu)}, natives);
 if (typeof window === 'undefined') return;
