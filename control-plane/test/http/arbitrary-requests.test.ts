@@ -24,7 +24,7 @@ import {
 const CAMPAIGN = { name: 'Spring offer', url: PAGE.url, country_codes: ['US'] };
 
 const SEED = Number(process.env.ADSWEEP_TEST_SEED ?? 20_261_122);
-const RUNS = Number(process.env.ADSWEEP_TEST_RUNS ?? 30);
+const RUNS = Number(process.env.ADSWEEP_TEST_RUNS ?? 10);
 
 const TextError = Compile(Type.Object({ detail: Type.String(), code: Type.String() }));
 const ItemsError = Compile(

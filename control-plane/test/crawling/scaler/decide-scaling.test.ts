@@ -142,13 +142,14 @@ describe('the scaler over a simulated year', () => {
       needs.push({ at: tick.at, need: tick.need });
       while (needs[0]!.at <= tick.at - COOL_DOWN_MS - tickMs) needs.shift();
       const surge = tick.outdated > 0 ? 1 : 0;
-      const about = JSON.stringify(tick);
-      assert.ok(tick.nodes <= Math.max(limits.min, needs[0]!.need) + surge, about);
-      assert.ok(tick.draining === 0 || tick.nodes + tick.draining <= 24, about);
-      if (!isNearOutage(tick.at, 3_600_000)) {
-        assert.ok(tick.oldest.bulk <= bounds.bulk, about);
-        assert.ok(tick.oldest.campaign <= bounds.campaign, about);
-      }
+      const isAsNeeded = tick.nodes <= Math.max(limits.min, needs[0]!.need) + surge;
+      const isWithinMost = tick.draining === 0 || tick.nodes + tick.draining <= 24;
+      const isInTime =
+        isNearOutage(tick.at, 3_600_000) ||
+        (tick.oldest.bulk <= bounds.bulk && tick.oldest.campaign <= bounds.campaign);
+      // Half a million ticks: their text is made only for one that is wrong.
+      if (!(isAsNeeded && isWithinMost && isInTime))
+        assert.fail(JSON.stringify({ isAsNeeded, isWithinMost, isInTime, tick }));
       most = Math.max(most, tick.nodes);
       if (tick.image === 'bad' && tick.outdated === 0) bad += 1;
     });

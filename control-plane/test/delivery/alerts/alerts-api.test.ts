@@ -12,8 +12,7 @@ import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } 
 
 const PATH = '/api/v1/alerts';
 const ALERTS = 5_000;
-/** `ADSWEEP_TEST_RUNS`: fewer, where the store is a slow one. */
-const COMBINATIONS = Number(process.env.ADSWEEP_TEST_RUNS ?? 500);
+const COMBINATIONS = Number(process.env.ADSWEEP_TEST_RUNS ?? 100);
 const CAMPAIGNS = ['campaign-1', 'campaign-2', 'campaign-3'];
 const TAGS = ['autosound', 'back_button', 'popup_bomb', 'brand:Acme'];
 const COUNTRIES = ['US', 'DE', 'PT', 'BR', 'JP'];
@@ -63,7 +62,7 @@ before(async () => {
 after(() => api.stop());
 
 describe('alerts', () => {
-  test('§4.5.30 the four counts of the statistics are the total of the list, for 500 random combinations of filters', async () => {
+  test('§4.5.30 the four counts of the statistics are the total of the list, for random combinations of filters', async () => {
     const some = <T>(values: readonly T[]): T[] => values.filter(() => random() < 0.4);
     const day = () =>
       new Date(Date.UTC(2026, 1, 25) + Math.floor(random() * 50) * 86_400_000).toISOString().slice(0, 10);
