@@ -1,5 +1,6 @@
 import type { GuardedPost } from '@adsweep/shared/egress/guarded-post.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { carried, inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { SecretError, type Secrets } from '../../platform/secrets.ts';
@@ -149,6 +150,8 @@ async function sendBatch(
   const work = async (): Promise<void> => {
     for (let scan = scans.shift(); scan; scan = scans.shift())
       for (const delivery of scan) {
+        // Composing and signing an event takes milliseconds, and several are begun at once.
+        await awaitTurn();
         if (!mayBegin || clock().getTime() > until) return;
         const event = eventOf.get(delivery.event_id);
         const body = event && wantsEvent(endpoint, delivery) ? bodyOf(event, tags) : null;
