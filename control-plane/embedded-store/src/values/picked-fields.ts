@@ -9,6 +9,9 @@ export const allExcept = (names: ReadonlySet<string>): FieldTree => ({
   size: Number.POSITIVE_INFINITY,
 });
 
+/** All fields. */
+export const ALL: FieldTree = allExcept(new Set());
+
 /** The fields of a tree, and these as a whole. */
 export function withWhole(tree: FieldTree, names: readonly string[]): FieldTree {
   const whole = new Set(names);
@@ -66,6 +69,22 @@ export function documentAt(bytes: Uint8Array, field: string): Uint8Array | null 
   });
   return found;
 }
+
+/** The names of the fields of a BSON document. */
+export function fieldNames(bytes: Uint8Array): string[] {
+  const names: string[] = [];
+  eachField(bufferOf(bytes), (name) => names.push(name));
+  return names;
+}
+
+/** A BSON document without these fields of the document in `field`. */
+export const withoutFieldsOf = (bytes: Uint8Array, field: string, names: ReadonlySet<string>): Uint8Array =>
+  names.size === 0
+    ? bytes
+    : pickFields(bytes, {
+        get: (name) => (name === field ? allExcept(names) : WHOLE),
+        size: Number.POSITIVE_INFINITY,
+      });
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 

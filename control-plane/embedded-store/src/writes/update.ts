@@ -2,18 +2,25 @@ import { MongoInvalidArgumentError } from 'mongodb';
 import { CODE, refusal } from '../refusals.ts';
 import { type Fields, fromBytes, toBytes } from '../stored-document.ts';
 import { isFields, splitPath } from '../values/path-values.ts';
-import { documentAt } from '../values/picked-fields.ts';
+import { documentAt, fieldNames, withoutFieldsOf } from '../values/picked-fields.ts';
 import { UPDATE_OPERATORS } from './update-operators.ts';
 import { fieldAt } from './updated-field.ts';
 
 type Change = { operator: string; path: string; operand: unknown };
 /** Returns the updated document. May modify and return its argument, but not what that contains. */
-export type Apply = (fields: Fields, inserting: boolean) => Fields;
+export type Apply = (fields: Fields) => Fields;
 /**
  * `names`: the fields of a document that it reads and changes; null: all of them. `whole`: those that it sets as a whole, to values that `set` has
- * as BSON.
+ * as BSON: `apply` leaves them as they are, so that a large value that nobody reads is never deserialized. `insert`: makes the document of an upsert,
+ * all fields included.
  */
-export type Update = { apply: Apply; names: ReadonlySet<string> | null; whole: ReadonlySet<string>; set: Uint8Array };
+export type Update = {
+  apply: Apply;
+  insert: Apply;
+  names: ReadonlySet<string> | null;
+  whole: ReadonlySet<string>;
+  set: Uint8Array;
+};
 
 /**
  * Compiles an update for use on many documents. Throws on unknown operators, on two changes of one path, and where the driver
@@ -22,22 +29,25 @@ export type Update = { apply: Apply; names: ReadonlySet<string> | null; whole: R
 export function updateOf(update: unknown): Update {
   if (Array.isArray(update)) throw new MongoInvalidArgumentError('the embedded store takes no update by pipeline');
   const bytes = bytesOf(update);
-  const changes = changesIn(bytes);
-  refuseConflicts(changes);
-  const apply: Apply = (fields, inserting) => {
-    for (const { operator, path, operand } of changes) {
-      if (operator === '$setOnInsert' && !inserting) continue;
-      UPDATE_OPERATORS[operator]!(fieldAt(fields, pathOf(path)), operand, path);
-    }
-    return fields;
-  };
-  const whole = changes.filter(({ operator, path }) => operator === '$set' && !path.includes('.'));
+  const set = documentAt(bytes, '$set') ?? NOTHING;
+  const whole = fieldNames(set).filter((name) => !name.includes('.'));
+  const changes = changesIn(withoutFieldsOf(bytes, '$set', new Set(whole)));
+  refuseConflicts([...changes.map(({ path }) => path), ...whole]);
   return {
-    apply,
-    names: new Set(changes.map(({ path }) => splitPath(path)[0]!)),
-    whole: new Set(whole.map(({ path }) => path)),
-    set: documentAt(bytes, '$set') ?? NOTHING,
+    apply: (fields) => applied(fields, changes, false),
+    insert: (fields) => applied(fields, changesIn(bytes), true),
+    names: new Set([...changes.map(({ path }) => splitPath(path)[0]!), ...whole]),
+    whole: new Set(whole),
+    set,
   };
+}
+
+function applied(fields: Fields, changes: readonly Change[], inserting: boolean): Fields {
+  for (const { operator, path, operand } of changes) {
+    if (operator === '$setOnInsert' && !inserting) continue;
+    UPDATE_OPERATORS[operator]!(fieldAt(fields, pathOf(path)), operand, path);
+  }
+  return fields;
 }
 
 const NOTHING = toBytes({});
@@ -61,8 +71,8 @@ function changesIn(bytes: Uint8Array): Change[] {
 }
 
 /** Two changes conflict if one path equals the other or is a prefix of it. */
-function refuseConflicts(changes: readonly Change[]): void {
-  const sorted = changes.map(({ path }) => `${pathOf(path).join('.')}.`).toSorted();
+function refuseConflicts(paths: readonly string[]): void {
+  const sorted = paths.map((path) => `${pathOf(path).join('.')}.`).toSorted();
   sorted.forEach((path, position) => {
     if (sorted[position + 1]?.startsWith(path)) {
       const name = path.slice(0, -1);

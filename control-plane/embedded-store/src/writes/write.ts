@@ -6,7 +6,7 @@ import { type Found, findRows } from '../search/find-rows.ts';
 import type { Records } from '../storage/records.ts';
 import { asStored, type Fields, fromBytes, ofAllowedSize, toBytes } from '../stored-document.ts';
 import { fieldOf, splitPath } from '../values/path-values.ts';
-import { type FieldTree, pickFields, spliceFields, withWhole } from '../values/picked-fields.ts';
+import { ALL, type FieldTree, pickFields, spliceFields, withWhole } from '../values/picked-fields.ts';
 import { sortComponents } from '../values/sort-order.ts';
 import { sameValue } from '../values/value-key.ts';
 import { type Apply, type Update, updateOf } from './update.ts';
@@ -39,10 +39,11 @@ export function changeDocuments(records: Records, change: Change): Written[] {
   const conditions = conditionsOf(change.filter);
   const update = updateFor(change);
   const needed = neededAfter(records, update, change.shown);
-  const read = needed && update.names && withWhole(needed, [...update.names]);
+  const computed = update.names && [...update.names].filter((name) => !update.whole.has(name));
+  const read = needed && computed && withWhole(needed, computed);
   const found = [...select(records, change, read)];
   if (found.length > 0) return found.map((one) => changeOne(records, one, update, needed));
-  return change.upsert ? [upsert(records, conditions, update.apply)] : [];
+  return change.upsert ? [upsert(records, conditions, update.insert)] : [];
 }
 
 function updateFor({ update, replacement }: Change): Update {
@@ -51,8 +52,10 @@ function updateFor({ update, replacement }: Change): Update {
     throw new MongoInvalidArgumentError('Replacement document must not contain atomic operators');
   }
   const stored = asStored(replacement);
+  const apply: Apply = ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored });
   return {
-    apply: ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored }),
+    apply,
+    insert: apply,
     names: null,
     whole: new Set(),
     set: new Uint8Array(),
@@ -92,27 +95,32 @@ function changed(
   { apply, names, whole, set }: Update,
   needed: FieldTree | null,
 ): { bytes: Uint8Array; after: Fields } {
-  const applied = apply({ ...before }, false);
+  const applied = apply({ ...before });
   if (!names) {
     const bytes = toBytes(applied);
     return { bytes, after: fromBytes(bytes) };
   }
-  const other = [...names].filter((name) => fieldOf(applied, name) !== fieldOf(before, name));
-  const computed = other.filter((name) => !whole.has(name));
+  const isComputed = (name: string) => !whole.has(name) && fieldOf(applied, name) !== fieldOf(before, name);
+  const computed = [...names].filter(isComputed);
   const exchanged = toBytes(Object.fromEntries(computed.map((name) => [name, fieldOf(applied, name)])));
-  const bytes = spliceFields(old, new Set(other), set, exchanged);
+  const bytes = spliceFields(old, new Set([...whole, ...computed]), set, exchanged);
   if (!bytes) throw new Error('a stored document has a value of an unknown type');
-  const after = { ...applied, ...fromBytes(needed ? pickFields(exchanged, needed) : exchanged) };
+  const wholeOf: FieldTree = { get: (name) => (whole.has(name) ? (needed ?? ALL).get(name) : undefined), size: 1 };
+  const after = {
+    ...applied,
+    ...fromBytes(pickFields(set, wholeOf)),
+    ...fromBytes(pickFields(exchanged, needed ?? ALL)),
+  };
   return { bytes: ofAllowedSize(bytes), after };
 }
 
 /** The document that an upsert inserts: the filter's equality conditions, then the update. */
-function upsert(records: Records, { conditions }: Conditions, apply: Apply): Written {
+function upsert(records: Records, { conditions }: Conditions, insert: Apply): Written {
   const equal: Fields = {};
   for (const { path, operator, value } of conditions) {
     if (operator === '$eq') fieldAt(equal, splitPath(path)).set(value);
   }
-  const fields = apply(equal, true);
+  const fields = insert(equal);
   insertDocument(records, fields);
   const { _id, ...others } = fields;
   return { after: asStored({ _id, ...others }), modified: false };
