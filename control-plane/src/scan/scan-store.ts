@@ -84,9 +84,9 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return earlier;
     },
 
-    /** A scan of this organization, without its outbox, which may have megabytes; null if it does not exist or belongs to another organization. */
+    /** A scan of this organization; null if it does not exist or belongs to another organization. */
     async find(organizationId: string, id: string): Promise<ScanRecord | null> {
-      return scans.findOne({ _id: id, organization_id: organizationId }, { projection: { outbox: 0 } });
+      return scans.findOne({ _id: id, organization_id: organizationId });
     },
 
     /** Counts the organization's scans with these ids. */
