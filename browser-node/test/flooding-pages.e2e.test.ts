@@ -70,7 +70,7 @@ const FLOODS: {
   {
     channel: 'processes',
     name: '90 busy workers',
-    script: `for (let n = 0; n < 90; n++) ${inWorker('const until = Date.now() + 3e3; while (Date.now() < until);')}`,
+    script: `for (let n = 0; n < 90; n++) ${inWorker('const until = Date.now() + 1e3; while (Date.now() < until);')}`,
   },
 ];
 

@@ -35,7 +35,7 @@ import { SignalledProcess } from '../support/signalled-process.ts';
  */
 const IS_LONG = process.env.ADSWEEP_CHAOS === 'long';
 const SIZES = {
-  short: { scans: 80, nodes: 8, slots: 4, faults: 3, lastsMs: 1_500, endsInSeconds: 180 },
+  short: { scans: 60, nodes: 5, slots: 6, faults: 3, lastsMs: 1_500, endsInSeconds: 180 },
   long: { scans: 500, nodes: 3, slots: 10, faults: 10, lastsMs: 12_000, endsInSeconds: 400 },
 };
 const { scans: SCANS, nodes: NODES, slots: SLOTS, faults, lastsMs, endsInSeconds } = SIZES[IS_LONG ? 'long' : 'short'];
