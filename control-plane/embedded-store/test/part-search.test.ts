@@ -78,6 +78,7 @@ describe('an index of the parts of a text', () => {
       (n) => [urlOf(n), urlOf(n + 1)],
       () => null,
       (n) => `${'x'.repeat(5_000)}?deep=${n}`,
+      (n) => `${'€'.repeat(1_012 + (n % 12))}?deep=${n}`,
       (n) => `http://Bücher-${n}.example/İ\u212Aelvin/\0${n}`,
       () => '',
     ];

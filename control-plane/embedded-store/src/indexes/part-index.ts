@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Statement } from '../statement.ts';
 import { fromBytes } from '../stored-document.ts';
 import { indexedValues, splitPath } from '../values/path-values.ts';
-import { type FieldTree, pickFields } from '../values/picked-fields.ts';
+import { type FieldTree, pickFields, textBytesAt } from '../values/picked-fields.ts';
 import { indexEntries } from './index-keys.ts';
 import type { IndexSpec } from './index-spec.ts';
 
@@ -16,6 +16,8 @@ const BACKLOG_MAX = 1_024;
 const GRAM = 3;
 /** A longer text is found by every search. */
 const TEXT_LENGTH_MAX = 1_024;
+/** A character of UTF-16 has at most so many bytes in UTF-8: a text with more bytes for each is longer. */
+const BYTES_OF_CHARACTER = 3;
 /** A search reads the lists of the rarest grams of a part: those of others are long and exclude few more texts. */
 const GRAMS_SEARCHED = 4;
 /** The last rows by which it is judged how rare a gram is, and the most grams that are judged. */
@@ -34,6 +36,8 @@ export class PartIndex {
   readonly #table: string;
   readonly #segments: string[];
   readonly #needed: FieldTree;
+  /** What is needed of a document whose text is too long to be read. */
+  readonly #neededOfLong: FieldTree;
   #insert: Statement;
   #delete: Statement;
   #last: Statement;
@@ -50,7 +54,9 @@ export class PartIndex {
     this.#spec = spec;
     this.#table = `parts_${id}`;
     this.#segments = splitPath(path);
-    this.#needed = new Map(spec.components.map(({ segments }) => [segments[0]!, new Map()]));
+    const needed = new Map(spec.components.map(({ segments }) => [segments[0]!, new Map()]));
+    this.#needed = needed;
+    this.#neededOfLong = new Map([...needed].filter(([name]) => name !== this.#segments[0]));
     db.exec(
       `CREATE VIRTUAL TABLE IF NOT EXISTS ${this.#table} USING fts5(t, content='', contentless_delete=1, detail=none, tokenize=ascii)`,
     );
@@ -134,11 +140,14 @@ export class PartIndex {
   }
 
   #index({ r, d }: RawRow): void {
-    const fields = fromBytes(pickFields(d, this.#needed));
+    // Deserializing a batch of addresses of 32 KB would take tens of milliseconds, and nothing is read of them.
+    const isLong = textBytesAt(d, this.#segments) > TEXT_LENGTH_MAX * BYTES_OF_CHARACTER;
+    const fields = fromBytes(pickFields(d, isLong ? this.#neededOfLong : this.#needed));
     const prefixes = indexEntries(this.#spec, fields).keys.map(({ bytes, counted }) => bytes.subarray(0, counted));
     const scopes = new Set(prefixes.map(scopeOf));
     const texts = indexedValues(fields, this.#segments).values.filter((value) => typeof value === 'string');
     const grams = new Set(texts.flatMap((text) => (text.length > TEXT_LENGTH_MAX ? [LONG] : [...gramsOf(text)])));
+    if (isLong) grams.add(LONG);
     this.#insert.run(r, [...scopes].flatMap((scope) => Array.from(grams, (gram) => scope + gram)).join(' '));
   }
 }

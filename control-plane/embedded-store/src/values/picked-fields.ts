@@ -18,13 +18,13 @@ export function withWhole(tree: FieldTree, names: readonly string[]): FieldTree 
   return { get: (name) => (whole.has(name) ? WHOLE : tree.get(name)), size: tree.size + whole.size };
 }
 
-const [DOCUMENT, ARRAY, REGEX] = [3, 4, 11];
+const [TEXT, DOCUMENT, ARRAY, REGEX] = [2, 3, 4, 11];
 /** The lengths of BSON values without a length of their own. */
 const FIXED: Readonly<Record<number, number>> = {
   ...{ 1: 8, 6: 0, 7: 12, 8: 1, 9: 8, 10: 0, 16: 4, 17: 8, 18: 8, 19: 16, 127: 0, 255: 0 },
 };
 /** BSON types that begin with their length: in bytes, what that number does not include. */
-const MEASURED: Readonly<Record<number, number>> = { 2: 4, [DOCUMENT]: 0, [ARRAY]: 0, 5: 5, 13: 4, 14: 4, 15: 0 };
+const MEASURED: Readonly<Record<number, number>> = { [TEXT]: 4, [DOCUMENT]: 0, [ARRAY]: 0, 5: 5, 13: 4, 14: 4, 15: 0 };
 
 /**
  * A BSON document with only the fields of `tree` of another one. Copies bytes and reads no value, so that a large field which is not wanted
@@ -68,6 +68,19 @@ export function documentAt(bytes: Uint8Array, field: string): Uint8Array | null 
     if (name === field && type === DOCUMENT) found = source.subarray(value, end);
   });
   return found;
+}
+
+/** The bytes of the text at a path of a BSON document, in UTF-8; 0: there is none. Reads no value, and looks into no array. */
+export function textBytesAt(bytes: Uint8Array, [field, ...rest]: readonly string[]): number {
+  const source = bufferOf(bytes);
+  let length = 0;
+  eachField(source, (name, { type, value, end }) => {
+    if (name !== field) return;
+    if (rest.length > 0) length = type === DOCUMENT ? textBytesAt(source.subarray(value, end), rest) : 0;
+    // A text ends with a zero byte.
+    else if (type === TEXT) length = source.readInt32LE(value) - 1;
+  });
+  return length;
 }
 
 /** The names of the fields of a BSON document. */
