@@ -8,7 +8,8 @@ import { MessageReader } from './message-reader.ts';
 import { OwnSessions } from './own-sessions.ts';
 
 /**
- * More than this delays the messages of all other targets. Pages write 1,000 lines to their console at most (`page-scripts/bound-console.ts`).
+ * More than this delays the messages of all other targets. Pages write 1,000 lines to their console at most
+ * (`page-scripts/bound-console.ts`), and report 200 errors (`page-scripts/bound-errors.ts`).
  * A capture keeps `REQUEST_URLS_MAX` requests, shared among sites: what follows a flood of its own host is still seen up to twice as many.
  */
 const SESSION_LIMITS: SessionLimits = {

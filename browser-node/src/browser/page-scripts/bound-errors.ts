@@ -8,7 +8,7 @@ export type ErrorBounds = { errors: number; characters: number };
 export function boundErrors({ errors, characters }: ErrorBounds): void {
   const { apply, getOwnPropertyDescriptor } = Reflect;
   const { preventDefault } = Event.prototype;
-  // Read now: a page may replace it. Workers of worklets have no such events.
+  // Read now: a page may replace it. Worklets have no such events.
   const readMessage =
     typeof ErrorEvent === 'function' && getOwnPropertyDescriptor(ErrorEvent.prototype, 'message')?.get;
   if (!readMessage) return;
