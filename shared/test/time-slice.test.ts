@@ -7,23 +7,31 @@ const busy = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until; );
 };
 
-it('long work of several callers goes on in turns of the event loop, one caller in each', async () => {
-  let turn = 0;
-  let isDone = false;
+/** Counts the turns of the event loop, by their immediates. */
+function countTurns() {
+  let [turns, isDone] = [0, false];
   const counting = (async () => {
-    for (; !isDone; turn++) await nextTurn();
+    for (; !isDone; turns++) await nextTurn();
   })();
+  const stop = (): Promise<void> => {
+    isDone = true;
+    return counting;
+  };
+  return { now: () => turns, stop };
+}
+
+it('long work of several callers goes on in turns of the event loop, one caller in each', async () => {
+  const turns = countTurns();
   const steps: { caller: number; turn: number }[] = [];
   const work = async (caller: number) => {
     for (let step = 0; step < 4; step++) {
       busy(12);
-      steps.push({ caller, turn });
+      steps.push({ caller, turn: turns.now() });
       await pause();
     }
   };
   await Promise.all([work(0), work(1), work(2)]);
-  isDone = true;
-  await counting;
+  await turns.stop();
   const later = steps.filter(({ turn: of }) => of > 0);
   assert.ok(later.length >= 8, JSON.stringify(steps));
   assert.equal(new Set(later.map((one) => one.turn)).size, later.length);
@@ -47,36 +55,29 @@ it('short work does not wait', async () => {
 
 it('work that waits begins in no turn in which other work has used up the slice', async () => {
   await newSlice();
-  let [immediates, isDone] = [0, false];
-  const counting = (async () => {
-    for (; !isDone; immediates++) await nextTurn();
-  })();
+  const turns = countTurns();
   const begunAt: number[] = [];
   // Timers run before the immediates of their turn.
   const inTimer = () =>
     new Promise<void>((resolve) =>
       setTimeout(async () => {
         await awaitTurn();
-        begunAt.push(immediates);
+        begunAt.push(turns.now());
         busy(12);
         resolve();
       }, 5),
     );
   await Promise.all([inTimer(), inTimer()]);
-  isDone = true;
-  await counting;
+  await turns.stop();
   assert.ok(begunAt[1]! - begunAt[0]! > 1, `after the immediates of ${begunAt.join(' and ')} turns`);
 });
 
 it('work that is begun in turns leaves room for other work, answers in order, and rejects once where one fails', async () => {
   await newSlice();
-  let [turn, isDone] = [0, false];
-  const counting = (async () => {
-    for (; !isDone; turn++) await nextTurn();
-  })();
+  const turns = countTurns();
   const work = async (item: number) => {
     busy(12);
-    const begun = turn;
+    const begun = turns.now();
     await nextTurn();
     if (item === 3) throw new Error('the third');
     return { item, begun };
@@ -88,6 +89,5 @@ it('work that is begun in turns leaves room for other work, answers in order, an
   );
   assert.equal(new Set(done.map(({ begun }) => begun)).size, 3);
   await assert.rejects(inTurns([3, 3, 4], work), /the third/);
-  isDone = true;
-  await counting;
+  await turns.stop();
 });

@@ -14,6 +14,10 @@ export type IndexSpec = {
   partsOf?: string;
 };
 
+/** The fields of a document that an index has values of: what stands first in the paths of its components. */
+export const fieldsOfIndex = ({ components }: Pick<IndexSpec, 'components'>): string[] =>
+  components.map(({ segments }) => segments[0]!);
+
 export const ID_INDEX = '_id_';
 
 /** Reads the arguments of `createIndex`. Throws on kinds and options of indexes that this engine does not support. */

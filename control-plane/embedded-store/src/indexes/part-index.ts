@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Statement } from '../statement.ts';
 import { fromBytes } from '../stored-document.ts';
 import { indexedValues, splitPath } from '../values/path-values.ts';
-import { type FieldTree, pickFields, textBytesAt } from '../values/picked-fields.ts';
+import { type FieldTree, pickFields, textBytesAt, withWhole } from '../values/picked-fields.ts';
 import { indexEntries } from './index-keys.ts';
-import type { IndexSpec } from './index-spec.ts';
+import { fieldsOfIndex, type IndexSpec } from './index-spec.ts';
 
 type RawRow = { r: number; d: Uint8Array };
 
@@ -54,9 +54,12 @@ export class PartIndex {
     this.#spec = spec;
     this.#table = `parts_${id}`;
     this.#segments = splitPath(path);
-    const needed = new Map(spec.components.map(({ segments }) => [segments[0]!, new Map()]));
-    this.#needed = needed;
-    this.#neededOfLong = new Map([...needed].filter(([name]) => name !== this.#segments[0]));
+    const needed = fieldsOfIndex(spec);
+    this.#needed = withWhole(new Map(), needed);
+    this.#neededOfLong = withWhole(
+      new Map(),
+      needed.filter((name) => name !== this.#segments[0]),
+    );
     db.exec(
       `CREATE VIRTUAL TABLE IF NOT EXISTS ${this.#table} USING fts5(t, content='', contentless_delete=1, detail=none, tokenize=ascii)`,
     );

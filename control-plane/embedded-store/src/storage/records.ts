@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import type { IndexKey } from '../indexes/index-keys.ts';
+import { fieldsOfIndex } from '../indexes/index-spec.ts';
 import type { IndexTable, StoredRow } from '../indexes/index-table.ts';
 import { duplicateKey } from '../refusals.ts';
 import { Statement } from '../statement.ts';
@@ -56,7 +57,7 @@ export class Records {
   /** Throws E11000 as `insert` does. Touches only the indexes whose keys change. */
   replace(row: number, before: Fields, after: { fields: Fields; bytes: Uint8Array }): void {
     const isAffected = ({ spec }: IndexTable) =>
-      spec.components.some(({ segments }) => mayChange(before, after.fields, segments[0]!));
+      fieldsOfIndex(spec).some((name) => mayChange(before, after.fields, name));
     const entries = this.#entries(this.indexes.filter(isAffected), after.fields, row);
     this.#update.run(after.bytes, row);
     for (const { index, keys } of entries) {
@@ -108,7 +109,7 @@ export class Records {
   #indexed(): FieldTree {
     return withWhole(
       new Map(),
-      this.indexes.flatMap(({ spec }) => spec.components.map(({ segments }) => segments[0]!)),
+      this.indexes.flatMap(({ spec }) => fieldsOfIndex(spec)),
     );
   }
 

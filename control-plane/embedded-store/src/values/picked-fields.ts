@@ -71,14 +71,16 @@ export function documentAt(bytes: Uint8Array, field: string): Uint8Array | null 
 }
 
 /** The bytes of the text at a path of a BSON document, in UTF-8; 0: there is none. Reads no value, and looks into no array. */
-export function textBytesAt(bytes: Uint8Array, [field, ...rest]: readonly string[]): number {
+export function textBytesAt(bytes: Uint8Array, [field = '', ...rest]: readonly string[]): number {
+  if (rest.length > 0) {
+    const inner = documentAt(bytes, field);
+    return inner ? textBytesAt(inner, rest) : 0;
+  }
   const source = bufferOf(bytes);
   let length = 0;
-  eachField(source, (name, { type, value, end }) => {
-    if (name !== field) return;
-    if (rest.length > 0) length = type === DOCUMENT ? textBytesAt(source.subarray(value, end), rest) : 0;
+  eachField(source, (name, { type, value }) => {
     // A text ends with a zero byte.
-    else if (type === TEXT) length = source.readInt32LE(value) - 1;
+    if (name === field && type === TEXT) length = source.readInt32LE(value) - 1;
   });
   return length;
 }

@@ -1,6 +1,7 @@
 import type { Sort, UpdateResult } from 'mongodb';
 import { MongoInvalidArgumentError, ObjectId } from 'mongodb';
 import { type Conditions, conditionsOf } from '../filters/filter-conditions.ts';
+import { fieldsOfIndex } from '../indexes/index-spec.ts';
 import { CODE, refusal } from '../refusals.ts';
 import { type Found, findRows } from '../search/find-rows.ts';
 import type { Records } from '../storage/records.ts';
@@ -66,7 +67,7 @@ function updateFor({ update, replacement }: Change): Update {
 function neededAfter({ indexes }: Records, { names }: Update, shown: FieldTree | null = new Map()): FieldTree | null {
   if (!names || !shown) return null;
   const indexed = indexes
-    .map(({ spec }) => spec.components.map(({ segments }) => segments[0]!))
+    .map(({ spec }) => fieldsOfIndex(spec))
     .filter((fields) => fields.some((name) => names.has(name)));
   return withWhole(shown, ['_id', ...indexed.flat()]);
 }
