@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Draft } from '../src/capture/collectors/collector.ts';
-import { documents, selectFrames } from '../src/capture/collectors/documents.ts';
+import { documents } from '../src/capture/collectors/documents.ts';
 import { watchLandings } from '../src/capture/note-missing.ts';
 import type { MemberCapture } from '../src/capture/session/capture-session.ts';
+import { selectFrames } from '../src/capture/session/frames.ts';
 
 /** A tab whose renderer does not answer, although the browser does, unless it is `isLost`. */
 function silentTab(isLost: boolean) {

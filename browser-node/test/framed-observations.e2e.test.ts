@@ -16,15 +16,18 @@ const DOWNLOAD =
   "const file = document.createElement('a'); file.download = 'a.zip'; file.href = '/a.zip'; file.click();";
 const BUSY =
   'const until = () => performance.now() + 90; setInterval(() => { const end = until(); while (performance.now() < end); }, 100);';
+// Chromium parses no more of a page that has begun to navigate, also if it then stays.
+const LEAVES =
+  'navigator.vibrate(20); setInterval(() => { if (top.ready) { top.ready = false; top.location = `http://page.example/nothing` } }, 900)';
 const FORM = '<form action="/take"><input type=password></form>';
 
 /**
- * A page with frames that each do something, by name. None of it is what `innocent` does, although the page reports in its name and calls what
- * reports may be called.
+ * A page with frames that each do something, by name, and more empty frames than are read. Nothing of it is what `innocent` does, although the
+ * page reports in its name and calls what reports may be called.
  */
 const PAGE = `<title>a page</title>
 <iframe name=blank></iframe>
-<iframe name=srcdoc srcdoc="${script('navigator.vibrate(20); setTimeout(() => { top.location = `http://page.example/nothing` }, 900)').replaceAll('"', '&quot;')}"></iframe>
+<iframe name=srcdoc srcdoc="${script(LEAVES).replaceAll('"', '&quot;')}"></iframe>
 <iframe name=same src="http://page.example/same"></iframe>
 <iframe name=cross src="http://ad.example/cross"></iframe>
 <iframe name=outer src="http://ad.example/outer"></iframe>
@@ -32,6 +35,7 @@ const PAGE = `<title>a page</title>
 <iframe name=busy src="http://busy.example/"></iframe>
 <iframe name=removed src="http://removed.example/"></iframe>
 <iframe name=innocent src="http://innocent.example/"></iframe>
+${'<iframe hidden></iframe>'.repeat(40)}
 <script>
   const blank = frames.blank.document;
   blank.open(); blank.write("<script>open('http://opened.example/?blank', '', 'noopener'); alert('blank')<\\/script>"); blank.close();
@@ -46,6 +50,7 @@ const PAGE = `<title>a page</title>
     late.name = 'late'; late.src = 'http://ad.example/late';
     document.body.append(late);
   }, 1500);
+  var ready = true;
 </script>`;
 
 /** The names of the frames of the first tab that a capture holds responsible, by kind of observation, each once; '' = the page. */

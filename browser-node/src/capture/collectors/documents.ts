@@ -7,7 +7,6 @@ import { type DocumentFacts, readDocument } from '../page-scripts/read-document.
 import { browserTitle } from '../session/browser-title.ts';
 import {
   DOCUMENTS_LENGTH_MAX,
-  FRAMES_MAX,
   HTML_LENGTH_MAX,
   TEXT_LENGTH_MAX,
   TITLE_LENGTH_MAX,
@@ -15,8 +14,7 @@ import {
 } from '../session/budgets.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { FairList } from '../session/fair-list.ts';
-import { type FrameAt, isGone, readFrames } from '../session/frames.ts';
+import { type FrameAt, isGone, readFrames, selectFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import { plainText } from '../session/plain-text.ts';
 import type { Collector } from './collector.ts';
@@ -107,17 +105,3 @@ export async function documentsOf(
 /** Whether the text of a document was cut, or is only what a script sees of it. */
 const isIncomplete = ({ text, page_length }: CapturedDocument): boolean =>
   text.length >= TEXT_LENGTH_MAX || page_length === undefined;
-
-/**
- * Up to {@link FRAMES_MAX} frames, the tab's own document first; of many with the same address, such as empty ones, some are left out.
- * `unlike`: how many are left out of whose address there is no other frame.
- */
-export function selectFrames<Frame extends Pick<FrameAt, 'url'>>(
-  frames: readonly Frame[],
-): { frames: Frame[]; unlike: number } {
-  const kept = new FairList<Frame>(FRAMES_MAX);
-  const addressOf = (frame: Frame) => (frame === frames[0] ? 'own' : (frame.url.split(/[?#]/)[0] as string));
-  for (const frame of frames) kept.add(frame, addressOf(frame));
-  const addresses = new Set([...kept].map(addressOf));
-  return { frames: [...kept], unlike: frames.filter((frame) => !addresses.has(addressOf(frame))).length };
-}

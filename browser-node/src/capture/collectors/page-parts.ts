@@ -3,14 +3,13 @@ import { FORM_FIELDS, type FormField } from '@adsweep/shared/capture/observation
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type PageParts, readParts } from '../page-scripts/read-parts.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
-import { type FrameAt, readFrames } from '../session/frames.ts';
+import { type FrameAt, readFrames, selectFrames } from '../session/frames.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 import type { FramedObservation } from './framed-observations.ts';
 
-/** Limits per document; and how many frames of a landing are inspected: those that a visitor sees come first. */
+/** Limits per document. */
 const LIMITS = { nodes: 20_000, forms: 3, boxes: 3, prices: 6, preselected: 3, url: CAPTURE_URL_LENGTH_MAX };
-const FRAMES_READ_MAX = 10;
 /** Observations of this collector per capture, so that others fit in too. */
 const PARTS_MAX = 60;
 
@@ -21,8 +20,9 @@ export const pageParts: Collector = {
     let room = PARTS_MAX;
     for (const { ord, tab } of capture.landings.shown()) {
       const reading = { script: readParts, argument: LIMITS, deadlineMs: underLoad(capture, ANSWER_MS) };
-      const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_READ_MAX);
-      const { read, unread } = await readFrames(capture, tab.session, first, reading);
+      // The documents' collector notes what is left out of the same frames.
+      const select = (frames: FrameAt[]) => selectFrames(frames).frames;
+      const { read, unread } = await readFrames(capture, tab.session, select, reading);
       if (unread > 0) capture.notes.push(note('forms', { landing: ord, count: unread }));
       const seen = read.flatMap(({ at, result }) => (result ? observationsOfParts(result, ord, at) : []));
       draft.observations.push(...seen.slice(0, room));

@@ -2,9 +2,9 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { type Content, readContents, readPlace } from '../page-scripts/read-contents.ts';
-import { ANSWER_MS, FRAMES_MAX, underLoad } from '../session/budgets.ts';
+import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { type FrameAt, readFrames } from '../session/frames.ts';
+import { type FrameAt, readFrames, selectFrames } from '../session/frames.ts';
 import { isShown } from '../session/open-tabs.ts';
 import type { Tab } from '../session/tab.ts';
 import { clipUrl } from '../session/urls.ts';
@@ -32,10 +32,10 @@ export const placements: Collector = {
 };
 
 async function placementsIn(capture: CaptureSession, tab: Tab, landing: number | null): Promise<FramedObservation[]> {
-  const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_MAX);
+  const select = (frames: FrameAt[]) => selectFrames(frames).frames;
   const deadlineMs = underLoad(capture, ANSWER_MS);
   const reading = { script: readContents, argument: LIMITS, deadlineMs };
-  const { read, unread } = await readFrames(capture, tab.session, first, reading);
+  const { read, unread } = await readFrames(capture, tab.session, select, reading);
   if (unread > 0) capture.notes.push(note('collector_frames', { landing, count: unread, collector: 'placements' }));
   const [frames, contents] = [read.map(({ at }) => at), read.map(({ result }) => result)];
   const positionOf = positionsIn(frames, deadlineMs);

@@ -1,7 +1,8 @@
 import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { ANSWER_MS, underLoad } from './budgets.ts';
+import { ANSWER_MS, FRAMES_MAX, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
+import { FairList } from './fair-list.ts';
 
 type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
 /** A frame with the CDP session that has it; `parentId`: null for the tab's main frame. */
@@ -47,6 +48,20 @@ async function listFrames(
 
 const treeOf = async (captureSession: CaptureSession, session: TargetSession): Promise<FrameTree['frame'][]> =>
   flat((await session.send('Page.getFrameTree', undefined, underLoad(captureSession, ANSWER_MS))).frameTree);
+
+/**
+ * Up to {@link FRAMES_MAX} frames, the tab's own document first; of many with the same address, such as empty ones, some are left out.
+ * `unlike`: how many are left out of whose address there is no other frame.
+ */
+export function selectFrames<Frame extends Pick<FrameAt, 'url'>>(
+  frames: readonly Frame[],
+): { frames: Frame[]; unlike: number } {
+  const kept = new FairList<Frame>(FRAMES_MAX);
+  const addressOf = (frame: Frame) => (frame === frames[0] ? 'own' : (frame.url.split(/[?#]/)[0] as string));
+  for (const frame of frames) kept.add(frame, addressOf(frame));
+  const addresses = new Set([...kept].map(addressOf));
+  return { frames: [...kept], unlike: frames.filter((frame) => !addresses.has(addressOf(frame))).length };
+}
 
 /** A frame and what was read in it; null: nothing could be read. */
 export type ReadFrame<Result> = { at: FrameAt; result: Result | null };
