@@ -1,4 +1,4 @@
-import { pause } from '@adsweep/shared/service/time-slice.ts';
+import { awaitNextTurn, pause } from '@adsweep/shared/service/time-slice.ts';
 import type * as driver from 'mongodb';
 import { describe, ID_INDEX, indexSpec } from './indexes/index-spec.ts';
 import { CODE, onlyOptions, refusal } from './refusals.ts';
@@ -20,9 +20,13 @@ import {
   changeDocuments,
   deleteDocuments,
   insertDocument,
+  updateFor,
   updateResult,
   type Written,
 } from './writes/write.ts';
+
+/** An update that sets more than this is compiled in one turn of the event loop and written in the next: each takes some milliseconds. */
+const LARGE_UPDATE_BYTES = 64 * 1024;
 
 type FindAndChangeOptions = driver.FindOneAndUpdateOptions & driver.FindOneAndReplaceOptions;
 
@@ -218,8 +222,10 @@ export class EmbeddedCollection {
     return true;
   }
 
-  #change(change: Change): Promise<Written[]> {
-    return this.#write((records) => changeDocuments(records, change));
+  async #change(change: Change): Promise<Written[]> {
+    const update = updateFor(change);
+    if (update.set.length > LARGE_UPDATE_BYTES) await awaitNextTurn();
+    return this.#write((records) => changeDocuments(records, change, update));
   }
 
   async #write<T>(work: (records: Records) => T): Promise<T> {

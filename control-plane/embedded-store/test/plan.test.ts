@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Document, Filter } from 'mongodb';
+import { EmbeddedCollection } from '../src/collection.ts';
 import { openEmbedded } from '../src/open-embedded.ts';
+import { PAUSE, search } from '../src/search/find-rows.ts';
+import { Database } from '../src/storage/database.ts';
 import type { Collection, FindCursor, Store } from '../src/store-shape.ts';
+import { fromBytes } from '../src/stored-document.ts';
+import { insertDocument } from '../src/writes/write.ts';
 import { dice } from './support/dice.ts';
 
 /** What a search examined, and through which index (none: it read everything). */
@@ -238,6 +243,30 @@ describe('a plan of the embedded store', () => {
       if (Array.isArray(found)) assert.ok(found.length === 25_000 && turns > 0, `${turns} turns`);
       else assert.equal(found, 24_975);
     }
+  });
+
+  it('yields to other work between large documents, of which none matches', () => {
+    const database = new Database(':memory:');
+    const things = database.collection('things');
+    for (let n = 0; n < 16; n++) insertDocument(things, { _id: n, text: 'x'.repeat(600_000) });
+    const steps = [...search(things, { text: 'y' })];
+    assert.deepEqual(new Set(steps), new Set([PAUSE]));
+    assert.ok(steps.length >= 16, `${steps.length} pauses`);
+    database.close();
+  });
+
+  it('yields to other work between reading a large update and writing it', async () => {
+    const database = new Database(':memory:');
+    const records = database.collection('things');
+    const things = new EmbeddedCollection(database, 'things');
+    insertDocument(records, { _id: 1 });
+    const stored = () => fromBytes(records.page(0, 1)[0]!.bytes).text;
+    await things.updateOne({ _id: 1 }, { $set: { text: 'small' } });
+    const updating = things.updateOne({ _id: 1 }, { $set: { text: 'x'.repeat(100_000) } });
+    assert.equal(stored(), 'small');
+    await updating;
+    assert.equal(String(stored()).length, 100_000);
+    database.close();
   });
 });
 

@@ -14,6 +14,9 @@ export const pause = (): Promise<void> => waitIn(long);
 /** To be awaited before work of some milliseconds: begins in a later turn if this one's slice is used up, in turns with long work. */
 export const awaitTurn = (): Promise<void> => waitIn(short);
 
+/** To be awaited between two parts of work that take some milliseconds each: goes on in a later turn. */
+export const awaitNextTurn = (): Promise<void> => waitIn(short, 0);
+
 /** Begins work for each item in this order, each in a later turn once this one's slice is used up; does not wait for it before it begins the next. */
 export function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
   let turn = Promise.resolve();
@@ -24,14 +27,14 @@ export function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promis
   return Promise.all(items.map(begin));
 }
 
-async function waitIn(queue: (() => void)[]): Promise<void> {
+async function waitIn(queue: (() => void)[], sliceMs = SLICE_MS): Promise<void> {
   const now = performance.now();
   if (began === null) {
     began = now;
     // Two of them: the first may still be in this turn.
     setImmediate(() => setImmediate(beginTurn));
   }
-  if (now - began >= SLICE_MS) await new Promise<void>((resolve) => queue.push(resolve));
+  if (now - began >= sliceMs) await new Promise<void>((resolve) => queue.push(resolve));
 }
 
 function beginTurn(): void {

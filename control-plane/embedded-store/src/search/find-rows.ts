@@ -40,10 +40,16 @@ export type Examine = (plan: Plan | null) => void;
 export const PAUSE = null;
 type Paused<T> = Generator<T | typeof PAUSE>;
 
+/** Counts the documents of a search, and pauses after some: they may be large, and none may match. */
 function* examined(rows: Iterable<Candidate | null>, plan: Plan | null, examine: Examine): Paused<Candidate> {
+  let bytes = 0;
   for (const row of rows) {
     if (row) examine(plan);
     yield row;
+    bytes = row ? bytes + row.bytes.length : 0;
+    if (bytes < BYTES_AT_ONCE) continue;
+    bytes = 0;
+    yield PAUSE;
   }
 }
 
@@ -166,28 +172,18 @@ function candidate({ row, bytes }: StoredRow, read: Read): Candidate {
 
 /** The documents of these rows. */
 function* candidates(records: Records, rows: number[], read: Read): Paused<Candidate> {
-  let bytes = 0;
   for (const row of rows) {
     const stored = records.get(row);
     if (stored) yield candidate(stored, read);
-    bytes += stored?.bytes.length ?? 0;
-    if (bytes < BYTES_TESTED_AT_ONCE) continue;
-    bytes = 0;
-    yield PAUSE;
   }
 }
 
 /** The documents of lists of entries. */
 function* listedRows(records: Records, plan: Plan, lists: Part[][], skip: number, read: Read): Paused<Candidate> {
-  let bytes = 0;
   for (const row of joinedRows(lists, plan.reverse, skip)) {
     const stored = row === PAUSE ? undefined : records.get(row);
     if (stored) yield candidate(stored, read);
-    bytes += stored?.bytes.length ?? 0;
-    if (row === PAUSE || bytes > BYTES_AT_ONCE) {
-      bytes = 0;
-      yield PAUSE;
-    }
+    else if (row === PAUSE) yield PAUSE;
   }
 }
 

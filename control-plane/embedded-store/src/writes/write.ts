@@ -36,9 +36,8 @@ export function insertDocument(records: Records, document: object): unknown {
 }
 
 /** Updates or replaces the selected documents; if there are none and `upsert` is set, inserts one. */
-export function changeDocuments(records: Records, change: Change): Written[] {
+export function changeDocuments(records: Records, change: Change, update: Update = updateFor(change)): Written[] {
   const conditions = conditionsOf(change.filter);
-  const update = updateFor(change);
   const needed = neededAfter(records, update, change.shown);
   const computed = update.names && [...update.names].filter((name) => !update.whole.has(name));
   const read = needed && computed && withWhole(needed, computed);
@@ -47,7 +46,8 @@ export function changeDocuments(records: Records, change: Change): Written[] {
   return change.upsert ? [upsert(records, conditions, update.insert)] : [];
 }
 
-function updateFor({ update, replacement }: Change): Update {
+/** Compiles the update or replacement of a change. Throws where the driver would. */
+export function updateFor({ update, replacement }: Change): Update {
   if (!replacement) return updateOf(update);
   if (Object.keys(replacement).some((name) => name.startsWith('$'))) {
     throw new MongoInvalidArgumentError('Replacement document must not contain atomic operators');
