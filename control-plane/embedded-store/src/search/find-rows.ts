@@ -47,7 +47,7 @@ function* examined(rows: Iterable<Candidate | null>, plan: Plan | null, examine:
     if (row) examine(plan);
     yield row;
     bytes = row ? bytes + row.bytes.length : 0;
-    if (bytes < BYTES_AT_ONCE) continue;
+    if (bytes < BYTES_TESTED_AT_ONCE) continue;
     bytes = 0;
     yield PAUSE;
   }
@@ -69,6 +69,8 @@ export function* search(
   const most = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;
   const conditions = conditionsOf(filter);
   const plan = planFor(records.indexes, { ...conditions, order, most });
+  // To compare indexes, it may have counted thousands of entries.
+  yield PAUSE;
   const needed = shown && withWhole(shown, [...namesIn(conditions), ...order.map(({ segments }) => segments[0]!)]);
   const read: Read = (bytes) => fromBytes(needed ? pickFields(bytes, needed) : bytes);
   const few = plan && (yield* rowsWithPart(records, conditions, plan));
