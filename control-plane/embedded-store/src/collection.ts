@@ -157,7 +157,8 @@ export class EmbeddedCollection {
     const { returnDocument = 'before', projection, includeResultMetadata, ...others } = options;
     onlyOptions(others, 'upsert', 'sort');
     const project = projectionOf(projection);
-    const [written] = await this.#change({ ...change, ...others, shown: project?.shown ?? null });
+    const onlyAfter = returnDocument === 'after';
+    const [written] = await this.#change({ ...change, ...others, shown: project?.shown ?? null, onlyAfter });
     const answer = written?.[returnDocument];
     const value = answer && project ? project(answer) : (answer ?? null);
     return includeResultMetadata ? { value, lastErrorObject: lastError(written), ok: 1 } : value;

@@ -21,6 +21,8 @@ export type Change = Selection & {
   upsert?: boolean | undefined;
   /** The fields of documents that the caller reads; null: all of them. Absent: none. */
   shown?: FieldTree | null;
+  /** The caller reads documents only as they are after the write: what the update replaces is not read. */
+  onlyAfter?: boolean;
 };
 /** A document before and after a write, with the fields that the caller reads. Undefined where there was none. */
 export type Written = { before?: Fields; after?: Fields; modified: boolean };
@@ -38,9 +40,11 @@ export function insertDocument(records: Records, document: object): unknown {
 /** Updates or replaces the selected documents; if there are none and `upsert` is set, inserts one. */
 export function changeDocuments(records: Records, change: Change, update: Update = updateFor(change)): Written[] {
   const conditions = conditionsOf(change.filter);
-  const needed = neededAfter(records, update, change.shown);
-  const computed = update.names && [...update.names].filter((name) => !update.whole.has(name));
-  const read = needed && computed && withWhole(needed, computed);
+  const indexed = indexedFields(records, update);
+  const needed = neededAfter(indexed, update, change.shown);
+  const replaced = change.onlyAfter ? update.whole.difference(indexed) : new Set<string>();
+  const computed = update.names && [...update.names.difference(update.whole)];
+  const read = needed && computed && withWhole(without(needed, replaced), computed);
   const found = [...select(records, change, read)];
   if (found.length > 0) return found.map((one) => changeOne(records, one, update, needed));
   return change.upsert ? [upsert(records, conditions, update.insert)] : [];
@@ -63,14 +67,24 @@ export function updateFor({ update, replacement }: Change): Update {
   };
 }
 
-/** What is read of a changed document: what the caller reads, and all that indexes have which the update may change. Null: everything. */
-function neededAfter({ indexes }: Records, { names }: Update, shown: FieldTree | null = new Map()): FieldTree | null {
-  if (!names || !shown) return null;
-  const indexed = indexes
-    .map(({ spec }) => fieldsOfIndex(spec))
-    .filter((fields) => fields.some((name) => names.has(name)));
-  return withWhole(shown, ['_id', ...indexed.flat()]);
+/** All fields of the indexes that an update may change, and `_id`. */
+function indexedFields({ indexes }: Records, { names }: Update): ReadonlySet<string> {
+  const fields = indexes.map(({ spec }) => fieldsOfIndex(spec));
+  return new Set(['_id', ...fields.filter((some) => some.some((name) => names?.has(name))).flat()]);
 }
+
+/** What is read of a changed document: what the caller reads, and what indexes have. Null: everything. */
+const neededAfter = (
+  indexed: ReadonlySet<string>,
+  { names }: Update,
+  shown: FieldTree | null = new Map(),
+): FieldTree | null => (names && shown ? withWhole(shown, [...indexed]) : null);
+
+/** A tree without these fields. */
+const without = (tree: FieldTree, names: ReadonlySet<string>): FieldTree => ({
+  get: (name) => (names.has(name) ? undefined : tree.get(name)),
+  size: tree.size,
+});
 
 function select(records: Records, { filter, sort, limit }: Selection, shown: FieldTree | null): Iterable<Found> {
   return findRows(records, filter, { order: sortComponents(sort), limit, shown });
