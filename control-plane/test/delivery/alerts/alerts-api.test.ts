@@ -11,7 +11,7 @@ import { policySetOf } from '../../support/bound-campaign.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 const PATH = '/api/v1/alerts';
-const ALERTS = 5_000;
+const ALERTS = 1_500;
 const COMBINATIONS = Number(process.env.ADSWEEP_TEST_RUNS ?? 100);
 const CAMPAIGNS = ['campaign-1', 'campaign-2', 'campaign-3'];
 const TAGS = ['autosound', 'back_button', 'popup_bomb', 'brand:Acme'];
