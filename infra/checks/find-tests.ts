@@ -4,7 +4,7 @@ import { workspaces } from './read-imports.ts';
 
 /** The files of one test run, in two passes. Paths are relative to the repository. */
 export interface TestFiles {
-  /** Files that start no browser. */
+  /** Files that start no browser; among them the slow ones (`*.slow.test.ts`). */
   withoutBrowser: string[];
   /** Files that start browsers or a whole farm (`*.e2e.test.ts`), the largest first, because a long file that starts last delays the end. */
   withBrowser: string[];
@@ -14,6 +14,9 @@ const places = [
   ...workspaces.map((name) => `${name}/{test,bench/test,corpus/test,load/test}/**/*.test.ts`),
   'infra/*/test/**/*.test.ts',
 ];
+
+/** Whether a file takes long, although it starts no browser. */
+export const isSlow = (path: string): boolean => path.endsWith('.slow.test.ts');
 
 /** All test files below `root`; with `words`, those that match one: a file, a folder, a glob or a part of the path. */
 export function findTests(root: string, words: string[]): TestFiles {

@@ -14,7 +14,7 @@ import { overdue, processorTime } from './report-run.ts';
 
 const parameters = new URL(import.meta.url).searchParams;
 const limitMs = Number(parameters.get('ms'));
-/** `npm test -- --quick` omits only `*.e2e.test.ts`, so no other file may start a browser: CHROMIUM_PATH names none for them. */
+/** Only `*.e2e.test.ts` have the time and the memory for a browser, so no other file may start one: CHROMIUM_PATH names none for them. */
 const noBrowser = { CHROMIUM_PATH: '/only files named *.e2e.test.ts may start a browser' };
 const graceMs = 1_500;
 /** How long to wait for the last output; a process outside the group can hold the pipe open. */

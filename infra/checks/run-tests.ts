@@ -5,12 +5,13 @@ import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
-import { findTests } from './find-tests.ts';
+import { findTests, isSlow, type TestFiles } from './find-tests.ts';
 import { groupTests } from './group-tests.ts';
 import { asOneRun, closingLine, reportBriefly } from './report-run.ts';
 
 /**
- * `npm test`: every test of every workspace. `npm test -- --quick` leaves out the files that start a browser.
+ * `npm test`: every test of every workspace. `npm test -- --quick` leaves out the files that start a browser
+ * (`*.e2e.test.ts`) and those that take long without one (`*.slow.test.ts`).
  * `npm test -- <path, folder or glob>...` runs only those and names each test; `npm test --
  * --test-name-pattern=<pattern>` those that match. The names of all tests are written to .tools/log/tests.txt.
  *
@@ -57,7 +58,7 @@ const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
  * The passes of a run, one after another. Each core has a file to run while others wait, for a deadline or for Redis. A file with browsers
  * waits most of its time, for what pages do; one more than there are cores (at most four) run at once, and no more than fit into the memory.
  */
-function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>): Pass[] {
+function passesOf({ withoutBrowser, withBrowser }: TestFiles): Pass[] {
   const quick: Pass = {
     files: isWhole ? groupTests(root, withoutBrowser) : withoutBrowser,
     startsBrowser: false,
@@ -66,7 +67,7 @@ function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>)
     fileMs: isWhole ? 8 * 60_000 : 5 * 60_000,
   };
   const browsers: Pass = {
-    files: options.quick ? [] : withBrowser,
+    files: withBrowser,
     startsBrowser: true,
     concurrency: Math.max(1, Math.min(4, cores + 1, Math.floor(totalmem() / BROWSER_FILE_BYTES))),
     testMs: 8 * 60_000,
@@ -87,6 +88,14 @@ function runPass({ files, startsBrowser, concurrency, testMs, fileMs }: Pass): R
     signal: stopping.signal,
     testNamePatterns: patterns.map((pattern) => new RegExp(pattern)),
   });
+}
+
+/** The files of a quick run. Prints how many it leaves out. */
+function leaveOut({ withoutBrowser, withBrowser }: TestFiles): TestFiles {
+  const slow = withoutBrowser.filter(isSlow);
+  console.log(`left out: ${withBrowser.length} files that start a browser (*.e2e.test.ts)`);
+  console.log(`left out: ${slow.length} files that take long (*.slow.test.ts)`);
+  return { withoutBrowser: withoutBrowser.filter((path) => !isSlow(path)), withBrowser: [] };
 }
 
 /** Counts the failures among the events that pass through. */
@@ -117,8 +126,7 @@ async function* listNames(events: AsyncIterable<TestEvent>): AsyncGenerator<Test
 
 async function runAll(): Promise<number> {
   const found = findTests(root, paths);
-  const passes = passesOf(found);
-  if (options.quick) console.log(`left out: ${found.withBrowser.length} files that start a browser (*.e2e.test.ts)`);
+  const passes = passesOf(options.quick ? leaveOut(found) : found);
   if (passes.length === 0) {
     console.error(paths.length > 0 ? `no test file matches ${paths.join(' ')}` : 'no test file found');
     return 1;

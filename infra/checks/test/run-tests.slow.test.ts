@@ -48,31 +48,36 @@ describe('npm test', { concurrency: 4 }, () => {
     const root = checkout({
       'browser-node/test/a.e2e.test.ts': passing,
       'shared/test/deep/b.test.ts': passing,
+      'shared/test/deep/d.slow.test.ts': passing,
       'infra/farm/test/c.test.ts': `${passing}\ntest('needs a film', { skip: 'no ffmpeg' }, () => {});`,
     });
     const { status, output } = await runTests(root);
     assert.equal(status, 0, output);
     if (process.platform === 'linux') assert.match(output, /\d\.\d s of processor time {2}browser-node\/test\/a\.e2e/);
-    assert.match(output, /tests 4\n/);
-    assert.match(output, /pass 3\n/);
+    assert.match(output, /tests 5\n/);
+    assert.match(output, /pass 4\n/);
     assert.match(output, /skipped 1\n/);
     assert.match(output, /left out: 1 \(no ffmpeg\)/);
     assert.ok(output.indexOf('a.e2e.test.ts') > output.indexOf('b.test.ts'), output);
     assert.match(readFileSync(join(root, '.tools/log/tests.txt'), 'utf8'), /water is wet/);
   });
 
-  test('--quick omits the files that start a browser and prints their number; other files find no browser', async () => {
+  test('--quick omits the files that start a browser and those that take long, and prints their numbers; other files find no browser', async () => {
     const root = checkout({
       'shared/test/a.test.ts': findsBrowser(false),
       'browser-node/test/a.e2e.test.ts': findsBrowser(true),
       'browser-node/test/b.e2e.test.ts': failing,
+      'shared/test/c.slow.test.ts': findsBrowser(false),
+      'shared/test/slow.test.ts': passing,
     });
     const quick = await runTests(root, '--quick');
     assert.equal(quick.status, 0, quick.output);
     assert.match(quick.output, /left out: 2 files that start a browser/);
-    assert.match(quick.output, /tests 1\n/);
-    const browsers = await runTests(root, 'a.e2e');
-    assert.equal(browsers.status, 0, browsers.output);
+    assert.match(quick.output, /left out: 1 files that take long/);
+    assert.match(quick.output, /tests 2\n/);
+    const others = await runTests(root, 'a.e2e', 'slow');
+    assert.equal(others.status, 0, others.output);
+    assert.match(others.output, /tests 3\n/);
   });
 
   test('a failing test, a file that cannot be loaded and an empty checkout each give exit code 1, with the reason', async () => {
