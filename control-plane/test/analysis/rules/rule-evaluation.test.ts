@@ -1,83 +1,28 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
-import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { corpusData } from '../../../../shared/test/support/corpus-data.ts';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
-import type { PackedScan } from '../../../src/analysis/evidence/packed-scan.ts';
-import type { GroupOutcome } from '../../../src/analysis/rules/evaluation/run-rules.ts';
-import type { Condition, SearchRule } from '../../../src/analysis/rules/rule.ts';
 import { type ComboConfig, combo } from '../../../src/analysis/rules/rule-types/combo.ts';
-import type { FoundTag, RuleTarget } from '../../../src/analysis/rules/rule-types/rule-type.ts';
+import type { FoundTag } from '../../../src/analysis/rules/rule-types/rule-type.ts';
 import { foldText, WordAutomaton } from '../../../src/analysis/rules/search/word-automaton.ts';
 import { AnalysisThreads } from '../../../src/analysis/threads/analysis-threads.ts';
-import { captureOf, gzJson, requestOf } from '../../support/running-farm.ts';
+import {
+  domains,
+  evidence,
+  onBodies,
+  onChain,
+  onContent,
+  onRequests,
+  rule,
+  searchIn,
+  words,
+} from '../../support/rule-search.ts';
+import { captureOf, gzJson } from '../../support/running-farm.ts';
 
 const threads = new AnalysisThreads(2);
 after(() => threads.close());
-
-const rule = (id: string, condition: Condition, target: RuleTarget = 'page', organization_id: string | null = 'ours') =>
-  ({ id, organization_id, name: id, tag_slug: id, target, ...condition }) as SearchRule;
-const expression =
-  (rule_type: 'regexp_content' | 'regexp_url' | 'regexp_request_url' | 'regexp_request_body') =>
-  (pattern: string, flags: '' | 'i' = ''): Condition => ({ rule_type, config: { pattern, flags } });
-const [onContent, onChain, onRequests, onBodies] = [
-  expression('regexp_content'),
-  expression('regexp_url'),
-  expression('regexp_request_url'),
-  expression('regexp_request_body'),
-];
-const words = (rule_type: 'stopword_content' | 'stopword_url', ...contains: string[]): Condition => ({
-  rule_type,
-  config: { contains },
-});
-const domains = (...names: string[]): Condition => ({ rule_type: 'blacklist_domain', config: { domains: names } });
-
-const CHAIN = ['https://www.start.example/?utm=1', 'https://t.tracker.example/c', 'https://shop.example/landing'];
-type Seen = {
-  chain?: string[];
-  requests?: Partial<NetworkRequest>[];
-  text?: string;
-  html?: string;
-  bodies?: object[];
-  ignore?: number;
-};
-
-function evidence({
-  chain = CHAIN,
-  requests = [],
-  text = '',
-  html = '',
-  bodies = [],
-  ignore = 0,
-}: Seen = {}): PackedScan {
-  const document = { landing: 0, frame: '', url: chain.at(-1)!, title: 'A page', text, html };
-  const all = requests.map((request, id) => requestOf(id, request));
-  return {
-    scan: { organization_id: 'organization', ignore_first_n_domains: ignore, referrer: null },
-    capture: gzJson(captureOf(chain)),
-    parts: {
-      ...{ requests: gzJson(all), documents: gzJson([document]), bodies: gzJson(bodies) },
-      ...{ vastDocuments: null, creativeHtml: null },
-    },
-    unpackedBytesMax: 1e8,
-  };
-}
-
-/** The outcomes of groups of rules that share a budget, in ms of CPU. */
-async function search(seen: PackedScan, groups: SearchRule[][], budgetMs = 5_000): Promise<GroupOutcome[]> {
-  const written = groups.map((group) => JSON.stringify(group));
-  const analysis = await threads.analyse(seen, { groups: written, budgetMs, shared: true });
-  assert.ok(Array.isArray(analysis.search));
-  return analysis.search;
-}
-
-/** What these rules find: `rule place url`. */
-async function found(seen: Seen, ...rules: SearchRule[]): Promise<string[]> {
-  const [outcome] = await search(evidence(seen), [rules]);
-  assert.deepEqual(outcome!.finished.toSorted(), rules.map(({ id }) => id).toSorted());
-  return outcome!.matches.map(({ rule_id, place, url }) => `${rule_id} ${place} ${url}`);
-}
+const { search, found } = searchIn(threads);
 
 it('rules are tested on evidence whose files an earlier version took unread, without what cannot be read', async () => {
   const seen = evidence({ requests: [{ url: 'https://cdn.example/kit.js' }] });
@@ -201,60 +146,6 @@ describe('rules that search texts', () => {
     const [match] = outcome!.matches;
     assert.deepEqual([match!.place, match!.landing, match!.start], ['text', 0, 209]);
     assert.match(match!.excerpt, /^….*the best «casino» bonus y.*…$/);
-  });
-});
-
-describe('budgets of rules', () => {
-  const heavy = onBodies('(a{1,40}){1,20}$');
-  const bodies = Array.from({ length: 20 }, (_, at) => {
-    const url = `https://a.example/${at}.js`;
-    return { url, resource_type: 'script', content_type: '', bytes: 0, text: `${'a'.repeat(120_000)}b` };
-  });
-  const light = rule('light', onChain('tracker'));
-
-  it('§8.4 the platform’s rules run first, and an organization’s rules are skipped when the budget is spent', async () => {
-    const slow = Array.from({ length: 50 }, (_, at) => rule(`slow-${at}`, heavy, 'page', null));
-    const [platform, own] = await search(evidence({ bodies }), [[light, ...slow], [light]], 100);
-    assert.deepEqual(
-      platform!.matches.map(({ rule_id }) => rule_id),
-      ['light'],
-      'what costs least runs first',
-    );
-    assert.ok(platform!.finished.includes('light') && platform!.finished.length < 51);
-    const nothing = { matches: [], finished: [], unreadable: [], elapsed_ms: own!.elapsed_ms };
-    assert.deepEqual(own, { ...nothing, ended: 'run' });
-  });
-
-  it('a thread that exceeds its budget is ended, and its matches until then are kept', async () => {
-    const monster = rule('monster', onContent(`${'[\\p{L}\\p{N}]{500}'.repeat(15)}[.!?]`));
-    const seen = evidence({ text: 'xé'.repeat(300_000) });
-    const groups = [[light, monster], [light]].map((group) => JSON.stringify(group));
-    const outcomes = await threads.tryRules(seen, groups, 1_000).outcomes;
-    assert.deepEqual(
-      outcomes.map(({ finished, ended }) => [finished, ended]),
-      [
-        [['light'], 'killed'],
-        [['light'], 'run'],
-      ],
-    );
-    assert.deepEqual((await found({}, light)).length, 1, 'the next job has a thread');
-  });
-
-  it('§2.6.9 no attack on backtracking expressions spends the budget', {
-    skip: corpusData('regex/redos-regexlib.json').skip,
-  }, async () => {
-    type Attack = { pattern: string; re2Ok: boolean; attacks: { parts?: { s: string; n: number }[] }[] };
-    const all = read<Attack[]>('regex/redos-regexlib.json').filter(({ re2Ok }) => re2Ok);
-    const attacked = all.flatMap(({ pattern, attacks }) => {
-      const text = attacks[0]?.parts?.map(({ s, n }) => s.repeat(Math.min(n, 20_000 / s.length))).join('');
-      return text ? [{ pattern, text: text.slice(0, 20_000) }] : [];
-    });
-    const sample = attacked.filter((_, at) => at % 4 === 0);
-    assert.ok(sample.length > 20, 'the set is there');
-    for (const { pattern, text } of sample) {
-      const [outcome] = await search(evidence({ text }), [[rule('attacked', onContent(pattern))]], 1_000);
-      assert.deepEqual([outcome!.ended, outcome!.finished], ['run', ['attacked']], pattern);
-    }
   });
 });
 
