@@ -165,7 +165,7 @@ describe('npm test', { concurrency: 4 }, () => {
     'a promise that never resolves, with an open handle':
       "test('x', () => { setInterval(() => {}, 1000); return new Promise(() => {}); });",
     'an event loop that is blocked, in a process that ignores requests to stop':
-      "process.on('SIGTERM', () => {});\ntest('x', () => { while (true); });",
+      "process.on('SIGTERM', () => {});\ntest('x', () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); });",
     'a child that holds the output open':
       "import { spawn } from 'node:child_process';\ntest('x', () => {\n" +
       "  console.error('child', spawn('sleep', ['600'], { stdio: 'inherit' }).pid, 'end');\n});",
