@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Most of the time of a small test file is loading the code under test: files that run in one process load it once. */
-const FILES_MAX = 16;
+const FILES_MAX = 32;
 
 /** Where the entries of groups are written, below the repository. */
 export const GROUPS = '.tools/cache/test-groups';

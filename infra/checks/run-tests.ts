@@ -15,7 +15,7 @@ import { asOneRun, closingLine, reportBriefly } from './report-run.ts';
  * `npm test -- <path, folder or glob>...` runs only those and names each test; `npm test --
  * --test-name-pattern=<pattern>` those that match. The names of all tests are written to .tools/log/tests.txt.
  *
- * A file that starts a browser, and each file of a run of only some, has a process of its own; in a whole run, up to sixteen others share one
+ * A file that starts a browser, and each file of a run of only some, has a process of its own; in a whole run, up to thirty-two others share one
  * (see `group-tests.ts`). With `--file-timeout` all have their own.
  *
  * Everything has a time limit: a test (or a whole suite) fails, a file is killed with what it started (see
@@ -64,7 +64,7 @@ function passesOf({ withoutBrowser, withBrowser }: TestFiles): Pass[] {
     startsBrowser: false,
     concurrency: cores + 2,
     testMs: 3 * 60_000,
-    fileMs: isWhole ? 8 * 60_000 : 5 * 60_000,
+    fileMs: isWhole ? 15 * 60_000 : 5 * 60_000,
   };
   const browsers: Pass = {
     files: withBrowser,
