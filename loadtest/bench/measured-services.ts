@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SMALL_HEAP } from '../../infra/farm/farm.ts';
 import { environmentWith } from './config.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -17,7 +18,7 @@ const toDisk = (folder: string) => spawnSync('sync', ['--file-system', folder], 
 /** The longest block of an event loop in ms: wall-clock time and CPU time of its thread. `growth`: bytes of memory more than before. */
 export type Hold = { clock: number; cpu: number; growth: number };
 
-/** A service whose event loop is watched. */
+/** A service whose event loop is watched, with the heap that farms and images give it. */
 export class MeasuredService {
   readonly #child: ChildProcess;
   readonly ports: Record<string, number>;
@@ -34,7 +35,7 @@ export class MeasuredService {
   /** Starts `script` with these settings; resolves when it reports that it is ready. */
   static async start(script: string, settings: NodeJS.ProcessEnv, args: string[] = []): Promise<MeasuredService> {
     const child = fork(join(ROOT, script), args, {
-      execArgv: ['--expose-gc', '--import', join(import.meta.dirname, 'loop-probe.ts')],
+      execArgv: [...SMALL_HEAP, '--expose-gc', '--import', join(import.meta.dirname, 'loop-probe.ts')],
       env: environmentWith({ ...settings, ADSWEEP_LOG_LEVEL: 'error' }),
     });
     const { ports } = await answerOf<{ ports: Record<string, number> }>(child, 'ready');
