@@ -15,7 +15,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
  * These halve the services' memory after twenty scans: a small young generation is collected before its objects are promoted, and the C
  * library's allocator, which images use, returns free memory to the system.
  */
-export const SMALL_HEAP = ['--max-semi-space-size=4'];
+const SMALL_HEAP = ['--max-semi-space-size=4'];
 const RETURNED_MEMORY = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 /** The farm on one machine: its processes, the order in which they start and stop, and the settings that each gets about the others. */

@@ -4,7 +4,6 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SMALL_HEAP } from '../../infra/farm/farm.ts';
 import { environmentWith } from './config.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -35,7 +34,7 @@ export class MeasuredService {
   /** Starts `script` with these settings; resolves when it reports that it is ready. */
   static async start(script: string, settings: NodeJS.ProcessEnv, args: string[] = []): Promise<MeasuredService> {
     const child = fork(join(ROOT, script), args, {
-      execArgv: [...SMALL_HEAP, '--expose-gc', '--import', join(import.meta.dirname, 'loop-probe.ts')],
+      execArgv: ['--max-semi-space-size=4', '--expose-gc', '--import', join(import.meta.dirname, 'loop-probe.ts')],
       env: environmentWith({ ...settings, ADSWEEP_LOG_LEVEL: 'error' }),
     });
     const { ports } = await answerOf<{ ports: Record<string, number> }>(child, 'ready');

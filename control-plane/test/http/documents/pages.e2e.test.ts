@@ -54,6 +54,8 @@ describe('the documents in a browser', () => {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
       const page = await context.newPage();
       await page.goto(`http://127.0.0.1:${api.port}/docs/api`);
+      // A script draws it once it has read the OpenAPI document.
+      await page.locator('.opblock').first().waitFor();
       // What is opened moves what is below it.
       const faults = async (within?: string) =>
         (await faultsOf(page, within)).filter((fault) => !fault.startsWith('shifted'));
