@@ -22,7 +22,7 @@ const LEAVES =
 const FORM = '<form action="/take"><input type=password></form>';
 
 /**
- * A page with frames that each do something, by name, and more empty frames than are read. Nothing of it is what `innocent` does, although the
+ * A page with frames that each do something, by name, and empty frames before those of other sites. Nothing of it is what `innocent` does, although the
  * page reports in its name and calls what reports may be called.
  */
 const PAGE = `<title>a page</title>
@@ -35,7 +35,7 @@ const PAGE = `<title>a page</title>
 <iframe name=busy src="http://busy.example/"></iframe>
 <iframe name=removed src="http://removed.example/"></iframe>
 <iframe name=innocent src="http://innocent.example/"></iframe>
-${'<iframe hidden></iframe>'.repeat(40)}
+${'<iframe hidden></iframe>'.repeat(8)}
 <script>
   const blank = frames.blank.document;
   blank.open(); blank.write("<script>open('http://opened.example/?blank', '', 'noopener'); alert('blank')<\\/script>"); blank.close();

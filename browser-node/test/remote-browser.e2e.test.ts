@@ -177,6 +177,8 @@ test('a node with a remote browser takes no work while that is gone, and takes i
   endpoint.isDown = true;
   const asked = plane.count('acquire');
   await endpoint.endBrowsers();
+  // Its answer would be lost.
+  await plane.until(() => plane.acquiring === 0);
   plane.give({ scan_id: 'scan-2', target: { kind: 'url', value: 'http://shop.example/' } });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   assert.deepEqual([plane.count('fail'), plane.count('complete')], [0, 1]);

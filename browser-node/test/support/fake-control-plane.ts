@@ -45,6 +45,8 @@ export class FakeControlPlane extends Conditions {
   isOlder = false;
   /** Keeps back what is given, so that one acquire gets several jobs. */
   hold = false;
+  /** How many acquires wait for a job. */
+  acquiring = 0;
   /** Statuses to answer the next calls of a kind with, in place of doing them. 0: the connection is cut. */
   readonly refusals: Record<string, number[]> = {};
   readonly #waiting: Lease[] = [];
@@ -118,7 +120,9 @@ export class FakeControlPlane extends Conditions {
       gone = true;
       this.changed();
     });
+    this.acquiring += 1;
     await this.until(() => gone || this.drain || (!this.hold && this.#waiting.length > 0), 60_000);
+    this.acquiring -= 1;
     if (this.drain) send(response, 200, { leases: [], drain: true });
     else if (!gone) send(response, 200, { leases: this.#waiting.splice(0, max) });
   }
