@@ -23,7 +23,7 @@ async function read(...targets: [Fake, ...Fake[]]) {
   const sessions = () => targets.filter(({ isOpen }) => isOpen).map(({ session }) => session);
   const capture = { devtools: { sessions }, startedAt: performance.now() } as unknown as CaptureSession;
   const reading = { script: () => '', argument: null, deadlineMs: 1_000 };
-  const { read, unread } = await readFrames(capture, targets[0].session, (frames) => frames, reading);
+  const { read, unread } = await readFrames(capture, targets[0].session, reading);
   return { texts: read.map(({ result }) => result), unread };
 }
 

@@ -7,7 +7,7 @@ import { isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { type AudibleMedia, readElement, readMedia } from '../page-scripts/sound.ts';
 import { ANSWER_MS, ATTEMPTS_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
-import { type FrameAt, readFrames, selectFrames } from '../session/frames.ts';
+import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 import { loudness } from './loudness.ts';
@@ -81,10 +81,10 @@ async function audibleMedia(
   heard: ReadonlySet<string | null>,
 ): Promise<FramedAttempt[]> {
   if (page.isClosed() || !tab.committed) return [];
-  const select = (frames: FrameAt[]) => selectFrames(frames.filter(({ frameId }) => !heard.has(frameId))).frames;
+  const isUnheard = ({ frameId }: FrameAt) => !heard.has(frameId);
   const deadlineMs = underLoad(capture, ANSWER_MS);
   const reading = { script: readMedia, argument: { max: ATTEMPTS_MAX }, deadlineMs };
-  const { read, unread } = await readFrames(capture, tab.session, select, reading);
+  const { read, unread } = await readFrames(capture, tab.session, reading, isUnheard);
   if (unread > 0) capture.notes.push(note('collector_frames', { landing, count: unread, collector: 'autosound' }));
   const inDocuments = read.flatMap(({ at, result }) => (result ?? []).map((media) => ({ frameId: at.frameId, media })));
   const targets = [...playing].filter((session) => rootOf(session) === tab.session);

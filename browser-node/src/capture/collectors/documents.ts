@@ -14,7 +14,7 @@ import {
 } from '../session/budgets.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { type FrameAt, isGone, readFrames, selectFrames } from '../session/frames.ts';
+import { isGone, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import { plainText } from '../session/plain-text.ts';
 import type { Collector } from './collector.ts';
@@ -67,15 +67,9 @@ export async function documentsOf(
   { ord: landing, tab }: Landing,
   drawn: (frameId: string) => string,
 ): Promise<{ documents: LandingDocument[]; notes: Note[] }> {
-  let left = 0;
-  const select = (frames: FrameAt[]) => {
-    const selected = selectFrames(frames);
-    left = selected.unlike;
-    return selected.frames;
-  };
   const deadlineMs = underLoad(capture, FRAME_READ_MS);
   const reading = { script: readDocument, argument: LIMITS, deadlineMs };
-  const { read, unread } = await readFrames(capture, tab.session, select, reading);
+  const { read, unread, unlike } = await readFrames(capture, tab.session, reading);
   const answered = read.flatMap(({ at, result }) => (result ? [at] : []));
   const screens = await readScreens(capture, answered, underLoad(capture, FRAME_READ_MS), drawn);
   // One that was removed meanwhile, as by a slot that refreshes, has no text that could be read.
@@ -94,7 +88,7 @@ export async function documentsOf(
   const counts: [NoteKind, number][] = [
     ['text', isOwnUnread ? 1 : 0],
     ['frames', isOwnUnread ? unread - 1 : unread],
-    ['frames_beyond_limit', left],
+    ['frames_beyond_limit', unlike],
     ['text_part', documents.filter((one) => isIncomplete(one) && !gone.has(one.frame)).length],
     ['forms', [...screens.values()].filter(({ shadowHtml }) => shadowHtml === null).length],
     ['html_part', documents.filter(({ html }) => html.length >= HTML_LENGTH_MAX).length],

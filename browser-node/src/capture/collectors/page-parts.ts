@@ -3,7 +3,7 @@ import { FORM_FIELDS, type FormField } from '@adsweep/shared/capture/observation
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type PageParts, readParts } from '../page-scripts/read-parts.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
-import { type FrameAt, readFrames, selectFrames } from '../session/frames.ts';
+import { type FrameAt, readFrames } from '../session/frames.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 import type { FramedObservation } from './framed-observations.ts';
@@ -20,9 +20,8 @@ export const pageParts: Collector = {
     let room = PARTS_MAX;
     for (const { ord, tab } of capture.landings.shown()) {
       const reading = { script: readParts, argument: LIMITS, deadlineMs: underLoad(capture, ANSWER_MS) };
-      // The documents' collector notes what is left out of the same frames.
-      const select = (frames: FrameAt[]) => selectFrames(frames).frames;
-      const { read, unread } = await readFrames(capture, tab.session, select, reading);
+      // The documents' collector notes how many are left out of the same frames.
+      const { read, unread } = await readFrames(capture, tab.session, reading);
       if (unread > 0) capture.notes.push(note('forms', { landing: ord, count: unread }));
       const seen = read.flatMap(({ at, result }) => (result ? observationsOfParts(result, ord, at) : []));
       draft.observations.push(...seen.slice(0, room));

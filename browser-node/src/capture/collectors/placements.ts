@@ -4,7 +4,7 @@ import { isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { type Content, readContents, readPlace } from '../page-scripts/read-contents.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { type FrameAt, readFrames, selectFrames } from '../session/frames.ts';
+import { type FrameAt, readFrames } from '../session/frames.ts';
 import { isShown } from '../session/open-tabs.ts';
 import type { Tab } from '../session/tab.ts';
 import { clipUrl } from '../session/urls.ts';
@@ -32,10 +32,9 @@ export const placements: Collector = {
 };
 
 async function placementsIn(capture: CaptureSession, tab: Tab, landing: number | null): Promise<FramedObservation[]> {
-  const select = (frames: FrameAt[]) => selectFrames(frames).frames;
   const deadlineMs = underLoad(capture, ANSWER_MS);
   const reading = { script: readContents, argument: LIMITS, deadlineMs };
-  const { read, unread } = await readFrames(capture, tab.session, select, reading);
+  const { read, unread } = await readFrames(capture, tab.session, reading);
   if (unread > 0) capture.notes.push(note('collector_frames', { landing, count: unread, collector: 'placements' }));
   const [frames, contents] = [read.map(({ at }) => at), read.map(({ result }) => result)];
   const positionOf = positionsIn(frames, deadlineMs);

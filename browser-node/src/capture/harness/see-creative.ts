@@ -7,17 +7,10 @@ import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { readMarkup } from '../page-scripts/read-document.ts';
 import { browserTitle } from '../session/browser-title.ts';
-import {
-  ANSWER_MS,
-  FRAMES_MAX,
-  HTML_LENGTH_MAX,
-  SCREENSHOT_MS,
-  TITLE_LENGTH_MAX,
-  underLoad,
-} from '../session/budgets.ts';
+import { ANSWER_MS, HTML_LENGTH_MAX, SCREENSHOT_MS, TITLE_LENGTH_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { type FrameAt, readFrames } from '../session/frames.ts';
+import { readFrames } from '../session/frames.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { chooseCreative, innermostWithUrl, pathOf } from './choose-creative.ts';
 import { type Clickable, clickablesUnder, gridOver } from './clickables.ts';
@@ -82,9 +75,8 @@ export async function seeCreative(
 
 /** A creative that is not found may be in a frame that does not answer. */
 async function noteSilentFrames(session: CaptureSession, { tab }: HarnessPage): Promise<void> {
-  const first = (frames: FrameAt[]) => frames.slice(0, FRAMES_MAX);
   const asking = { script: isThere, argument: null, deadlineMs: underLoad(session, ANSWER_MS) };
-  const asked = await session.ending.race(readFrames(session, tab.tab.session, first, asking));
+  const asked = await session.ending.race(readFrames(session, tab.tab.session, asking));
   if (asked && asked.unread > 0) session.notes.push(note('creative'));
 }
 

@@ -67,18 +67,20 @@ export function selectFrames<Frame extends Pick<FrameAt, 'url'>>(
 export type ReadFrame<Result> = { at: FrameAt; result: Result | null };
 
 /**
- * Runs `script` in those frames of a tab that `select` chooses, all at once, each within `deadlineMs`: a frame that does not answer costs
- * only its own result. `unread`: how many of them are there and could not be read; one that was removed meanwhile has nothing to show.
+ * Runs `script` in the frames of a tab that {@link selectFrames} chooses among those that `isWanted`, all at once, each within `deadlineMs`: a
+ * frame that does not answer costs only its own result. `unread`: how many of them are there and could not be read; one that was removed
+ * meanwhile has nothing to show. `unlike`: as {@link selectFrames} counts.
  */
 export async function readFrames<Argument, Result>(
   captureSession: CaptureSession,
   root: TargetSession,
-  select: (frames: FrameAt[]) => FrameAt[],
   { script, argument, deadlineMs }: { script: (argument: Argument) => Result; argument: Argument; deadlineMs: number },
-): Promise<{ read: ReadFrame<Awaited<Result>>[]; unread: number }> {
-  const { frames, silent } = await listFrames(captureSession, root);
+  isWanted: (frame: FrameAt) => boolean = () => true,
+): Promise<{ read: ReadFrame<Awaited<Result>>[]; unread: number; unlike: number }> {
+  const { frames: all, silent } = await listFrames(captureSession, root);
+  const { frames, unlike } = selectFrames(all.filter(isWanted));
   const read = await Promise.all(
-    select(frames).map(async (at): Promise<ReadFrame<Awaited<Result>>> => {
+    frames.map(async (at): Promise<ReadFrame<Awaited<Result>>> => {
       const until = performance.now() + deadlineMs;
       const run = (ms: number) => evaluateInIsolatedWorld(at.session, at.frameId, script, argument, ms);
       // A frame that navigates meanwhile is read again.
@@ -88,7 +90,7 @@ export async function readFrames<Argument, Result>(
   );
   const failed = read.filter(({ result }) => result === null);
   const areGone = await Promise.all(failed.map(({ at }) => isGone(captureSession, at)));
-  return { read, unread: silent.length + areGone.filter((gone) => !gone).length };
+  return { read, unread: silent.length + areGone.filter((gone) => !gone).length, unlike };
 }
 
 /** Whether a frame was removed. One that does not answer is taken to be there. */

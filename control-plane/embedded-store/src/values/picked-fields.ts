@@ -3,14 +3,17 @@ export type FieldTree = Pick<ReadonlyMap<string, FieldTree>, 'get' | 'size'>;
 
 const WHOLE: FieldTree = new Map();
 
-/** All fields except these. */
-export const allExcept = (names: ReadonlySet<string>): FieldTree => ({
-  get: (name) => (names.has(name) ? undefined : WHOLE),
-  size: Number.POSITIVE_INFINITY,
+/** All fields. */
+export const ALL: FieldTree = { get: () => WHOLE, size: Number.POSITIVE_INFINITY };
+
+/** The fields of a tree except these. */
+export const treeWithout = (tree: FieldTree, names: ReadonlySet<string>): FieldTree => ({
+  get: (name) => (names.has(name) ? undefined : tree.get(name)),
+  size: tree.size,
 });
 
-/** All fields. */
-export const ALL: FieldTree = allExcept(new Set());
+/** All fields except these. */
+export const allExcept = (names: ReadonlySet<string>): FieldTree => treeWithout(ALL, names);
 
 /** The fields of a tree, and these as a whole. */
 export function withWhole(tree: FieldTree, names: readonly string[]): FieldTree {

@@ -7,7 +7,7 @@ import { type Found, findRows } from '../search/find-rows.ts';
 import type { Records } from '../storage/records.ts';
 import { asStored, type Fields, fromBytes, ofAllowedSize, toBytes } from '../stored-document.ts';
 import { fieldOf, splitPath } from '../values/path-values.ts';
-import { ALL, type FieldTree, pickFields, spliceFields, withWhole } from '../values/picked-fields.ts';
+import { ALL, type FieldTree, pickFields, spliceFields, treeWithout, withWhole } from '../values/picked-fields.ts';
 import { sortComponents } from '../values/sort-order.ts';
 import { sameValue } from '../values/value-key.ts';
 import { type Apply, type Update, updateOf } from './update.ts';
@@ -44,7 +44,7 @@ export function changeDocuments(records: Records, change: Change, update: Update
   const needed = neededAfter(indexed, update, change.shown);
   const replaced = change.onlyAfter ? update.whole.difference(indexed) : new Set<string>();
   const computed = update.names && [...update.names.difference(update.whole)];
-  const read = needed && computed && withWhole(without(needed, replaced), computed);
+  const read = needed && computed && withWhole(treeWithout(needed, replaced), computed);
   const found = [...select(records, change, read)];
   if (found.length > 0) return found.map((one) => changeOne(records, one, update, needed));
   return change.upsert ? [upsert(records, conditions, update.insert)] : [];
@@ -79,12 +79,6 @@ const neededAfter = (
   { names }: Update,
   shown: FieldTree | null = new Map(),
 ): FieldTree | null => (names && shown ? withWhole(shown, [...indexed]) : null);
-
-/** A tree without these fields. */
-const without = (tree: FieldTree, names: ReadonlySet<string>): FieldTree => ({
-  get: (name) => (names.has(name) ? undefined : tree.get(name)),
-  size: tree.size,
-});
 
 function select(records: Records, { filter, sort, limit }: Selection, shown: FieldTree | null): Iterable<Found> {
   return findRows(records, filter, { order: sortComponents(sort), limit, shown });
