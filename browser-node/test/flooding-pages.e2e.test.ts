@@ -50,7 +50,6 @@ const FLOODS: {
     channel: 'network events',
     name: 'requests by scripts with source URLs of 1 MB',
     script: `const source = 'const f = (n) => n ? f(n - 1) : fetch("/s?" + Math.random()).catch(() => 0); f(100)\\n//# sourceURL=http://x.example/' + 'x'.repeat(1e6); for (let n = 0; n < 12; n++) eval(source)`,
-    isStopped: true,
   },
   {
     channel: 'request headers',
@@ -114,4 +113,71 @@ test('a page that starts workers endlessly is stopped and captured in its state 
     [0],
   );
   assert.deepEqual([innocent.failure, innocent.capture?.landings[0]?.page_title], [null, 'plain']);
+});
+
+test('a request of a script with too long headers fails, and every other one is sent as the page made it', async () => {
+  const origin = 'http://headers.example';
+  const requests = `(async () => {
+    const said = [];
+    const ask = async (name, ...args) => {
+      const outcome = await fetch(...args).then(({ status }) => status, ({ name, message }) => name + ': ' + message);
+      said.push(name + ' ' + outcome);
+    };
+    const own = { 'x-own': 'yes' };
+    const long = { 'x-long': 'x'.repeat(1e5) };
+    let reads = 0;
+    await ask('address', '${origin}/a');
+    await ask('body', '${origin}/b', { method: 'POST', body: 'text', get headers() { reads += 1; return own; } });
+    said.push('reads ' + reads);
+    await ask('request', new Request('${origin}/c', { headers: own }));
+    await ask('long', '${origin}/d', { headers: long });
+    await ask('long request', new Request('${origin}/d', { headers: long }));
+    await ask('invalid', '${origin}/e', { method: 'a b' });
+    const called = (...headers) => new Promise((resolve) => {
+      const xhr = new XMLHttpRequest();
+      xhr.open('GET', '${origin}/f');
+      for (const [name, value] of headers) xhr.setRequestHeader(name, value);
+      xhr.onloadend = () => resolve(xhr.status);
+      xhr.send();
+    });
+    said.push('xhr ' + await called(['x-own', 'yes'], ['x-long', long['x-long']], ['x-own', 'too']));
+    said.push(fetch.toString() + ' ' + fetch.length + ' ' + ('prototype' in fetch));
+    return said;
+  })()`;
+  const native = 'function fetch() { [native code] } 1 false';
+  const expected = [
+    ...['address 200', 'body 200', 'reads 1', 'request 200'],
+    ...['long TypeError: Failed to fetch', 'long request TypeError: Failed to fetch'],
+    `invalid TypeError: Failed to execute 'fetch' on 'Window': 'a b' is not a valid HTTP method.`,
+    ...['xhr 200', native],
+  ];
+  const arrived = { page: [] as string[], worker: [] as string[] };
+  for (const where of ['page', 'worker'] as const) {
+    world.site.arrivals.length = 0;
+    for (const path of ['a', 'b', 'c', 'd', 'e', 'f', 'said'])
+      world.site.setText(`${origin}/${path}`, 'text/plain', 'ok');
+    const told = world.site.waitForRequest(`${origin}/said`);
+    const tell = `${requests}.then((said) => fetch('${origin}/said?' + encodeURIComponent(JSON.stringify(said))))`;
+    const script = where === 'page' ? tell : inWorker(tell);
+    world.site.setPage(`${origin}/`, `<title>headers</title>shown<script>${script}</script>`);
+    const { failure } = await world.capture(`${origin}/`);
+    assert.equal(failure, null);
+    const said = JSON.parse(decodeURIComponent(new URL((await told).url).search.slice(1)));
+    const of = where === 'page' ? 'Window' : 'WorkerGlobalScope';
+    assert.deepEqual(
+      said,
+      expected.map((line) => line.replace('Window', of)),
+      where,
+    );
+    arrived[where] = world.site.arrivals
+      .filter(({ url }) => /\/[a-f]$/.test(url))
+      .map(({ method, url, headers }) => `${method} ${url} ${headers['x-own']} ${headers['content-length']}`);
+  }
+  const sent = ['GET /a undefined undefined', 'POST /b yes 4', 'GET /c yes undefined', 'GET /f yes, too undefined'];
+  for (const where of ['page', 'worker'] as const)
+    assert.deepEqual(
+      arrived[where].map((line) => line.replace(origin, '')),
+      sent,
+      where,
+    );
 });

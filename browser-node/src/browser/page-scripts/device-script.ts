@@ -1,6 +1,7 @@
 import { addPdfPlugins } from './add-pdf-plugins.ts';
 import { boundConsole, type ConsoleBounds } from './bound-console.ts';
 import { boundErrors, type ErrorBounds } from './bound-errors.ts';
+import { boundRequestHeaders } from './bound-request-headers.ts';
 import { NATIVE_MARK, nativeFunctions } from './native-functions.ts';
 import { type Gpu, type NavigatorOverrides, overrideGpu, overrideNavigator } from './override-navigator.ts';
 import { overrideWindow, type WindowOverrides } from './override-window.ts';
@@ -9,6 +10,8 @@ import { overrideWindow, type WindowOverrides } from './override-window.ts';
 const CONSOLE: ConsoleBounds = { lines: 1_000, characters: 1_000_000 };
 
 const ERRORS: ErrorBounds = { errors: 200, characters: 1_000_000 };
+
+const REQUEST_HEADERS_LENGTH_MAX = 100_000;
 
 export type DeviceOverrides = {
   navigator: NavigatorOverrides;
@@ -27,6 +30,7 @@ export function deviceScript({ navigator, window, gpu, pdfViewer }: DeviceOverri
 const natives = (${String(nativeFunctions).replaceAll(NATIVE_MARK, mark)})('${mark}');
 (${boundConsole})(${JSON.stringify(CONSOLE)}, natives);
 (${boundErrors})(${JSON.stringify(ERRORS)});
+(${boundRequestHeaders})(${REQUEST_HEADERS_LENGTH_MAX}, natives);
 (${overrideNavigator})(${JSON.stringify(navigator)}, natives);
 (${overrideGpu})(${JSON.stringify(gpu)}, natives);
 if (typeof window === 'undefined') return;

@@ -5,7 +5,7 @@ export const NATIVE_MARK = 'NATIVE_MARK';
 export type NativeFunctions = {
   /**
    * Replaces a getter or a method; a property that does not exist is not added. `answer` gets the object that it was called on, the first
-   * argument, the original, which can be called on another object and throws the browser's errors.
+   * argument, the original, which can be called on another object and with other arguments, and throws the browser's errors.
    */
   wrap(
     owner: object,
@@ -13,7 +13,7 @@ export type NativeFunctions = {
     answer: (
       self: unknown,
       argument: unknown,
-      original: (self: unknown) => unknown,
+      original: (self: unknown, args?: readonly unknown[]) => unknown,
       all: readonly unknown[],
     ) => unknown,
   ): void;
@@ -32,7 +32,7 @@ export function nativeFunctions(mark: string): NativeFunctions {
   const { apply, getOwnPropertyDescriptor, defineProperty } = Reflect;
   const { captureStackTrace } = Error;
   type Method = (...args: unknown[]) => unknown;
-  const callNative = (native: Method, self: unknown, args: unknown[], caller: Method): unknown => {
+  const callNative = (native: Method, self: unknown, args: readonly unknown[], caller: Method): unknown => {
     try {
       return apply(native, self, args);
     } catch (error) {
@@ -59,7 +59,7 @@ export function nativeFunctions(mark: string): NativeFunctions {
     const native = (own?.get ?? own?.value) as Method | undefined;
     if (!own || !native) return;
     const run = (self: unknown, args: unknown[], caller: Method): unknown =>
-      answer(self, args[0], (on) => callNative(native, on, args, caller), args);
+      answer(self, args[0], (on, others = args) => callNative(native, on, others, caller), args);
     const replacement = own.get
       ? {
           get [name](): unknown {
