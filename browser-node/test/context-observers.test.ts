@@ -1,114 +1,123 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { ContextObservers } from '../src/browser/context-observers.ts';
+import { UnroutedTraffic } from '../src/browser/request-guard.ts';
 
-type Listener = (method: string, params: unknown, sessionId: string | undefined) => void;
-
-/** A fake browser-level CDP session: records the commands it gets and emits events. */
-class FakeBrowser {
-  readonly commands: string[] = [];
-  targets: object[] = [];
-  sessions = 0;
-  fails = false;
-  #listener: Listener = () => undefined;
-
-  readonly attach = async () => {
-    if (this.fails) throw new Error('the browser is gone');
-    this.sessions += 1;
-    return {
-      command: async (method: string, params: object | undefined, _deadlineMs: number, sessionId = '') => {
-        const { targetId = '', sessionId: left = '' } = (params ?? {}) as { targetId?: string; sessionId?: string };
-        this.commands.push([method, targetId, left, sessionId].filter(Boolean).join(' '));
-        return method === 'Target.getTargets' ? { targetInfos: this.targets } : {};
-      },
-      listen: (listener: Listener) => {
-        this.#listener = listener;
-      },
-      close: () => undefined,
-    };
+/** The observers of a browser whose events are given to them here, as its connection gives them. */
+function observedBrowser() {
+  const observers = new ContextObservers(async () => ({}), createLogger('test', 'silent'));
+  const tell = (method: string, params: object, sessionId?: string) =>
+    observers.incoming({ method, params: params as Record<string, unknown>, ...(sessionId && { sessionId }) });
+  const attach = (sessionId: string, browserContextId: string, parentId?: string, info: object = {}) => {
+    const targetInfo = { targetId: `target of ${sessionId}`, type: 'page', browserContextId, ...info };
+    return tell('Target.attachedToTarget', { sessionId, targetInfo }, parentId);
   };
-
-  attached(sessionId: string, browserContextId: string, parentId?: string): void {
-    const targetInfo = { targetId: `target of ${sessionId}`, type: 'page', browserContextId };
-    this.#listener('Target.attachedToTarget', { sessionId, targetInfo }, parentId);
-  }
-
-  tells(method: string, sessionId: string): void {
-    this.#listener(method, {}, sessionId);
-  }
+  return { observers, tell, attach };
 }
 
-function observed(observers: ContextObservers, contextId: string) {
+function observed(observers: ContextObservers, contextId: string, refused = '') {
   const heard: string[] = [];
   const observation = observers.observe(contextId, (method, params, sessionId) => {
     const { sessionId: own = '' } = params as { sessionId?: string };
     heard.push([method, own, sessionId].filter(Boolean).join(' '));
+    return own === '' || own !== refused;
   });
+  observation.begin();
   return { heard, ...observation };
 }
 
 describe('the observers of the contexts of a browser', () => {
-  it('the observers of a browser share one session, and each receives only events of targets in its own context', async () => {
-    const browser = new FakeBrowser();
-    const observers = new ContextObservers(browser.attach);
+  it('each receives only events of targets in its own context, and Playwright all of them', () => {
+    const { observers, tell, attach } = observedBrowser();
     const [first, second] = [observed(observers, 'one'), observed(observers, 'two')];
-    await Promise.all([first.begun, second.begun]);
-    browser.attached('tab 1', 'one');
-    browser.attached('tab 2', 'two');
-    browser.attached('frame', 'one', 'tab 1');
-    browser.tells('Page.loadEventFired', 'frame');
-    browser.tells('Page.loadEventFired', 'tab 2');
+    const passed = [
+      attach('tab 1', 'one'),
+      attach('tab 2', 'two'),
+      attach('stray', 'another'),
+      attach('frame', 'one', 'tab 1'),
+      tell('Page.loadEventFired', {}, 'frame'),
+      tell('Page.loadEventFired', {}, 'tab 2'),
+      tell('Page.loadEventFired', {}, 'stray'),
+      tell('Target.detachedFromTarget', { sessionId: 'frame' }, 'tab 1'),
+      tell('Page.loadEventFired', {}, 'frame'),
+    ];
+    assert.ok(passed.every(Boolean));
     assert.deepEqual(first.heard, [
       'Target.attachedToTarget tab 1',
       'Target.attachedToTarget frame tab 1',
       'Page.loadEventFired frame',
+      'Target.detachedFromTarget frame tab 1',
     ]);
     assert.deepEqual(second.heard, ['Target.attachedToTarget tab 2', 'Page.loadEventFired tab 2']);
-    assert.equal(browser.sessions, 1);
-    assert.deepEqual(browser.commands, ['Target.setAutoAttach']);
   });
 
-  it('targets of contexts without an observer are detached', async () => {
-    const browser = new FakeBrowser();
-    const observers = new ContextObservers(browser.attach);
-    const only = observed(observers, 'one');
-    await only.begun;
-    browser.attached('stray', 'another');
-    browser.attached('tab', 'one');
-    only.close();
-    await turn();
-    browser.tells('Page.loadEventFired', 'tab');
-    assert.deepEqual(only.heard, ['Target.attachedToTarget tab']);
-    assert.deepEqual(browser.commands, [
-      'Target.setAutoAttach',
-      'Target.detachFromTarget stray',
-      'Target.detachFromTarget tab',
-    ]);
-  });
-
-  it('a later observer of a context is attached to its existing targets, and to no others', async () => {
-    const browser = new FakeBrowser();
-    const observers = new ContextObservers(browser.attach);
+  it('a later observer is told of the targets that its context has, and the earlier one of nothing more', () => {
+    const { observers, tell, attach } = observedBrowser();
     const first = observed(observers, 'one');
-    await first.begun;
+    for (const [session, parent] of [['tab'], ['frame', 'tab'], ['gone', 'tab']] as const)
+      attach(session, 'one', parent);
+    tell('Target.detachedFromTarget', { sessionId: 'gone' }, 'tab');
     first.close();
-    browser.targets = [
-      { targetId: 'worker', type: 'service_worker', browserContextId: 'one' },
-      { targetId: 'frame', type: 'iframe', browserContextId: 'one' },
-      { targetId: 'other', type: 'page', browserContextId: 'two' },
-    ];
-    await observed(observers, 'one').begun;
-    assert.deepEqual(browser.commands.slice(1), ['Target.getTargets', 'Target.attachToTarget worker']);
+    attach('popup', 'one');
+    const before = first.heard.length;
+    const later = observed(observers, 'one');
+    tell('Page.loadEventFired', {}, 'popup');
+    first.close();
+    tell('Page.loadEventFired', {}, 'frame');
+    const attached = ['tab', 'frame tab', 'popup'].map((session) => `Target.attachedToTarget ${session}`);
+    assert.deepEqual(later.heard, [...attached, 'Page.loadEventFired popup', 'Page.loadEventFired frame']);
+    assert.equal(first.heard.length, before);
   });
 
-  it('after a failed command, the next observer opens a new session', async () => {
-    const browser = new FakeBrowser();
-    browser.fails = true;
-    const observers = new ContextObservers(browser.attach);
-    await assert.rejects(observed(observers, 'one').begun, /gone/);
-    browser.fails = false;
-    await observed(observers, 'one').begun;
-    assert.equal(browser.sessions, 1);
+  it('of a target that its observer refuses Playwright is not told, so that nobody resumes it', () => {
+    const { observers, attach } = observedBrowser();
+    observed(observers, 'one', 'one too many');
+    assert.deepEqual([attach('tab', 'one'), attach('one too many', 'one', 'tab')], [true, false]);
+  });
+
+  it('a target counts once: not again for a single command, and a service worker not as one of its page', () => {
+    const { observers, tell, attach } = observedBrowser();
+    const { heard } = observed(observers, 'one');
+    attach('tab', 'one');
+    assert.ok(attach('again', 'one', undefined, { targetId: 'target of tab' }));
+    assert.ok(attach('of the page', 'one', 'tab', { type: 'service_worker' }));
+    tell('Page.loadEventFired', {}, 'again');
+    tell('Target.detachedFromTarget', { sessionId: 'again' });
+    observers.emit('target of tab', 'Adsweep.messageFlood');
+    assert.deepEqual(heard, ['Target.attachedToTarget tab', 'Adsweep.messageFlood']);
+  });
+
+  it('an observer that fails keeps no event from Playwright', () => {
+    const { observers, tell, attach } = observedBrowser();
+    observers.observe('one', () => {
+      throw new Error('unexpected');
+    });
+    assert.deepEqual([attach('tab', 'one'), tell('Page.loadEventFired', {}, 'tab')], [true, true]);
+  });
+
+  it('Playwright gets the network traffic of targets whose requests it routes, with their workers, and of sessions for single commands', () => {
+    const { observers, tell, attach } = observedBrowser();
+    const routed = new Set(['routed']);
+    const traffic = new UnroutedTraffic(
+      (sessionId) => observers.lineOf(sessionId),
+      (sessionId) => routed.has(sessionId),
+    );
+    for (const tab of ['routed', 'tab']) {
+      attach(tab, 'one');
+      attach(`worker of ${tab}`, 'one', tab);
+    }
+    attach('again', 'one', undefined, { targetId: 'target of tab' });
+    const passes = (sessionId: string, method = 'Network.requestWillBeSent') => traffic.incoming({ method, sessionId });
+    const sessions = ['routed', 'worker of routed', 'again', 'tab', 'worker of tab'];
+    assert.deepEqual(
+      sessions.map((session) => passes(session)),
+      [true, true, true, false, false],
+    );
+    assert.equal(passes('tab', 'Page.frameNavigated'), true);
+    routed.add('tab');
+    assert.equal(passes('worker of tab'), true);
+    tell('Target.detachedFromTarget', { sessionId: 'tab' });
+    assert.deepEqual(observers.lineOf('tab'), []);
   });
 });

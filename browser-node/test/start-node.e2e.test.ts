@@ -12,11 +12,16 @@ import { FakeControlPlane } from './support/fake-control-plane.ts';
 import { FakeRouter } from './support/fake-router.ts';
 import { uneventfulCapture } from './support/lease-bench.ts';
 
-/** Loads the job's page; status and URL are in the capture, as the browser's version and name. */
+/** Loads the job's page; its status and URL are in the capture, as the browser's version and name. */
 const loadPage: CapturePage = async (job, { context }) => {
   const page = await context.newPage();
-  const answer = await page.goto(job.target.value);
-  const browser = { name: page.url(), version: String(answer?.status()) };
+  await page.goto(job.target.value);
+  const status = await page.evaluate(
+    () =>
+      (performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming & { responseStatus: number })
+        .responseStatus,
+  );
+  const browser = { name: page.url(), version: String(status) };
   return { capture: { ...uneventfulCapture(), browser }, files: [], failure: null };
 };
 

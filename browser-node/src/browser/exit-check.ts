@@ -21,10 +21,16 @@ const UNRESOLVABLE = `http://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60
  */
 export async function checkExit(context: BrowserContext): Promise<void> {
   const page = await context.newPage();
-  const answer = await page
-    .goto(UNRESOLVABLE, { timeout: DEADLINE_MS, waitUntil: 'commit' })
-    .catch((error: Error) => error);
-  if (answer instanceof Error) throw new ExitCheckError(/net::\w+/.exec(answer.message)?.[0] ?? answer.name);
-  if (answer?.headers()[GATEWAY_OUTCOME_HEADER] !== 'dns')
-    throw new ExitCheckError(`an answer ${answer?.status() ?? 'without status'}`);
+  const session = await context.newCDPSession(page);
+  const answers: { status: number; headers: Record<string, string> }[] = [];
+  session.on('Network.responseReceived', ({ response }) => answers.push(response));
+  await session.send('Network.enable');
+  const failure = await page.goto(UNRESOLVABLE, { timeout: DEADLINE_MS, waitUntil: 'commit' }).then(
+    () => null,
+    (error: Error) => error,
+  );
+  if (failure) throw new ExitCheckError(/net::\w+/.exec(failure.message)?.[0] ?? failure.name);
+  const [answer] = answers;
+  if (new Headers(answer?.headers).get(GATEWAY_OUTCOME_HEADER) !== 'dns')
+    throw new ExitCheckError(`an answer ${answer?.status ?? 'without status'}`);
 }

@@ -15,7 +15,7 @@ import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
 import { connectRemote, type RemoteChromium } from './remote-chromium.ts';
 import { longLivedMemory, RENDERER_BYTES_MAX, RendererWatch } from './renderer-watch.ts';
-import { RequestGuard } from './request-guard.ts';
+import { RequestGuard, UnroutedTraffic } from './request-guard.ts';
 import { ScriptReports } from './script-reports.ts';
 import { takeScreenshot } from './take-screenshot.ts';
 
@@ -67,6 +67,7 @@ export class LiveBrowser {
     transport: PipeTransport,
     browser: Browser,
     sessions: DeviceSessions,
+    observers: ContextObservers,
     reportBy: string,
     renderers: Renderers,
     logger: Logger,
@@ -79,7 +80,7 @@ export class LiveBrowser {
     this.#browser = browser;
     this.#sessions = sessions;
     this.#reportBy = reportBy;
-    this.#observers = new ContextObservers(() => transport.own.attach(OPEN_DEADLINE_MS));
+    this.#observers = observers;
     transport.onflood = (sessionId) => this.#observers.emit(sessions.targetOf(sessionId), MESSAGE_FLOOD);
     this.#screens = new DeviceScreens((screen) =>
       transport.own.command('Emulation.addScreen', screen, SCREEN_DEADLINE_MS),
@@ -111,10 +112,15 @@ export class LiveBrowser {
         (sessionId) => sessions.hintsOf(sessionId),
       );
       const reports = new ScriptReports();
-      const transport = new PipeTransport(
+      const observers = new ContextObservers((...command) => transport.own.command(...command), logger);
+      const unrouted = new UnroutedTraffic(
+        (sessionId) => observers.lineOf(sessionId),
+        (sessionId) => guard.isRouted(sessionId),
+      );
+      const transport: PipeTransport = new PipeTransport(
         process.write,
         process.read,
-        [new FrameCrashes(), guard, sessions, reports],
+        [observers, new FrameCrashes(), guard, sessions, reports, unrouted],
         logger,
       );
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
@@ -125,7 +131,7 @@ export class LiveBrowser {
           : new RendererWatch(process.pid, rendererBytes, (held) =>
               logger.info(held, 'a renderer held too much memory and was ended'),
             );
-      return new LiveBrowser(process, transport, browser, sessions, reports.name, renderers, logger);
+      return new LiveBrowser(process, transport, browser, sessions, observers, reports.name, renderers, logger);
     } catch (error) {
       await process.kill();
       throw error;
@@ -277,7 +283,6 @@ export class LiveBrowser {
       this.#markUnhealthy();
     }
     this.#sessions.forgetContext(contextId);
-    this.#observers.forget(contextId);
     // Measured only now that all of its long-lived processes run: before its first context a browser has half the memory.
     this.#idleMemory ??= this.#longLivedMemory();
     this.#disclaim();

@@ -52,7 +52,6 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.own = new OwnSessions(
       (message) => this.#send(message),
       () => reader.droppedBytes,
-      logger,
     );
     read.on('close', () => this.#end('the pipe to Chromium was closed'));
     // Errors are reported as the end of the pipe.

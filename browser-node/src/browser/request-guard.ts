@@ -52,6 +52,11 @@ export class RequestGuard implements ProtocolFilter {
     this.#hintsOf = hintsOf;
   }
 
+  /** Whether Playwright routes requests in a session. */
+  isRouted(sessionId: string): boolean {
+    return this.#routed.has(sessionId);
+  }
+
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
     const { method, params, sessionId = '' } = message;
     if (NAVIGATIONS.has(method ?? '') && !ALLOWED.test(String(params?.url)))
@@ -139,6 +144,32 @@ export class RequestGuard implements ProtocolFilter {
     if (answered.delete(requestId)) return { response: 'CancelAuth' };
     answered.add(requestId);
     return { response: 'ProvideCredentials', ...credentials };
+  }
+}
+
+/**
+ * Keeps from Playwright the network traffic of targets whose requests it does not route: it makes objects of every request, which nobody
+ * reads. The last filter, because others read the traffic.
+ */
+export class UnroutedTraffic implements ProtocolFilter {
+  readonly #lineOf: (sessionId: string) => string[];
+  readonly #routes: (sessionId: string) => boolean;
+
+  /** `lineOf`: a session and those around it; none where it is not the one that Playwright has with a target, but a further one. */
+  constructor(lineOf: (sessionId: string) => string[], routes: (sessionId: string) => boolean) {
+    this.#lineOf = lineOf;
+    this.#routes = routes;
+  }
+
+  outgoing(message: ProtocolMessage): ProtocolMessage[] {
+    return [message];
+  }
+
+  /** The requests of a worker are paused in the session of its page, and reported in its own. */
+  incoming({ method, sessionId = '' }: ProtocolMessage): boolean {
+    if (!method?.startsWith('Network.')) return true;
+    const line = this.#lineOf(sessionId);
+    return line.length === 0 || line.some((one) => this.#routes(one));
   }
 }
 

@@ -1,4 +1,3 @@
-import { EXCERPTED_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import type { CDPSession, Page } from 'playwright-core';
 import type { FrameTree } from './frame-tree.ts';
 
@@ -120,17 +119,6 @@ export function rootOf(session: TargetSession): TargetSession {
   let root = session;
   while (root.parent) root = root.parent;
   return root;
-}
-
-/** Enables the protocol events that a capture needs of a target. */
-export function observeTarget(session: TargetSession): void {
-  // Durable messages keep the contents of frames that navigated away; the sizes are those of the contents that a capture reads.
-  session.notify('Network.enable', {
-    maxTotalBufferSize: 16_000_000,
-    maxResourceBufferSize: EXCERPTED_BYTES_MAX,
-    enableDurableMessages: true,
-  });
-  if (session.type === 'page' || session.type === 'iframe') session.notify('Page.enable');
 }
 
 /** CDP's id of a tab. */

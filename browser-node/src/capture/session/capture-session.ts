@@ -3,8 +3,8 @@ import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
+import { ContextTargets } from '../devtools/context-targets.ts';
 import { COMMAND_MS, type DevTools, disableScripts, type TargetSession } from '../devtools/devtools.ts';
-import { SecondClient } from '../devtools/second-client.ts';
 import type { ThreadTimes } from '../devtools/thread-times.ts';
 import { observationScript } from '../page-scripts/observation-script.ts';
 import type { TimerSubject } from '../page-scripts/watch-timers.ts';
@@ -49,7 +49,7 @@ export type MemberCapture = CaptureSession & {
 /** The observation of one browser context, as long as it is observed: by one session, or by several, one after the other. */
 export type ContextWatch = {
   readonly open: OpenContext;
-  readonly devtools: SecondClient;
+  readonly devtools: ContextTargets;
   /** The state of each tab by its target id. */
   readonly tabStates: Map<string, Tab>;
   /** What the reports of the page scripts begin with. */
@@ -60,7 +60,7 @@ export type ContextWatch = {
 
 /** Begins to observe a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in time. */
 export async function watchContext(open: OpenContext): Promise<ContextWatch> {
-  const devtools = await SecondClient.connect(open);
+  const devtools = ContextTargets.connect(open);
   const tabStates = watchTabs(devtools);
   const token = randomBytes(8).toString('hex');
   try {

@@ -1,11 +1,10 @@
-import type { BrowserContext, ConsoleMessage, Dialog, Page, Request } from 'playwright-core';
+import type { BrowserContext, ConsoleMessage, Dialog, Page } from 'playwright-core';
 
 type ContextEvents = {
   close: BrowserContext;
   console: ConsoleMessage;
   dialog: Dialog;
   page: Page;
-  request: Request;
 };
 
 /** The Playwright listeners of one session, which may be one of several in its context. */

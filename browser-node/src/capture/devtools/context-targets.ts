@@ -1,7 +1,12 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
 import { startedWorker } from '../../browser/cdp-messages.ts';
-import { autoAttach, type ContextObservation, MESSAGE_FLOOD } from '../../browser/context-observers.ts';
+import {
+  AUTO_ATTACH,
+  type ContextObservation,
+  MESSAGE_FLOOD,
+  NETWORK_BUFFERS,
+} from '../../browser/context-observers.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
 import {
   CHILDREN_MAX,
@@ -12,7 +17,7 @@ import {
   type DevTools,
   type EventPayload,
   Listeners,
-  observeTarget,
+  rootOf,
   type TargetSession,
   targetIdOf,
   WORKERS_MAX,
@@ -31,10 +36,10 @@ type TargetInfo = {
 type Child = { targetId: string; isWorker: boolean };
 
 /**
- * A second CDP client beside Playwright, on the same pipe. It sees what Playwright's events leave out: shared workers, requests of
- * nested workers, prefetches. Its own listeners last as long as it does; those of {@link observer} until that one is closed.
+ * The CDP targets of one context, in the sessions that Playwright has with them. It sees what Playwright's own events leave out: shared workers,
+ * requests of nested workers, prefetches. Its own listeners last as long as it does; those of {@link observer} until that one is closed.
  */
-export class SecondClient implements DevTools {
+export class ContextTargets implements DevTools {
   readonly frames = new FrameTree();
   readonly #observation: ContextObservation;
   readonly #listeners = new Listeners();
@@ -53,16 +58,11 @@ export class SecondClient implements DevTools {
     this.#observation = observe((method, params, sessionId) => this.#receive(method, params, sessionId));
   }
 
-  /** Begins to observe a context. Rejects when the browser is gone or does not answer in time. */
-  static async connect(open: OpenContext): Promise<SecondClient> {
-    const client = new SecondClient(open);
-    try {
-      await client.#observation.begun;
-      return client;
-    } catch (error) {
-      client.close();
-      throw error;
-    }
+  /** Begins to observe a context. */
+  static connect(open: Pick<OpenContext, 'observe'>): ContextTargets {
+    const client = new ContextTargets(open);
+    client.#observation.begin();
+    return client;
   }
 
   /**
@@ -142,13 +142,13 @@ export class SecondClient implements DevTools {
     return answer as Promise<CommandAnswer<C>>;
   }
 
-  #receive(method: string, params: unknown, sessionId: string | undefined): void {
-    if (method === 'Target.attachedToTarget') this.#attach(params as Attached, sessionId);
-    else if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
+  #receive(method: string, params: unknown, sessionId: string | undefined): boolean {
+    if (method === 'Target.attachedToTarget') return this.#attach(params as Attached, sessionId);
+    if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
     else if (method === MESSAGE_FLOOD) this.#messagesFlooded((params as { targetId: string }).targetId);
     else {
       const session = this.#sessions.get(sessionId ?? '');
-      if (!session) return;
+      if (!session) return true;
       const child = childOf(method, params);
       if (child) this.#countChild(child, session);
       if (method === 'Page.frameAttached') this.#addFrame(params as EventPayload<'Page.frameAttached'>);
@@ -156,6 +156,7 @@ export class SecondClient implements DevTools {
       if (method === 'Inspector.targetReloadedAfterCrash') session.hasCrashed = false;
       for (const listeners of this.#observers) listeners.emit(method, params, session);
     }
+    return true;
   }
 
   #addFrame({ frameId, parentFrameId }: EventPayload<'Page.frameAttached'>): void {
@@ -177,26 +178,34 @@ export class SecondClient implements DevTools {
       for (const listener of flooded) listener(parent, isWorker ? WORKERS_MAX : CHILDREN_MAX);
   }
 
-  #attach({ sessionId, targetInfo }: Attached, parentId: string | undefined): void {
+  #attach({ sessionId, targetInfo }: Attached, parentId: string | undefined): boolean {
     const parent = this.#sessions.get(parentId ?? '') ?? null;
     if (targetInfo.type !== 'page') {
       this.#countChild({ targetId: targetInfo.targetId, isWorker: targetInfo.type !== 'iframe' }, parent);
       // It stays paused at its start, so that it starts nothing more and sends no further message.
-      if (this.isFlooded) return;
+      if (this.isFlooded) return false;
     }
     const session = new Session(this, sessionId, targetInfo, parent);
     if (session.type === 'iframe')
       this.frames.add(session.targetId, targetInfo.parentFrameId ?? parent?.targetId ?? '');
     if (targetInfo.type === 'page') this.#tabs.push(session);
     this.#sessions.set(sessionId, session);
-    observeTarget(session);
-    session.notify('Target.setAutoAttach', autoAttach({ paused: true }));
-    // Before the listeners, some of whose commands a target answers only once it runs.
-    if (parentId) session.notify('Runtime.runIfWaitingForDebugger');
+    this.#observe(session);
     for (const listeners of this.#observers) listeners.attached(session);
     this.#awaited.get(targetInfo.targetId)?.(session);
+    return true;
+  }
+
+  /** Playwright observes and resumes tabs with their frames and workers, and of shared workers and service workers only resumes these. */
+  #observe(session: Session): void {
+    if (!UNATTENDED.has(rootOf(session).type)) return;
+    session.notify('Network.enable', NETWORK_BUFFERS);
+    session.notify('Target.setAutoAttach', AUTO_ATTACH);
+    if (session.parent) session.notify('Runtime.runIfWaitingForDebugger');
   }
 }
+
+const UNATTENDED = new Set(['shared_worker', 'service_worker']);
 
 /**
  * The frame or worker that an event reports as requested, null: none. Under a flood it takes seconds from here until a worker's target is
@@ -219,10 +228,10 @@ class Session implements TargetSession {
   readonly parent: TargetSession | null;
   /** Until it loads again, Chromium answers none of its commands. */
   hasCrashed = false;
-  readonly #client: SecondClient;
+  readonly #client: ContextTargets;
   readonly #id: string;
 
-  constructor(client: SecondClient, id: string, info: TargetInfo, parent: TargetSession | null) {
+  constructor(client: ContextTargets, id: string, info: TargetInfo, parent: TargetSession | null) {
     this.#client = client;
     this.#id = id;
     this.targetId = info.targetId;
