@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { EgressError } from '@adsweep/shared/egress/egress-error.ts';
 import type { GuardedAnswer, GuardedRequest } from '@adsweep/shared/egress/guarded-post.ts';
 import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
@@ -281,7 +282,8 @@ describe('deliveries to webhook endpoints', () => {
     const widths: number[] = [];
     reply = async () => {
       most = Math.max(most, ++inFlight);
-      await new Promise(setImmediate);
+      // Answered once no further request arrives.
+      for (let seen = 0; seen < inFlight; await setTimeout(10)) seen = inFlight;
       widths.push(inFlight--);
       return { status: 200 };
     };
