@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
+import { slow } from '../../shared/test/support/slow.ts';
 import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
 import { endlessCapture, instantly, leaseBench, members, uneventfulCapture, untilIdle } from './support/lease-bench.ts';
 
@@ -35,16 +36,20 @@ test('a capture that ignores its abort signal fails with browser: TIMEOUT and fr
   assert.equal(pool.live, 0);
 });
 
-test('a member beyond the time limit of its job or node does not shorten the time of the other members', async (t) => {
-  for (const [seconds, attemptMs] of [
-    [1, 30_000],
-    [90, 1_000],
-  ] as const) {
-    const capture: CapturePage = (request, ...rest) =>
-      request.scan_id === 'slow' ? endlessCapture(request, ...rest) : instantly(request, ...rest);
-    const { plane } = await leaseBench(t, capture, { attemptMs });
-    plane.give({ members: members('slow', 'next'), limits: { ...JOB_LIMITS.page, seconds } });
-    assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: TIMEOUT');
-    assert.equal((await plane.received('complete')).scanId, 'next');
-  }
-});
+test(
+  'a member beyond the time limit of its job or node does not shorten the time of the other members',
+  slow,
+  async (t) => {
+    for (const [seconds, attemptMs] of [
+      [1, 30_000],
+      [90, 1_000],
+    ] as const) {
+      const capture: CapturePage = (request, ...rest) =>
+        request.scan_id === 'slow' ? endlessCapture(request, ...rest) : instantly(request, ...rest);
+      const { plane } = await leaseBench(t, capture, { attemptMs });
+      plane.give({ members: members('slow', 'next'), limits: { ...JOB_LIMITS.page, seconds } });
+      assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: TIMEOUT');
+      assert.equal((await plane.received('complete')).scanId, 'next');
+    }
+  },
+);

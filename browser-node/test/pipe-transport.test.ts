@@ -4,6 +4,7 @@ import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { slow } from '../../shared/test/support/slow.ts';
 import type { ProtocolMessage } from '../src/browser/cdp-messages.ts';
 import { PipeTransport } from '../src/browser/pipe-transport.ts';
 import { RequestGuard } from '../src/browser/request-guard.ts';
@@ -128,7 +129,7 @@ test('a snapshot of a document that is too large is dropped while it arrives, an
   assert.equal(pipe.closedFor, '');
 });
 
-test('the pipe is not read while 64 MiB wait to be delivered', async () => {
+test('the pipe is not read while 64 MiB wait to be delivered', slow, async () => {
   const pipe = new Pipe();
   const padding = 'x'.repeat(MIB);
   for (let id = 0; id < 100; id += 1) pipe.say({ id: id + 1, result: { padding } });

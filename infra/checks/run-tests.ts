@@ -11,7 +11,7 @@ import { asOneRun, closingLine, reportBriefly } from './report-run.ts';
 
 /**
  * `npm test`: every test of every workspace. `npm test -- --quick` leaves out the files that start a browser
- * (`*.e2e.test.ts`) and those that take long without one (`*.slow.test.ts`).
+ * (`*.e2e.test.ts`), those that take long without one (`*.slow.test.ts`), and the tests of others that do (`shared/test/support/slow.ts`).
  * `npm test -- <path, folder or glob>...` runs only those and names each test; `npm test --
  * --test-name-pattern=<pattern>` those that match. The names of all tests are written to .tools/log/tests.txt.
  *
@@ -90,8 +90,9 @@ function runPass({ files, startsBrowser, concurrency, testMs, fileMs }: Pass): R
   });
 }
 
-/** The files of a quick run. Prints how many it leaves out. */
+/** The files of a quick run, which leave out their slow tests from then on. Prints how many files it leaves out. */
 function leaveOut({ withoutBrowser, withBrowser }: TestFiles): TestFiles {
+  process.env.ADSWEEP_TEST_QUICK = '1';
   const slow = withoutBrowser.filter(isSlow);
   console.log(`left out: ${withBrowser.length} files that start a browser (*.e2e.test.ts)`);
   console.log(`left out: ${slow.length} files that take long (*.slow.test.ts)`);

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
 import { freePort } from '../../shared/test/support/free-port.ts';
+import { slow } from '../../shared/test/support/slow.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
@@ -364,17 +365,21 @@ test('a plain WebSocket is forwarded once the target agrees', async (t) => {
   assert.equal((await router.traffic(ticket)).requests[0]?.url, 'http://shop.example/feed');
 });
 
-test('the answer of a target that declines the WebSocket is forwarded, and the connection serves nothing after it', async (t) => {
-  const target = await startTarget(t, (_, response) => response.writeHead(404).end('no feed'));
-  const { ticket } = await routerTo(t, target.address);
-  const answer = await sendRaw(ticket, upgrade(ticket, url) + upgrade(ticket, `${url}second`));
-  assert.match(answer, /^HTTP\/1.1 404 [\s\S]*no feed/);
-  assert.deepEqual(
-    target.seen.map((seen) => [seen.url, seen.headers['proxy-authorization']]),
-    [['/', undefined]],
-  );
-  assert.match(await sendRaw(ticket, upgrade(ticket, 'http://127.0.0.1/')), /^HTTP\/1.1 591/);
-});
+test(
+  'the answer of a target that declines the WebSocket is forwarded, and the connection serves nothing after it',
+  slow,
+  async (t) => {
+    const target = await startTarget(t, (_, response) => response.writeHead(404).end('no feed'));
+    const { ticket } = await routerTo(t, target.address);
+    const answer = await sendRaw(ticket, upgrade(ticket, url) + upgrade(ticket, `${url}second`));
+    assert.match(answer, /^HTTP\/1.1 404 [\s\S]*no feed/);
+    assert.deepEqual(
+      target.seen.map((seen) => [seen.url, seen.headers['proxy-authorization']]),
+      [['/', undefined]],
+    );
+    assert.match(await sendRaw(ticket, upgrade(ticket, 'http://127.0.0.1/')), /^HTTP\/1.1 591/);
+  },
+);
 
 test('an http page over a tunnel works as over any connection', async (t) => {
   const target = await startTarget(t);

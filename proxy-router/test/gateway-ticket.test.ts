@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { slow } from '../../shared/test/support/slow.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { ActiveTicket } from '../src/tickets/active-ticket.ts';
@@ -89,7 +90,7 @@ test('each request on a kept connection stands on its own ticket', async (t) => 
   assert.equal(target.seen.length, 3);
 });
 
-test('when a ticket expires its connections are closed', async (t) => {
+test('when a ticket expires its connections are closed', slow, async (t) => {
   const target = await startRawTarget(t, (socket) => socket.write('hello'));
   const router = await startTestRouter(t, { hosts: hosts(target.address) });
   const ticket = await router.ticket({ ttl_seconds: 1 });

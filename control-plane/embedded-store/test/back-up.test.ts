@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { openEmbedded } from '../src/open-embedded.ts';
 import type { Store } from '../src/store-shape.ts';
 
@@ -64,7 +65,7 @@ describe('a copy of the store', () => {
     assert.equal(await entries.countDocuments(), 5_001 + written);
   });
 
-  it('does not keep another process from being refused', async () => {
+  it('does not keep another process from being refused', slow, async () => {
     await store.backUp!(join(folder, 'locked.db'));
     const source = `import { openEmbedded } from '${import.meta.resolve('../src/open-embedded.ts')}'; await openEmbedded(process.argv[1]);`;
     const other = promisify(execFile)(process.execPath, [

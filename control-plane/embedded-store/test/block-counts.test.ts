@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { BlockCounts } from '../src/indexes/block-counts.ts';
 import { PrefixCounts } from '../src/indexes/prefix-counts.ts';
 import { openEmbedded } from '../src/open-embedded.ts';
@@ -68,7 +69,7 @@ function indexOf(blockMax: number, blocksMax: number, walkedMax = blockMax) {
   };
 }
 
-describe('counts of blocks', () => {
+describe('counts of blocks', slow, () => {
   // With 217, blocks of the second level come to begin inside one of the first.
   for (const seed of [3, 217, Number(process.env.ADSWEEP_TEST_SEED ?? randomInt(2 ** 31))])
     it(`are those of any range after any inserts and removals (seed ${seed})`, () => {

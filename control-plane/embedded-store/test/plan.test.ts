@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Document, Filter } from 'mongodb';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { EmbeddedCollection } from '../src/collection.ts';
 import { openEmbedded } from '../src/open-embedded.ts';
 import { PAUSE, search } from '../src/search/find-rows.ts';
@@ -205,7 +206,7 @@ describe('a plan of the embedded store', () => {
     assert.equal(queryPlanner.winningPlan.inputStage.stage, 'AND_SORTED');
   });
 
-  it('reads no document of the pages before a deep one, forward and backward', async () => {
+  it('reads no document of the pages before a deep one, forward and backward', slow, async () => {
     const many = store.collection<{ _id: number; org: number; at: number }>('many');
     await many.createIndex({ org: 1, at: -1, _id: -1 });
     await many.insertMany(Array.from({ length: 25_000 }, (_, n) => ({ _id: n, org: n % 2, at: Math.floor(n / 3) })));
@@ -290,7 +291,7 @@ describe('an index that counts by a prefix', () => {
     [{ org: 1, tags: 1, at: -1 }, 2],
   ];
 
-  it('counts the same as reading every document, through random changes', async () => {
+  it('counts the same as reading every document, through random changes', slow, async () => {
     const store = await openEmbedded(':memory:');
     const [bare, counted] = [store.collection('bare'), store.collection('counted')];
     for (const [keys, countedPrefix] of INDEXES) await counted.createIndex(keys, { countedPrefix });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { type ControlPlane, startControlPlane } from '../../src/compose/start-control-plane.ts';
 import { readConfig } from '../../src/config.ts';
@@ -117,23 +118,27 @@ describe('a control plane', () => {
     assert.equal((await call('GET', '/api/v1/scans', undefined, NODE_TOKEN)).status, 401);
   });
 
-  test('while Redis is away scans are taken, and leased when it is back; the process says that it is not ready', async () => {
-    await redis.kill();
-    const waiting = await until('readyz to say so', async () => {
-      const answer = await probe('/readyz');
-      return answer.status === 503 && answer.json();
-    });
-    assert.deepEqual((waiting as { missing: string[] }).missing, ['redis']);
-    assert.equal((await probe('/healthz')).status, 200);
-    const { status, body } = await call('POST', '/api/v1/scans', PAGE);
-    assert.equal(status, 201);
-    await redis.start();
-    await until('the scan to be leased', async () => {
-      const { leases } = await acquire().catch(() => ({ leases: [] }));
-      return leases.some(({ scan_id }) => scan_id === body.id);
-    });
-    await until('readiness', async () => (await probe('/readyz')).status === 200);
-  });
+  test(
+    'while Redis is away scans are taken, and leased when it is back; the process says that it is not ready',
+    slow,
+    async () => {
+      await redis.kill();
+      const waiting = await until('readyz to say so', async () => {
+        const answer = await probe('/readyz');
+        return answer.status === 503 && answer.json();
+      });
+      assert.deepEqual((waiting as { missing: string[] }).missing, ['redis']);
+      assert.equal((await probe('/healthz')).status, 200);
+      const { status, body } = await call('POST', '/api/v1/scans', PAGE);
+      assert.equal(status, 201);
+      await redis.start();
+      await until('the scan to be leased', async () => {
+        const { leases } = await acquire().catch(() => ({ leases: [] }));
+        return leases.some(({ scan_id }) => scan_id === body.id);
+      });
+      await until('readiness', async () => (await probe('/readyz')).status === 200);
+    },
+  );
 
   test('a Redis that may evict keys is named by readyz', async () => {
     await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
@@ -144,21 +149,25 @@ describe('a control plane', () => {
     assert.equal((await probe('/readyz')).status, 200);
   });
 
-  test('after a restart the scans are there, a new key replaces the old one, and tools can be switched off', async () => {
-    const { body } = await call('POST', '/api/v1/scans', PAGE);
-    assert.equal((await call('POST', '/mcp', {}, 'no key')).status, 401);
-    await stop();
-    plane = await start('the-second-key-of-all', { ADSWEEP_MCP: 'off' });
-    await until('readiness', async () => (await probe('/readyz')).status === 200);
-    assert.equal((await call('POST', '/mcp', {})).status, 404);
-    for (const [key, status] of [
-      ['the-first-key-of-all', 401],
-      ['the-second-key-of-all', 200],
-    ] as const)
-      assert.equal((await call('GET', `/api/v1/scans/${body.id}`, undefined, key)).status, status, key);
-  });
+  test(
+    'after a restart the scans are there, a new key replaces the old one, and tools can be switched off',
+    slow,
+    async () => {
+      const { body } = await call('POST', '/api/v1/scans', PAGE);
+      assert.equal((await call('POST', '/mcp', {}, 'no key')).status, 401);
+      await stop();
+      plane = await start('the-second-key-of-all', { ADSWEEP_MCP: 'off' });
+      await until('readiness', async () => (await probe('/readyz')).status === 200);
+      assert.equal((await call('POST', '/mcp', {})).status, 404);
+      for (const [key, status] of [
+        ['the-first-key-of-all', 401],
+        ['the-second-key-of-all', 200],
+      ] as const)
+        assert.equal((await call('GET', `/api/v1/scans/${body.id}`, undefined, key)).status, status, key);
+    },
+  );
 
-  test('a process with some roles does these alone, and is ready when they can be done', async () => {
+  test('a process with some roles does these alone, and is ready when they can be done', slow, async () => {
     await stop();
     plane = await start('', {
       ADSWEEP_ROLES: 'relay, checks',
@@ -175,17 +184,21 @@ describe('a control plane', () => {
     assert.throws(() => readConfig({ ADSWEEP_ROLES: 'relay,cooking' }), /ADSWEEP_ROLES must be some of api, node-api/);
   });
 
-  test('it starts and serves without Redis and without a proxy-router, by the catalogue that it read last', async () => {
-    const alone = { REDIS_URL: 'unix:///nowhere/redis.sock', ADSWEEP_PROXY_URL: 'http://127.0.0.1:9' };
-    await stop();
-    plane = await start('the-first-key-of-all', alone);
-    assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis']);
-    assert.equal((await call('POST', '/api/v1/scans', PAGE)).status, 201);
-    await stop();
-    plane = await start('the-first-key-of-all', { ...alone, ADSWEEP_DATA_DIR: join(folder, 'new') });
-    assert.equal((await probe('/healthz')).status, 200);
-    assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis', 'catalogue']);
-    assert.equal((await call('GET', '/api/v1/scans')).status, 200);
-    assert.equal((await call('POST', '/api/v1/scans', PAGE)).body.code, 'catalogue.not_ready');
-  });
+  test(
+    'it starts and serves without Redis and without a proxy-router, by the catalogue that it read last',
+    slow,
+    async () => {
+      const alone = { REDIS_URL: 'unix:///nowhere/redis.sock', ADSWEEP_PROXY_URL: 'http://127.0.0.1:9' };
+      await stop();
+      plane = await start('the-first-key-of-all', alone);
+      assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis']);
+      assert.equal((await call('POST', '/api/v1/scans', PAGE)).status, 201);
+      await stop();
+      plane = await start('the-first-key-of-all', { ...alone, ADSWEEP_DATA_DIR: join(folder, 'new') });
+      assert.equal((await probe('/healthz')).status, 200);
+      assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis', 'catalogue']);
+      assert.equal((await call('GET', '/api/v1/scans')).status, 200);
+      assert.equal((await call('POST', '/api/v1/scans', PAGE)).body.code, 'catalogue.not_ready');
+    },
+  );
 });

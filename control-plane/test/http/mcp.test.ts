@@ -9,6 +9,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { OAuthClientInformationFull, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { clientApp, nodeApp } from '../../src/compose/create-app.ts';
 import { startLoops } from '../../src/compose/roles.ts';
@@ -100,7 +101,7 @@ describe('the MCP server', () => {
       assert.equal(Buffer.from(image!.data, 'base64').subarray(8, 12).toString(), 'WEBP');
     });
 
-  test('a run is waited for, with the number of its scans that have ended', async () => {
+  test('a run is waited for, with the number of its scans that have ended', slow, async () => {
     const client = await overHttp(KEYS.ours);
     const campaign = await call(client, 'createCampaign', {
       ...{ name: 'Landings', url: PAGE.url, country_codes: ['US'] },

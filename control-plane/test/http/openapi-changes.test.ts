@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { breakingChanges } from '../support/breaking-changes.ts';
 import { RELEASED_OPENAPI } from '../support/released-openapi.ts';
 import { type Json, runningApi } from '../support/running-api.ts';
@@ -85,7 +86,7 @@ test('the comparison does not report a change that only adds', () => {
   for (const [name, change] of Object.entries(compatible)) assert.deepEqual(changed(change), [], name);
 });
 
-test('§9.3 the API has not removed anything since the last release', async (t) => {
+test('§9.3 the API has not removed anything since the last release', slow, async (t) => {
   const api = await runningApi();
   t.after(() => api.stop());
   const { body } = await api.get('/api/v1/openapi.json', { key: null });

@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import Koa from 'koa';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { requestLifecycle } from '../../src/http/request-lifecycle.ts';
 import { boundUnsent, type UnsentLimits } from '../../src/http/unsent-answers.ts';
@@ -52,16 +53,20 @@ async function appWith(t: TestContext, changes: Partial<UnsentLimits> = {}) {
   };
 }
 
-test('the total size of unread large responses is bounded for an organization, and for all of them', async (t) => {
-  const { requestWithoutReading, read } = await appWith(t);
-  assert.equal(await requestWithoutReading('/one'), 200);
-  assert.equal(await requestWithoutReading('/one'), 200);
-  assert.equal(await requestWithoutReading('/one'), 429);
-  assert.equal(await read('/other'), 200);
-  assert.equal(await requestWithoutReading('/other'), 200);
-  assert.equal(await requestWithoutReading('/third'), 503);
-  assert.equal(await read('/small'), 200);
-});
+test(
+  'the total size of unread large responses is bounded for an organization, and for all of them',
+  slow,
+  async (t) => {
+    const { requestWithoutReading, read } = await appWith(t);
+    assert.equal(await requestWithoutReading('/one'), 200);
+    assert.equal(await requestWithoutReading('/one'), 200);
+    assert.equal(await requestWithoutReading('/one'), 429);
+    assert.equal(await read('/other'), 200);
+    assert.equal(await requestWithoutReading('/other'), 200);
+    assert.equal(await requestWithoutReading('/third'), 503);
+    assert.equal(await read('/small'), 200);
+  },
+);
 
 test('a client that does not read a large response is disconnected after its time, and then no longer counts', async (t) => {
   const { requestWithoutReading } = await appWith(t, {

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { type ControlPlane, startControlPlane } from '../../src/compose/start-control-plane.ts';
 import { readConfig } from '../../src/config.ts';
@@ -81,22 +82,26 @@ describe('a full disk', { skip: !mounted && 'no small disk can be mounted here: 
   }
   const makeRoom = () => rm(join(folder, 'ballast'));
 
-  it('with less free space than the floor stops leases and refuses uploads, is named by readyz, and work continues afterwards', async () => {
-    const { body: scan } = await create();
-    const one = await lease();
-    await fill(2 * MEGABYTE);
-    await assert.rejects(upload(one), isFull);
-    await assert.rejects(node.acquire({ node_id: 'node', max: 1, wait_ms: 0 }), isFull);
-    assert.deepEqual(await missing(), ['disk']);
+  it(
+    'with less free space than the floor stops leases and refuses uploads, is named by readyz, and work continues afterwards',
+    slow,
+    async () => {
+      const { body: scan } = await create();
+      const one = await lease();
+      await fill(2 * MEGABYTE);
+      await assert.rejects(upload(one), isFull);
+      await assert.rejects(node.acquire({ node_id: 'node', max: 1, wait_ms: 0 }), isFull);
+      assert.deepEqual(await missing(), ['disk']);
 
-    await makeRoom();
-    assert.deepEqual(await missing(), []);
-    await upload(one);
-    await node.complete(one, captureOf(['https://shop.example/']));
-    await until('the scan to be completed', async () => {
-      return (await call('GET', `/api/v1/scans/${scan.id}`)).body.status === 'completed';
-    });
-  });
+      await makeRoom();
+      assert.deepEqual(await missing(), []);
+      await upload(one);
+      await node.complete(one, captureOf(['https://shop.example/']));
+      await until('the scan to be completed', async () => {
+        return (await call('GET', `/api/v1/scans/${scan.id}`)).body.status === 'completed';
+      });
+    },
+  );
 
   it('without a free byte refuses new scans, loses no accepted one, and accepts scans again when there is space', async () => {
     await fill(256 * 1024);

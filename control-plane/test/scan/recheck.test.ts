@@ -3,6 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { BODIES } from '@adsweep/shared/capture/artifacts.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { finishCrawled } from '../../src/analysis/pipeline/worker.ts';
 import type { RuleRecord } from '../../src/analysis/rules/rule.ts';
@@ -138,7 +139,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.deepEqual(await statuses(), ['completed']);
   });
 
-  it('§4.2.23 many scans are queued while other requests are answered', async () => {
+  it('§4.2.23 many scans are queued while other requests are answered', slow, async () => {
     const organization_id = ORGANIZATIONS.ours;
     const many = Array.from({ length: 600 }, (_, at) => {
       return finished({ organization_id, created_at: new Date(at), completed_at: new Date(at) });

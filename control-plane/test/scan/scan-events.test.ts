@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { openBroadcast } from '../../src/platform/broadcast.ts';
 import { openRedis, redisReady } from '../../src/platform/redis.ts';
@@ -131,7 +132,7 @@ describe('following a scan', () => {
     });
   });
 
-  test('§4.2.21 a stream ends when its API key is revoked or expires', async () => {
+  test('§4.2.21 a stream ends when its API key is revoked or expires', slow, async () => {
     const { body: scan } = await api.post('/api/v1/scans', PAGE);
     const create = async (sent: object) =>
       (await api.post('/api/v1/account/api-keys', { name: 'follower', permissions: ['scans.read'], ...sent })).body;

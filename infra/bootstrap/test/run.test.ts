@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { untilFilled, untilGone } from './processes.ts';
 
 interface Options {
@@ -131,7 +132,7 @@ test('a signal that arrives twice at once is forwarded once, and the program’s
   assert.equal(code, 1);
 });
 
-test('processes that the program leaves behind after a stop are killed', async () => {
+test('processes that the program leaves behind after a stop are killed', slow, async () => {
   const root = checkout(
     "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\nprocess.on('SIGTERM', () => process.exit(0));\nconsole.log('left', left.pid, 'end');\n",
   );

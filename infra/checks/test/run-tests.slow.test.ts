@@ -69,15 +69,20 @@ describe('npm test', { concurrency: 4 }, () => {
       'browser-node/test/b.e2e.test.ts': failing,
       'shared/test/c.slow.test.ts': findsBrowser(false),
       'shared/test/slow.test.ts': passing,
+      'shared/test/d.test.ts': `import { slow } from '${new URL('../../../shared/test/support/slow.ts', import.meta.url)}';
+test('takes long', slow, () => {});
+test('is quick', () => {});`,
     });
     const quick = await runTests(root, '--quick');
     assert.equal(quick.status, 0, quick.output);
     assert.match(quick.output, /left out: 2 files that start a browser/);
     assert.match(quick.output, /left out: 1 files that take long/);
-    assert.match(quick.output, /tests 2\n/);
-    const others = await runTests(root, 'a.e2e', 'slow');
+    assert.match(quick.output, /left out: 1 \(it takes long: --quick leaves it out\)/);
+    assert.match(quick.output, /tests 4\n/);
+    assert.match(quick.output, /pass 3\n/);
+    const others = await runTests(root, 'a.e2e', 'slow', 'd.test');
     assert.equal(others.status, 0, others.output);
-    assert.match(others.output, /tests 3\n/);
+    assert.match(others.output, /pass 5\n/);
   });
 
   test('a failing test, a file that cannot be loaded and an empty checkout each give exit code 1, with the reason', async () => {

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
 import { FarmProcess } from '../farm-process.ts';
+import { slow } from '../../../shared/test/support/slow.ts';
 
 const TALKATIVE = join(import.meta.dirname, 'support/talkative-process.ts');
 const DIES_IN_ROTATION = join(import.meta.dirname, 'support/dies-in-rotation.ts');
 
-test('a running process rotates its log without losing or splitting a line', async (t) => {
+test('a running process rotates its log without losing or splitting a line', slow, async (t) => {
   const { supervised, rotated, numbers } = supervise(t, [TALKATIVE]);
   await supervised.start();
   // The second rotation replaces the first one's file.

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
 import { privateRedis } from '../private-redis.ts';
+import { slow } from '../../../shared/test/support/slow.ts';
 
 function redisIn(t: TestContext, dir: string, silenceMs?: number) {
   const said: string[] = [];
@@ -39,7 +40,7 @@ function send(socket: string, commands: string[]): Promise<string> {
   });
 }
 
-test('the start waits for a Redis that loads longer than it may be silent, and prints its progress', async (t) => {
+test('the start waits for a Redis that loads longer than it may be silent, and prints its progress', slow, async (t) => {
   const dir = folder();
   const first = redisIn(t, dir);
   await first.supervised.start();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { slow } from '../../test/support/slow.ts';
 import { AdsweepError } from '../src/client.ts';
 import { pauseBeforeRetry } from '../src/send-patiently.ts';
 import { answer, hangUp, scriptedServer, silence } from './support/scripted-server.ts';
@@ -25,7 +26,7 @@ describe('a client of a server in trouble', { concurrency: true }, () => {
     assert.equal(more.length, 0);
   });
 
-  test('sends a request again whose connection breaks or whose server fails', async (t) => {
+  test('sends a request again whose connection breaks or whose server fails', slow, async (t) => {
     const turns = [hangUp, answer(503, refusal('Restarting.', 'unavailable')), answer(200, { id: 'one' })];
     const { api, requests } = await scriptedServer(t, turns);
     assert.deepEqual(await api.getScan('one'), { id: 'one' });

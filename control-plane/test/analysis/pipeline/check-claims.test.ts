@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { finishScan } from '../../../src/analysis/pipeline/finish-scan.ts';
 import { finishCrawled, startWorker } from '../../../src/analysis/pipeline/worker.ts';
@@ -96,7 +97,7 @@ describe('the analysis of a scan', () => {
     assert.equal((await farm.read(scan._id)).status, 'checking', 'whoever finds its claim run out tries again');
   });
 
-  it('keeps its claim as long as it runs', async () => {
+  it('keeps its claim as long as it runs', slow, async () => {
     const scan = await crawled();
     const [asked, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { dependencies } = farm.farm;

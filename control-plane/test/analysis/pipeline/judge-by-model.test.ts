@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { newOrganization } from '../../../src/accounts/organizations/organization.ts';
 import { organizationStore } from '../../../src/accounts/organizations/organization-store.ts';
@@ -178,7 +179,7 @@ describe('the judgement of a model', () => {
     assert.match(server.asked[0]!.system, /\noffer: "The offer"\n/, 'what a model filled in is asked for again');
   });
 
-  it('delays no scan but those that wait for it, and these keep their claims', async () => {
+  it('delays no scan but those that wait for it, and these keep their claims', slow, async () => {
     const held = await Promise.all(Array.from({ length: 8 }, (_, at) => crawled(`https://hanging-${at}.example/`)));
     const { promise, resolve } = Promise.withResolvers<Behaviour>();
     server.around.behave = (asked) => (isAbout(asked, 'hanging-') ? promise : { answers: USUAL });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { newId } from '@adsweep/shared/ids.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { type Behaviour, type ModelServer, modelServer } from '../../support/model-server.ts';
 import { itemsOf, type Json, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { captureOf } from '../../support/running-farm.ts';
@@ -94,7 +95,7 @@ describe('§2.6.14 AI rules', () => {
     assert.equal((await api.post(RULES, { ...shop, name: 'Shop', tag_slug: 'shop' })).status, 201);
   });
 
-  it('are limited to ten per owner when forty are created at once, and refused ones leave no tags', async () => {
+  it('are limited to ten per owner when forty are created at once, and refused ones leave no tags', slow, async () => {
     const tags = (at: number) => ({ config: { ...config, tags: { [`raced_${at}`]: 'One of forty.' } } });
     // All of them have counted the rules before the first one is stored.
     const done = api.intercept('rules', 'insertOne', () => setTimeout(500));
@@ -120,19 +121,23 @@ describe('§2.6.15 the configurations of all rules', () => {
   const large = { name: 'Words', rule_type: 'stopword_content', config: { contains: words }, tag_slug: 'words' };
   const tooLarge = ({ status, body }: { status: number; body: Json }) => `${status} ${body.code}`;
 
-  it('have at most 4 MiB together, of rules of earlier versions too; changes that make one larger count', async () => {
-    for (let at = 0; at < 8; at++) assert.equal((await api.post(RULES, large)).status, 201);
-    await api.store.collection('rules').updateMany({}, { $unset: { config_bytes: '' } });
-    assert.equal(tooLarge(await api.post(RULES, large)), '409 checking.rules_too_large');
-    const { body: small } = await api.post(RULES, { ...large, config: { contains: ['word'] } });
-    const put = (id: string, contains: string[]) =>
-      api.call('PUT', `${RULES}/${id}`, { body: { config: { contains } } });
-    assert.equal(tooLarge(await put(small.id, words)), '409 checking.rules_too_large');
-    const { rows } = await api.rules.list(ORGANIZATIONS.ours, 0, 100);
-    assert.equal((await put(rows[1]!._id, words.slice(1))).status, 200, 'what gets smaller is accepted');
-    assert.equal((await api.call('DELETE', `${RULES}/${rows[2]!._id}`)).status, 204);
-    assert.equal((await put(small.id, words)).status, 200);
-  });
+  it(
+    'have at most 4 MiB together, of rules of earlier versions too; changes that make one larger count',
+    slow,
+    async () => {
+      for (let at = 0; at < 8; at++) assert.equal((await api.post(RULES, large)).status, 201);
+      await api.store.collection('rules').updateMany({}, { $unset: { config_bytes: '' } });
+      assert.equal(tooLarge(await api.post(RULES, large)), '409 checking.rules_too_large');
+      const { body: small } = await api.post(RULES, { ...large, config: { contains: ['word'] } });
+      const put = (id: string, contains: string[]) =>
+        api.call('PUT', `${RULES}/${id}`, { body: { config: { contains } } });
+      assert.equal(tooLarge(await put(small.id, words)), '409 checking.rules_too_large');
+      const { rows } = await api.rules.list(ORGANIZATIONS.ours, 0, 100);
+      assert.equal((await put(rows[1]!._id, words.slice(1))).status, 200, 'what gets smaller is accepted');
+      assert.equal((await api.call('DELETE', `${RULES}/${rows[2]!._id}`)).status, 204);
+      assert.equal((await put(small.id, words)).status, 200);
+    },
+  );
 });
 
 describe('§2.6.11 the rules of a tag', () => {
@@ -262,7 +267,7 @@ describe('§4.4.6 tests of AI rules', () => {
     assert.deepEqual(answer.summary, { total: 6, matched: 2, failed: 2, deadline_exceeded: 0 });
   });
 
-  it('report deadline_exceeded if the model is too slow, and the other cells have results', async () => {
+  it('report deadline_exceeded if the model is too slow, and the other cells have results', slow, async () => {
     server.around.behave = () => 'hangs';
     limits.batchMs = 6_000;
     const answer = await batch([claims, shop], [await finished()]);

@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { ruleTestRoutes } from '../../../src/analysis/rules/rule-tests/routes.ts';
 import type { ApiError } from '../../../src/http/api-error.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
@@ -241,7 +242,7 @@ describe('rule tests', () => {
     assert.equal((await batch([kit], [scan])).status, 200);
   });
 
-  it('§4.4.4 cells without a result before the deadline are deadline_exceeded, also in the summary', async () => {
+  it('§4.4.4 cells without a result before the deadline are deadline_exceeded, also in the summary', slow, async () => {
     const scans = [await finished(), await finished()];
     limits.batchMs = 1_500;
     const done = api.intercept('captures', 'findOne', () => new Promise(() => undefined));

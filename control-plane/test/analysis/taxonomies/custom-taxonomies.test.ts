@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { AI_CATEGORIES } from '../../../src/analysis/classification/categories.ts';
 import { classificationQuestion } from '../../../src/analysis/classification/classification-question.ts';
 import { parseTaxonomy } from '../../../src/analysis/taxonomies/parse-taxonomy.ts';
@@ -93,7 +94,7 @@ describe('custom taxonomies', () => {
     assert.equal((await create({ name: '  ' })).status, 422);
   });
 
-  it('§4.5.20 are limited to five active ones', async () => {
+  it('§4.5.20 are limited to five active ones', slow, async () => {
     const made = await Promise.all(Array.from({ length: 4 }, () => create()));
     const { id } = (await create()).body;
     assert.equal((await create()).body.code, 'custom_taxonomies.too_many');

@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
@@ -87,38 +88,42 @@ async function work(lease: Lease, random: () => number): Promise<void> {
   }
 }
 
-it(`each member of a job ends once and is charged once despite random failures of nodes, leases and Redis (seed ${SEED})`, async () => {
-  const random = randomFrom(SEED);
-  await submitJobs();
-  const isOver = async () => (await scans()).every(({ status }) => ENDED.has(status));
-  for (let turn = 0; turn < 400 && !(await isOver()); turn += 1) {
-    const { leases } = await farm.node.acquire({ node_id: 'node', max: 3, wait_ms: 0 });
-    await Promise.all(leases.map((lease) => work(lease, random).catch(isLost)));
-    await farm.reapNow();
-    await refill(farm.farm.dependencies);
-    for (const id of await farm.redis.client.zrange(shardKeys(0).delayed, 0, '-1')) await farm.makeDue(id);
-    // Leases that Redis has lost expire.
-    if (turn % 10 === 9)
-      for (const id of await farm.redis.client.zrange(shardKeys(0).leased, 0, '-1')) await farm.expireLease(id);
-  }
-  const ended = await scans();
-  assert.deepEqual(
-    [...new Set(ended.map(({ status }) => status))].filter((status) => !ENDED.has(status)),
-    [],
-  );
-  assert.ok(ended.length > 12 && ended.some(({ lost_requeues }) => lost_requeues > 0));
-  const sweeps = ended.filter((scan) => scan.discovery);
-  for (const { _id } of sweeps) {
-    const kept = ended.filter((scan) => scan.parent_scan_id === _id && refunds(scan) === 0);
-    assert.ok(kept.length <= CAP, 'a sweep has no more ads than its cap');
-  }
-  for (const scan of ended) assert.equal(refunds(scan), scan.status === 'failed' && isOurs(scan.error) ? 1 : 0);
-  for (const { _id, status, capture, outbox } of ended) {
-    const captures = await farm.store.collection('captures').countDocuments({ scan_id: _id });
-    assert.deepEqual([captures, capture !== null], status === 'crawled' ? [1, true] : [0, false]);
-    assert.equal(outbox.filter(({ kind }) => kind === 'charge').length, 1);
-  }
-  const slots = ended.map(({ job_id, slot }) => `${job_id}/${slot}`);
-  assert.equal(new Set(slots).size, slots.length, 'each slot has one scan');
-  assert.deepEqual(await farm.farm.queue.depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
-});
+it(
+  `each member of a job ends once and is charged once despite random failures of nodes, leases and Redis (seed ${SEED})`,
+  slow,
+  async () => {
+    const random = randomFrom(SEED);
+    await submitJobs();
+    const isOver = async () => (await scans()).every(({ status }) => ENDED.has(status));
+    for (let turn = 0; turn < 400 && !(await isOver()); turn += 1) {
+      const { leases } = await farm.node.acquire({ node_id: 'node', max: 3, wait_ms: 0 });
+      await Promise.all(leases.map((lease) => work(lease, random).catch(isLost)));
+      await farm.reapNow();
+      await refill(farm.farm.dependencies);
+      for (const id of await farm.redis.client.zrange(shardKeys(0).delayed, 0, '-1')) await farm.makeDue(id);
+      // Leases that Redis has lost expire.
+      if (turn % 10 === 9)
+        for (const id of await farm.redis.client.zrange(shardKeys(0).leased, 0, '-1')) await farm.expireLease(id);
+    }
+    const ended = await scans();
+    assert.deepEqual(
+      [...new Set(ended.map(({ status }) => status))].filter((status) => !ENDED.has(status)),
+      [],
+    );
+    assert.ok(ended.length > 12 && ended.some(({ lost_requeues }) => lost_requeues > 0));
+    const sweeps = ended.filter((scan) => scan.discovery);
+    for (const { _id } of sweeps) {
+      const kept = ended.filter((scan) => scan.parent_scan_id === _id && refunds(scan) === 0);
+      assert.ok(kept.length <= CAP, 'a sweep has no more ads than its cap');
+    }
+    for (const scan of ended) assert.equal(refunds(scan), scan.status === 'failed' && isOurs(scan.error) ? 1 : 0);
+    for (const { _id, status, capture, outbox } of ended) {
+      const captures = await farm.store.collection('captures').countDocuments({ scan_id: _id });
+      assert.deepEqual([captures, capture !== null], status === 'crawled' ? [1, true] : [0, false]);
+      assert.equal(outbox.filter(({ kind }) => kind === 'charge').length, 1);
+    }
+    const slots = ended.map(({ job_id, slot }) => `${job_id}/${slot}`);
+    assert.equal(new Set(slots).size, slots.length, 'each slot has one scan');
+    assert.deepEqual(await farm.farm.queue.depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
+  },
+);

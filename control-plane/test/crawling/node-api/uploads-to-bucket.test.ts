@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { openS3Objects } from '../../../src/platform/objects/s3-objects.ts';
 import type { ArtifactRecord } from '../../../src/scanning/artifacts/artifact.ts';
 import { gzJson, named, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
@@ -52,7 +53,7 @@ describe('an upload to a bucket', () => {
     assert.equal(server.objects.size, before);
   });
 
-  it('is answered with 503 while the bucket fails, and succeeds afterwards', async () => {
+  it('is answered with 503 while the bucket fails, and succeeds afterwards', slow, async () => {
     const [leased, picture] = [await lease(), await webp()];
     server.setOutage(503);
     await assert.rejects(

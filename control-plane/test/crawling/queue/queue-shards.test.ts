@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
 import { refill, startRefill } from '../../../src/crawling/leases/refill.ts';
@@ -16,7 +17,7 @@ import { hintsWithoutPoll, takeWhenWoken } from '../../support/wake-by-hint.ts';
 const SHARDS = 6;
 
 describe('a queue of several shards on a Redis Cluster of three', () => {
-  it('leases every job once, respects caps and leases, and wakes waiting nodes', async (t) => {
+  it('leases every job once, respects caps and leases, and wakes waiting nodes', slow, async (t) => {
     const cluster = await startRedisCluster();
     t.after(() => cluster.stop());
     const logger = createLogger('test', 'silent');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { type AlertRecord, newAlerts } from '../../../src/delivery/alerts/alert.ts';
 import { type AlertStore, alertStore } from '../../../src/delivery/alerts/alert-store.ts';
 import { changeMatching } from '../../../src/delivery/alerts/change-alerts.ts';
@@ -62,60 +63,67 @@ before(async () => {
 after(() => api.stop());
 
 describe('alerts', () => {
-  test('§4.5.30 the four counts of the statistics are the total of the list, for random combinations of filters', async () => {
-    const some = <T>(values: readonly T[]): T[] => values.filter(() => random() < 0.4);
-    const day = () =>
-      new Date(Date.UTC(2026, 1, 25) + Math.floor(random() * 50) * 86_400_000).toISOString().slice(0, 10);
-    const localDays = new Map(
-      ['UTC', 'America/Los_Angeles', 'Asia/Kathmandu'].map((timeZone) => {
-        const day = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
-        return [timeZone, stored.map(({ created_at }) => day.format(created_at))];
-      }),
-    );
-    for (let n = 0; n < COMBINATIONS; n++) {
-      const lists = { policy_set_id: some(SETS), tag: some(TAGS), country_code: some(COUNTRIES) };
-      const statuses = some(ALERT_STATUSES);
-      const campaign = random() < 0.4 ? pick(CAMPAIGNS) : null;
-      const [first, last] = [day(), day()].sort();
-      const timezone = pick([...localDays.keys()]);
-      const days = { date_from: random() < 0.4 ? first : undefined, date_to: random() < 0.4 ? last : undefined };
-      const query = new URLSearchParams();
-      for (const [name, values] of Object.entries(lists)) if (values.length > 0) query.set(name, values.join(','));
-      if (campaign) query.set('campaign_id', campaign);
-      for (const [name, value] of Object.entries(days)) if (value) query.set(name, value);
-      // Without a timezone days are those of UTC.
-      if (timezone !== 'UTC') query.set('timezone', timezone);
-      const matches = stored.filter((alert, at) => {
-        const on = localDays.get(timezone)![at]!;
-        return (
-          (lists.policy_set_id.length === 0 || lists.policy_set_id.includes(alert.policy_set_id)) &&
-          (lists.tag.length === 0 || lists.tag.includes(alert.tag_slug)) &&
-          (lists.country_code.length === 0 || lists.country_code.includes(alert.country_code)) &&
-          (campaign === null || alert.campaign_id === campaign) &&
-          (days.date_from === undefined || on >= days.date_from) &&
-          (days.date_to === undefined || on <= days.date_to)
+  test(
+    '§4.5.30 the four counts of the statistics are the total of the list, for random combinations of filters',
+    slow,
+    async () => {
+      const some = <T>(values: readonly T[]): T[] => values.filter(() => random() < 0.4);
+      const day = () =>
+        new Date(Date.UTC(2026, 1, 25) + Math.floor(random() * 50) * 86_400_000).toISOString().slice(0, 10);
+      const localDays = new Map(
+        ['UTC', 'America/Los_Angeles', 'Asia/Kathmandu'].map((timeZone) => {
+          const day = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+          return [timeZone, stored.map(({ created_at }) => day.format(created_at))];
+        }),
+      );
+      for (let n = 0; n < COMBINATIONS; n++) {
+        const lists = { policy_set_id: some(SETS), tag: some(TAGS), country_code: some(COUNTRIES) };
+        const statuses = some(ALERT_STATUSES);
+        const campaign = random() < 0.4 ? pick(CAMPAIGNS) : null;
+        const [first, last] = [day(), day()].sort();
+        const timezone = pick([...localDays.keys()]);
+        const days = { date_from: random() < 0.4 ? first : undefined, date_to: random() < 0.4 ? last : undefined };
+        const query = new URLSearchParams();
+        for (const [name, values] of Object.entries(lists)) if (values.length > 0) query.set(name, values.join(','));
+        if (campaign) query.set('campaign_id', campaign);
+        for (const [name, value] of Object.entries(days)) if (value) query.set(name, value);
+        // Without a timezone days are those of UTC.
+        if (timezone !== 'UTC') query.set('timezone', timezone);
+        const matches = stored.filter((alert, at) => {
+          const on = localDays.get(timezone)![at]!;
+          return (
+            (lists.policy_set_id.length === 0 || lists.policy_set_id.includes(alert.policy_set_id)) &&
+            (lists.tag.length === 0 || lists.tag.includes(alert.tag_slug)) &&
+            (lists.country_code.length === 0 || lists.country_code.includes(alert.country_code)) &&
+            (campaign === null || alert.campaign_id === campaign) &&
+            (days.date_from === undefined || on >= days.date_from) &&
+            (days.date_to === undefined || on <= days.date_to)
+          );
+        });
+        const expected = Object.fromEntries(
+          ALERT_STATUSES.map((status) => [status, matches.filter((alert) => alert.status === status).length]),
         );
-      });
-      const expected = Object.fromEntries(
-        ALERT_STATUSES.map((status) => [status, matches.filter((alert) => alert.status === status).length]),
-      );
-      const [stats, list] = await Promise.all([api.get(`${PATH}/stats?${query}`), api.get(`${PATH}?limit=3&${query}`)]);
-      if (statuses.length > 0) {
-        const some = await totalOf(`status=${statuses}&${query}`);
-        assert.equal(some, matches.filter(({ status }) => statuses.includes(status)).length, `${statuses} ${query}`);
+        const [stats, list] = await Promise.all([
+          api.get(`${PATH}/stats?${query}`),
+          api.get(`${PATH}?limit=3&${query}`),
+        ]);
+        if (statuses.length > 0) {
+          const some = await totalOf(`status=${statuses}&${query}`);
+          assert.equal(some, matches.filter(({ status }) => statuses.includes(status)).length, `${statuses} ${query}`);
+        }
+        assert.deepEqual(stats.body, expected, query.toString());
+        assert.equal(list.body.total, matches.length, query.toString());
+        const newest = matches.toSorted(
+          (one, other) => Number(other.created_at) - Number(one.created_at) || (one._id < other._id ? 1 : -1),
+        );
+        const ids = list.body.items.map(({ id }: Json) => id);
+        assert.deepEqual(
+          ids,
+          newest.slice(0, 3).map(({ _id }) => _id),
+        );
       }
-      assert.deepEqual(stats.body, expected, query.toString());
-      assert.equal(list.body.total, matches.length, query.toString());
-      const newest = matches.toSorted(
-        (one, other) => Number(other.created_at) - Number(one.created_at) || (one._id < other._id ? 1 : -1),
-      );
-      const ids = list.body.items.map(({ id }: Json) => id);
-      assert.deepEqual(
-        ids,
-        newest.slice(0, 3).map(({ _id }) => _id),
-      );
-    }
-  });
+    },
+  );
 
   test('§4.5.31 an alert goes from one status to another as the table allows, and nowhere else', async () => {
     const allowed: Record<AlertStatus, AlertStatus[]> = {

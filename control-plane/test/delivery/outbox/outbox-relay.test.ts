@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { measureOutboxes, type RelayDependencies, relay, startRelay } from '../../../src/delivery/outbox/relay.ts';
 import type { OutboxEntry } from '../../../src/platform/outbox/outbox-entry.ts';
@@ -52,7 +53,7 @@ describe('the outbox relay', () => {
     events: [`1 ${TAGS}`, `2 ${COMPLETED}`],
   });
 
-  it('carries each entry out once, even if a relay dies between carrying it out and removing it', async () => {
+  it('carries each entry out once, even if a relay dies between carrying it out and removing it', slow, async () => {
     const scan = await finished();
     const outbox: OutboxSource = { ...farm.scans.outbox, finish: () => Promise.reject(new Error('killed')) };
     await assert.rejects(relay({ ...dependencies(), sources: [outbox] }, new Date()));

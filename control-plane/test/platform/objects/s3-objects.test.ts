@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { type ObjectStore, ObjectsUnavailable } from '../../../src/platform/objects/object-store.ts';
 import { openS3Objects, type S3Location } from '../../../src/platform/objects/s3-objects.ts';
 import { bucketOf, S3_KEY, startS3Server } from '../../support/s3-server.ts';
@@ -79,30 +80,34 @@ describe('a bucket', () => {
     assert.deepEqual([...server.uploads.keys()], ['young']);
   });
 
-  it('that fails, refuses, is missing, has other keys or cannot be reached makes every request end as unavailable', async () => {
-    await open().put('stored', Buffer.from('x'));
-    const fails = async (objects: ReturnType<typeof open>) => {
-      const requests = [
-        () => objects.put('new', Readable.from([Buffer.from('x')])),
-        () => objects.get('stored'),
-        () => objects.delete('stored'),
-        () => objects.deleteBelow('stored'),
-        () => objects.list('scans').next(),
-        () => objects.removeIncomplete(new Date()),
-        () => objects.ping(),
-      ];
-      await Promise.all(requests.map((request) => assert.rejects(request, ObjectsUnavailable)));
-    };
-    for (const status of [503, 403]) {
-      server.setOutage(status);
-      await fails(open());
-    }
-    server.setOutage(null);
-    await fails(open({ bucket: 'another' }));
-    await fails(open({ credentials: { accessKeyId: S3_KEY.id, secretAccessKey: 'wrong' } }));
-    await fails(open({ endpoint: 'http://127.0.0.1:9' }));
-    assert.deepEqual([...server.objects.keys()], ['stored']);
-  });
+  it(
+    'that fails, refuses, is missing, has other keys or cannot be reached makes every request end as unavailable',
+    slow,
+    async () => {
+      await open().put('stored', Buffer.from('x'));
+      const fails = async (objects: ReturnType<typeof open>) => {
+        const requests = [
+          () => objects.put('new', Readable.from([Buffer.from('x')])),
+          () => objects.get('stored'),
+          () => objects.delete('stored'),
+          () => objects.deleteBelow('stored'),
+          () => objects.list('scans').next(),
+          () => objects.removeIncomplete(new Date()),
+          () => objects.ping(),
+        ];
+        await Promise.all(requests.map((request) => assert.rejects(request, ObjectsUnavailable)));
+      };
+      for (const status of [503, 403]) {
+        server.setOutage(status);
+        await fails(open());
+      }
+      server.setOutage(null);
+      await fails(open({ bucket: 'another' }));
+      await fails(open({ credentials: { accessKeyId: S3_KEY.id, secretAccessKey: 'wrong' } }));
+      await fails(open({ endpoint: 'http://127.0.0.1:9' }));
+      assert.deepEqual([...server.objects.keys()], ['stored']);
+    },
+  );
 
   it('that fails for a moment is asked again', async () => {
     server.setOutage(503);

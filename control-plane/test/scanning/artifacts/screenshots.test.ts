@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import sharp from 'sharp';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { resizedSize } from '../../../src/scanning/artifacts/resize-screenshot.ts';
 import { itemsOf, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { captureOf, sampleLandings } from '../../support/running-farm.ts';
@@ -221,15 +222,21 @@ describe('§4.3.3 screenshots', () => {
     });
   });
 
-  test('of 40 sizes at once those beyond the resizes that may wait are 503 with Retry-After, and none is an error of ours', async () => {
-    await show(1_200, 9_000, 'jpeg');
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => fetchPicture(`screenshot?w=${300 + at}`)));
-    const refused = answers.filter(({ answer }) => answer.status !== 200);
-    assert.ok(refused.length > 0 && refused.length < 40, `${refused.length} refused`);
-    for (const { answer } of refused) {
-      assert.equal(answer.status, 503);
-      assert.ok(Number(answer.headers.get('retry-after')) > 0);
-    }
-    assert.equal((await fetchPicture('screenshot?w=300')).answer.status, 200, 'later it is there');
-  });
+  test(
+    'of 40 sizes at once those beyond the resizes that may wait are 503 with Retry-After, and none is an error of ours',
+    slow,
+    async () => {
+      await show(1_200, 9_000, 'jpeg');
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, at) => fetchPicture(`screenshot?w=${300 + at}`)),
+      );
+      const refused = answers.filter(({ answer }) => answer.status !== 200);
+      assert.ok(refused.length > 0 && refused.length < 40, `${refused.length} refused`);
+      for (const { answer } of refused) {
+        assert.equal(answer.status, 503);
+        assert.ok(Number(answer.headers.get('retry-after')) > 0);
+      }
+      assert.equal((await fetchPicture('screenshot?w=300')).answer.status, 200, 'later it is there');
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { openDiskObjects } from '../../../src/platform/objects/disk-objects.ts';
 import type { ObjectStore } from '../../../src/platform/objects/object-store.ts';
@@ -120,7 +121,7 @@ describe('files without a record', () => {
     assert.deepEqual((await readdir(join(folder, 'objects/scans'))).sort(), ['b', 'c']);
   });
 
-  it('are searched for in steps, each of which continues where the last one stopped', async () => {
+  it('are searched for in steps, each of which continues where the last one stopped', slow, async () => {
     const keys = Array.from({ length: 250 }, (_, n) => `scans/s${n}/1/lost`);
     await Promise.all(keys.map((key) => objects.put(key, Buffer.from('x'))));
     for (const key of keys) await age(key, 25 * HOUR_MS);

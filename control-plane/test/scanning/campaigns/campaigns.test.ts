@@ -6,6 +6,7 @@ import { campaignStore } from '../../../src/scanning/campaigns/campaign-store.ts
 import type { GroupRecord } from '../../../src/scanning/groups/group.ts';
 import { CAMPAIGN, CAMPAIGNS, campaignCalls, GROUPS } from '../../support/campaign-calls.ts';
 import '../../support/fixed-clock.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { itemsOf, type Json, KEYS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 let api: RunningApi;
@@ -23,7 +24,7 @@ const refused = async (change: object): Promise<string[]> => {
 };
 
 describe('campaigns', () => {
-  test('§2.8 a search for a part of the name reads few of many campaigns', async () => {
+  test('§2.8 a search for a part of the name reads few of many campaigns', slow, async () => {
     const { id } = await create({ name: 'The needle' });
     const campaigns = api.store.collection<CampaignRecord>('campaigns');
     const stored = (await campaigns.findOne({ _id: id }))!;

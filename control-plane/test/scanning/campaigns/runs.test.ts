@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { releaseAbandoned } from '../../../src/accounts/billing/release-abandoned.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
@@ -231,7 +232,7 @@ describe('the creation of a run', () => {
     assert.deepEqual([(await used()) - before, await reservations()], [800, []]);
   });
 
-  test('§2.8 two schedulers that make the same steps create each scan once', async () => {
+  test('§2.8 two schedulers that make the same steps create each scan once', slow, async () => {
     const { id } = await large();
     const before = await used();
     const run = await post(`${PATH}/${id}/run`);
@@ -280,24 +281,32 @@ describe('cancelling', () => {
     assert.ok(await changeScan(api.scans, claimed!, { type: 'finish', ...judged, complete: true }, new Date()));
   };
 
-  test('§2.8 a run that is cancelled while it is created keeps its total, and what was not created counts as cancelled', async () => {
-    const { id } = await campaign({ country_codes: COUNTRIES, repeat_count: 20 });
-    const before = await used();
-    const run = await post(`${PATH}/${id}/run`);
-    await step();
-    const created = await scansOf(run.id);
-    assert.equal(created.length, 200);
-    await finish(created[0]!._id);
-    assert.deepEqual(await post(`/api/v1/runs/${run.id}/cancel`), { cancelled_count: 399 });
-    assert.equal(await countsOf(run.id), '400 1 0 0 399');
-    assert.deepEqual(await post(`/api/v1/runs/${run.id}/cancel`), { cancelled_count: 0 });
-    await create();
-    assert.deepEqual([(await scansOf(run.id)).length, await countsOf(run.id)], [200, '400 1 0 0 399']);
-    assert.deepEqual(await reservations(), []);
-    assert.equal((await used()) - before, 200, 'what was not created is not counted; refunds are booked by the relay');
-  });
+  test(
+    '§2.8 a run that is cancelled while it is created keeps its total, and what was not created counts as cancelled',
+    slow,
+    async () => {
+      const { id } = await campaign({ country_codes: COUNTRIES, repeat_count: 20 });
+      const before = await used();
+      const run = await post(`${PATH}/${id}/run`);
+      await step();
+      const created = await scansOf(run.id);
+      assert.equal(created.length, 200);
+      await finish(created[0]!._id);
+      assert.deepEqual(await post(`/api/v1/runs/${run.id}/cancel`), { cancelled_count: 399 });
+      assert.equal(await countsOf(run.id), '400 1 0 0 399');
+      assert.deepEqual(await post(`/api/v1/runs/${run.id}/cancel`), { cancelled_count: 0 });
+      await create();
+      assert.deepEqual([(await scansOf(run.id)).length, await countsOf(run.id)], [200, '400 1 0 0 399']);
+      assert.deepEqual(await reservations(), []);
+      assert.equal(
+        (await used()) - before,
+        200,
+        'what was not created is not counted; refunds are booked by the relay',
+      );
+    },
+  );
 
-  test('§2.8 scans that a step creates while its run is cancelled are cancelled too', async () => {
+  test('§2.8 scans that a step creates while its run is cancelled are cancelled too', slow, async () => {
     const { id } = await campaign({ country_codes: COUNTRIES, repeat_count: 10 });
     const run = await post(`${PATH}/${id}/run`);
     const { insertUnlessExists } = api.scans;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { presentVast } from '../../../src/crawling/captures/present-vast.ts';
 import { REPORT_BYTES_MAX } from '../../../src/scanning/reports/room.ts';
 import { render, renderEvidence } from '../../support/rendered-report.ts';
@@ -21,7 +22,7 @@ const findings = Array.from({ length: 200 }, (_, index) =>
 
 const bytesOf = (page: string): number => Buffer.byteLength(page);
 
-describe('the size of a report', () => {
+describe('the size of a report', slow, () => {
   it('has a bound, however many findings, tabs and steps there are and however long their texts are', () => {
     const tabs = Array.from({ length: 50 }, (_, ord) =>
       sampleLanding(ord, {

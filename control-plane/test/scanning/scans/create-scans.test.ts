@@ -4,6 +4,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { MongoServerError } from 'mongodb';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import type { ApiError } from '../../../src/http/api-error.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import type { CreateStep, ScanOrder } from '../../../src/scanning/scans/request/create-scans.ts';
@@ -212,7 +213,7 @@ describe('createScans', () => {
     });
   });
 
-  it('creates 2,500 scans in steps of at most 500', async () => {
+  it('creates 2,500 scans in steps of at most 500', slow, async () => {
     const settings = { ...SETTINGS, repeat_count: 5 };
     const order = orderOf({ countries: COUNTRIES, emulators: EMULATOR_IDS, settings });
     const sizes: number[] = [];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
+import { slow } from '../../../../shared/test/support/slow.ts';
 import { removeOld } from '../../../src/crawling/retention/remove-old.ts';
 import { relay } from '../../../src/delivery/outbox/relay.ts';
 import { recheckScans } from '../../../src/scan/recheck.ts';
@@ -46,33 +47,37 @@ async function endedSweep(adsEnd = async () => {}): Promise<[ScanRecord, ScanRec
 }
 
 describe('a sweep that has ended', () => {
-  it('§3.8 is rechecked without a crawl, as are the scans of its ads, each by its own evidence and without a charge', async () => {
-    const [sweep, first, second] = await endedSweep();
-    assert.deepEqual([slugsOf(sweep), slugsOf(first), slugsOf(second)], [[], [], ['autosound']]);
-    const charged = await farm.ledgerOf(sweep.organization_id);
-    assert.equal(charged.length, 3);
-    await addRule(farm, first, 'creative', { rule_type: 'regexp_request_url', config: { pattern: '/creative$' } });
-    const parts = { scans: farm.scans, analysisWaiting: () => {}, outboxFilled: () => {} };
-    assert.equal(await recheckScans(parts, sweep.organization_id, { newest: 10 }, newId()), 3);
-    await work();
-    const again = await Promise.all([sweep, first, second].map(({ _id }) => farm.read(_id)));
-    assert.deepEqual(again.map(slugsOf), [[], ['creative'], ['autosound']]);
-    for (const [at, was] of [sweep, first, second].entries()) {
-      const { status, capture, ad_block, parent_scan_id, completed_at } = again[at]!;
-      assert.equal(status, 'completed');
-      assert.deepEqual(
-        { capture, ad_block, parent_scan_id, completed_at },
-        {
-          capture: was.capture,
-          ad_block: was.ad_block,
-          parent_scan_id: was.parent_scan_id,
-          completed_at: was.completed_at,
-        },
-      );
-    }
-    assert.deepEqual(await farm.ledgerOf(sweep.organization_id), charged);
-    assert.equal((await farm.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 0 })).leases.length, 0, 'no crawl');
-  });
+  it(
+    '§3.8 is rechecked without a crawl, as are the scans of its ads, each by its own evidence and without a charge',
+    slow,
+    async () => {
+      const [sweep, first, second] = await endedSweep();
+      assert.deepEqual([slugsOf(sweep), slugsOf(first), slugsOf(second)], [[], [], ['autosound']]);
+      const charged = await farm.ledgerOf(sweep.organization_id);
+      assert.equal(charged.length, 3);
+      await addRule(farm, first, 'creative', { rule_type: 'regexp_request_url', config: { pattern: '/creative$' } });
+      const parts = { scans: farm.scans, analysisWaiting: () => {}, outboxFilled: () => {} };
+      assert.equal(await recheckScans(parts, sweep.organization_id, { newest: 10 }, newId()), 3);
+      await work();
+      const again = await Promise.all([sweep, first, second].map(({ _id }) => farm.read(_id)));
+      assert.deepEqual(again.map(slugsOf), [[], ['creative'], ['autosound']]);
+      for (const [at, was] of [sweep, first, second].entries()) {
+        const { status, capture, ad_block, parent_scan_id, completed_at } = again[at]!;
+        assert.equal(status, 'completed');
+        assert.deepEqual(
+          { capture, ad_block, parent_scan_id, completed_at },
+          {
+            capture: was.capture,
+            ad_block: was.ad_block,
+            parent_scan_id: was.parent_scan_id,
+            completed_at: was.completed_at,
+          },
+        );
+      }
+      assert.deepEqual(await farm.ledgerOf(sweep.organization_id), charged);
+      assert.equal((await farm.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 0 })).leases.length, 0, 'no crawl');
+    },
+  );
 
   it('§4.1 emits the events of its page before its ads have ended, and those of each ad once, under its own id', async () => {
     const kinds = async () =>
