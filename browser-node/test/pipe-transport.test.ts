@@ -199,6 +199,20 @@ test('endless script output is reported with its session for every 8 MiB, and ne
   assert.deepEqual(flooding, ['LOUD', 'LOUD']);
 });
 
+test('a session whose responses have more than 2 MiB of long headers is reported once, and its traffic is delivered', async () => {
+  const pipe = new Pipe();
+  const flooding: string[] = [];
+  pipe.transport.onflood = (sessionId) => flooding.push(sessionId);
+  const answer = (sessionId: string, cookies: number) => ({
+    ...event('Network.responseReceivedExtraInfo', { headersText: 'set-cookie: x\r\n'.repeat(cookies) }),
+    sessionId,
+  });
+  for (let n = 0; n < 100; n += 1) pipe.say(answer('COMMON', 3_000));
+  for (let n = 0; n < 30; n += 1) pipe.say(answer('LONG', 6_000));
+  await pipe.until(() => pipe.received.length === 130);
+  assert.deepEqual(flooding, ['LONG']);
+});
+
 test('a session that makes more than twice the requests that a capture keeps is reported once, and no more of its traffic is delivered', async () => {
   const pipe = new Pipe();
   const flooding: string[] = [];

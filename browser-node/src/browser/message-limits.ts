@@ -73,11 +73,14 @@ const SESSION = /"sessionId":"(\w+)"\}$/;
 const TAIL_LENGTH = 80;
 
 const REQUEST = /^\{"method":"Network\.requestWillBeSent"/;
+/** Characters of a message about the headers of a response (each twice) that no common response has. */
+const LONG_HEADERS = 65_536;
+const HEADERS = /^\{"method":"Network\.responseReceivedExtraInfo"/;
 
-/** What one session may cause: bytes and number of unread messages, and requests. */
-export type SessionLimits = { unreadBytes: number; unreadMessages: number; requests: number };
+/** What one session may cause: bytes and number of unread messages, requests, and characters of messages about long headers of responses. */
+export type SessionLimits = { unreadBytes: number; unreadMessages: number; requests: number; longHeaders: number };
 
-type Caused = { bytes: number; messages: number; requests: number };
+type Caused = { bytes: number; messages: number; requests: number; longHeaders: number };
 
 /** Counts what each session causes, and tells which of them flood. */
 export class SessionBudgets {
@@ -101,8 +104,8 @@ export class SessionBudgets {
   }
 
   /**
-   * Counts a message. `flooding`: its session, if that has just made one request too many, otherwise null; `isUnread`: the message reports
-   * traffic beyond that, and is not to be delivered.
+   * Counts a message. `flooding`: its session, if that has just made one request too many or got too long headers, otherwise null; `isUnread`:
+   * the message reports traffic beyond that, and is not to be delivered.
    */
   add(text: string): { flooding: string | null; isUnread: boolean } {
     const nothing = { flooding: null, isUnread: false };
@@ -110,10 +113,18 @@ export class SessionBudgets {
     const tail = text.slice(-TAIL_LENGTH);
     const caused = this.#of(tail);
     if (!caused) return nothing;
+    const wasWithin = this.#isWithin(caused);
     if (REQUEST.test(text)) caused.requests += 1;
-    else return { ...nothing, isUnread: caused.requests > this.#limits.requests };
-    const excess = caused.requests - this.#limits.requests;
-    return { flooding: excess === 1 ? sessionOf(tail) : null, isUnread: excess > 0 };
+    if (text.length > LONG_HEADERS && HEADERS.test(text)) caused.longHeaders += text.length;
+    const isWithin = this.#isWithin(caused);
+    return {
+      flooding: wasWithin && !isWithin ? sessionOf(tail) : null,
+      isUnread: caused.requests > this.#limits.requests,
+    };
+  }
+
+  #isWithin({ requests, longHeaders }: Caused): boolean {
+    return requests <= this.#limits.requests && longHeaders <= this.#limits.longHeaders;
   }
 
   /** Drops the counts of a session that has ended. */
@@ -124,7 +135,7 @@ export class SessionBudgets {
   #of(tail: string): Caused | null {
     const sessionId = sessionOf(tail);
     if (sessionId === null) return null;
-    const caused = this.#bySession.get(sessionId) ?? { bytes: 0, messages: 0, requests: 0 };
+    const caused = this.#bySession.get(sessionId) ?? { bytes: 0, messages: 0, requests: 0, longHeaders: 0 };
     this.#bySession.set(sessionId, caused);
     return caused;
   }

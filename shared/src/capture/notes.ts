@@ -85,7 +85,8 @@ export const NOTE_WORDS = {
   unsettled: (note) => `the page was still busy after ${note.count} s and was captured as it was then`,
   stopped_busy: () => 'a page kept its main thread busy and its scripts were stopped',
   stopped_flood: () => 'a page started frames and workers without end and its scripts were stopped',
-  stopped_console: () => 'a page caused errors or console lines or requests without end and its scripts were stopped',
+  stopped_console: () =>
+    'a page caused errors, console lines, requests or response headers without end and its scripts were stopped',
   dialogs: (note) => `${things(note, 'dialog')} were closed`,
 } satisfies Record<string, (note: Details) => string>;
 export type NoteKind = keyof typeof NOTE_WORDS;
