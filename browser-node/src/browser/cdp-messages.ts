@@ -17,7 +17,7 @@ export type ProtocolFilter = {
   incoming(message: ProtocolMessage, send: Send): boolean;
 };
 
-// Ids are unique per connection, not per session. Playwright counts from 1 and never gets this far; our own sessions count from LAST_ADDED_ID.
+// Ids are unique per connection, not per session. Playwright counts from 1 and never gets this far; our own commands count from LAST_ADDED_ID.
 const FIRST_ADDED_ID = 1_000_000_000;
 export const LAST_ADDED_ID = 1_500_000_000;
 let lastId = FIRST_ADDED_ID;

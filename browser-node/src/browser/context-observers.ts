@@ -1,7 +1,7 @@
 import { EXCERPTED_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
-import type { OwnSessions } from './own-sessions.ts';
+import type { OwnCommands } from './own-commands.ts';
 
 /**
  * Receives the CDP events of a context's targets before Playwright does. `sessionId` undefined: a browser-level event. Returns false for
@@ -13,8 +13,8 @@ export type ContextListener = (method: string, params: unknown, sessionId: strin
 export type ContextObservation = {
   /** Tells the listener of the targets that the context has already. */
   begin(): void;
-  /** A command to one of the context's targets. Rejects as {@link OwnSessions.command} does. */
-  command: OwnSessions['command'];
+  /** A command to one of the context's targets. Rejects as {@link OwnCommands.command} does. */
+  command: OwnCommands['command'];
   close(): void;
 };
 
@@ -40,7 +40,7 @@ export const NETWORK_BUFFERS = {
  * have Chromium write every event twice. One observer of a context at a time.
  */
 export class ContextObservers implements ProtocolFilter {
-  readonly #command: OwnSessions['command'];
+  readonly #command: OwnCommands['command'];
   readonly #logger: Logger;
   readonly #listeners = new Map<string, ContextListener>();
   /** By their ids, in the order in which they were attached. */
@@ -48,7 +48,7 @@ export class ContextObservers implements ProtocolFilter {
   /** The targets that have a session. */
   readonly #targets = new Map<string, Session>();
 
-  constructor(command: OwnSessions['command'], logger: Logger) {
+  constructor(command: OwnCommands['command'], logger: Logger) {
     this.#command = command;
     this.#logger = logger;
   }

@@ -10,7 +10,7 @@ import { checkExit, ExitCheckError } from './exit-check.ts';
 import { FrameCrashes } from './frame-crashes.ts';
 import type { Chromium } from './locate-chromium.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
-import type { OwnSessions } from './own-sessions.ts';
+import type { OwnCommands } from './own-commands.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
 import { connectRemote, type RemoteChromium } from './remote-chromium.ts';
@@ -120,6 +120,7 @@ export class LiveBrowser {
       const transport: PipeTransport = new PipeTransport(
         process.write,
         process.read,
+        // The observers see what others change or answer, and only the last one leaves out what they still read.
         [observers, new FrameCrashes(), guard, sessions, reports, unrouted],
         logger,
       );
@@ -149,7 +150,7 @@ export class LiveBrowser {
   }
 
   /** Uses the browser beside its contexts, to look what it can do. */
-  inspect<T>(use: (browser: Browser, own: OwnSessions) => Promise<T>): Promise<T> {
+  inspect<T>(use: (browser: Browser, own: OwnCommands) => Promise<T>): Promise<T> {
     return use(this.#browser, this.#transport.own);
   }
 

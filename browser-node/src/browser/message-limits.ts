@@ -44,7 +44,7 @@ const RESPONSE_BYTES_MAX: Record<string, number> = {
   'DOM.describeNode': 4 * 1024 * 1024,
 };
 
-/** The limit of the response to a command of our own sessions; null: that of all messages. Pure. */
+/** The limit of the response to one of our own commands; null: that of all messages. Pure. */
 export function responseLimit(method: string): MessageLimit | null {
   const bytes = RESPONSE_BYTES_MAX[method];
   return bytes === undefined ? null : { bytes, beyond: 'drop' };

@@ -5,7 +5,7 @@ import type { ConnectOverCDPTransport } from 'playwright-core';
 import { isResponseToAdded, type ProtocolFilter, type ProtocolMessage } from './cdp-messages.ts';
 import { isStreamedBody, limitOf, SessionBudgets, type SessionLimits, trimStrings } from './message-limits.ts';
 import { MessageReader } from './message-reader.ts';
-import { OwnSessions } from './own-sessions.ts';
+import { OwnCommands } from './own-commands.ts';
 
 /**
  * More than this delays the messages of all other targets. Pages write 1,000 lines to their console at most
@@ -25,14 +25,14 @@ const LONG_EVENT = 16_384;
 
 /**
  * The only connection to Chromium, over `--remote-debugging-pipe`: JSON messages that each end with a zero byte. It serves Playwright,
- * through `filters`, and our own sessions. It never throws for what the browser sends; it closes instead.
+ * through `filters`, and our own commands. It never throws for what the browser sends; it closes instead.
  */
 export class PipeTransport implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void;
   onclose?: (reason?: string) => void;
   /** Called when a session exceeds {@link SESSION_LIMITS}, and again whenever its scripts cause as many unread messages again. */
   onflood?: (sessionId: string) => void;
-  readonly own: OwnSessions;
+  readonly own: OwnCommands;
   readonly #write: Writable;
   readonly #read: Readable;
   readonly #filters: ProtocolFilter[];
@@ -51,7 +51,7 @@ export class PipeTransport implements ConnectOverCDPTransport {
       overflow: () => this.#abandon('a message from Chromium was too large'),
       dropped: (bytes, head, tail) => this.#drop(bytes, head, tail),
     });
-    this.own = new OwnSessions(
+    this.own = new OwnCommands(
       (message) => this.#send(message),
       () => reader.droppedBytes,
     );

@@ -1,6 +1,6 @@
 import type { DeviceSessions } from './device-sessions.ts';
 import type { ScreenshotPart } from './open-context.ts';
-import type { OwnSessions } from './own-sessions.ts';
+import type { OwnCommands } from './own-commands.ts';
 
 /**
  * A JPEG screenshot of a part of a tab. It is taken in the session that emulates the device, the only one that captures the device's
@@ -8,7 +8,7 @@ import type { OwnSessions } from './own-sessions.ts';
  * the page user activation. Rejects when the tab is closed or does not respond in time.
  */
 export async function takeScreenshot(
-  own: Pick<OwnSessions, 'command'>,
+  own: Pick<OwnCommands, 'command'>,
   sessions: Pick<DeviceSessions, 'emulating'>,
   targetId: string,
   { clip, beyondView, quality }: ScreenshotPart,

@@ -4,7 +4,7 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Browser, Page } from 'playwright-core';
 import { remoteFlags } from './chromium-flags.ts';
 import { LiveBrowser } from './live-browser.ts';
-import type { OwnSessions } from './own-sessions.ts';
+import type { OwnCommands } from './own-commands.ts';
 import type { RemoteChromium } from './remote-chromium.ts';
 
 const CHECK_MS = 15_000;
@@ -75,7 +75,7 @@ async function areSame(first: LiveBrowser, second: LiveBrowser): Promise<boolean
   return (browserContextIds as unknown[]).includes(browserContextId);
 }
 
-async function lacksOf(browser: Browser, own: OwnSessions, gatewayHosts: readonly string[]): Promise<RemoteLack[]> {
+async function lacksOf(browser: Browser, own: OwnCommands, gatewayHosts: readonly string[]): Promise<RemoteLack[]> {
   const context = await browser.newContext({ proxy: { server: NO_PROXY, bypass: NO_HOST } });
   const page = await context.newPage();
   if (await sendsDatagrams(page)) throw new Error(`WebRTC bypasses its proxy: start it with ${flagsFor(gatewayHosts)}`);

@@ -10,7 +10,7 @@ const HELD_UP_BYTES = 16 * 1024 * 1024;
 const HELD_UP_TIMES = 3;
 
 /** Our own commands on a browser's connection, to the browser and in the sessions that Playwright has with its targets. */
-export class OwnSessions {
+export class OwnCommands {
   readonly #send: (message: ProtocolMessage) => void;
   readonly #unreadBytes: () => number;
   readonly #pending = new Map<number, Pending>();
