@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { FarmProcess } from '../farm-process.ts';
-import { slow } from '../../../shared/test/support/slow.ts';
 
 const TALKATIVE = join(import.meta.dirname, 'support/talkative-process.ts');
 const DIES_IN_ROTATION = join(import.meta.dirname, 'support/dies-in-rotation.ts');

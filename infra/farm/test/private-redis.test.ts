@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
+import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { privateRedis } from '../private-redis.ts';
-import { slow } from '../../../shared/test/support/slow.ts';
 
 function redisIn(t: TestContext, dir: string, silenceMs?: number) {
   const said: string[] = [];
@@ -40,30 +40,34 @@ function send(socket: string, commands: string[]): Promise<string> {
   });
 }
 
-test('the start waits for a Redis that loads longer than it may be silent, and prints its progress', slow, async (t) => {
-  const dir = folder();
-  const first = redisIn(t, dir);
-  await first.supervised.start();
-  const keys = Array.from({ length: 20_000 }, (_, index) => `SET key:${index} value`);
-  await send(first.socket, keys);
-  await first.supervised.stop(5_000);
+test(
+  'the start waits for a Redis that loads longer than it may be silent, and prints its progress',
+  slow,
+  async (t) => {
+    const dir = folder();
+    const first = redisIn(t, dir);
+    await first.supervised.start();
+    const keys = Array.from({ length: 20_000 }, (_, index) => `SET key:${index} value`);
+    await send(first.socket, keys);
+    await first.supervised.stop(5_000);
 
-  const bin = join(dir, 'bin');
-  mkdirSync(bin);
-  const real = execFileSync('/bin/sh', ['-c', 'command -v redis-server'], { encoding: 'utf8' }).trim();
-  // Redis has a setting for tests that makes it load slowly: microseconds for each key.
-  writeFileSync(join(bin, 'redis-server'), `#!/bin/sh\nexec ${real} "$@" --key-load-delay 250\n`);
-  chmodSync(join(bin, 'redis-server'), 0o755);
-  const path = process.env.PATH;
-  process.env.PATH = `${bin}:${path}`;
-  t.after(() => {
-    process.env.PATH = path;
-  });
-  const second = redisIn(t, dir, 2_000);
-  await second.supervised.start();
-  assert.match(second.said.join('\n'), /redis is loading its data: \d+ %, about \d+ s to go/);
-  assert.match(await send(second.socket, ['GET key:19999']), /value/);
-});
+    const bin = join(dir, 'bin');
+    mkdirSync(bin);
+    const real = execFileSync('/bin/sh', ['-c', 'command -v redis-server'], { encoding: 'utf8' }).trim();
+    // Redis has a setting for tests that makes it load slowly: microseconds for each key.
+    writeFileSync(join(bin, 'redis-server'), `#!/bin/sh\nexec ${real} "$@" --key-load-delay 250\n`);
+    chmodSync(join(bin, 'redis-server'), 0o755);
+    const path = process.env.PATH;
+    process.env.PATH = `${bin}:${path}`;
+    t.after(() => {
+      process.env.PATH = path;
+    });
+    const second = redisIn(t, dir, 2_000);
+    await second.supervised.start();
+    assert.match(second.said.join('\n'), /redis is loading its data: \d+ %, about \d+ s to go/);
+    assert.match(await send(second.socket, ['GET key:19999']), /value/);
+  },
+);
 
 test('the private Redis evicts nothing', async (t) => {
   const { supervised, socket } = redisIn(t, folder());
