@@ -196,19 +196,24 @@ describe('the console in a browser', () => {
     const context = await signedIn({ viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();
     const counts = async () => (await api.get('/api/v1/alerts/stats')).body;
+    /** The decision is shown, and the page's scripts hear keys. */
+    const isTold = async (decision: string) => {
+      await page.getByRole('status').filter({ hasText: decision }).waitFor();
+      await page.waitForLoadState();
+    };
     await page.goto(`${ORIGIN}/console/alerts`);
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     await page.keyboard.press('r');
-    await page.getByRole('status').filter({ hasText: 'Resolved' }).waitFor();
+    await isTold('Resolved');
     assert.partialDeepStrictEqual(await counts(), { open: 2, resolved: 1 });
     await page.keyboard.press('u');
-    await page.getByRole('status').filter({ hasText: 'Reopened' }).waitFor();
+    await isTold('Reopened');
     assert.partialDeepStrictEqual(await counts(), { open: 3, resolved: 0 });
     await page.keyboard.press('j');
     await page.keyboard.press('x');
     await page.getByRole('button', { name: 'Dismiss' }).first().click();
-    await page.getByRole('status').filter({ hasText: 'Dismissed' }).waitFor();
+    await isTold('Dismissed');
     assert.partialDeepStrictEqual(await counts(), { open: 2, dismissed: 1 });
     await page.keyboard.press('?');
     await page.getByText('next, previous').waitFor();
