@@ -52,7 +52,7 @@ describe('the observers of the contexts of a browser', () => {
     assert.deepEqual(second.heard, ['Target.attachedToTarget tab 2', 'Page.loadEventFired tab 2']);
   });
 
-  it('a later observer is told of the targets that its context has, and the earlier one of nothing more', () => {
+  it('a later observer receives the targets that its context has, and the earlier one nothing more', () => {
     const { observers, tell, attach } = observedBrowser();
     const first = observed(observers, 'one');
     for (const [session, parent] of [['tab'], ['frame', 'tab'], ['gone', 'tab']] as const)
@@ -70,7 +70,7 @@ describe('the observers of the contexts of a browser', () => {
     assert.equal(first.heard.length, before);
   });
 
-  it('of a target that its observer refuses Playwright is not told, so that nobody resumes it', () => {
+  it('a target that its observer refuses is hidden from Playwright, so that nobody resumes it', () => {
     const { observers, attach } = observedBrowser();
     observed(observers, 'one', 'one too many');
     assert.deepEqual([attach('tab', 'one'), attach('one too many', 'one', 'tab')], [true, false]);

@@ -5,13 +5,13 @@ import type { OwnCommands } from './own-commands.ts';
 
 /**
  * Receives the CDP events of a context's targets before Playwright does. `sessionId` undefined: a browser-level event. Returns false for
- * `Target.attachedToTarget` if the target is to stay paused at its start: Playwright is not told of it, and nobody resumes it.
+ * `Target.attachedToTarget` if the target is to stay paused at its start: it is hidden from Playwright, and nobody resumes it.
  */
 export type ContextListener = (method: string, params: unknown, sessionId: string | undefined) => boolean;
 
 /** The observation of one context. */
 export type ContextObservation = {
-  /** Tells the listener of the targets that the context has already. */
+  /** Sends the listener `Target.attachedToTarget` for each target that the context has already. */
   begin(): void;
   /** A command to one of the context's targets. Rejects as {@link OwnCommands.command} does. */
   command: OwnCommands['command'];
