@@ -50,6 +50,7 @@ const FLOODS: {
     channel: 'network events',
     name: 'requests by scripts with source URLs of 1 MB',
     script: `const source = 'const f = (n) => n ? f(n - 1) : fetch("/s?" + Math.random()).catch(() => 0); f(100)\\n//# sourceURL=http://x.example/' + 'x'.repeat(1e6); for (let n = 0; n < 12; n++) eval(source)`,
+    isStopped: true,
   },
   {
     channel: 'request headers',

@@ -199,7 +199,7 @@ test('endless script output is reported with its session for every 8 MiB, and ne
   assert.deepEqual(flooding, ['LOUD', 'LOUD']);
 });
 
-test('a session whose responses have more than 2 MiB of long headers is reported once, and its traffic is delivered', async () => {
+test('a session with more than 2 MiB of long headers, or 16 MiB of long requests, is reported once, and its traffic is delivered', async () => {
   const pipe = new Pipe();
   const flooding: string[] = [];
   pipe.transport.onflood = (sessionId) => flooding.push(sessionId);
@@ -211,6 +211,11 @@ test('a session whose responses have more than 2 MiB of long headers is reported
   for (let n = 0; n < 30; n += 1) pipe.say(answer('LONG', 6_000));
   await pipe.until(() => pipe.received.length === 130);
   assert.deepEqual(flooding, ['LONG']);
+  const url = `http://x.example/${'x'.repeat(3_000_000)}`;
+  for (let n = 0; n < 12; n += 1)
+    pipe.say({ ...event('Network.requestWillBeSent', { url }), sessionId: n < 5 ? 'SOME' : 'MANY' });
+  await pipe.until(() => pipe.received.length === 142);
+  assert.deepEqual(flooding, ['LONG', 'MANY']);
 });
 
 test('a session that makes more than twice the requests that a capture keeps is reported once, and no more of its traffic is delivered', async () => {

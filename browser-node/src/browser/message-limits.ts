@@ -73,14 +73,20 @@ const SESSION = /"sessionId":"(\w+)"\}$/;
 const TAIL_LENGTH = 80;
 
 const REQUEST = /^\{"method":"Network\.requestWillBeSent"/;
-/** Characters of a message about the headers of a response (each twice) that no common response has. */
-const LONG_HEADERS = 65_536;
+/** Characters beyond which a message about a request or about the headers of a response (each twice) is long. */
+const LONG = 65_536;
 const HEADERS = /^\{"method":"Network\.responseReceivedExtraInfo"/;
 
-/** What one session may cause: bytes and number of unread messages, requests, and characters of messages about long headers of responses. */
-export type SessionLimits = { unreadBytes: number; unreadMessages: number; requests: number; longHeaders: number };
+/** What one session may cause: bytes and number of unread messages, requests, and characters of long messages about requests and headers. */
+export type SessionLimits = {
+  unreadBytes: number;
+  unreadMessages: number;
+  requests: number;
+  longRequests: number;
+  longHeaders: number;
+};
 
-type Caused = { bytes: number; messages: number; requests: number; longHeaders: number };
+type Caused = { bytes: number; messages: number; requests: number; longRequests: number; longHeaders: number };
 
 /** Counts what each session causes, and tells which of them flood. */
 export class SessionBudgets {
@@ -104,8 +110,8 @@ export class SessionBudgets {
   }
 
   /**
-   * Counts a message. `flooding`: its session, if that has just made one request too many or got too long headers, otherwise null; `isUnread`:
-   * the message reports traffic beyond that, and is not to be delivered.
+   * Counts a message. `flooding`: its session, if that has just made one request too many, or too many long ones, or got too many long headers;
+   * otherwise null; `isUnread`: the message reports traffic beyond the number of requests, and is not to be delivered.
    */
   add(text: string): { flooding: string | null; isUnread: boolean } {
     const nothing = { flooding: null, isUnread: false };
@@ -115,7 +121,8 @@ export class SessionBudgets {
     if (!caused) return nothing;
     const wasWithin = this.#isWithin(caused);
     if (REQUEST.test(text)) caused.requests += 1;
-    if (text.length > LONG_HEADERS && HEADERS.test(text)) caused.longHeaders += text.length;
+    if (text.length > LONG && REQUEST.test(text)) caused.longRequests += text.length;
+    if (text.length > LONG && HEADERS.test(text)) caused.longHeaders += text.length;
     const isWithin = this.#isWithin(caused);
     return {
       flooding: wasWithin && !isWithin ? sessionOf(tail) : null,
@@ -123,8 +130,8 @@ export class SessionBudgets {
     };
   }
 
-  #isWithin({ requests, longHeaders }: Caused): boolean {
-    return requests <= this.#limits.requests && longHeaders <= this.#limits.longHeaders;
+  #isWithin(caused: Caused): boolean {
+    return (['requests', 'longRequests', 'longHeaders'] as const).every((what) => caused[what] <= this.#limits[what]);
   }
 
   /** Drops the counts of a session that has ended. */
@@ -135,7 +142,13 @@ export class SessionBudgets {
   #of(tail: string): Caused | null {
     const sessionId = sessionOf(tail);
     if (sessionId === null) return null;
-    const caused = this.#bySession.get(sessionId) ?? { bytes: 0, messages: 0, requests: 0, longHeaders: 0 };
+    const caused = this.#bySession.get(sessionId) ?? {
+      bytes: 0,
+      messages: 0,
+      requests: 0,
+      longRequests: 0,
+      longHeaders: 0,
+    };
     this.#bySession.set(sessionId, caused);
     return caused;
   }

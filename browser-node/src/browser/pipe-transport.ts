@@ -11,12 +11,14 @@ import { OwnCommands } from './own-commands.ts';
  * More than this delays the messages of all other targets. Pages write 1,000 lines to their console at most
  * (`page-scripts/bound-console.ts`), and report 200 errors (`page-scripts/bound-errors.ts`).
  * A capture keeps `REQUEST_URLS_MAX` requests, shared among sites: what follows a flood of its own host is still seen up to twice as many.
+ * A message about a request has the URLs that its scripts claim to have, of up to 1 MB each.
  * Chromium takes 60 µs for each cookie that a response sets, so that ten responses with a thousand each hold it up for half a second.
  */
 const SESSION_LIMITS: SessionLimits = {
   unreadBytes: 8 * 1024 * 1024,
   unreadMessages: 10_000,
   requests: 2 * REQUEST_URLS_MAX,
+  longRequests: 16 * 1024 * 1024,
   longHeaders: 2 * 1024 * 1024,
 };
 

@@ -86,7 +86,7 @@ export const NOTE_WORDS = {
   stopped_busy: () => 'a page kept its main thread busy and its scripts were stopped',
   stopped_flood: () => 'a page started frames and workers without end and its scripts were stopped',
   stopped_console: () =>
-    'a page caused errors or console lines or requests or response headers without end and its scripts were stopped',
+    'a page caused errors or console lines or response headers or requests without end and its scripts were stopped',
   dialogs: (note) => `${things(note, 'dialog')} were closed`,
 } satisfies Record<string, (note: Details) => string>;
 export type NoteKind = keyof typeof NOTE_WORDS;
