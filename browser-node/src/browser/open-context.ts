@@ -12,7 +12,7 @@ export type OpenContext = {
   browser: Browser;
   browserName: string;
   browserVersion: string;
-  /** Observes the targets of the context, independently of Playwright. One observer at a time. */
+  /** Observes the targets of the context, in the sessions that Playwright has with them. One observer at a time. */
   observe(listener: ContextListener): ContextObservation;
   /**
    * A JPEG screenshot of a part of a tab, by the tab's CDP target id, in device pixels. Runs no script in the page. Rejects when the tab is

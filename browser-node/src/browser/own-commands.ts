@@ -56,9 +56,9 @@ export class OwnCommands {
   }
 
   /** Handles the response to one of our commands; returns whether it was one. */
-  take({ id, ...response }: ProtocolMessage): boolean {
-    if (id === undefined || id <= LAST_ADDED_ID) return false;
-    this.#settle(id, response);
+  take(message: ProtocolMessage): boolean {
+    if (message.id === undefined || message.id <= LAST_ADDED_ID) return false;
+    this.#settle(message.id, message);
     return true;
   }
 

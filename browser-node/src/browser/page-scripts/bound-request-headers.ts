@@ -3,7 +3,7 @@ import type { NativeFunctions } from './native-functions.ts';
 /**
  * For pages, frames and workers: a request whose headers a script makes longer than `characters` fails as one does that the network refuses.
  * No server takes it (Apache and nginx accept 8 KB of a header, Node.js 16 KB of all), and the browser would write its headers to DevTools
- * several times, and keep all other pages waiting meanwhile.
+ * several times, and keep all other pages waiting meanwhile. An `XMLHttpRequest` is sent without the header that makes its headers longer.
  */
 export function boundRequestHeaders(characters: number, natives: NativeFunctions): void {
   // Read now: a page may replace them. Worklets have none of them.
@@ -25,8 +25,8 @@ export function boundRequestHeaders(characters: number, natives: NativeFunctions
     return left < 0;
   };
   // A request is made of the arguments first, as `fetch` itself does (Fetch standard, 5.6): each of them is read once.
-  const boundFetch = (owner: object, name: string, refuse: (error: TypeError) => unknown): void =>
-    natives.wrap(owner, name, (self, input, original, args) => {
+  const boundFetch = (owner: object): void =>
+    natives.wrap(owner, 'fetch', (self, input, original, args) => {
       let request: unknown;
       let isRefused: boolean;
       try {
@@ -36,10 +36,12 @@ export function boundRequestHeaders(characters: number, natives: NativeFunctions
         // An address alone, which has no headers, or arguments of which the browser says itself what is wrong.
         return original(self);
       }
-      return isRefused ? refuse(new NativeError('Failed to fetch')) : original(self, [request]);
+      return isRefused ? reject(new NativeError('Failed to fetch')) : original(self, [request]);
     });
   const { WorkerGlobalScope } = globalThis as { WorkerGlobalScope?: { prototype: object } };
-  for (const owner of [globalThis, WorkerGlobalScope?.prototype]) if (owner) boundFetch(owner, 'fetch', reject);
+  boundFetch(globalThis);
+  // In workers it is a method of their prototype.
+  if (WorkerGlobalScope) boundFetch(WorkerGlobalScope.prototype);
 
   if (typeof XMLHttpRequest !== 'function') return;
   const lengths = new WeakMap<object, number>();
