@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import { userAgentOf } from '../src/browser/client-hints.ts';
 import { chromiumOfRun } from './support/chromium-of-run.ts';
@@ -75,9 +75,20 @@ async function deviceReports(context: BrowserContext, { device }: Emulator): Pro
   assert.deepEqual(await page.evaluate('clicks'), [[0, contentTop(device)]]);
   const madeUp = "new MouseEvent('click', { screenX: 9_999, screenY: 7 })";
   assert.deepEqual(await page.evaluate(`[${madeUp}.screenX, ${madeUp}.screenY]`), [9_999, 7]);
+  if (device.maxTouchPoints > 0) await assertTouches(page, device);
   const [popup] = await Promise.all([context.waitForEvent('page'), page.evaluate('void open("/popup")')]);
   const said = await popup.waitForFunction<DeviceReport>('window.said');
   return [...heard, (await said.jsonValue()) as DeviceReport];
+}
+
+/** A finger is where it touches the screen, and a touch that a page makes where the page says. */
+async function assertTouches(page: Page, device: Emulator['device']): Promise<void> {
+  await page.evaluate(`globalThis.touches = [];
+    addEventListener('touchstart', ({ touches: { 0: one } }) => touches.push([one.screenX - one.clientX, one.screenY - one.clientY]))`);
+  await page.touchscreen.tap(5, 5);
+  assert.deepEqual(await page.evaluate('touches'), [[0, contentTop(device)]]);
+  const madeUp = 'new Touch({ identifier: 1, target: document.body, screenX: 50, screenY: 7 })';
+  assert.deepEqual(await page.evaluate(`[${madeUp}.screenX, ${madeUp}.screenY]`), [50, 7]);
 }
 
 /** The distance of a page from the upper edge of the screen. */

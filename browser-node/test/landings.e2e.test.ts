@@ -91,6 +91,35 @@ describe('landings', { concurrency: 4 }, () => {
     assert.ok(captured.urls().includes('http://untouched.example/left?false'), captured.urls().join('\n'));
   });
 
+  it('pages that move, their frames and the windows that they open get more than an animation frame a second', async () => {
+    const { site } = world;
+    // At one frame a second this takes longer than a page is watched.
+    const moving = `<div id=ball style="position:absolute">o</div><script>
+      let frames = 0;
+      const next = () => {
+        ball.style.left = ++frames + 'px';
+        if (frames === 40) fetch('/forty-frames');
+        requestAnimationFrame(next);
+      };
+      requestAnimationFrame(next);</script>`;
+    site.setPage('http://opened.moving.example/', moving);
+    site.setPage(
+      'http://moving.example/',
+      `${moving}<iframe src="http://framed.moving-frame.example/"></iframe>
+      <script>open('http://opened.moving.example/'); open('http://placed.moving.example/', 'w', 'left=40,top=30,width=400,height=300')</script>`,
+    );
+    site.setPage('http://framed.moving-frame.example/', moving);
+    site.setPage('http://placed.moving.example/', moving);
+    const captured = await world.capture('http://moving.example/');
+    const animated = captured.urls().filter((url) => url.endsWith('/forty-frames'));
+    assert.deepEqual(animated.map((url) => new URL(url).hostname).toSorted(), [
+      'framed.moving-frame.example',
+      'moving.example',
+      'opened.moving.example',
+      'placed.moving.example',
+    ]);
+  });
+
   it('the landings of a capture have titles without control characters and lone surrogates', async () => {
     const { site } = world;
     site.setPage('http://titled.example/', `<script>document.title = 'a\\0b\\u0007c\\ud800d'</script>`);

@@ -1,6 +1,6 @@
 import { addedCommand, type ProtocolFilter, type ProtocolMessage, startedWorker } from './cdp-messages.ts';
 import type { HintValues } from './client-hints.ts';
-import type { WindowPosition } from './device-screens.ts';
+import type { WindowBounds } from './device-screens.ts';
 import { type DeviceHeaders, type ProxyCredentials, scriptsPaused, workerScriptsPaused } from './request-guard.ts';
 
 /** What every target of a context gets before its first script and its first request: the device's properties and the proxy credentials. */
@@ -13,8 +13,8 @@ export type Identity = {
   headers: DeviceHeaders;
   /** Client hints for documents, sent where servers ask for them. */
   hints: HintValues;
-  /** The position of its windows; null = any. */
-  window: WindowPosition | null;
+  /** Where its windows are; null = anywhere. */
+  window: WindowBounds | null;
   /** JavaScript for workers, which init scripts do not reach. */
   workerScript: string;
 };

@@ -237,7 +237,7 @@ export class LiveBrowser {
   }
 
   async #create(profile: EmulationProfile): Promise<[BrowserContext, string]> {
-    const window = await this.#screens.positionOf(profile.device);
+    const window = await this.#screens.windowOn(profile.device);
     const expected = this.#sessions.expectContext({ ...profile.identity, window });
     const context = await this.#browser.newContext(profile.options);
     await context.addInitScript(profile.initScript(window?.left ?? 0));

@@ -39,20 +39,41 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
   for (const [name, value] of Object.entries({ ...corner, ...outer }))
     if (Reflect.get(window, name) !== value || !isOfTopSite()) wrapGetter(window, name, value);
   wrapGetter(Screen.prototype, 'isExtended', false);
-  // Events of user input have positions on our browser's desktop; synthetic events and key events have their own or 0.
-  const moveToScreen = (owner: object, isTrusted: (self: unknown) => boolean) => {
-    const leftOf = Reflect.getOwnPropertyDescriptor(owner, 'screenX')?.get;
-    const isPlaced = (self: unknown) => isTrusted(self) && leftOf?.call(self) >= overrides.windowLeft;
+  // Events of user input have positions on our browser's desktop; those that a page makes have their own, and those of keys 0.
+  const moveToScreen = (owner: object, isOfInput: (self: unknown) => boolean) => {
     const move = (name: string, by: number) =>
       wrap(owner, name, (self, _, original) => {
         const place = original(self) as number;
-        return isPlaced(self) ? place + by : place;
+        return isOfInput(self) ? place + by : place;
       });
     move('screenX', -overrides.windowLeft);
     move('screenY', overrides.contentTop);
   };
-  moveToScreen(MouseEvent.prototype, (self) => (self as MouseEvent).isTrusted);
-  if ('Touch' in window) moveToScreen(Touch.prototype, () => true);
+  const { apply, getOwnPropertyDescriptor } = Reflect;
+  const getterOf = (owner: object, name: string) => {
+    const get = getOwnPropertyDescriptor(owner, name)?.get;
+    return (self: unknown) => get && apply(get, self, []);
+  };
+  const [xOf, yOf] = [getterOf(MouseEvent.prototype, 'screenX'), getterOf(MouseEvent.prototype, 'screenY')];
+  moveToScreen(MouseEvent.prototype, (self) => {
+    return (self as MouseEvent).isTrusted && (xOf(self) !== 0 || yOf(self) !== 0);
+  });
+  if ('Touch' in window) {
+    const touches = new WeakSet<object>();
+    const [add, has] = [touches.add.bind(touches), touches.has.bind(touches)];
+    const lengthOf = getterOf(TouchList.prototype, 'length');
+    const lists = ['touches', 'changedTouches'].map((name) => getterOf(TouchEvent.prototype, name));
+    const remember = (event: TouchEvent) => {
+      if (!event.isTrusted) return;
+      for (let which = 0; which < 2; which++) {
+        const list = lists[which]?.(event) as TouchList;
+        for (let index = 0; index < lengthOf(list); index++) add(list[index] as Touch);
+      }
+    };
+    for (const type of ['touchstart', 'touchmove', 'touchend', 'touchcancel'] as const)
+      addEventListener(type, remember, { capture: true, passive: true });
+    moveToScreen(Touch.prototype, (self) => has(self as object));
+  }
   // Headless Chromium reports notifications as denied although nobody was asked; cross-site frames are denied in every browser.
   if (isSecureContext && 'Notification' in window && isOfTopSite()) wrapGetter(Notification, 'permission', 'default');
   if (!overrides.chrome) Reflect.deleteProperty(window, 'chrome');
