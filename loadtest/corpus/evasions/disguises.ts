@@ -226,6 +226,19 @@ export const DISGUISES = {
         new Worker(URL.createObjectURL(source)).onmessage = show;`,
       ),
   },
+  'at the end of an animation': {
+    make: (page) =>
+      shownBy(
+        page,
+        `let frames = 0;
+        const next = () => {
+          document.body.style.paddingLeft = frames + 'px';
+          if (++frames < 60) requestAnimationFrame(next);
+          else show();
+        };
+        addEventListener('load', next);`,
+      ),
+  },
   'after a move': { make: (page) => onEvents(page, 'mousemove', 'pointermove') },
   'after a scroll': { make: (page) => onEvents(page, 'scroll', 'wheel') },
   'after a touch': { emulator: 'iphone_15', make: (page) => onEvents(page, 'touchstart') },
