@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { type Catalogue, type CatalogueTimes, CatalogueTimesSchema } from '@adsweep/shared/targeting/catalogue.ts';
+import { Value } from 'typebox/value';
 import { until } from '../../shared/test/support/until.ts';
 import { buildPools, catalogueJson, type PlaceSource } from '../src/exits/build-catalogue.ts';
 import { ExitSource } from '../src/exits/exit-source.ts';
@@ -90,6 +91,20 @@ test('§4.1.6 refreshed_at moves with every look at the file, the contents only 
   assert.deepEqual(contents(await catalogue()), contents(first));
   writeFileSync(router.file, JSON.stringify({ exits }));
   await until('the changed exits', async () => (await catalogue()).pools.length === 3);
+});
+
+test('the times of the catalogue can be read without its lists, whose version tells when they change', async (t) => {
+  const router = await startTestRouter(t);
+  const read = async <T>(path: string) => (await (await router.call('GET', path)).json()) as T;
+  const times = () => read<CatalogueTimes>('/catalogue/times');
+  const first = await times();
+  assert.ok(Value.Check(CatalogueTimesSchema, first));
+  await until('another look at the file', async () => (await times()).refreshed_at! > first.refreshed_at!);
+  const [{ version, countries }, { pools }] = [await times(), await read<Catalogue>('/catalogue')];
+  assert.equal(version, first.version);
+  assert.deepEqual(Object.keys(countries).sort(), [...new Set(pools.map(({ country_code }) => country_code))].sort());
+  writeFileSync(router.file, JSON.stringify({ exits }));
+  await until('the changed exits', async () => (await times()).version !== version);
 });
 
 test('§2.3.3 a country’s time is that of the last provider that was read; without all read, who serves nobody is not known', () => {

@@ -40,6 +40,9 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
     context.body = source.catalogueJson();
     context.type = 'json';
   });
+  router.get('/catalogue/times', (context) => {
+    context.body = source.catalogueTimes();
+  });
   router.post('/exits', (context) => {
     const details = { kind: SpanKind.SERVER, attributes: { 'http.request.method': 'POST', 'http.route': '/exits' } };
     const parent = readTraceparent(context.req.headers.traceparent);

@@ -1,4 +1,5 @@
-import type { CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
+import { createHash } from 'node:crypto';
+import type { CataloguePool, CatalogueTimes } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Place } from '../providers/exit.ts';
 
 /** Places of one source and when they were last verified; null: not yet. */
@@ -23,9 +24,27 @@ export function buildPools(sources: readonly PlaceSource[]): TargetingPools {
  * pools, which have megabytes: their texts are kept.
  */
 export function catalogueJson(pools: TargetingPools, sources: readonly PlaceSource[]): Buffer {
-  const { latest, timeOf } = timesOf(sources);
-  const texts = pools.map((pool) => `${textOf(pool).slice(0, -1)},"refreshed_at":"${timeOf(pool)}"}`);
-  return Buffer.from(`{"refreshed_at":${JSON.stringify(latest)},"pools":[${texts.join()}]}`);
+  const { refreshed_at, countries } = timesOf(sources);
+  const texts = pools.map((pool) => `${textOf(pool).slice(0, -1)},"refreshed_at":"${countries[pool.country_code]}"}`);
+  return Buffer.from(`{"refreshed_at":${JSON.stringify(refreshed_at)},"pools":[${texts.join()}]}`);
+}
+
+/** The times of the same catalogue, and the version of its lists. */
+export const catalogueTimes = (pools: TargetingPools, sources: readonly PlaceSource[]): CatalogueTimes => ({
+  version: versionOf(pools),
+  ...timesOf(sources),
+});
+
+const versions = new WeakMap<TargetingPools, string>();
+
+function versionOf(pools: TargetingPools): string {
+  const known = versions.get(pools);
+  if (known) return known;
+  const hash = createHash('sha256');
+  for (const pool of pools) hash.update(textOf(pool));
+  const version = hash.digest('base64url');
+  versions.set(pools, version);
+  return version;
 }
 
 const poolTexts = new WeakMap<TargetingPools[number], string>();
@@ -36,15 +55,15 @@ function textOf(pool: TargetingPools[number]): string {
   return text;
 }
 
-function timesOf(sources: readonly PlaceSource[]) {
+function timesOf(sources: readonly PlaceSource[]): Omit<CatalogueTimes, 'version'> {
   const times = new Map<string, Date>();
   for (const { places, refreshedAt } of sources)
     if (refreshedAt) for (const country of countriesIn(places)) keepLatest(times, country, refreshedAt);
   const all = sources.map(({ refreshedAt }) => refreshedAt);
   const latest = all.includes(null) ? null : new Date(Math.max(...all.map(Number)));
   return {
-    latest: latest?.toISOString() ?? null,
-    timeOf: ({ country_code }: TargetingPools[number]) => times.get(country_code)!.toISOString(),
+    refreshed_at: latest?.toISOString() ?? null,
+    countries: Object.fromEntries([...times].map(([country, time]) => [country, time.toISOString()])),
   };
 }
 

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { CatalogueTimes } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Exit, Place } from '../providers/exit.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UserNameField } from '../providers/user-name.ts';
-import { buildPools, catalogueJson, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
+import { buildPools, catalogueJson, catalogueTimes, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
 import { ExitIndex } from './exit-index.ts';
 import { type ExitsBase, ExitsFileError } from './exits-file.ts';
 import type { HostMapping } from './host-mapping.ts';
@@ -119,6 +120,11 @@ export class ExitSource {
     const json = catalogueJson(pools, this.#sources());
     this.#catalogueJson = { of, pools, json };
     return json;
+  }
+
+  /** When the catalogue's lists were last verified, and their version. */
+  catalogueTimes(): CatalogueTimes {
+    return catalogueTimes(this.#derived.pools, this.#sources());
   }
 
   /** Whether anything can be targeted. */

@@ -40,3 +40,14 @@ export const CatalogueSchema = Type.Object({
   pools: Type.Array(CataloguePoolSchema),
 });
 export type Catalogue = Static<typeof CatalogueSchema>;
+
+/**
+ * Response of the proxy-router's `GET /catalogue/times`: the times of its catalogue, by country, without the lists, which have megabytes and
+ * seldom change. `version` differs when the lists do, and is the same at every replica that has the same lists.
+ */
+export const CatalogueTimesSchema = Type.Object({
+  version: Type.String(),
+  refreshed_at: Type.Union([Type.String(), Type.Null()]),
+  countries: Type.Record(Type.String(), Type.String()),
+});
+export type CatalogueTimes = Static<typeof CatalogueTimesSchema>;

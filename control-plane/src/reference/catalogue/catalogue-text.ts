@@ -1,10 +1,17 @@
 import { parseJsonInSlices } from '@adsweep/shared/service/parse-json-in-slices.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
-import { type Catalogue, CataloguePoolSchema, CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
+import {
+  type Catalogue,
+  CataloguePoolSchema,
+  CatalogueSchema,
+  type CatalogueTimes,
+  CatalogueTimesSchema,
+} from '@adsweep/shared/targeting/catalogue.ts';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 
 const [ofCatalogue, ofPool] = [Compile(CatalogueSchema), Compile(CataloguePoolSchema)];
+const ofTimes = Compile(CatalogueTimesSchema);
 
 /**
  * The catalogue in a text. With the places of vendors it has megabytes, and in one piece it would block the event loop for tens of milliseconds.
@@ -20,6 +27,13 @@ export async function parseCatalogue(text: string): Promise<Catalogue> {
   const rest = Array.isArray(pools) ? { ...around, pools: [] } : value;
   if (!ofCatalogue.Check(rest)) Value.Assert(CatalogueSchema, rest);
   return value as Catalogue;
+}
+
+/** The times in a text. Throws what is wrong with another text. */
+export function parseTimes(text: string): CatalogueTimes {
+  const value: unknown = JSON.parse(text);
+  if (!ofTimes.Check(value)) Value.Assert(CatalogueTimesSchema, value);
+  return value as CatalogueTimes;
 }
 
 /** The text of a catalogue, written pool by pool. */

@@ -1,9 +1,9 @@
 import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import type { Catalogue, CatalogueTimes } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CatalogueStore } from './catalogue-store.ts';
-import { parseCatalogue } from './catalogue-text.ts';
+import { parseCatalogue, parseTimes } from './catalogue-text.ts';
 import type { ReadCatalogue } from './lookup.ts';
 
 /**
@@ -12,8 +12,8 @@ import type { ReadCatalogue } from './lookup.ts';
  */
 export type CatalogueMirror = { read: ReadCatalogue; start(): Promise<Loop> };
 
-/** Minimum time between two saved copies. */
-const SAVE_EVERY_MS = 60_000;
+/** Minimum time between two saved copies, and between two of which only the times differ: a copy has megabytes. */
+const [SAVE_EVERY_MS, SAVE_TIMES_EVERY_MS] = [60_000, 3_600_000];
 
 /**
  * Copies the result of `fetchCatalogue` every `everyMs`; `refreshed` is called after each valid copy. An empty catalogue that was never
@@ -37,7 +37,8 @@ export function catalogueMirror(
       throw new Error('the proxy-router has not read a catalogue of a provider yet');
     catalogue = fetched;
     refreshed();
-    if (fetched === saved || performance.now() - savedAt < SAVE_EVERY_MS) return;
+    const everyMs = saved && hasSameLists(fetched, saved) ? SAVE_TIMES_EVERY_MS : SAVE_EVERY_MS;
+    if (fetched === saved || performance.now() - savedAt < everyMs) return;
     await copies.save(fetched, new Date());
     [saved, savedAt] = [fetched, performance.now()];
   };
@@ -54,24 +55,41 @@ export function catalogueMirror(
   };
 }
 
+/** Whether two catalogues differ in their times alone: {@link withTimes} keeps the lists. */
+const hasSameLists = (one: Catalogue, other: Catalogue): boolean =>
+  one.pools.length === other.pools.length &&
+  one.pools.every(({ cities }, index) => cities === other.pools[index]?.cities);
+
 const DEADLINE_MS = 5_000;
 
 /**
- * Reads the proxy-router's catalogue; a response that equals the previous one is not parsed again. Rejects if the router does not respond
- * in time, refuses the request or returns something else.
+ * Reads the proxy-router's catalogue: its times each time, and its lists when they have changed. Resolves to the same object while nothing has changed. Rejects if the router
+ * does not respond in time, refuses the request or returns something else.
  */
 export function catalogueReader(proxyUrl: string, nodeToken: string): () => Promise<Catalogue> {
-  let last: { text: string; catalogue: Catalogue } | null = null;
+  let last: { version: string; times: string; catalogue: Catalogue } | null = null;
+  const fetchText = async (path: string) => {
+    const headers = { authorization: `Bearer ${nodeToken}` };
+    const { isOk, status, text } = await fetchInTime(proxyUrl + path, { headers }, DEADLINE_MS);
+    if (!isOk) throw new Error(`the proxy-router responded with ${status} to GET ${path}`);
+    return text;
+  };
   return async () => {
-    const text = await fetchText(proxyUrl, nodeToken);
-    if (last?.text !== text) last = { text, catalogue: await parseCatalogue(text) };
-    return last.catalogue;
+    const text = await fetchText('/catalogue/times');
+    if (last?.times === text) return last.catalogue;
+    const times = parseTimes(text);
+    // Lists that change between the two requests get the earlier version, and are read once more.
+    const catalogue =
+      last?.version === times.version
+        ? withTimes(last.catalogue, times)
+        : await parseCatalogue(await fetchText('/catalogue'));
+    last = { version: times.version, times: text, catalogue };
+    return catalogue;
   };
 }
 
-async function fetchText(proxyUrl: string, nodeToken: string): Promise<string> {
-  const headers = { authorization: `Bearer ${nodeToken}` };
-  const { isOk, status, text } = await fetchInTime(`${proxyUrl}/catalogue`, { headers }, DEADLINE_MS);
-  if (!isOk) throw new Error(`the proxy-router responded with ${status} to a request for its catalogue`);
-  return text;
-}
+/** The same lists, verified at other times. */
+const withTimes = ({ pools }: Catalogue, { refreshed_at, countries }: CatalogueTimes): Catalogue => ({
+  refreshed_at,
+  pools: pools.map((pool) => ({ ...pool, refreshed_at: countries[pool.country_code] ?? pool.refreshed_at })),
+});

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { openStore } from '../../../src/platform/store.ts';
 import { catalogueStore } from '../../../src/reference/catalogue/catalogue-store.ts';
 import { catalogueMirror, catalogueReader } from '../../../src/reference/catalogue/mirror-catalogue.ts';
+import { startCatalogueServer } from '../../support/catalogue-server.ts';
 import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
 const logger = createLogger('control-plane', 'silent');
@@ -49,17 +48,56 @@ test('§2.3.3 an empty catalogue that was never verified is ignored', async (t) 
   await refreshing.stop();
 });
 
-test('an unchanged catalogue is not parsed again, a changed one is, and an invalid one is refused', async (t) => {
-  let answer: unknown = CATALOGUE;
-  const server = createServer((_, response) => response.end(JSON.stringify(answer))).listen(0, '127.0.0.1');
-  t.after(() => server.close());
-  await once(server, 'listening');
-  const read = catalogueReader(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'the token');
+test('the lists of the catalogue are read again only when they change, its times always, and an invalid one is refused', async (t) => {
+  const server = await startCatalogueServer('the token');
+  t.after(() => server.stop());
+  const read = catalogueReader(server.url, 'the token');
   const first = await read();
   assert.deepEqual(first, CATALOGUE);
   assert.equal(await read(), first);
-  answer = { ...CATALOGUE, pools: [] };
+
+  const verified = '2026-11-29T12:00:00.000Z';
+  const later = { refreshed_at: verified, pools: CATALOGUE.pools.map((pool) => ({ ...pool, refreshed_at: verified })) };
+  server.serve(later);
+  assert.deepEqual(await read(), later);
+  assert.equal(server.listsRead(), 1);
+
+  server.serve({ ...CATALOGUE, pools: [] });
   assert.deepEqual((await read()).pools, []);
-  answer = { pools: 'none' };
-  await assert.rejects(read());
+  assert.equal(server.listsRead(), 2);
+  server.serve({ ...CATALOGUE, pools: [{ country_code: 'DE' }] } as unknown as Catalogue);
+  await assert.rejects(read(), { message: 'Assert' });
+  server.serve(null);
+  await assert.rejects(read(), /responded with 503 to GET \/catalogue\/times/);
+});
+
+test('a copy of which only the times differ is not saved for an hour', async (t) => {
+  const store = await openStore({ path: ':memory:' });
+  t.after(() => store.close());
+  const server = await startCatalogueServer('the token');
+  t.after(() => server.stop());
+  const copies = catalogueStore(store);
+  let saves = 0;
+  const counted = {
+    ...copies,
+    save: (...copy: Parameters<typeof copies.save>) => copies.save(...copy).then(() => void saves++),
+  };
+  t.mock.method(performance, 'now', () => now);
+  let now = 0;
+  const mirror = catalogueMirror(catalogueReader(server.url, 'the token'), counted, 1, logger);
+  const refreshing = await mirror.start();
+  const serve = async (catalogue: Catalogue) => {
+    server.serve(catalogue);
+    await until('the copy', () => isDeepStrictEqual(mirror.read(), catalogue));
+  };
+  await until('the first copy', () => saves === 1);
+  now += 120_000;
+  await serve({ ...CATALOGUE, refreshed_at: '2026-11-29T12:00:00.000Z' });
+  now += 120_000;
+  await serve({ ...CATALOGUE, pools: CATALOGUE.pools.slice(1) });
+  await until('the changed lists', () => saves === 2);
+  now += 3_700_000;
+  await serve({ ...CATALOGUE, pools: CATALOGUE.pools.slice(1), refreshed_at: '2026-11-29T13:00:00.000Z' });
+  await until('the times', () => saves === 3);
+  await refreshing.stop();
 });
