@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CaptureWorld } from './support/capture-world.ts';
 
 /** Maximum growth of the process while a page floods it; without bounds, it grows by more or ends. */
@@ -181,4 +182,23 @@ test('a request of a script with too long headers fails, and every other one is 
       sent,
       where,
     );
+});
+
+test('a page of which one frame takes minutes to be drawn does not keep others from being drawn', async () => {
+  const other = await CaptureWorld.start();
+  const attempts: Promise<unknown>[] = [];
+  try {
+    other.site.setPage('http://plain.example/', '<title>plain</title>plain');
+    const style = 'div { filter: blur(90px); position: absolute; inset: 0; animation: a 1s infinite }';
+    const frames = '@keyframes a { to { scale: 9 } }';
+    other.site.setPage('http://blurred.example/', `<style>${style} ${frames}</style>${'<div>'.repeat(300)}`);
+    attempts.push(other.attempt('http://blurred.example/'));
+    const innocents = [0, 4_000].map((ms) => pause(ms).then(() => other.attempt('http://plain.example/')));
+    attempts.push(...innocents);
+    for (const { failure, capture } of await Promise.all(innocents))
+      assert.deepEqual([failure, capture?.notes, capture?.landings[0]?.screenshot], [null, [], 'landing-0.jpeg']);
+  } finally {
+    await other.close();
+    await Promise.allSettled(attempts);
+  }
 });

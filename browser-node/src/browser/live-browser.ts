@@ -129,9 +129,16 @@ export class LiveBrowser {
       const renderers =
         process.pid === null
           ? NOT_SEEN
-          : new RendererWatch(process.pid, rendererBytes, (held) =>
-              logger.info(held, 'a renderer held too much memory and was ended'),
-            );
+          : new RendererWatch(process.pid, rendererBytes, {
+              ended: (held) => logger.info(held, 'a renderer held too much memory and was ended'),
+              stuck: () => {
+                logger.warn(
+                  { chromium_pid: process.pid },
+                  'a page kept all others from being drawn, the browser is ended',
+                );
+                void process.kill();
+              },
+            });
       return new LiveBrowser(process, transport, browser, sessions, observers, reports.name, renderers, logger);
     } catch (error) {
       await process.kill();

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
 const BUFFER = Buffer.allocUnsafe(4096);
 
@@ -36,5 +36,16 @@ export class ProcFiles {
   #close(pid: number): void {
     for (const fd of this.#open.get(pid)?.values() ?? []) closeSync(fd);
     this.#open.delete(pid);
+  }
+}
+
+/** The first thread of a process with this name, of which Linux keeps 15 characters; null: there is none, or the process has ended. */
+export function threadNamed(pid: number, name: string): number | null {
+  try {
+    const named = (tid: string) => readFileSync(`/proc/${pid}/task/${tid}/comm`, 'latin1').trim() === name;
+    const tid = readdirSync(`/proc/${pid}/task`).find(named);
+    return tid === undefined ? null : Number(tid);
+  } catch {
+    return null;
   }
 }

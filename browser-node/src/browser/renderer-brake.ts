@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import type { ProcFiles } from './proc-files.ts';
+import { type ProcFiles, threadNamed } from './proc-files.ts';
 
 /** A thread that serves all renderers counts as congested from this share of a CPU of its own on. */
 const CONGESTED_SHARE = 0.5;
@@ -145,17 +144,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch {
     // It has ended meanwhile.
-  }
-}
-
-/** The first thread of a process with this name, of which Linux keeps 15 characters; null: there is none, or the process has ended. */
-function threadNamed(pid: number, name: string): number | null {
-  try {
-    const named = (tid: string) => readFileSync(`/proc/${pid}/task/${tid}/comm`, 'latin1').trim() === name;
-    const tid = readdirSync(`/proc/${pid}/task`).find(named);
-    return tid === undefined ? null : Number(tid);
-  } catch {
-    return null;
   }
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { BYTES_PER_SLOT, defaultSlots, thisMachine } from '../machine/default-slots.ts';
+import { CompositorWatch, DRAWING_MS_MAX } from './compositor-watch.ts';
 import { ProcFiles } from './proc-files.ts';
 import { RendererBrake } from './renderer-brake.ts';
 
@@ -42,6 +43,12 @@ type Held = { bytes: number; own: number; charged: number };
 /** A running renderer at the last sample. */
 type Renderer = Held & { cpuSeconds: number; nice: number };
 
+/**
+ * `ended`: called for each renderer that is ended for its memory, with the memory that it held. `stuck`: called once the browser has drawn one
+ * page for longer than {@link DRAWING_MS_MAX} while it has other contexts.
+ */
+type Actions = { ended: (renderer: Held & { pid: number }) => void; stuck: () => void };
+
 /** The priority of a renderer that has used so much CPU. Pure. */
 export const priorityOf = (cpuSeconds: number): number =>
   PRIORITIES.find(([seconds]) => cpuSeconds >= seconds)?.[1] ?? 0;
@@ -76,7 +83,8 @@ export function excessive(
 
 /**
  * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too much, and lowers the
- * priority of those that use much CPU, so that they do not delay the pages of others. Does nothing on a system without /proc.
+ * priority of those that use much CPU, so that they do not delay the pages of others. It tells when one page's drawing has stopped that of all
+ * others. Does nothing on a system without /proc.
  */
 export class RendererWatch {
   readonly #groupId: number;
@@ -86,7 +94,7 @@ export class RendererWatch {
   readonly #others = new Set<number>();
   /** The other processes of the group. */
   readonly #longLived = new Set<number>();
-  readonly #onEnd: (renderer: Held & { pid: number }) => void;
+  readonly #on: Partial<Actions>;
   #contexts = 0;
   #browserBytes = 0;
   #ended: { bytes: number; at: number }[] = [];
@@ -94,13 +102,16 @@ export class RendererWatch {
   #ticks = 0;
   readonly #files = new ProcFiles();
   readonly #brake: RendererBrake;
+  readonly #compositor: CompositorWatch;
   #networkPid: number | null = null;
+  #gpuPid: number | null = null;
+  #isStuck = false;
 
-  /** `onEnd`: called for each renderer that is ended for its memory, with the memory that it held. */
-  constructor(groupId: number, bytesMax: number, onEnd: (renderer: Held & { pid: number }) => void = () => undefined) {
+  constructor(groupId: number, bytesMax: number, on: Partial<Actions> = {}) {
     this.#groupId = groupId;
-    this.#onEnd = onEnd;
+    this.#on = on;
     this.#brake = new RendererBrake(groupId, (pid) => this.#cpuSecondsOf(pid), this.#files);
+    this.#compositor = new CompositorWatch(this.#files);
     this.#bytesMax = bytesMax;
   }
 
@@ -154,7 +165,14 @@ export class RendererWatch {
     for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
     this.#chargeGrowth(cpuUsed);
     for (const pid of excessive(this.#renderers, this.#bytesMax, this.#contexts)) this.#end(pid, now);
+    this.#tellIfStuck();
     this.#files.keep(pids);
+  }
+
+  #tellIfStuck(): void {
+    const isStuck = this.#compositor.drawingMs(this.#gpuPid) > DRAWING_MS_MAX && this.#contexts > 1;
+    if (isStuck && !this.#isStuck) this.#on.stuck?.();
+    this.#isStuck = isStuck;
   }
 
   /** The CPU time of all threads of a process. */
@@ -202,13 +220,14 @@ export class RendererWatch {
     if (groupId !== this.#groupId) return false;
     this.#longLived.add(pid);
     if (isNetworkService(pid)) this.#networkPid = pid;
+    if (type === 'gpu-process') this.#gpuPid = pid;
     return false;
   }
 
   #end(pid: number, now: number): void {
     const held = this.#renderers.get(pid);
     if (groupOf(pid) === this.#groupId) end(pid);
-    if (held) this.#onEnd({ pid, bytes: held.bytes, own: held.own, charged: held.charged });
+    if (held) this.#on.ended?.({ pid, bytes: held.bytes, own: held.own, charged: held.charged });
     this.#renderers.delete(pid);
     this.#others.add(pid);
     this.#ended.push({ bytes: this.#bytesMax, at: now });
