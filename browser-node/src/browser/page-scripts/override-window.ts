@@ -59,19 +59,17 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
     return (self as MouseEvent).isTrusted && (xOf(self) !== 0 || yOf(self) !== 0);
   });
   if ('Touch' in window) {
+    // A page gets the touches of input by these lists alone.
     const touches = new WeakSet<object>();
     const [add, has] = [touches.add.bind(touches), touches.has.bind(touches)];
     const lengthOf = getterOf(TouchList.prototype, 'length');
-    const lists = ['touches', 'changedTouches'].map((name) => getterOf(TouchEvent.prototype, name));
-    const remember = (event: TouchEvent) => {
-      if (!event.isTrusted) return;
-      for (let which = 0; which < 2; which++) {
-        const list = lists[which]?.(event) as TouchList;
-        for (let index = 0; index < lengthOf(list); index++) add(list[index] as Touch);
-      }
-    };
-    for (const type of ['touchstart', 'touchmove', 'touchend', 'touchcancel'] as const)
-      addEventListener(type, remember, { capture: true, passive: true });
+    for (const name of ['touches', 'targetTouches', 'changedTouches'])
+      wrap(TouchEvent.prototype, name, (self, _, original) => {
+        const list = original(self) as TouchList;
+        if ((self as TouchEvent).isTrusted)
+          for (let index = 0; index < lengthOf(list); index++) add(list[index] as Touch);
+        return list;
+      });
     moveToScreen(Touch.prototype, (self) => has(self as object));
   }
   // Headless Chromium reports notifications as denied although nobody was asked; cross-site frames are denied in every browser.

@@ -63,8 +63,8 @@ const hasSameLists = (one: Catalogue, other: Catalogue): boolean =>
 const DEADLINE_MS = 5_000;
 
 /**
- * Reads the proxy-router's catalogue: its times each time, and its lists when they have changed. Resolves to the same object while nothing has changed. Rejects if the router
- * does not respond in time, refuses the request or returns something else.
+ * Reads the proxy-router's catalogue: its times each time, and its lists when they have changed. Resolves to the same object while nothing
+ * has changed. Rejects if the router does not respond in time, refuses the request or returns something else.
  */
 export function catalogueReader(proxyUrl: string, nodeToken: string): () => Promise<Catalogue> {
   let last: { version: string; times: string; catalogue: Catalogue } | null = null;
