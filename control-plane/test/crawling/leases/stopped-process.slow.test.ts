@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -11,10 +9,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
+import { startCatalogueServer } from '../../support/catalogue-server.ts';
 import { type PrivateRedis, startRedis } from '../../support/private-redis.ts';
 import { PAGE } from '../../support/running-api.ts';
 import { captureOf } from '../../support/running-farm.ts';
-import { CATALOGUE } from '../../support/sample-catalogue.ts';
 import { type LeaseOfFirst, SimulatedNode } from '../../support/simulated-node.ts';
 
 describe('a control plane that is stopped by SIGSTOP', () => {
@@ -49,15 +47,14 @@ describe('a control plane that is stopped by SIGSTOP', () => {
 
 /** A control plane in a process of its own, and a fake of the proxy-router's catalogue. */
 async function startProcess(t: TestContext, redis: PrivateRedis) {
-  const router = createServer((_, answer) => answer.end(JSON.stringify(CATALOGUE))).listen(0, '127.0.0.1');
-  await once(router, 'listening');
+  const router = await startCatalogueServer('node-token-of-this-test');
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-paused-'));
   const child = fork(new URL('../../../src/main.ts', import.meta.url), {
     env: {
       ADSWEEP_HTTP_PORT: '0',
       ADSWEEP_NODE_API_PORT: '0',
       ADSWEEP_DATA_DIR: folder,
-      ADSWEEP_PROXY_URL: `http://127.0.0.1:${(router.address() as AddressInfo).port}`,
+      ADSWEEP_PROXY_URL: router.url,
       ADSWEEP_NODE_TOKEN: 'node-token-of-this-test',
       ADSWEEP_LEASE_SECRET: 'lease-secret-of-this-test',
       ADSWEEP_API_KEY: 'key-of-this-test',
@@ -67,7 +64,7 @@ async function startProcess(t: TestContext, redis: PrivateRedis) {
   });
   t.after(async () => {
     if (child.exitCode === null) await Promise.all([once(child, 'exit'), child.kill('SIGKILL')]);
-    router.close();
+    router.stop();
     await rm(folder, { recursive: true, force: true });
   });
   const [{ ports }] = (await once(child, 'message')) as [Ready];
