@@ -19,8 +19,8 @@ const STEP = 4;
  * The screens of one browser, one for each size and pixel ratio of devices. Cross-site frames see the screen that their window really is on,
  * whatever is emulated in its tab; images of a `srcset` and media queries depend on it.
  *
- * The screens overlap. A headless Chromium moves the page of a window at `left` by another `left` pixels within the window, and draws what is
- * left of it there. Of a page of which nothing is left it draws nothing, and then gives it one animation frame a second instead of sixty. A window
+ * The screens overlap. A headless Chromium moves the page of a window at `left` by another `left` pixels within the window, and draws the part
+ * that is still inside. A page that is wholly outside is not drawn, and gets one animation frame a second instead of sixty. A window
  * counts as being on the screen with which it shares the largest area, and of equal ones on the one that was added first: those added earlier
  * begin farther right and share less, those added later no more.
  */

@@ -11,7 +11,6 @@ import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 
 const [ofCatalogue, ofPool] = [Compile(CatalogueSchema), Compile(CataloguePoolSchema)];
-const ofTimes = Compile(CatalogueTimesSchema);
 
 /**
  * The catalogue in a text. With the places of vendors it has megabytes, and in one piece it would block the event loop for tens of milliseconds.
@@ -32,8 +31,8 @@ export async function parseCatalogue(text: string): Promise<Catalogue> {
 /** The times in a text. Throws what is wrong with another text. */
 export function parseTimes(text: string): CatalogueTimes {
   const value: unknown = JSON.parse(text);
-  if (!ofTimes.Check(value)) Value.Assert(CatalogueTimesSchema, value);
-  return value as CatalogueTimes;
+  Value.Assert(CatalogueTimesSchema, value);
+  return value;
 }
 
 /** The text of a catalogue, written pool by pool. */
