@@ -102,6 +102,7 @@ test('the times of the catalogue can be read without its lists, whose version te
   await until('another look at the file', async () => (await times()).refreshed_at! > first.refreshed_at!);
   const [{ version, countries }, { pools }] = [await times(), await read<Catalogue>('/catalogue')];
   assert.equal(version, first.version);
+  assert.equal((await router.call('GET', '/catalogue')).headers.get('etag'), JSON.stringify(version));
   assert.deepEqual(Object.keys(countries).sort(), [...new Set(pools.map(({ country_code }) => country_code))].sort());
   writeFileSync(router.file, JSON.stringify({ exits }));
   await until('the changed exits', async () => (await times()).version !== version);

@@ -37,6 +37,7 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
   const router = new Router();
   router.use(requireToken(nodeTokens), forwardToIssuer(replica, ticketSecret, reach));
   router.get('/catalogue', (context) => {
+    context.set('ETag', JSON.stringify(source.catalogueTimes().version));
     context.body = source.catalogueJson();
     context.type = 'json';
   });

@@ -1,5 +1,5 @@
 /** A complete response; `isOk` for a status from 200 to 299. */
-export type FetchedText = { status: number; isOk: boolean; text: string };
+export type FetchedText = { status: number; isOk: boolean; headers: Headers; text: string };
 
 /**
  * Sends a request and reads the whole response, or rejects with `<method> <url> was not answered in time` after `ms` milliseconds;
@@ -12,7 +12,7 @@ export async function fetchInTime(url: string, init: RequestInit, ms: number): P
   const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
   try {
     const answer = await fetch(url, { ...init, signal });
-    return { status: answer.status, isOk: answer.ok, text: await textOf(answer) };
+    return { status: answer.status, isOk: answer.ok, headers: answer.headers, text: await textOf(answer) };
   } finally {
     clearTimeout(timer);
   }

@@ -67,24 +67,25 @@ const DEADLINE_MS = 5_000;
  * has changed. Rejects if the router does not respond in time, refuses the request or returns something else.
  */
 export function catalogueReader(proxyUrl: string, nodeToken: string): () => Promise<Catalogue> {
-  let last: { version: string; times: string; catalogue: Catalogue } | null = null;
-  const fetchText = async (path: string) => {
+  let last: { etag: string | null; times: string; catalogue: Catalogue } | null = null;
+  const read = async (path: string) => {
     const headers = { authorization: `Bearer ${nodeToken}` };
-    const { isOk, status, text } = await fetchInTime(proxyUrl + path, { headers }, DEADLINE_MS);
+    const { isOk, status, headers: received, text } = await fetchInTime(proxyUrl + path, { headers }, DEADLINE_MS);
     if (!isOk) throw new Error(`the proxy-router responded with ${status} to GET ${path}`);
-    return text;
+    return { text, etag: received.get('etag') };
   };
   return async () => {
-    const text = await fetchText('/catalogue/times');
+    const { text } = await read('/catalogue/times');
     if (last?.times === text) return last.catalogue;
     const times = parseTimes(text);
-    // Lists that change between the two requests get the earlier version, and are read once more.
-    const catalogue =
-      last?.version === times.version
-        ? withTimes(last.catalogue, times)
-        : await parseCatalogue(await fetchText('/catalogue'));
-    last = { version: times.version, times: text, catalogue };
-    return catalogue;
+    const etag = JSON.stringify(times.version);
+    if (last?.etag === etag) last = { ...last, times: text, catalogue: withTimes(last.catalogue, times) };
+    else {
+      // Another replica may have other lists, which have another version than the times.
+      const lists = await read('/catalogue');
+      last = { times: lists.etag === etag ? text : '', etag: lists.etag, catalogue: await parseCatalogue(lists.text) };
+    }
+    return last.catalogue;
   };
 }
 

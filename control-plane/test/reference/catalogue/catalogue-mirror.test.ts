@@ -71,6 +71,18 @@ test('the lists of the catalogue are read again only when they change, its times
   await assert.rejects(read(), /responded with 503 to GET \/catalogue\/times/);
 });
 
+test('lists of a replica that has others than the one that had the times are read again', async (t) => {
+  const server = await startCatalogueServer('the token');
+  t.after(() => server.stop());
+  const read = catalogueReader(server.url, 'the token');
+  const others = { ...CATALOGUE, pools: CATALOGUE.pools.slice(1) };
+  server.serveLists(others);
+  assert.deepEqual(await read(), others);
+  assert.deepEqual(await read(), CATALOGUE);
+  await read();
+  assert.equal(server.listsRead(), 2);
+});
+
 test('a copy of which only the times differ is not saved for an hour', async (t) => {
   const store = await openStore({ path: ':memory:' });
   t.after(() => store.close());
