@@ -11,13 +11,15 @@ export const portSetting = (port: number, description: string, maximum = 65_535)
 export const secretSetting = (description: string): TString =>
   Type.String({ minLength: 16, secret: true, description });
 
-export const SECRETS_PATTERN = '^[\\x21-\\x2b\\x2d-\\x7e]{16,}(,[\\x21-\\x2b\\x2d-\\x7e]{16,})*$';
+const SECRETS = '[\\x21-\\x2b\\x2d-\\x7e]{16,}(,[\\x21-\\x2b\\x2d-\\x7e]{16,})*';
+export const SECRETS_PATTERN = `^${SECRETS}$`;
+const SECRETS_MUST_BE = 'one or more secrets of at least 16 characters without spaces, separated by commas';
 
 /** Secrets separated by commas, any of which is accepted, so that they can be rotated. */
 export const secretsSetting = (description: string): TString =>
   Type.String({
     pattern: SECRETS_PATTERN,
-    mustBe: 'one or more secrets of at least 16 characters without spaces, separated by commas',
+    mustBe: SECRETS_MUST_BE,
     secret: true,
     description,
   });
@@ -26,9 +28,10 @@ export const secretsSetting = (description: string): TString =>
 export const metricsTokenSetting = Type.String({
   default: '',
   secret: true,
-  pattern: '^([\\x21-\\x7e]{16,})?$',
-  mustBe: 'at least 16 characters without spaces',
-  description: 'Bearer token for `/metrics`, at least 16 characters. Empty: the node token.',
+  pattern: `^(${SECRETS})?$`,
+  mustBe: SECRETS_MUST_BE,
+  description:
+    'Bearer tokens for `/metrics`, each of at least 16 characters, separated by commas. Empty: the node token.',
 });
 
 /** `ADSWEEP_LOG_LEVEL` of every process. */
@@ -39,7 +42,6 @@ export const logLevelSetting = Type.String({
   description: 'Minimum level of log lines.',
 });
 
-/** `ADSWEEP_DENY_ADDRESSES` of every process that checks addresses. */
 /** Networks of the operator that webhooks and notifications may reach. */
 export const deliveryAllowSetting = Type.Refine(
   Type.String({
@@ -51,6 +53,7 @@ export const deliveryAllowSetting = Type.Refine(
   () => 'Must be address blocks such as 10.1.0.0/16 or fd00::/8, separated by commas.',
 );
 
+/** `ADSWEEP_DENY_ADDRESSES` of every process that checks addresses. */
 export const denyAddressesSetting = Type.Refine(
   Type.String({
     default: '',
