@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { load } from 'js-yaml';
+import { missingSettings } from './support/service-settings.ts';
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
 const compose = ['compose', 'roles', 'tls'].map((name) => read(`compose/${name}.yaml`)).join('\n');
@@ -36,6 +38,17 @@ it('the Compose file passes the address of a remote browser to browser nodes alo
     passing.map((section) => section.split(':')[0]),
     ['browser-node'],
   );
+});
+
+it('the Compose file passes what an operator sets to every service that reads it', () => {
+  type Compose = { services: Record<string, { image?: string; environment?: Record<string, unknown> }> };
+  const { services } = load(read('compose/compose.yaml')) as Compose;
+  const passed = ['control-plane', 'proxy-router', 'browser-node'].map((name) => {
+    const set = Object.entries(services[name]?.environment ?? {});
+    return [name, set.filter(([key, value]) => String(value).startsWith(`\${${key}:`)).map(([key]) => key)] as const;
+  });
+  for (const [name, settings] of passed) assert.ok(settings.length >= 5, name);
+  assert.deepEqual(missingSettings(Object.fromEntries(passed)), []);
 });
 
 it('OPERATIONS lists the secrets that are made', () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { load } from 'js-yaml';
+import { missingSettings, settingsOf } from '../../compose/test/support/service-settings.ts';
 import { newSecrets } from '../../kubernetes/new-secrets.ts';
 
 const TOP = join(import.meta.dirname, '../../..');
@@ -32,12 +33,18 @@ it('names settings that the services have, and images of the Dockerfile in this 
   for (const [name, { image, environment = {} }] of ours) {
     assert.equal(image, `adsweep/${name}:${version}`);
     assert.match(read('infra/docker/Dockerfile'), new RegExp(`^FROM runtime AS ${name}$`, 'm'));
-    const known = new Set(
-      [...read(`${name}/README.md`).matchAll(/^\| `([A-Z0-9_]+)`/gm)].map(([, setting]) => setting),
-    );
+    const known = settingsOf(name);
     for (const setting of Object.keys(environment))
       assert.ok(known.has(setting) || known.has(setting.replace(/_FILE$/, '')), `${name}: ${setting}`);
   }
+});
+
+it('passes what an operator sets to every service that reads it', () => {
+  const passed = ours.map(([name, { environment = {} }]) => {
+    const set = Object.entries(environment).filter(([key, value]) => String(value).startsWith(`\${${key}:`));
+    return [name, set.map(([key]) => key)] as const;
+  });
+  assert.deepEqual(missingSettings(Object.fromEntries(passed)), []);
 });
 
 it('has every secret that a service reads, all of them made or brought', () => {
