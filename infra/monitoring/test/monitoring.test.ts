@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
+import { load } from 'js-yaml';
 import { monitoringFiles, promtoolTests } from '../build.ts';
 import { DASHBOARDS } from '../panels.ts';
 import { ALERTS, CALM_DAY, RECORDINGS } from '../rules.ts';
@@ -30,6 +31,42 @@ const unknownIn = (text: string) =>
     .filter(
       (name) => !RECORDED.has(name) && !DECLARED.has(name) && !DECLARED.has(name.replace(/_(bucket|sum|count)$/, '')),
     );
+
+type Scrape = {
+  job_name: string;
+  scheme?: string;
+  tls_config?: { server_name: string };
+  relabel_configs?: { target_label: string; replacement: string }[];
+  dns_sd_configs: { names: string[]; port: number }[];
+};
+
+/** What a file for Prometheus scrapes: the name and port of each service, with the job of its series and the name that its certificate must have. */
+function scrapedBy(file: string) {
+  const { scrape_configs } = load(read(`infra/prometheus/${file}`)) as { scrape_configs: Scrape[] };
+  return scrape_configs.flatMap(({ job_name, scheme, tls_config, relabel_configs = [], dns_sd_configs }) => {
+    const job = relabel_configs.find(({ target_label }) => target_label === 'job')?.replacement ?? job_name;
+    const certificate = scheme === 'https' ? tls_config?.server_name : null;
+    return dns_sd_configs.flatMap(({ names, port }) => names.map((name) => ({ name, port, job, certificate })));
+  });
+}
+
+describe('Prometheus', () => {
+  it('has all services in the job of the rules, whichever file it is started with', () => {
+    const files = globSync('*.yaml', { cwd: join(ROOT, 'infra/prometheus') });
+    assert.ok(files.length >= 3);
+    for (const file of files) assert.deepEqual([...new Set(scrapedBy(file).map(({ job }) => job))], ['adsweep'], file);
+  });
+
+  it('scrapes the listeners that tls.yaml gives a certificate over TLS, by its name, and is started so there', () => {
+    const plain = scrapedBy('prometheus.yaml');
+    const expected = plain.map((one) => (one.port === 8084 ? one : { ...one, certificate: one.name }));
+    const byName = (all: typeof plain) => all.toSorted((a, b) => a.name.localeCompare(b.name));
+    assert.deepEqual(byName(scrapedBy('prometheus-tls.yaml')), byName(expected));
+    const tls = read('infra/compose/tls.yaml');
+    assert.match(tls, /\.\.\/prometheus\/prometheus-tls\.yaml:\/etc\/prometheus\/prometheus\.yaml:ro/);
+    for (const { name, certificate } of expected) if (certificate) assert.match(tls, new RegExp(`for ${name}$`, 'm'));
+  });
+});
 
 describe('dashboards, rules and alerts', () => {
   it('name only metrics that a service has, or a rule records', () => {
