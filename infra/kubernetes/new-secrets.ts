@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newApiKey, newSecret } from '@adsweep/shared/ids.ts';
+// By its path: this runs in a checkout without packages.
+import { newApiKey, newSecret } from '../../shared/src/ids.ts';
 
 /**
  * `node infra/kubernetes/new-secrets.ts [folder] | kubectl -n adsweep create -f -`: a Secret with everything that a farm needs, newly made. The

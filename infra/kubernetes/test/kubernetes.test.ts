@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadAll } from 'js-yaml';
+import { missingSettings, settingsOf } from '../../compose/test/support/service-settings.ts';
 import { newSecrets } from '../new-secrets.ts';
 import { profileManifest } from '../seccomp-profile.ts';
 import { type Manifest, render } from './support/render.ts';
@@ -56,14 +57,20 @@ const podOf = (manifest: Manifest): Pod => {
 const ofKind = (manifests: Manifest[], ...kinds: string[]) => manifests.filter(({ kind }) => kinds.includes(kind));
 const matches = (pod: Pod, labels: Record<string, string> = {}) =>
   Object.entries(labels).every(([key, value]) => pod.labels[key] === value);
-const settingsOf = (readme: string) =>
-  new Set([...read(readme).matchAll(/^\| `([A-Z0-9_]+)`/gm)].map(([, name]) => name));
 
-const READMES: Record<string, string> = {
-  'control-plane': 'control-plane/README.md',
-  'proxy-router': 'proxy-router/README.md',
-  'browser-node': 'browser-node/README.md',
-};
+const SERVICES = ['control-plane', 'proxy-router', 'browser-node'];
+/** A number of the table in CAPACITY.md: the row `part`, in the column of so many scans a day. */
+function planned(part: string, scansADay: string): number {
+  const rows = read('infra/CAPACITY.md').matchAll(/^\|(.*)\|$/gm);
+  const cells = [...rows].map(([, row = '']) => row.split('|').map((cell) => cell.trim()));
+  const column = cells.find(([first]) => first === 'scans a day')!.indexOf(scansADay);
+  return Number(cells.find(([first]) => first === part)![column]!.replaceAll(',', ''));
+}
+
+/** How many scans a day are too many for `part`, as CAPACITY.md has it. */
+const breaksAt = (part: string): string =>
+  new RegExp(`^\\| ([0-9,]+) \\| ${part} \\|`, 'm').exec(read('infra/CAPACITY.md'))![1]!;
+
 /** Secrets of a large farm that its operator has. */
 const OWN_SECRETS = ['mongodb-url', 's3-secret-key'];
 
@@ -85,9 +92,8 @@ for (const farm of ['small', 'large']) {
         const [container] = spec.containers as [Container];
         const secrets = spec.volumes?.find(({ name }) => name === 'secrets')?.secret?.items ?? [];
         for (const { key } of secrets) assert.ok([...made, ...OWN_SECRETS].includes(key), key);
-        const readme = READMES[container.name];
-        if (readme === undefined) continue;
-        const known = settingsOf(readme);
+        if (!SERVICES.includes(container.name)) continue;
+        const known = settingsOf(container.name);
         const ofMaps = (container.envFrom ?? []).flatMap(({ configMapRef: { name } }) => Object.keys(maps.get(name)!));
         for (const name of [...ofMaps, ...(container.env ?? []).map((one) => one.name)].filter(
           (one) => one !== 'POD_IP',
@@ -99,6 +105,24 @@ for (const farm of ['small', 'large']) {
               secrets.some(({ path }) => value === `/secrets/${path}`),
               `${container.name}: ${name}`,
             );
+      }
+    });
+
+    it('passes what an operator sets to every service that reads it', () => {
+      const maps = new Map(ofKind(manifests, 'ConfigMap').map((map) => [map.metadata.name, map.data as object]));
+      const passed = SERVICES.map((name) => [name, Object.keys(maps.get(`settings-${name}`)!)] as const);
+      assert.deepEqual(missingSettings(Object.fromEntries(passed)), []);
+    });
+
+    it('keeps data in a folder that the process makes in its volume, which itself belongs to root and is open to all', () => {
+      const keeping = pods
+        .map(({ spec }) => spec.containers[0]!)
+        .filter(({ name, volumeMounts }) => SERVICES.includes(name) && volumeMounts.some((one) => one.name === 'data'));
+      assert.equal(keeping.length, farm === 'small' ? 2 : 4);
+      for (const { name, env, volumeMounts } of keeping) {
+        const { mountPath } = volumeMounts.find((one) => one.name === 'data')!;
+        const folder = env?.find((one) => one.name === 'ADSWEEP_DATA_DIR')?.value ?? '';
+        assert.ok(folder.startsWith(`${mountPath}/`), `${name}: ${folder}`);
       }
     });
 
@@ -175,8 +199,8 @@ for (const farm of ['small', 'large']) {
       for (const { spec } of ofKind(manifests, 'HorizontalPodAutoscaler', 'ScaledObject')) {
         const { name } = (spec as { scaleTargetRef: { name: string } }).scaleTargetRef;
         const target = workloads.find(({ metadata }) => metadata.name === name)!;
-        // Applying the manifests again must not reset what the scaler has set; the router has its number in a small farm.
-        if (name !== 'proxy-router') assert.equal((target.spec as { replicas?: number }).replicas, undefined);
+        // Applying the manifests again must not reset what the scaler has set.
+        assert.equal((target.spec as { replicas?: number }).replicas, undefined);
       }
     });
 
@@ -245,11 +269,29 @@ for (const farm of ['small', 'large']) {
         [['max(adsweep_desired_nodes)', '1']],
       );
       assert.match(read('infra/docs/metrics.md'), /`adsweep_desired_nodes`/);
-      const [, ...sizes] = /^\| nodes of 2 cores \|(.*)\|$/m
-        .exec(read('infra/CAPACITY.md'))![0]
-        .split('|')
-        .slice(1, -1);
-      assert.equal(maxReplicaCount, Number(sizes[farm === 'small' ? 1 : 3]));
+      assert.equal(maxReplicaCount, planned('nodes of 2 cores', farm === 'small' ? '100,000' : '10,000,000'));
+    });
+
+    it('has as many processes as the plan says, and names the numbers of the plan', () => {
+      const most = (component: string) =>
+        ofKind(manifests, 'HorizontalPodAutoscaler')
+          .filter(({ metadata }) => metadata.name.startsWith(component))
+          .reduce((sum, { spec }) => sum + (spec as { maxReplicas: number }).maxReplicas, 0);
+      const [scaler] = ofKind(manifests, 'ScaledObject');
+      const { maxReplicaCount } = scaler!.spec as { maxReplicaCount: number };
+      const ofFarm = (file: string) => read(`infra/kubernetes/${farm}/${file}`);
+      const oneProcess = breaksAt('one process of the control plane');
+      const size = farm === 'small' ? `up to ${oneProcess} scans` : `from ${oneProcess} scans`;
+      assert.ok(ofFarm('kustomization.yaml').includes(size), size);
+      if (farm === 'small') {
+        assert.ok(ofFarm('control-plane.yaml').includes(`breaks at ${oneProcess} scans`));
+        assert.ok(read('infra/kubernetes/README.md').includes(`up to ${maxReplicaCount} nodes: ${oneProcess} scans`));
+        return;
+      }
+      assert.equal(most('control-plane'), planned('control planes', '10,000,000'));
+      assert.equal(most('proxy-router'), planned('proxy-routers', '10,000,000'));
+      assert.ok(ofFarm('proxy-router-scaling.yaml').includes(`per ${breaksAt('one proxy-router')} scans a day`));
+      assert.ok(read('infra/kubernetes/README.md').includes(`up to ${maxReplicaCount} nodes: ten million scans`));
     });
   });
 }
