@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { freePort } from '../../shared/test/support/free-port.ts';
 import { until } from '../../shared/test/support/until.ts';
+import { newTicketId, signTicket } from '../src/tickets/ticket.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw } from './support/proxy-client.ts';
-import { startTestRouter } from './support/router.ts';
+import { startTestRouter, TICKET_SECRET } from './support/router.ts';
 import { startTarget } from './support/target.ts';
 
 const url = 'http://shop.example/page';
@@ -70,4 +73,42 @@ test('without the replica that keeps its account a ticket is of no use, and no r
   assert.equal((await other.call('GET', `/exits/${ticket.ticket_id}/traffic`)).status, 503);
   const [id, replica] = ticket.ticket_id.split('.');
   assert.equal((await other.call('GET', `/exits/${id}.${replica}.forged/traffic`)).status, 404);
+});
+
+/** The port of a machine that answers no SYN any more: nothing accepts the connections that fill its queue. */
+async function deafPort(t: TestContext): Promise<number> {
+  const code = `const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    require('node:worker_threads').parentPort.postMessage(server.address().port);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });`;
+  const worker = new Worker(code, { eval: true });
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  const queued = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  t.after(() => {
+    for (const socket of queued) socket.destroy();
+    return worker.terminate();
+  });
+  await until('a full queue', () => queued.filter(({ connecting }) => !connecting).length >= 2);
+  return port;
+}
+
+test('a replica that does not answer is given up after the time for connecting, with 599', async (t) => {
+  const gateway = `http://127.0.0.1:${await deafPort(t)}`;
+  const port = await freePort();
+  const router = await startTestRouter(t, {
+    config: {
+      ADSWEEP_PROXY_PORT: port,
+      ADSWEEP_GATEWAY_PORT: await freePort(),
+      ADSWEEP_REPLICA_URL: `http://127.0.0.1:${port}`,
+      ADSWEEP_CONNECT_TIMEOUT_SECONDS: 0.2,
+    },
+  });
+  const id = newTicketId({ api: 'http://127.0.0.1:9', gateway }, TICKET_SECRET);
+  const claims = { id, exit: 'direct-us', session: 's', scan: 's', expires: Date.now() + 60_000 };
+  const ticket = { ...signTicket(claims, TICKET_SECRET), server: `http://127.0.0.1:${router.ports.gateway}` };
+  const plain = await request(ticket, url);
+  assert.deepEqual([plain.status, plain.headers['adsweep-gateway-outcome']], [599, 'upstream_failed']);
+  const tunnel = await openTunnel(ticket, 'shop.example:443');
+  tunnel.socket.destroy();
+  assert.equal(tunnel.status, 599);
 });

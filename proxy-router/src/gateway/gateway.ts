@@ -105,7 +105,7 @@ export class Gateway extends Server {
   override async onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await this.#handle(request, {
       toTarget: (connection, url) => forwardRequest(request, response, url, connection),
-      toReplica: (gateway) => forwardRequestToReplica(request, gateway, this.#dependencies.idleMs),
+      toReplica: (gateway) => forwardRequestToReplica(request, gateway, this.#dependencies),
       refuse: (refusal) => sendRefusal(response, refusal),
     });
   }
@@ -117,7 +117,7 @@ export class Gateway extends Server {
         if (head.length > 0) socket.unshift(head);
         pipe(socket, connection);
       },
-      toReplica: (gateway) => forwardStreamToReplica(request, socket, head, gateway, this.#dependencies.idleMs),
+      toReplica: (gateway) => forwardStreamToReplica(request, socket, head, gateway, this.#dependencies),
       refuse: (refusal) => this.failRequest(request, refusal),
     });
   }
@@ -125,7 +125,7 @@ export class Gateway extends Server {
   async #onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     await this.#handle(request, {
       toTarget: (connection, url) => forwardUpgrade(request, socket, head, url, connection),
-      toReplica: (gateway) => forwardStreamToReplica(request, socket, head, gateway, this.#dependencies.idleMs),
+      toReplica: (gateway) => forwardStreamToReplica(request, socket, head, gateway, this.#dependencies),
       refuse: (refusal) => this.failRequest(request, refusal),
     });
   }

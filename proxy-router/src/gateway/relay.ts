@@ -4,10 +4,13 @@ import { RELAYED_HEADER } from '../tickets/ticket.ts';
 import { failureText, sendRequest } from './forward-request.ts';
 import { headersOf, isChunked, requestHead } from './forwarded-headers.ts';
 
+/** How long a connection to another replica may take, and how long an open one may be without traffic, in milliseconds. */
+export type RelayLimits = { connectTimeoutMs: number; idleMs: number };
+
 /** Forwards a plain http request to the gateway of another replica, and its response back, byte for byte. */
-export function forwardRequestToReplica(request: IncomingMessage, gateway: string, idleMs: number): void {
+export function forwardRequestToReplica(request: IncomingMessage, gateway: string, limits: RelayLimits): void {
   const { socket: client } = request;
-  const peer = connectToReplica(client, gateway, idleMs, () => {
+  const peer = connectToReplica(client, gateway, limits, () => {
     sendRequest(request, peer, relayedHead(request, ['connection', 'proxy-connection'], [['Connection', 'close']]));
     peer.pipe(client);
   });
@@ -19,9 +22,9 @@ export function forwardStreamToReplica(
   client: Socket,
   head: Buffer,
   gateway: string,
-  idleMs: number,
+  limits: RelayLimits,
 ): void {
-  const peer = connectToReplica(client, gateway, idleMs, () => {
+  const peer = connectToReplica(client, gateway, limits, () => {
     peer.write(relayedHead(request, [], []), 'latin1');
     peer.write(head);
     client.pipe(peer).pipe(client);
@@ -39,14 +42,21 @@ function relayedHead(
   return requestHead(`${method} ${url} HTTP/1.1`, [...kept, ...added, [RELAYED_HEADER, '1']]);
 }
 
-function connectToReplica(client: Socket, gateway: string, idleMs: number, onConnected: () => void): Socket {
+function connectToReplica(
+  client: Socket,
+  gateway: string,
+  { connectTimeoutMs, idleMs }: RelayLimits,
+  onConnected: () => void,
+): Socket {
   const { hostname, port } = new URL(gateway);
   let isConnected = false;
   const peer = connect({ host: hostname, port: Number(port) }, () => {
     isConnected = true;
+    // Twice as long as the replica's own limit, so that it can say that the target was silent.
+    peer.setTimeout(2 * idleMs);
     onConnected();
   });
-  peer.setTimeout(2 * idleMs, () => peer.destroy());
+  peer.setTimeout(connectTimeoutMs).on('timeout', () => peer.destroy(new Error('the replica did not answer in time')));
   peer.on('error', () => {
     if (isConnected) client.destroy();
     else client.end(failureText('upstream_failed'));
