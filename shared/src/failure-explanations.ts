@@ -16,7 +16,7 @@ export const FAILURE_EXPLANATIONS: Record<FailureCode, Explanation> = {
     cure: 'The operator checks the account; `GET /overview` of the proxy-router names the provider.',
   },
   'proxy: NODE_BUSY': {
-    means: 'All fitting exits have as many users as they may have.',
+    means: 'All fitting exits have as many users as they may have, or are in a pause after failures.',
     cure: `${SELF} More exits make it rarer.`,
   },
   'proxy: UPSTREAM_FAILED': {
