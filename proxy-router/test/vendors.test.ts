@@ -14,6 +14,7 @@ import { exitIn, startTestRouter, targeting, temporaryFolder, vendorConfig } fro
 import { startVendor } from './support/simulated-vendor.ts';
 import { startTarget } from './support/target.ts';
 
+const HOST = 'account-suspended.example';
 const nothing: UserNameValues = { country: 'us', region: '', city: '', isp: '', session: '', proxy_type: 'mobile' };
 
 test('a user name leaves out the parts in brackets that have an empty value', () => {
@@ -65,7 +66,7 @@ test('each vendor is addressed as its documents say', () => {
 
 test('each vendor’s own words for a refusal are understood, before its status', () => {
   const outcome = (kind: keyof typeof VENDORS, status: number, body: string, headers: Record<string, string> = {}) =>
-    upstreamRefusal({ status, reason: '', headers: new Map(Object.entries(headers)), body }, VENDORS[kind].texts)
+    upstreamRefusal({ status, reason: '', headers: new Map(Object.entries(headers)), body }, VENDORS[kind].texts, HOST)
       .outcome;
   assert.equal(outcome('brightdata', 407, '', { 'x-brd-err-code': 'client_10000' }), 'account_refused');
   assert.equal(outcome('brightdata', 502, 'no_peer'), 'no_exit');
@@ -82,6 +83,8 @@ test('each vendor’s own words for a refusal are understood, before its status'
   assert.equal(outcome('oxylabs', 407, 'Access denied: traffic limit reached'), 'account_refused');
   assert.equal(outcome('oxylabs', 502, ''), 'upstream_failed');
   assert.equal(outcome('netnut', 500, 'quota exceeded'), 'account_refused');
+  const echo = `http://${HOST}/ cannot be retrieved`;
+  assert.equal(outcome('template', 503, echo), 'upstream_failed', 'the name of the target gives no reason');
 });
 
 test('an account of each kind is asked for the place and the session of a ticket', async (t) => {
@@ -253,9 +256,17 @@ test('no credential is in a snapshot', async (t) => {
   const { router, account } = await routerWithVendor(t);
   await router.stop();
   const listed = { provider: 'list', upstream: 'http://user:hunter2@proxy.example:8080' };
+  const secretFile = join(folder, 'password');
+  writeFileSync(secretFile, 'secret');
+  const tokenInQuery = vendorConfig({
+    id: 'token',
+    password: undefined,
+    password_file: secretFile,
+    catalogue: 'http://127.0.0.1:9/places?token=hunter2',
+  });
   await startTestRouter(t, {
     exits: [exitIn('US'), exitIn('DE', listed), exitIn('FR', { provider: 'list', upstream: 'http://proxy.example' })],
-    providers: [account],
+    providers: [account, tokenInQuery],
     config: { ADSWEEP_DATA_DIR: folder },
   });
   const text = readFileSync(join(folder, 'exits-snapshot.json'), 'utf8');

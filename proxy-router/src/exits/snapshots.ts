@@ -16,12 +16,15 @@ export function writeSnapshot(path: string, { refreshedAt, file }: Snapshot): vo
   replaceFile(path, JSON.stringify({ refreshed_at: refreshedAt.toISOString(), file: withoutCredentials(file) }));
 }
 
-/** Exits and accounts whose credentials are in the file itself cannot be used without them, and are omitted. */
+/**
+ * Exits and accounts whose credentials are in the file itself cannot be used without them, and are omitted. A catalogue's URL has them before an
+ * `@` or in its query.
+ */
 function withoutCredentials({ exits, providers, hosts }: ExitsFile): ExitsFile {
   const isOpen = (upstream: string) => /^\w+:\/\/[^@]*$/.test(upstream) && parseUpstream(upstream) !== null;
   return {
     exits: exits.filter(({ upstream }) => upstream === undefined || isOpen(upstream)),
-    providers: providers.filter(({ password, catalogue }) => password === undefined && !catalogue.includes('@')),
+    providers: providers.filter(({ password, catalogue }) => password === undefined && !/[@?]/.test(catalogue)),
     hosts,
   };
 }
