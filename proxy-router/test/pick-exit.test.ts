@@ -187,6 +187,27 @@ test('an account that is refused is out at all its places', () => {
   assert.equal(health.state(vendors, 30_000), 'available');
 });
 
+test('an account that refuses without a reason is out only after three refusals in a row that share neither host nor scan', () => {
+  const health = new ExitHealth();
+  const refuse = (host: string, scan: string, now = 0) => {
+    const details = { isAccount: true, mayBeTargets: true };
+    assert.equal(health.failed(vendors, failure('account_refused', details), now, { host, scan }), true);
+    return health.state(elsewhere, now);
+  };
+  const refuseByMany = () => [refuse('a', '1'), refuse('a', '2'), refuse('b', '1'), refuse('b', '2'), refuse('a', '3')];
+  assert.deepEqual([...new Set(refuseByMany())], ['available'], 'one host in many scans, and many hosts in one scan');
+  health.succeeded(elsewhere);
+  refuseByMany();
+  assert.equal(health.state(vendors, 0), 'available');
+  assert.equal(refuse('c', '3'), 'account_refused');
+  health.assigned(elsewhere, 30_000);
+  assert.equal(refuse('c', '3', 30_000), 'account_refused', 'a probe needs no others');
+  assert.equal(health.state(elsewhere, 89_999), 'account_refused');
+  const checked = new ExitHealth();
+  checked.failed(listed, failure('upstream_failed', { mayBeTargets: true }), 0);
+  assert.equal(checked.state(listed, 0), 'upstream_failed', 'a target that the operator has chosen');
+});
+
 test('a limited rate is waited for as long as the upstream says, else 2 s and doubling', () => {
   const health = new ExitHealth();
   health.failed(listed, failure('rate_limited', { retryAfterSeconds: 7 }), 0);

@@ -18,15 +18,20 @@ const BACKOFF: Record<ExitFault, Backoff> = {
 const PROBE_MS = 30_000;
 /** A vendor's place has many addresses: it is at fault only after this many failures in a row. */
 const VENDOR_FAILURES = 3;
+/** An upstream that refuses without a reason is at fault only after so many refusals in a row that share neither host nor scan. */
+const REFUSALS = 3;
 /** Lowest score: an exit that keeps failing still gets this share of the sessions that its size would give it. */
 const SCORE_MIN = 1 / 16;
-/** Limit of exits and accounts whose failures are kept; the oldest are dropped first. */
+/** Limit of exits and accounts of which each kind of failure is kept; the oldest are dropped first. */
 const BREAKERS_MAX = 10_000;
 
 /** `failures` in a row; `until` is 0 while there were too few for an outage; `score` from SCORE_MIN to 1. */
 type Breaker = { fault: ExitFault; failures: number; until: number; isProbing: boolean; score: number };
 
 export type ExitState = 'available' | 'probing' | ExitFault;
+
+/** What a connection was for: the target's host and the id of the scan. */
+export type Purpose = { host: string; scan: string };
 
 /**
  * Which exits and accounts are unavailable, a circuit breaker for each. An exit that fails is unavailable for 30 s; then one request probes
@@ -37,6 +42,8 @@ export class ExitHealth {
   readonly #breakers = new Map<string, Breaker>();
   /** How often in a row exits and accounts could not be verified. */
   readonly #distrusted = new Map<string, number>();
+  /** What exits and accounts have refused in a row without a reason, as far as it differs. */
+  readonly #refused = new Map<string, Purpose[]>();
 
   /** Of the exit itself, or of the account that it needs. */
   state({ id, account }: Pick<Exit, 'id' | 'account'>, now: number): ExitState {
@@ -55,11 +62,7 @@ export class ExitHealth {
    * Its connections work, so that there is no outage, and the service itself may be broken.
    */
   distrusted({ id, account = id }: Pick<Exit, 'id' | 'account'>): void {
-    const before = this.#distrusted.get(account) ?? 0;
-    this.#distrusted.delete(account);
-    this.#distrusted.set(account, before + 1);
-    const [oldest] = this.#distrusted.keys();
-    if (this.#distrusted.size > BREAKERS_MAX && oldest !== undefined) this.#distrusted.delete(oldest);
+    keep(this.#distrusted, account, (this.#distrusted.get(account) ?? 0) + 1);
   }
 
   verified({ id, account = id }: Pick<Exit, 'id' | 'account'>): void {
@@ -77,7 +80,11 @@ export class ExitHealth {
   }
 
   succeeded({ id, account }: Exit): void {
-    if (account !== undefined) this.#breakers.delete(account);
+    this.#refused.delete(id);
+    if (account !== undefined) {
+      this.#refused.delete(account);
+      this.#breakers.delete(account);
+    }
     const breaker = this.#breakers.get(id);
     if (!breaker) return;
     const score = breaker.score * 2;
@@ -85,12 +92,18 @@ export class ExitHealth {
     else this.#breakers.set(id, { ...breaker, failures: 0, until: 0, isProbing: false, score });
   }
 
-  /** Takes the exit or its account out of service where the failure is theirs; answers whether it is. */
-  failed({ id, account }: Exit, failure: ConnectionFailure, now: number): boolean {
+  /**
+   * Takes the exit or its account out of service where the failure is theirs; returns whether it is, or may be. One that may be the target's counts
+   * only with others of its kind; without a `purpose`, the target is one that the operator has chosen.
+   */
+  failed({ id, account }: Exit, failure: ConnectionFailure, now: number, purpose?: Purpose): boolean {
     const fault = asFault(failure.outcome);
     if (fault === null) return false;
     const key = failure.isAccount && account !== undefined ? account : id;
-    const tolerated = account !== undefined && key === id && fault === 'upstream_failed' ? VENDOR_FAILURES - 1 : 0;
+    const unexplained = failure.mayBeTargets ? purpose : undefined;
+    if (unexplained && !this.#refusesAll(key, unexplained)) return true;
+    const isOneOfMany = account !== undefined && key === id && fault === 'upstream_failed' && !unexplained;
+    const tolerated = isOneOfMany ? VENDOR_FAILURES - 1 : 0;
     const before = this.#breakers.get(key);
     // Requests in progress when the exit failed fail too; together they count as one failure.
     if (before && !before.isProbing && now < before.until) return true;
@@ -98,8 +111,17 @@ export class ExitHealth {
     const outageMs = failures > tolerated ? outageOf(fault, failures - tolerated, failure.retryAfterSeconds) : 0;
     const until = outageMs === 0 ? 0 : now + outageMs;
     const score = Math.max((before?.score ?? 1) / 2, SCORE_MIN);
-    this.#remember(key, { fault, failures, until, isProbing: false, score });
+    keep(this.#breakers, key, { fault, failures, until, isProbing: false, score });
     return true;
+  }
+
+  /** Whether the exit or account has refused enough that no single page or host explains it. */
+  #refusesAll(key: string, { host, scan }: Purpose): boolean {
+    const before = this.#refused.get(key) ?? [];
+    const isKnown = before.some((one) => one.host === host || one.scan === scan);
+    const refused = isKnown || before.length >= REFUSALS ? before : [...before, { host, scan }];
+    keep(this.#refused, key, refused);
+    return refused.length >= REFUSALS;
   }
 
   #stateOf(key: string, now: number): ExitState {
@@ -107,13 +129,14 @@ export class ExitHealth {
     if (!breaker || now >= breaker.until) return 'available';
     return breaker.isProbing ? 'probing' : breaker.fault;
   }
+}
 
-  #remember(key: string, breaker: Breaker): void {
-    this.#breakers.delete(key);
-    this.#breakers.set(key, breaker);
-    const [oldest] = this.#breakers.keys();
-    if (this.#breakers.size > BREAKERS_MAX && oldest !== undefined) this.#breakers.delete(oldest);
-  }
+/** Sets the value of an exit or account as the newest one. */
+function keep<Value>(all: Map<string, Value>, key: string, value: Value): void {
+  all.delete(key);
+  all.set(key, value);
+  const [oldest] = all.keys();
+  if (all.size > BREAKERS_MAX && oldest !== undefined) all.delete(oldest);
 }
 
 /** Whether the exit or its account is at fault, not the target or a timeout. Pure. */

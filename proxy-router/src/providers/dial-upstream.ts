@@ -95,7 +95,7 @@ async function openTunnel(
 ): Promise<void> {
   if (upstream.protocol === 'socks5') return requestSocksTunnel(socket, destination, upstream);
   const refusal = await requestTunnel(socket, destination, basicCredentials(upstream));
-  if (refusal) throw upstreamRefusal(refusal, texts);
+  if (refusal) throw upstreamRefusal(refusal, texts, destination.host);
 }
 
 /** A timeout while an upstream connects is the upstream's failure. */
@@ -137,6 +137,7 @@ async function requestSocksTunnel(socket: Socket, destination: Destination, upst
     throw new ConnectionFailure(outcome, `the upstream refused: ${text}`, {
       cause,
       isAccount: outcome === 'account_refused',
+      mayBeTargets: /rejected connection/.test(text),
     });
   }
 }
