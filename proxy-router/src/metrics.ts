@@ -63,7 +63,7 @@ export function createMetrics(registry: Registry) {
     }),
     exitChecks: new Counter({
       name: 'adsweep_exit_checks_total',
-      help: 'Checks of new exit sessions, by outcome: verified, garbled (another answer than the service gives) or unanswered.',
+      help: 'Checks of new exit sessions, by outcome: verified, garbled (another answer than the service gives), unanswered or failed (by the exit).',
       labelNames: ['provider', 'outcome'],
       registers,
     }),

@@ -69,6 +69,9 @@ test('an exit that is found dead or refused when it is checked is passed over', 
   for (const session of ['a', 'b', 'c', 'd']) assert.equal((await router.ticket({ session })).exit.exit_id, 'exit-2');
   const alone = await startTestRouter(t, { exits: exits.slice(1, 2), config });
   await assert.rejects(alone.ticket(), /403.*ACCOUNT_REFUSED/);
+  const metrics = await (await alone.call('GET', '/metrics')).text();
+  assert.match(metrics, /adsweep_exit_checks_total\{[^}]*provider="list",outcome="failed"[^}]*\} 1/);
+  assert.match(metrics, /adsweep_provider_failures_total\{[^}]*provider="list",outcome="account_refused"[^}]*\} 1/);
 });
 
 test('a vendor that has no such place says so when the exit is checked: 404 NODE_NOT_FOUND', async (t) => {

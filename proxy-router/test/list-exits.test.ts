@@ -4,6 +4,7 @@ import tls from 'node:tls';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
 import { freePort } from '../../shared/test/support/free-port.ts';
+import { until } from '../../shared/test/support/until.ts';
 import { openTunnel, request, requestOver, tunnelStatus } from './support/proxy-client.ts';
 import { exitIn, startTestRouter } from './support/router.ts';
 import { startVendor } from './support/simulated-vendor.ts';
@@ -140,6 +141,10 @@ test('what an upstream answers is told to the node by class', async (t) => {
     [{ status: 502, headers: { 'Proxy-Status': 'exit; error=dns_error' } }, 'dns'],
     [{ status: 502, headers: { 'Proxy-Status': 'exit; error=connection_refused' } }, 'connection_refused'],
     [{ status: 593 }, 'dns'],
+    [{ status: 503, headers: { 'X-Squid-Error': 'ERR_DNS_FAIL 0' } }, 'dns'],
+    [{ status: 503, headers: { 'X-Squid-Error': 'ERR_CONNECT_FAIL 111' } }, 'connection_refused'],
+    [{ status: 503, headers: { 'X-Squid-Error': 'ERR_CONNECT_FAIL 110' } }, 'timeout'],
+    [{ status: 503, headers: { 'X-Squid-Error': 'ERR_CONNECT_FAIL 113' } }, 'connection_failed'],
   ];
   for (const [answer, outcome] of cases) {
     vendor.behavior = answer;
@@ -152,6 +157,19 @@ test('what an upstream answers is told to the node by class', async (t) => {
     assert.equal(tunnel.headers[GATEWAY_OUTCOME_HEADER], outcome, `${JSON.stringify(answer)} to a tunnel`);
     await router.stop();
   }
+});
+
+test('a target that an upstream refuses without a reason takes the exit from no other scan', async (t) => {
+  const { target, vendor, router, ticket } = await routerThrough(t, good);
+  Object.assign(vendor, { spared: 'shop.example' });
+  for (const status of [403, 503]) {
+    vendor.behavior = { status, text: 'http://account-suspended.example/ was not retrieved' };
+    for (const port of [80, 81, 82])
+      assert.ok((await request(ticket, `http://account-suspended.example:${port}/`)).status >= 592);
+    const other = await router.ticket({ session: 'other', scan_id: 'other' });
+    assert.equal((await request(other, 'http://shop.example/')).status, 200);
+  }
+  assert.equal(target.seen.length, 2);
 });
 
 test('an upstream that is not there, that dies or hangs is upstream_failed', async (t) => {
@@ -202,6 +220,23 @@ test('with one dead exit in three, every session has a good exit after one failu
     if (status !== 200) failures += 1;
   }
   assert.equal(failures, 1);
+});
+
+test('tickets that are asked for at once are no more than an exit may have, also while it is checked', async (t) => {
+  const { vendor } = await routerThrough(t, good);
+  const service = await startTarget(t, (_, response) => response.end('{ "ip": "203.0.113.7", "country_code": "US" }'));
+  vendor.hosts['check.example'] = service.address;
+  const exits = [listed(good(vendor.address), { tickets_max: 2 })];
+  const config = { ADSWEEP_EXIT_CHECK_URL: 'http://check.example/' };
+  const router = await startTestRouter(t, { exits, config });
+  const asked = ['a', 'b', 'c', 'd'].map((session) => router.ticket({ session }));
+  const issued = (await Promise.all(asked.map((one) => one.catch(() => null)))).filter((one) => one !== null);
+  assert.equal(issued.length, 2);
+  await router.call('DELETE', `/exits/${issued[0]?.ticket_id}`);
+  vendor.behavior = { status: 429, headers: { 'Retry-After': '0.01' } };
+  await assert.rejects(router.ticket({ session: 'e' }), /503.*NODE_BUSY/);
+  vendor.behavior = 'works';
+  await until('the exit that failed its check to be free', () => router.ticket({ session: 'f' }).catch(() => null));
 });
 
 test('an exit has no more tickets in use than it may; one that is deleted makes room', async (t) => {

@@ -1,4 +1,3 @@
-import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/metrics.ts';
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import Koa, { type Middleware } from 'koa';
@@ -10,7 +9,6 @@ import { type ApiDependencies, exitRoutes } from './routes.ts';
 
 export type AppDependencies = ApiDependencies & {
   registry: Registry;
-  logger: Logger;
   metricsToken: string;
 };
 

@@ -5,9 +5,7 @@ import { inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import { readTraceparent } from '@adsweep/shared/tracing/traceparent.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { RouterMetrics } from '../metrics.ts';
 import { type IssueDependencies, issueTicket } from '../tickets/issue-ticket.ts';
-import type { TicketRegistry } from '../tickets/ticket-registry.ts';
 import { ApiError } from './api-error.ts';
 import { forwardToIssuer } from './other-replica.ts';
 import { readJson } from './read-json.ts';
@@ -15,8 +13,6 @@ import { readJson } from './read-json.ts';
 export type ApiDependencies = IssueDependencies & {
   /** A URL under which the API of another replica is reached. */
   reach: (url: string) => Promise<string>;
-  tickets: TicketRegistry;
-  metrics: RouterMetrics;
   /** Accepted node tokens, separated by commas. */
   nodeTokens: string;
   /** URL of the gateway for a caller who reached this API by `hostname`. */
@@ -72,7 +68,7 @@ function requireToken(nodeTokens: string): Middleware {
 }
 
 async function createTicket(dependencies: ApiDependencies, context: Context): Promise<void> {
-  const { tickets, metrics, gatewayUrl, isReady } = dependencies;
+  const { metrics, gatewayUrl, isReady } = dependencies;
   const request = await readJson(ExitRequestSchema, context.req);
   const issued = isReady()
     ? await issueTicket(dependencies, request, gatewayUrl(context.hostname))
@@ -83,7 +79,6 @@ async function createTicket(dependencies: ApiDependencies, context: Context): Pr
     throw new ApiError(status, issued.refusal, text);
   }
   metrics.tickets.inc({ outcome: 'issued' });
-  tickets.open(issued.claims);
   context.status = 201;
   context.body = issued.reply;
 }

@@ -54,6 +54,7 @@ export class ExitCheck {
     const { provider } = exit;
     const { outcome, evidence, cause } = await readEvidence(source, url, use);
     metrics.exitChecks.inc({ provider, outcome });
+    if (outcome === 'failed') throw cause;
     // An exit of this machine cannot have changed the answer.
     const isDistrusted = outcome === 'garbled' && source.provider(provider)?.resolvesNames === false;
     if (outcome === 'verified') health.verified(exit);
@@ -92,13 +93,17 @@ const AnswerSchema = Type.Object({
 const ANSWER_BYTES_MAX = 65_536;
 const DEADLINE_MS = 6_000;
 
-/** The result of one check. `garbled`: a response came through the exit that is not the service's; `unanswered`: none did, or an error. */
-type Checked = { outcome: 'verified' | 'garbled' | 'unanswered'; evidence: ExitEvidence; cause?: unknown };
-
 /**
- * Fetches the check service at `url` through an exit; it responds with the client address it sees, as JSON. Throws ConnectionFailure if the
- * exit is at fault.
+ * The result of one check. `garbled`: a response came through the exit that is not the service's; `unanswered`: none did, or an error; `failed`: the
+ * exit is at fault, by the ConnectionFailure in `cause`.
  */
+type Checked = {
+  outcome: 'verified' | 'garbled' | 'unanswered' | 'failed';
+  evidence: ExitEvidence;
+  cause?: unknown;
+};
+
+/** Fetches the check service at `url` through an exit; it responds with the client address it sees, as JSON. */
 async function readEvidence(source: ExitSource, url: URL, use: ExitSession): Promise<Checked> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new ConnectionFailure('timeout', 'the check took too long')), DEADLINE_MS);
@@ -110,9 +115,9 @@ async function readEvidence(source: ExitSource, url: URL, use: ExitSession): Pro
     const evidence = evidenceOf(await get(url, sockets.at(-1)!));
     return evidence ? { outcome: 'verified', evidence } : { outcome: 'garbled', evidence: NOT_VERIFIED };
   } catch (error) {
-    if (error instanceof ConnectionFailure && isExitFault(error)) throw error;
-    const outcome = error instanceof BodyTooLarge ? 'garbled' : 'unanswered';
-    return { outcome, evidence: NOT_VERIFIED, cause: error };
+    const isFailed = error instanceof ConnectionFailure && isExitFault(error);
+    const other = error instanceof BodyTooLarge ? 'garbled' : 'unanswered';
+    return { outcome: isFailed ? 'failed' : other, evidence: NOT_VERIFIED, cause: error };
   } finally {
     clearTimeout(timer);
     destroyAll(sockets);

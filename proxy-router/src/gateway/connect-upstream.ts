@@ -1,8 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { type BlameDependencies, blameExit } from '../exits/blame-exit.ts';
 import { type DialDependencies, dialTarget } from '../exits/dial-target.ts';
-import type { ExitHealth } from '../exits/exit-health.ts';
-import type { RouterMetrics } from '../metrics.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit, ExitSession } from '../providers/exit.ts';
 import type { Connected, Destination } from '../providers/provider.ts';
@@ -10,15 +8,13 @@ import type { ActiveTicket } from '../tickets/active-ticket.ts';
 import { MeasuredBytes } from './measured-bytes.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 
-export type UpstreamDependencies = DialDependencies & {
-  health: ExitHealth;
-  metrics: RouterMetrics;
-  logger: Logger;
-  connectTimeoutMs: number;
-  idleMs: number;
-  /** Limit of concurrent connections to targets per ticket. */
-  streamsMax: number;
-};
+export type UpstreamDependencies = DialDependencies &
+  BlameDependencies & {
+    connectTimeoutMs: number;
+    idleMs: number;
+    /** Limit of concurrent connections to targets per ticket. */
+    streamsMax: number;
+  };
 
 /**
  * Connects to the destination through the ticket's exit and records the connection with the ticket. Gives up when `client` closes.
@@ -79,18 +75,16 @@ async function dialInTime(
 }
 
 function recordFailure(
-  { health, metrics, logger }: UpstreamDependencies,
+  dependencies: UpstreamDependencies,
   ticket: ActiveTicket,
   exit: Exit | undefined,
   destination: Destination,
   failure: ConnectionFailure,
 ): void {
-  const { outcome, message: detail } = failure;
-  const isExits = exit !== undefined && health.failed(exit, failure, Date.now());
-  if (isExits) metrics.providerFailures.inc({ provider: exit.provider, outcome });
-  if (isExits) logger.warn({ exit_id: exit.id, outcome, detail, scan_id: ticket.claims.scan }, 'an exit failed');
+  const { outcome } = failure;
+  if (exit) blameExit(dependencies, exit, failure, ticket.claims.scan, destination.host);
   ticket.recordConnection(destination, null, outcome);
-  metrics.connections.inc({ outcome });
+  dependencies.metrics.connections.inc({ outcome });
 }
 
 /** Counts the bytes and the outcome of an open connection in the metrics and on its ticket. */

@@ -1,6 +1,6 @@
 import type { ExitRefusal, ExitRequest, ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { type BlameDependencies, blameExit } from '../exits/blame-exit.ts';
 import type { ExitCheck, ExitEvidence } from '../exits/exit-check.ts';
-import type { ExitHealth } from '../exits/exit-health.ts';
 import { targetingKey } from '../exits/exit-index.ts';
 import type { ExitSource } from '../exits/exit-source.ts';
 import type { SessionExits } from '../exits/pick-exit.ts';
@@ -9,11 +9,12 @@ import type { TicketCounts } from '../exits/ticket-counts.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit } from '../providers/exit.ts';
 import { newTicketId, type Replica, signTicket, type TicketClaims } from './ticket.ts';
+import type { TicketRegistry } from './ticket-registry.ts';
 
-export type IssueDependencies = {
+export type IssueDependencies = BlameDependencies & {
   source: ExitSource;
-  health: ExitHealth;
   counts: TicketCounts;
+  tickets: TicketRegistry;
   sessions: SessionExits;
   check: ExitCheck;
   ticketSecret: string;
@@ -21,36 +22,41 @@ export type IssueDependencies = {
   replica: Replica | null;
 };
 
-/** A ticket with its exit, or the reason why none was issued. */
-export type Issued = { claims: TicketClaims; exit: Exit; reply: ExitTicket } | { refusal: ExitRefusal };
+/** A ticket, or the reason why none was issued. */
+export type Issued = { reply: ExitTicket } | { refusal: ExitRefusal };
 
 /** Exits that are tried for one ticket before the request is refused with NODE_BUSY. */
 const EXITS_MAX = 3;
 
 /**
- * Issues a ticket for an exit that matches the request, or returns a refusal. An exit that fails its check is skipped. `server`: URL of
- * the gateway.
+ * Issues a ticket for an exit that matches the request and opens it, or returns a refusal. An exit that fails its check is skipped. `server`: URL
+ * of the gateway.
  */
 export async function issueTicket(
   dependencies: IssueDependencies,
   request: ExitRequest,
   server: string,
 ): Promise<Issued> {
-  const { check, health } = dependencies;
+  const { check, counts, tickets } = dependencies;
   for (let tried = 0; tried < EXITS_MAX; tried += 1) {
     const picked = pick(dependencies, request, Date.now());
     if ('refusal' in picked) return picked;
     const { exit } = picked;
     try {
       const evidence = await check.evidenceOf({ exit, session: request.session });
-      return sign(dependencies, request, exit, evidence, server);
+      const { claims, reply } = sign(dependencies, request, exit, evidence, server);
+      tickets.open(claims);
+      return { reply };
     } catch (error) {
-      if (!(error instanceof ConnectionFailure) || !health.failed(exit, error, Date.now())) throw error;
+      if (!(error instanceof ConnectionFailure) || !blameExit(dependencies, exit, error, request.scan_id)) throw error;
+    } finally {
+      counts.closed(exit.id);
     }
   }
   return { refusal: 'NODE_BUSY' };
 }
 
+/** The exit counts as in use from now on: others are picked during its check. */
 function pick(
   { source, health, counts, sessions }: IssueDependencies,
   { targeting, session, ttl_seconds }: ExitRequest,
@@ -64,6 +70,7 @@ function pick(
   const picked = pickExit(source.index.select(targeting), session, conditions, sessions.find(memory, now));
   if ('refusal' in picked) return picked;
   health.assigned(picked.exit, now);
+  counts.opened(picked.exit.id);
   sessions.remember(memory, picked.exit.id, now + ttl_seconds * 1000);
   return picked;
 }
@@ -74,7 +81,7 @@ function sign(
   exit: Exit,
   evidence: ExitEvidence,
   server: string,
-): Issued {
+): { claims: TicketClaims; reply: ExitTicket } {
   const { session, scan_id: scan, bytes_max: bytes, deny_hosts: deny, ttl_seconds } = request;
   const expires = Date.now() + ttl_seconds * 1000;
   const id = newTicketId(replica, ticketSecret);
@@ -86,7 +93,7 @@ function sign(
     expires_at: new Date(expires).toISOString(),
     exit: presentExit(exit, session, evidence),
   };
-  return { claims, exit, reply };
+  return { claims, reply };
 }
 
 function presentExit(exit: Exit, session: string, { isp, ...evidence }: ExitEvidence): ExitTicket['exit'] {
