@@ -238,7 +238,7 @@ async function applyRules(dependencies: FinishDependencies, state: State): Promi
   if (!searched) return { definitions, findings: combine(findings), missing: [...missing, 'rules'] };
   const { findings: inTexts, skipped, unreadable } = searchFindings(rules, searched);
   const found = combine([...findings, ...inTexts]);
-  const combos = matchCombos(rulesInService(rules, definitions), found, definitions, links);
+  const combos = await matchCombos(rulesInService(rules, definitions), found, definitions, links);
   return {
     definitions,
     findings: combine([...findings, ...inTexts, ...combos]),

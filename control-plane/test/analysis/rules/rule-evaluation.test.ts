@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { corpusData } from '../../../../shared/test/support/corpus-data.ts';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
+import type { Finding } from '../../../src/analysis/detectors/detector.ts';
+import { matchCombos } from '../../../src/analysis/rules/evaluation/evaluate-rules.ts';
 import { type ComboConfig, combo } from '../../../src/analysis/rules/rule-types/combo.ts';
 import type { FoundTag } from '../../../src/analysis/rules/rule-types/rule-type.ts';
 import { foldText, WordAutomaton } from '../../../src/analysis/rules/search/word-automaton.ts';
@@ -19,6 +21,7 @@ import {
   words,
 } from '../../support/rule-search.ts';
 import { captureOf, gzJson } from '../../support/running-farm.ts';
+import { turnsOf } from '../../support/turns-of.ts';
 
 const threads = new AnalysisThreads(2);
 after(() => threads.close());
@@ -211,6 +214,24 @@ describe('§2.6.4 combos', () => {
     assert.deepEqual(on(config, tag('a', 'u1'), tag('b', 'u2')), []);
     assert.deepEqual(on(config, tag('a', 'u1'), tag('b', 'u2'), tag('b', 'u1')), ['u1']);
     assert.deepEqual(on({ match_scope: 'url', none_of: ['a'] }, tag('a', 'u1')), ['u2', 'u3']);
+  });
+
+  it('with match_scope url are attached to the first 20 of many links', () => {
+    const links = Array.from({ length: 2_000 }, (_, at) => `https://hop-${at}.example/`);
+    const tagged = links.map((url) => tag('a', url));
+    assert.deepEqual(combo.match({ match_scope: 'url', none_of: ['b'] }, [], links), links.slice(0, 20));
+    assert.deepEqual(combo.match({ match_scope: 'url', all_of: ['a'] }, tagged, links), links.slice(0, 20));
+  });
+
+  it('are matched one after the other, with pauses', async () => {
+    const config: ComboConfig = { none_of: ['a'] };
+    const combos = Array.from({ length: 50 }, (_, at) => rule(`rule-${at}`, { rule_type: 'combo', config }));
+    let findings: Finding[] = [];
+    const turns = await turnsOf(async () => {
+      findings = await matchCombos(combos, [], new Map(), []);
+    });
+    assert.equal(findings.length, 50);
+    assert.ok(turns >= 50, `${turns} turns of the event loop`);
   });
 
   it('stay on the whole scan if none of their inputs has a link', () => {

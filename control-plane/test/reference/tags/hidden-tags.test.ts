@@ -120,7 +120,7 @@ describe('hidden tags of the platform', () => {
       ...{ id: newId(), organization_id, name: 'Combo', tag_slug: 'mine', target: 'page', rule_type: 'combo' },
       config: { tag_category: 'custom', count_gte: 1 },
     });
-    assert.equal(matchCombos([combo(null)], found, tags, []).length, 1);
-    assert.equal(matchCombos([combo(ORGANIZATIONS.ours)], found, tags, []).length, 0);
+    assert.equal((await matchCombos([combo(null)], found, tags, [])).length, 1);
+    assert.equal((await matchCombos([combo(ORGANIZATIONS.ours)], found, tags, [])).length, 0);
   });
 });

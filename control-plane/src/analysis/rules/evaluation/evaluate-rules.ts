@@ -1,8 +1,18 @@
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import { inService, type Tags, visibleTags } from '../../../reference/tags/tag-definitions.ts';
 import { matchWords } from '../../../scan/place-words.ts';
 import type { Finding } from '../../detectors/detector.ts';
 import type { Need } from '../../evidence/evidence.ts';
-import { isCombo, isModelRule, isSearch, type Rule, searchedBy, slugsAssignedBy, slugsReadBy } from '../rule.ts';
+import {
+  type ComboRule,
+  isCombo,
+  isModelRule,
+  isSearch,
+  type Rule,
+  searchedBy,
+  slugsAssignedBy,
+  slugsReadBy,
+} from '../rule.ts';
 import { RULE_TYPES } from '../rule-types/index.ts';
 import type { FoundTag } from '../rule-types/rule-type.ts';
 import type { RuleMatch } from '../search/search-run.ts';
@@ -72,19 +82,29 @@ export function findingsOf(rules: Rule[], matches: RuleMatch[]): Finding[] {
   });
 }
 
-/** The findings of combos among the tags that everything else found. They run once: no combo reads the tag of another, and those of organizations no hidden one. */
-export function matchCombos(rules: Rule[], found: Finding[], tags: Tags, links: string[]): Finding[] {
+/** Finds what a combo matches among the tags that everything else found: no combo reads the tag of another, and those of organizations no hidden one. */
+export function comboMatcher(found: Finding[], tags: Tags, links: string[]): (rule: ComboRule) => Finding[] {
   const inputsAmong = (seen: Tags) =>
     found.flatMap(({ tag_slug, url }): FoundTag[] => {
       const tag = inService(seen, tag_slug);
       return tag ? [{ tag_slug, url, category: tag.category }] : [];
     });
   const [ofPlatform, ofOrganization] = [inputsAmong(tags), inputsAmong(visibleTags(tags))];
-  return rules.filter(isCombo).flatMap(({ rule_type, config, name, tag_slug, organization_id }) => {
+  return ({ rule_type, config, name, tag_slug, organization_id }) => {
     const type = RULE_TYPES[rule_type];
-    const inputs = organization_id === null ? ofPlatform : ofOrganization;
-    return type.match(config, inputs, links).map((url): Finding => {
-      return { tag_slug, detail: `Rule "${name}": ${type.describe(config)}`, url, surface: 'page' };
-    });
-  });
+    const detail = `Rule "${name}": ${type.describe(config)}`;
+    const urls = type.match(config, organization_id === null ? ofPlatform : ofOrganization, links);
+    return urls.map((url) => ({ tag_slug, detail, url, surface: 'page' }));
+  };
+}
+
+/** The findings of all combos among these rules, which run once, after everything else; there may be hundreds, so other work runs in between. */
+export async function matchCombos(rules: Rule[], found: Finding[], tags: Tags, links: string[]): Promise<Finding[]> {
+  const match = comboMatcher(found, tags, links);
+  const findings: Finding[] = [];
+  for (const rule of rules.filter(isCombo)) {
+    findings.push(...match(rule));
+    await pause();
+  }
+  return findings;
 }

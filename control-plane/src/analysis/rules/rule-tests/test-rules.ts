@@ -3,11 +3,12 @@ import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadli
 import { ApiError } from '../../../http/api-error.ts';
 import { inService, type ReadTags, type Tags } from '../../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
+import type { Finding } from '../../detectors/detector.ts';
 import { type EvidenceSources, packScan } from '../../evidence/packed-scan.ts';
 import type { ModelSubject } from '../../model/model-evidence.ts';
 import type { AskModel } from '../../model/question.ts';
 import type { ShowModel } from '../../model/show-model.ts';
-import { findingsOf, matchCombos, needsOf } from '../evaluation/evaluate-rules.ts';
+import { comboMatcher, findingsOf, needsOf } from '../evaluation/evaluate-rules.ts';
 import type { GroupOutcome, TryRules } from '../evaluation/run-rules.ts';
 import {
   type ComboRule,
@@ -82,8 +83,9 @@ export async function testOnScan(
     inputs,
     tags,
   ]);
+  const matchCombo = comboMatcher(scan.tags, known, links);
   return rules.map((rule) => {
-    if (isCombo(rule)) return comboResult(rule, scan, known, links);
+    if (isCombo(rule)) return comboResult(rule, matchCombo, known);
     return isSearch(rule) ? searchResult(rule, searched[search.indexOf(rule)]!) : asked[ofModel.indexOf(rule)]!;
   });
 }
@@ -95,10 +97,10 @@ function searchResult(rule: Rule, { matches, finished, unreadable, elapsed_ms }:
 }
 
 /** Combos are tested on the tags that the scan has. */
-function comboResult(rule: ComboRule, scan: ScanRecord, tags: Tags, links: string[]): TestResult {
+function comboResult(rule: ComboRule, match: (rule: ComboRule) => Finding[], tags: Tags): TestResult {
   const began = performance.now();
   const canMatch = slugsReadBy(rule).every((slug) => inService(tags, slug) !== null);
-  const findings = canMatch ? matchCombos([rule], scan.tags, tags, links) : [];
+  const findings = canMatch ? match(rule) : [];
   return matchOf(findings, Math.ceil(performance.now() - began));
 }
 

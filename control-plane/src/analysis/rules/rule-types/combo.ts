@@ -3,6 +3,7 @@ import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import type { Tags } from '../../../reference/tags/tag-definitions.ts';
+import { MATCHES_PER_RULE_MAX } from '../search/search-run.ts';
 import type { FoundTag, TagType } from './rule-type.ts';
 
 const Slugs = (description: string) =>
@@ -77,25 +78,23 @@ function unknownTags(written: ComboConfig, tags: Tags): Issue[] {
 }
 
 /**
- * Where a combo holds (spec 2.6): [''] on the whole scan, or the links on each of which all conditions hold. Tags that belong to no link
+ * Where a combo holds (spec 2.6): [''] on the whole scan, or the first links on each of which all conditions hold. Tags that belong to no link
  * keep a `url` combo on the whole scan; one that asks only for absent tags is tried on all links.
  */
 function matchCombo(written: ComboConfig, found: FoundTag[], links: string[]): string[] {
-  const inputs = found.filter((tag) => isInput(written, tag));
-  const onLinks = inputs.filter(({ url }) => url !== '');
-  const wholeScan = written.match_scope !== 'url' || (inputs.length > 0 && onLinks.length === 0);
-  if (wholeScan) return holds(written, inputs) ? [''] : [];
-  const candidates = asksForPresence(written) ? onLinks.map(({ url }) => url) : links;
-  return [...new Set(candidates)].filter((link) =>
-    holds(
-      written,
-      onLinks.filter(({ url }) => url === link),
-    ),
+  const named = new Set(combo.inputs(written));
+  const inputs = found.filter(({ tag_slug, category }) => named.has(tag_slug) || category === written.tag_category);
+  const onLinks = Map.groupBy(
+    inputs.filter(({ url }) => url !== ''),
+    ({ url }) => url,
   );
-}
-
-function isInput(written: ComboConfig, { tag_slug, category }: FoundTag): boolean {
-  return combo.inputs(written).includes(tag_slug) || category === written.tag_category;
+  const wholeScan = written.match_scope !== 'url' || (inputs.length > 0 && onLinks.size === 0);
+  if (wholeScan) return holds(written, inputs) ? [''] : [];
+  const candidates = asksForPresence(written) ? onLinks.keys() : new Set(links).values();
+  return candidates
+    .filter((link) => holds(written, onLinks.get(link) ?? []))
+    .take(MATCHES_PER_RULE_MAX)
+    .toArray();
 }
 
 const asksForPresence = ({ all_of, any_of, tag_category }: ComboConfig): boolean =>

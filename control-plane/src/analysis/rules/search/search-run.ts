@@ -20,7 +20,7 @@ export type RuleMatch = {
 };
 
 /** The most URLs that one rule matches on. */
-const MATCHES_PER_RULE_MAX = 20;
+export const MATCHES_PER_RULE_MAX = 20;
 /** Characters of the URLs of all matches. Beyond them, each rule has only its first match: a scan keeps far fewer findings. */
 const URL_CHARACTERS_MAX = 1024 * 1024;
 /** Characters of an excerpt before and after a match. */
