@@ -1,6 +1,7 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { CursorPosition } from '../http/page.ts';
+import { updateInPortions } from '../platform/in-portions.ts';
 import { serializeByKey } from '../platform/serialize-by-key.ts';
 import { type Collection, type Filter, isTimeLimit } from '../platform/store.ts';
 import { filterKey, lookPlace } from './filter-keys.ts';
@@ -153,7 +154,7 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
     /** Removes a tag from all scans of the organization. */
     async removeTag(organizationId: string, slug: string): Promise<void> {
       const tagged = { organization_id: organizationId, 'tags.tag_slug': slug };
-      await scans.updateMany(tagged, { $pull: { tags: { tag_slug: slug } } });
+      await updateInPortions(scans, tagged, { $pull: { tags: { tag_slug: slug } } });
     },
   };
 }

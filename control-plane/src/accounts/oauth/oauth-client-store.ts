@@ -1,5 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { deleteInPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
@@ -49,7 +50,7 @@ export function oauthClientStore(store: Store) {
 
     /** Stores a client that registered itself, and removes those that expired; returns false if there are too many. */
     async insertRegistered(client: OAuthClientRecord): Promise<boolean> {
-      await clients.deleteMany({ organization_id: null, expires_at: { $lte: client.created_at } });
+      await deleteInPortions(clients, { organization_id: null, expires_at: { $lte: client.created_at } });
       if ((await clients.countDocuments({ organization_id: null })) >= REGISTERED_MAX) return false;
       return insertOnce(clients, client);
     },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { deleteInPortions } from '../../platform/in-portions.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
 /**
@@ -31,8 +32,9 @@ export function oauthRecordStore(store: Store) {
   const records: Collection<OAuthRecord> = store.collection<OAuthRecord>('oauth_records');
 
   const revokeGrant = async (grant_id: string): Promise<void> => {
-    await records.deleteMany({ grant_id });
+    // The grant first: without it no token is valid.
     await records.deleteOne({ _id: idOf('Grant', grant_id) });
+    await deleteInPortions(records, { grant_id });
   };
   /** The access token of a record, if the grant that it was issued for is still there. */
   const readToken = async (_id: string, now: Date): Promise<AccessToken | null> => {
@@ -82,7 +84,7 @@ export function oauthRecordStore(store: Store) {
         await records.deleteOne({ _id: idOf(model, id) });
       },
       async revokeByGrantId(grantId) {
-        await records.deleteMany({ grant_id: grantId, model });
+        await deleteInPortions(records, { grant_id: grantId, model });
       },
     }),
 
@@ -94,7 +96,7 @@ export function oauthRecordStore(store: Store) {
 
     /** Ends every code, token and grant of a client. */
     async removeOfClient(client_id: string): Promise<void> {
-      await records.deleteMany({ client_id });
+      await deleteInPortions(records, { client_id });
     },
   };
 }

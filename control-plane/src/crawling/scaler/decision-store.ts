@@ -1,4 +1,5 @@
 import { newId } from '@adsweep/shared/ids.ts';
+import { deleteInPortions } from '../../platform/in-portions.ts';
 import type { Store } from '../../platform/store.ts';
 import type { ScaledNodeState, ScalingAction } from './decide-scaling.ts';
 
@@ -29,7 +30,7 @@ export function decisionStore(store: Store) {
     /** Adds a decision, and removes the expired ones. */
     async add(decision: Omit<DecisionRecord, '_id'>): Promise<void> {
       await decisions.insertOne({ _id: newId(), ...decision });
-      await decisions.deleteMany({ at: { $lt: new Date(decision.at.getTime() - KEPT_MS) } });
+      await deleteInPortions(decisions, { at: { $lt: new Date(decision.at.getTime() - KEPT_MS) } });
     },
 
     /** The newest first, and how many there are. */

@@ -1,8 +1,7 @@
-import { pause } from '@adsweep/shared/service/time-slice.ts';
-import { inPortions } from '../../platform/in-portions.ts';
+import { deleteInPortions, inPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { insertAllOnce, insertOnce } from '../../platform/insert-once.ts';
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
-import type { Collection, Filter, Store } from '../../platform/store.ts';
+import type { Collection, Store } from '../../platform/store.ts';
 
 /** A change of an alert that is to be sent to a destination. `message_id`: the message that it is part of; '': none yet. */
 export type NoticeRecord = {
@@ -43,16 +42,6 @@ export function noticeStore(store: Store) {
   const notices: Collection<NoticeRecord> = store.collection<NoticeRecord>('alert_notices');
   const messages: Collection<MessageRecord> = store.collection<MessageRecord>('alert_messages');
 
-  /** Writes to all notices that match, some at a time. The write makes them match no more. */
-  const inParts = async (where: Filter<NoticeRecord>, write: (part: Filter<NoticeRecord>) => Promise<unknown>) => {
-    for (;;) {
-      await pause();
-      const part = await notices.find(where).limit(WRITTEN_AT_ONCE).project<{ _id: string }>({ _id: 1 }).toArray();
-      if (part.length > 0) await write({ ...where, _id: { $in: part.map(({ _id }) => _id) } });
-      if (part.length < WRITTEN_AT_ONCE) return;
-    }
-  };
-
   return {
     async createIndexes(): Promise<void> {
       await notices.createIndexes([
@@ -82,9 +71,7 @@ export function noticeStore(store: Store) {
       await insertOnce(messages, message);
       const { _id, organization_id, destination_id, campaign_id, status } = message;
       const waiting = { organization_id, destination_id, message_id: '', queued_at: { $lte: until } };
-      await inParts({ ...waiting, campaign_id, status }, (part) =>
-        notices.updateMany(part, { $set: { message_id: _id } }),
-      );
+      await updateInPortions(notices, { ...waiting, campaign_id, status }, { $set: { message_id: _id } });
     },
 
     /** The message of a destination that is due first; null: there is none. */
@@ -110,19 +97,19 @@ export function noticeStore(store: Store) {
 
     /** Makes all messages of a destination due. */
     async resume({ organization_id, destination_id }: Of, now: Date): Promise<void> {
-      await messages.updateMany({ organization_id, destination_id }, { $min: { due_at: now } });
+      await updateInPortions(messages, { organization_id, destination_id }, { $min: { due_at: now } });
     },
 
     /** Removes a message that was sent or given up. If this is interrupted, what is left is a message without notices. */
     async remove({ _id, organization_id, destination_id }: MessageRecord): Promise<void> {
-      await inParts({ organization_id, destination_id, message_id: _id }, (part) => notices.deleteMany(part));
+      await deleteInPortions(notices, { organization_id, destination_id, message_id: _id });
       await messages.deleteOne({ _id, organization_id });
     },
 
     /** Removes what waits for a destination. */
     async removeAll({ organization_id, destination_id }: Of): Promise<void> {
-      await inParts({ organization_id, destination_id }, (part) => notices.deleteMany(part));
-      await messages.deleteMany({ organization_id, destination_id });
+      await deleteInPortions(notices, { organization_id, destination_id });
+      await deleteInPortions(messages, { organization_id, destination_id });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
-import { inPortions } from '../../platform/in-portions.ts';
+import { inPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { insertAllOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import type { Attempt, AttemptRecord, DeliveryRecord } from './delivery.ts';
@@ -85,7 +85,7 @@ export function deliveryStore(store: Store) {
     /** Ends the deliveries of an endpoint whose window began before `until`; their number. */
     async expire({ organization_id, endpoint_id }: OfEndpoint, until: Date): Promise<number> {
       const over = { organization_id, endpoint_id, state: 'waiting' as const, window_from: { $lte: until } };
-      return (await deliveries.updateMany(over, { $set: { state: 'expired' } })).modifiedCount;
+      return updateInPortions(deliveries, over, { $set: { state: 'expired' } });
     },
 
     /** Makes deliveries wait again, whatever became of them; they have their 24 hours from `now`. */

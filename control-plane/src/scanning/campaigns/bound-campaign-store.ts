@@ -1,3 +1,4 @@
+import { updateInPortions } from '../../platform/in-portions.ts';
 import type { Collection, Filter } from '../../platform/store.ts';
 import type { CampaignRecord } from './campaign.ts';
 
@@ -13,7 +14,7 @@ export const BOUND_INDEX = { key: { organization_id: 1, policy_set_id: 1, ...BY_
 /** The binding of an organization's campaigns to policy sets. A change of it counts as a change of the campaign. */
 export function boundCampaigns(campaigns: Collection<CampaignRecord>) {
   const bind = async (where: Filter<CampaignRecord>, policy_set_id: string | null): Promise<void> => {
-    await campaigns.updateMany(where, { $set: { policy_set_id }, $inc: { version: 1 } });
+    await updateInPortions(campaigns, where, { $set: { policy_set_id }, $inc: { version: 1 } });
   };
 
   return {

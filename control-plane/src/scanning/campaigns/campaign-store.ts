@@ -2,6 +2,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Amount, boundedSums } from '../../platform/bounded-sums.ts';
 import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
+import { updateInPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { pickingInTurns } from '../../platform/pick-in-turns.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
@@ -186,7 +187,7 @@ export function campaignStore(store: Store, most = MOST) {
       if (is_archived) {
         const update = { $set: { is_archived, archived_with_group: true }, $unset: { next_run_at: '' as const } };
         const active = { ...(_id !== undefined && { _id }), organization_id, group_id, is_archived: false };
-        return (await campaigns.updateMany(active, update)).modifiedCount;
+        return updateInPortions(campaigns, active, update);
       }
       const taken: Filter<CampaignRecord> = { organization_id, group_id, is_archived: true, archived_with_group: true };
       let restored = 0;
@@ -198,7 +199,7 @@ export function campaignStore(store: Store, most = MOST) {
         restored += (await campaigns.updateOne({ ...taken, _id: campaign._id }, update)).modifiedCount;
       }
       const set = { $set: { is_archived, archived_with_group: false } };
-      return restored + (await campaigns.updateMany({ ...taken, schedule_enabled: { $ne: true } }, set)).modifiedCount;
+      return restored + (await updateInPortions(campaigns, { ...taken, schedule_enabled: { $ne: true } }, set));
     },
 
     /** Campaigns whose schedules are due and are not being fired, one of each organization in turn. */
