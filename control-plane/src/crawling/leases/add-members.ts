@@ -29,9 +29,10 @@ type AddedMember = AddedMembers['members'][number];
 export async function addMembers(
   dependencies: AddDependencies,
   ref: LeaseRef,
-  found: AdBlock[],
+  sent: AdBlock[],
   now: Date,
 ): Promise<AddedMember[] | 'lost'> {
+  const found = sent.map(knownFields);
   const sweep = await nameAds(dependencies.scans, ref, found, now);
   if (!sweep?.lease) return 'lost';
   await endGone(dependencies, ref, now);
@@ -46,6 +47,12 @@ export async function addMembers(
   // A concurrent request may have named other ads meanwhile.
   await endGone(dependencies, ref, now);
   return added;
+}
+
+/** Copied field by field: a node may send further ones, of any size, and lists read these scans. */
+function knownFields({ identity, slot_index, ad_kind, network, network_host, signals, ...place }: AdBlock): AdBlock {
+  const { x, y, width, height } = place;
+  return { identity, slot_index, ad_kind, network, network_host, x, y, width, height, signals };
 }
 
 async function addMember(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { derivedId, isId } from '@adsweep/shared/ids.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { AddMembers, Lease } from '@adsweep/shared/lease/messages.ts';
@@ -60,6 +61,20 @@ describe('a sweep', () => {
     await fail(lease, second, 'navigation: DNS');
     assert.deepEqual(await statusOf([sweep, first, second]), ['crawled', 'crawled', 'failed']);
     assert.deepEqual(await depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
+  });
+
+  it('stores of its ads only known fields, also when they have moved', async () => {
+    const [lease, sweep] = await leaseSweep();
+    const withMore = (...blocks: AdBlock[]): AddMembers => ({
+      members: blocks.map((block) => ({ ...block, unknown: 'x'.repeat(100_000) })),
+    });
+    const [known] = adBlocks(1);
+    await farm.node.addMembers(lease, withMore(known!));
+    assert.deepEqual((await children(sweep))[0]?.ad_block, known);
+    await lose(lease);
+    const moved = { ...known!, y: 9_000 };
+    await farm.node.addMembers(await farm.acquireOne(), withMore(moved));
+    assert.deepEqual((await children(sweep))[0]?.ad_block, moved);
   });
 
   it('§4.2.9 creates and charges nothing twice when it is interrupted and repeated', async () => {
