@@ -44,8 +44,13 @@ const isClosed = (status: AlertStatus): boolean => status === 'resolved' || stat
 /** The one alert for a scan and an entry: its id follows from both. */
 export const alertIdOf = (scanId: string, entryId: string): string => derivedId(`alert:${scanId}/${entryId}`, 0);
 
+/** Characters of each URL in an alert: a scan has up to 500 alerts, and a URL up to 64 Ki characters. */
+export const ALERT_URL_MAX = 2_048;
+const cut = (url: string): string => url.slice(0, ALERT_URL_MAX).toWellFormed();
+
 /** The alerts of an outbox entry, as they are when they are raised. */
-export function newAlerts({ scan, violations, at }: OutboxEntry<'alerts'>, origin: Origin): AlertRecord[] {
+export function newAlerts({ scan: whole, violations, at }: OutboxEntry<'alerts'>, origin: Origin): AlertRecord[] {
+  const scan = { ...whole, scan_url: cut(whole.scan_url), offer_url: cut(whole.offer_url) };
   return violations.map((violation) => {
     const _id = alertIdOf(origin.scanId, violation.entry_id);
     return {

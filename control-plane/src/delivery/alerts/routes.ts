@@ -4,7 +4,7 @@ import { resource } from '../../http/resource-routes.ts';
 import { ok, orNull, type Route, route } from '../../http/route.ts';
 import { ALERT_STATUSES } from '../../platform/outbox/outbox-entry.ts';
 import type { ReadTags } from '../../reference/tags/tag-definitions.ts';
-import type { AlertRecord } from './alert.ts';
+import { ALERT_URL_MAX, type AlertRecord } from './alert.ts';
 import {
   AlertBulkInSchema,
   AlertStatusInSchema,
@@ -49,8 +49,10 @@ const AlertSchema = Type.Object(
     country_code: Type.String(),
     status: Type.Enum([...ALERT_STATUSES]),
     closed_by: orNull(Type.String({ description: 'The id of the key that resolved or dismissed it.' })),
-    scan_url: Type.String({ description: "'' for ad tags and VAST tags." }),
-    offer_url: Type.String(),
+    scan_url: Type.String({
+      description: `The first ${ALERT_URL_MAX} characters of the target; '' for ad tags and VAST tags.`,
+    }),
+    offer_url: Type.String({ description: `The first ${ALERT_URL_MAX} characters of the final URL of the landing.` }),
     created_at: moment,
     updated_at: orNull(moment),
   },

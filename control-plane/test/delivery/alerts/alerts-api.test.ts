@@ -6,7 +6,7 @@ import { slow } from '../../../../shared/test/support/slow.ts';
 import { type AlertRecord, newAlerts } from '../../../src/delivery/alerts/alert.ts';
 import { type AlertStore, alertStore } from '../../../src/delivery/alerts/alert-store.ts';
 import { changeMatching } from '../../../src/delivery/alerts/change-alerts.ts';
-import { ALERT_STATUSES, type AlertStatus } from '../../../src/platform/outbox/outbox-entry.ts';
+import { ALERT_STATUSES, type AlertedScan, type AlertStatus } from '../../../src/platform/outbox/outbox-entry.ts';
 import { openStore, type Store } from '../../../src/platform/store.ts';
 import { policySetOf } from '../../support/bound-campaign.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
@@ -24,11 +24,22 @@ let stored: AlertRecord[];
 const random = seededRandom(7);
 const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
 
-function alertOf(changes: Partial<AlertRecord> = {}, organizationId = ORGANIZATIONS.ours): AlertRecord {
+function alertOf(
+  changes: Partial<AlertRecord> = {},
+  organizationId = ORGANIZATIONS.ours,
+  urls: Partial<AlertedScan> = {},
+): AlertRecord {
   const { tag_slug = 'autosound', scan_id = newId(), created_at: at = new Date() } = changes;
   const { campaign_id = 'campaign-1', policy_set_id = 'set-1', country_code = 'US', entry_id = newId() } = changes;
   const about = { policy_set_id, policy_set_name: 'Set', campaign_id, country_code, emulator_id: 'windows_chrome' };
-  const scan = { ...about, labels: {}, scan_url: 'https://shop.example/', offer_url: '', report_token: newId() };
+  const scan = {
+    ...about,
+    labels: {},
+    scan_url: 'https://shop.example/',
+    offer_url: '',
+    report_token: newId(),
+    ...urls,
+  };
   const rule_type = tag_slug.startsWith('brand:') ? ('brand' as const) : ('tag' as const);
   const names = { tag_slug, tag_display_name: tag_slug, severity: null };
   const violation = { entry_id, rule_type, ...names, matched_value: rule_type === 'brand' ? 'Acme' : null };
@@ -37,8 +48,12 @@ function alertOf(changes: Partial<AlertRecord> = {}, organizationId = ORGANIZATI
   return { ...alert!, ...changes };
 }
 
-const add = async (changes: Partial<AlertRecord> = {}, organizationId?: string): Promise<AlertRecord> => {
-  const alert = alertOf(changes, organizationId);
+const add = async (
+  changes: Partial<AlertRecord> = {},
+  organizationId?: string,
+  urls?: Partial<AlertedScan>,
+): Promise<AlertRecord> => {
+  const alert = alertOf(changes, organizationId, urls);
   await api.domains.delivery.stores.alerts.add([alert]);
   return alert;
 };
@@ -124,6 +139,17 @@ describe('alerts', () => {
       }
     },
   );
+
+  test('§4.5.38 an alert has the first 2,048 characters of the URLs of its scan', async () => {
+    const long = `https://shop.example/?${'q=1&'.repeat(4_000)}`;
+    const [{ _id }, { _id: other }] = [
+      await add({}, undefined, { scan_url: long, offer_url: `${long}#` }),
+      await add(),
+    ];
+    const { scan_url, offer_url } = await read(_id);
+    assert.deepEqual([scan_url, offer_url], [long.slice(0, 2_048), long.slice(0, 2_048)]);
+    assert.equal((await read(other)).scan_url, 'https://shop.example/');
+  });
 
   test('§4.5.31 an alert goes from one status to another as the table allows, and nowhere else', async () => {
     const allowed: Record<AlertStatus, AlertStatus[]> = {

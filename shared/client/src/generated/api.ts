@@ -3697,8 +3697,9 @@ export interface components {
             /** @enum {unknown} */
             status: "open" | "escalated" | "resolved" | "dismissed";
             closed_by: string | null;
-            /** @description '' for ad tags and VAST tags. */
+            /** @description The first 2048 characters of the target; '' for ad tags and VAST tags. */
             scan_url: string;
+            /** @description The first 2048 characters of the final URL of the landing. */
             offer_url: string;
             /** Format: date-time */
             created_at: string;
