@@ -35,10 +35,11 @@ export async function previewPolicy(
       for (const { entry_id } of violations) counts.set(entry_id, (counts.get(entry_id) ?? 0) + 1);
       if (violations.length > 0 && samples.length < SAMPLES_MAX) samples.push(_id);
       alerts += violations.length;
+      // A set may have hundreds of entries.
+      await pause();
     }
     scans += page.rows.length;
     after = page.last;
-    await pause();
   } while (after && scans < PREVIEWED_MAX);
   const by_entry = [...counts].map(([entry_id, ofEntry]) => ({ entry_id, alerts: ofEntry }));
   return { scans, alerts, by_entry, sample_scan_ids: samples };

@@ -3,9 +3,11 @@ import { describe, test } from 'node:test';
 import { alertsEntry } from '../../../src/analysis/policies/alerts-entry.ts';
 import { type PolicyValue, violationsOf } from '../../../src/analysis/policies/policy.ts';
 import { entryOf } from '../../../src/analysis/policies/policy-set.ts';
+import { previewPolicy } from '../../../src/analysis/policies/preview.ts';
 import { mergeDefinitions, type TagDefinition } from '../../../src/reference/tags/tag-definitions.ts';
 import type { Classification, Tiers } from '../../../src/scan/scan.ts';
 import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
+import { turnsOf } from '../../support/turns-of.ts';
 
 const TAGS = mergeDefinitions([]);
 const path = (tier1: string, tier2: string | null = null, tier3: string | null = null): Tiers => {
@@ -92,4 +94,17 @@ describe('what a scan violates', () => {
     assert.equal(urlOf({ kind: 'vast_tag', value: 'https://ads.example/vast' }), '');
     assert.equal(alertsEntry(policy, { ...scan, campaign_id: null }, TAGS, new Date()), null);
   });
+});
+
+test('a preview compares the entries with one scan after the other, with pauses', async () => {
+  const rows = Array.from({ length: 50 }, () => ({ ...sampleScan(), tags: [{ tag_slug: 'autosound' }] }));
+  const judgedSince = async () => ({ rows, last: null });
+  const entries = [entryOf('set', { rule_type: 'tag', tag_slug: 'autosound' }, [])];
+  let alerts = 0;
+  const turns = await turnsOf(async () => {
+    const of = { entries, tags: TAGS, since: new Date(0), campaigns: null };
+    alerts = (await previewPolicy({ judgedSince }, 'organization', of)).alerts;
+  });
+  assert.equal(alerts, 50);
+  assert.ok(turns >= 50, `${turns} turns of the event loop`);
 });
