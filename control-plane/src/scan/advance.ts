@@ -72,6 +72,7 @@ export type ScanChange = {
     checks_attempts?: number;
     status_sequence?: number | { $exists: false };
     event_sequence?: number;
+    evidence_removed_at?: { $exists: false };
     'found_ads.sequence'?: number | null;
   };
   set: Partial<ScanRecord>;
@@ -167,7 +168,7 @@ function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | nul
   if (!isFinished(scan.status) || scan.evidence_removed_at || scan.recheck?.id === id) return null;
   const ordinal = (scan.recheck?.ordinal ?? 0) + 1;
   return change(
-    { status: scan.status, event_sequence: scan.event_sequence },
+    { status: scan.status, event_sequence: scan.event_sequence, evidence_removed_at: { $exists: false } },
     {
       ...{ status: 'rechecking', error: '', tags: [], tags_before_recheck: scan.tags },
       ...{ checks_attempts: 0, recheck: { id, ordinal } },

@@ -5,8 +5,8 @@ import { filterKey } from './filter-keys.ts';
 import type { ScanKey, ScanRecord } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
 
-/** A scan that has ended; `isChecking`: it is being analysed again. */
-export type EndedScan = ScanKey & { completed_at: Date; isChecking: boolean };
+/** A scan that has ended; it may be analysed again. */
+export type EndedScan = ScanKey & { completed_at: Date };
 
 /** Selects a page of scans to recheck: those that completed since a time, or all (null). `after`: the last row of the previous page. */
 export type RecheckQuestion = { completedSince: Date | null; after: CursorPosition | null; limit: number };
@@ -25,22 +25,15 @@ export type UsedExit = Pick<ScanRecord, '_id' | 'organization_id' | 'country_cod
 const USED_EXIT = { organization_id: 1, country_code: 1, error: 1, exit: 1, completed_at: 1 } as const;
 
 const JUDGED = { country_code: 1, classification: 1, created_at: 1, 'tags.tag_slug': 1 };
-const ENDED = { organization_id: 1, completed_at: 1, status: 1 };
+const ENDED = { organization_id: 1, completed_at: 1 };
 /** The states of a scan during a recheck. */
 const CHECKED_AGAIN: ScanStatus[] = ['rechecking', 'checking'];
 
 /** Queries for scans that have ended, for rechecks and retention. */
 export function endedScans(scans: Collection<StoredScan>) {
   // `completed_at` is kept during a recheck: the status tells whether one is running.
-  const findEnded = async (where: Filter<StoredScan>, limit: number): Promise<EndedScan[]> => {
-    const found = await scans
-      .find(where)
-      .sort({ completed_at: 1 })
-      .limit(limit)
-      .project<Pick<ScanRecord, '_id' | 'organization_id' | 'status'> & { completed_at: Date }>(ENDED)
-      .toArray();
-    return found.map(({ status, ...ended }) => ({ ...ended, isChecking: CHECKED_AGAIN.includes(status) }));
-  };
+  const findEnded = (where: Filter<StoredScan>, limit: number): Promise<EndedScan[]> =>
+    scans.find(where).sort({ completed_at: 1 }).limit(limit).project<EndedScan>(ENDED).toArray();
 
   return {
     /**
@@ -95,9 +88,9 @@ export function endedScans(scans: Collection<StoredScan>) {
       return findEnded({ completed_at: { $lte: until }, ...isDone }, limit);
     },
 
-    /** Scans that ended between `from` and `until` and still have their evidence, the earliest first. */
+    /** Scans that ended between `from` and `until` and still have evidence, or a part of it, the earliest first. */
     async endedWithEvidence(from: Date, until: Date, limit: number): Promise<EndedScan[]> {
-      return findEnded({ completed_at: { $gte: from, $lte: until }, evidence_removed_at: { $exists: false } }, limit);
+      return findEnded({ completed_at: { $gte: from, $lte: until }, evidence_gone: { $exists: false } }, limit);
     },
 
     /** Of all organizations, the newest `limit` scans that ended since a time, as far as they used an exit: the last first. */
@@ -111,11 +104,21 @@ export function endedScans(scans: Collection<StoredScan>) {
       return found.flatMap((scan) => (scan.exit ? [{ ...scan, exit: scan.exit }] : []));
     },
 
-    /** Records that a scan's capture and images were removed. */
-    async forgetEvidence({ _id, organization_id }: ScanKey, now: Date): Promise<void> {
-      const key = { _id, organization_id };
-      await scans.updateOne(key, { $set: { evidence_removed_at: now } });
-      await scans.updateOne({ ...key, capture: { $ne: null } }, { $set: { 'capture.has_screenshot': false } });
+    /**
+     * Records that a scan's capture and images are about to be removed; from then on no recheck of it begins. False: it is being rechecked, or
+     * does not exist.
+     */
+    async beginRemoval({ _id, organization_id }: ScanKey, now: Date): Promise<boolean> {
+      const key = { _id, organization_id, status: { $nin: CHECKED_AGAIN } };
+      const begun = { evidence_removed_at: now };
+      const captured = { $set: { ...begun, 'capture.has_screenshot': false } };
+      if ((await scans.updateOne({ ...key, capture: { $ne: null } }, captured)).matchedCount === 1) return true;
+      return (await scans.updateOne({ ...key, capture: null }, { $set: begun })).matchedCount === 1;
+    },
+
+    /** Records that they were removed. */
+    async endRemoval({ _id, organization_id }: ScanKey): Promise<void> {
+      await scans.updateOne({ _id, organization_id }, { $set: { evidence_gone: true } });
     },
 
     /** The end and the capture id of these scans, by scan id; scans that no longer exist are missing. */

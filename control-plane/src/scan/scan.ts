@@ -176,8 +176,10 @@ export type ScanRecord = OutboxFields & {
   tags_before_recheck?: ScanTag[];
   /** An attempt has requested the target, so that the charge is not refunded if the scan is cancelled. Absent: false. */
   loaded?: true;
-  /** When its capture and images were removed, because their retention is shorter than the scan's; absent: not yet. */
+  /** When its capture and images began to be removed, because their retention is shorter than the scan's; absent: not yet. */
   evidence_removed_at?: Date;
+  /** All of them were removed. */
+  evidence_gone?: true;
 
   /** The number of its last event. */
   event_sequence: number;

@@ -326,10 +326,8 @@ describe('a recheck', () => {
     await relayAll();
     const until = new Date(before.completed_at!.getTime() + 1);
     assert.deepEqual(await farm.scans.endedUntil(until, 10), []);
-    const ended = await farm.scans.endedWithEvidence(new Date(0), until, 10);
-    assert.deepEqual(
-      ended.map(({ isChecking }) => isChecking),
-      [true],
-    );
+    const [ended, ...others] = await farm.scans.endedWithEvidence(new Date(0), until, 10);
+    assert.deepEqual([ended?._id, others], [before._id, []]);
+    assert.equal(await farm.scans.beginRemoval(before, new Date()), false);
   });
 });

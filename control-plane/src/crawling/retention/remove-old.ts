@@ -13,7 +13,7 @@ import { type UnreferencedDependencies, unreferencedSweep } from './unreferenced
 export type RetentionDays = { scans: number; evidence: number };
 
 export type RetentionDependencies = {
-  scans: Pick<ScanStore, 'endedUntil' | 'endedWithEvidence' | 'forgetEvidence' | 'remove'>;
+  scans: Pick<ScanStore, 'endedUntil' | 'endedWithEvidence' | 'beginRemoval' | 'endRemoval' | 'remove'>;
   captures: { removeOfScan(scanId: string): Promise<void> };
   artifacts: Pick<ScanningDomain['stores']['artifacts'], 'removeOfScan'>;
   positions: RetentionStore;
@@ -28,53 +28,61 @@ const SCANS_AT_ONCE = 20;
  * removed before their scan, so that an interrupted batch can be repeated. The ledger and the events are kept.
  */
 export async function removeOld(dependencies: RetentionDependencies, days: RetentionDays, now: Date): Promise<number> {
-  const scans = days.scans > 0 ? await removeScans(dependencies, daysBefore(now, days.scans)) : 0;
+  const scans = days.scans > 0 ? await removeScans(dependencies, daysBefore(now, days.scans), now) : 0;
   const evidence = days.evidence > 0 ? await removeEvidence(dependencies, daysBefore(now, days.evidence), now) : 0;
   return scans + evidence;
 }
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);
 
-async function removeScans(dependencies: RetentionDependencies, until: Date): Promise<number> {
+async function removeScans(dependencies: RetentionDependencies, until: Date, now: Date): Promise<number> {
   const { scans, metrics } = dependencies;
   const ended = await scans.endedUntil(until, SCANS_AT_ONCE);
-  await Promise.all(
+  const removed = await Promise.all(
     ended.map(async (scan) => {
-      await removeEvidenceOf(dependencies, scan);
-      await scans.remove(scan);
+      const isRemoved = await removeEvidenceOf(dependencies, scan, now);
+      if (isRemoved) await scans.remove(scan);
+      return isRemoved;
     }),
   );
-  metrics.removed.inc({ what: 'scan' }, ended.length);
-  return ended.length;
+  return counted(metrics, 'scan', removed);
 }
 
 async function removeEvidence(dependencies: RetentionDependencies, until: Date, now: Date): Promise<number> {
   const { scans, positions, metrics } = dependencies;
   const from = await positions.readPosition();
   if (from >= until) return 0;
-  const found = await scans.endedWithEvidence(from, until, SCANS_AT_ONCE);
-  const ended = untilRechecked(found);
-  if (ended.length < found.length && ended.length === 0) return 0;
-  await Promise.all(
+  const ended = await scans.endedWithEvidence(from, until, SCANS_AT_ONCE);
+  const removed = await Promise.all(
     ended.map(async (scan) => {
-      await removeEvidenceOf(dependencies, scan);
-      await scans.forgetEvidence(scan, now);
+      const isRemoved = await removeEvidenceOf(dependencies, scan, now);
+      if (isRemoved) await scans.endRemoval(scan);
+      return isRemoved;
     }),
   );
-  await positions.writePosition(ended.at(-1)?.completed_at ?? until);
-  metrics.removed.inc({ what: 'evidence' }, ended.length);
-  return ended.length;
+  // The next batch begins at the first scan that kept its evidence.
+  const last = ended.find((_, at) => !removed[at]) ?? ended.at(-1);
+  await positions.writePosition(last?.completed_at ?? until);
+  return counted(metrics, 'evidence', removed);
 }
 
-/** The scans before the first one that is being rechecked, which needs its evidence. The position must not move past it. */
-function untilRechecked(ended: EndedScan[]): EndedScan[] {
-  const first = ended.findIndex(({ isChecking }) => isChecking);
-  return first === -1 ? ended : ended.slice(0, first);
+function counted(metrics: RetentionDependencies['metrics'], what: 'scan' | 'evidence', removed: boolean[]): number {
+  const count = removed.filter(Boolean).length;
+  metrics.removed.inc({ what }, count);
+  return count;
 }
 
-async function removeEvidenceOf({ captures, artifacts }: RetentionDependencies, { _id }: EndedScan): Promise<void> {
-  await artifacts.removeOfScan(_id);
-  await captures.removeOfScan(_id);
+/** False: the scan is being rechecked, and needs its evidence. */
+async function removeEvidenceOf(
+  { scans, captures, artifacts }: RetentionDependencies,
+  scan: EndedScan,
+  now: Date,
+): Promise<boolean> {
+  // First: a recheck that begins meanwhile would find no evidence.
+  if (!(await scans.beginRemoval(scan, now))) return false;
+  await artifacts.removeOfScan(scan._id);
+  await captures.removeOfScan(scan._id);
+  return true;
 }
 
 /** The evidence of all scans that ended before `removed_until` was removed. */

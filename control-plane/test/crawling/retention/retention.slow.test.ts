@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
 import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
 import { captureStore } from '../../../src/crawling/captures/capture-store.ts';
 import { type RetentionDays, removeOld } from '../../../src/crawling/retention/remove-old.ts';
 import { unreferencedSweep } from '../../../src/crawling/retention/unreferenced-sweep.ts';
 import { relay } from '../../../src/delivery/outbox/relay.ts';
 import type { Document, Store } from '../../../src/platform/store.ts';
+import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { scanStore } from '../../../src/scan/scan-store.ts';
 import { artifactStore } from '../../../src/scanning/artifacts/artifact-store.ts';
@@ -97,6 +99,46 @@ describe('retention', () => {
     );
     assert.deepEqual((await farm.farm.evidenceOf(bare)).landings, []);
     assert.equal(await farm.farm.openPicture(bare, 0), null);
+  });
+
+  it('leaves a scan whose recheck begins after a batch was read as it is until the recheck has ended', async () => {
+    const [scan, other] = [await finished(), await finished()];
+    const { dependencies } = farm.farm;
+    const thenRecheck =
+      <A extends unknown[], R>(read: (...of: A) => Promise<R>) =>
+      async (...of: A): Promise<R> => {
+        const ended = await read(...of);
+        await changeScan(farm.scans, await farm.read(scan._id), { type: 'recheck', id: newId() }, new Date());
+        return ended;
+      };
+    const { endedUntil, endedWithEvidence } = farm.scans;
+    const racing = { endedUntil: thenRecheck(endedUntil), endedWithEvidence: thenRecheck(endedWithEvidence) };
+    const scans = { ...farm.scans, ...racing };
+    for (const kept of [
+      { scans: 0, evidence: 7 },
+      { scans: 7, evidence: 0 },
+    ]) {
+      assert.equal(await removeOld({ ...dependencies, scans }, kept, days(8)), 1, 'the other one');
+      assert.equal((await whatIsLeftOf(scan)).captures, 1);
+      await finishCrawled(dependencies, new Date());
+      await relay(dependencies, new Date());
+      assert.equal((await farm.read(scan._id)).status, 'completed');
+    }
+    assert.equal((await whatIsLeftOf(other)).scan, false);
+    await removeAllOld({ scans: 0, evidence: 7 }, days(8));
+    assert.equal((await whatIsLeftOf(scan)).captures, 0);
+  });
+
+  it('removes all evidence of a scan whose removal was interrupted, which cannot be rechecked any more', async () => {
+    const scan = await finished();
+    const { dependencies } = farm.farm;
+    const failing = { ...dependencies, captures: { removeOfScan: () => Promise.reject(new Error('killed')) } };
+    await assert.rejects(removeOld(failing, { scans: 0, evidence: 7 }, days(8)), /killed/);
+    const recheck = { type: 'recheck' as const, id: newId() };
+    assert.equal(await changeScan(farm.scans, scan, recheck, new Date()), null, 'read before the removal');
+    assert.equal(await removeAllOld({ scans: 0, evidence: 7 }, days(8)), 1);
+    const { ledger: _, ...left } = await whatIsLeftOf(scan);
+    assert.deepEqual(left, { scan: true, report: true, captures: 0, artifacts: 0, files: 0 });
   });
 
   it('does not remove scans that have not ended, nor those whose charge is not booked yet', async () => {
