@@ -148,6 +148,8 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
         if (using[0]) throw new ApiError('checking.tag_in_use', `The rule "${using[0].name}" uses this tag.`);
         const set = await parts.policySetNaming(organizationId, tag.slug);
         if (set !== null) throw new ApiError('checking.tag_in_use', `The policy set "${set}" names this tag.`);
+        // Before its tag, so that an interrupted call can be repeated; then from scans that got it meanwhile.
+        await parts.removeTagFromScans(organizationId, tag.slug);
         await parts.removeTag(tag);
         await parts.removeTagFromScans(organizationId, tag.slug);
       },

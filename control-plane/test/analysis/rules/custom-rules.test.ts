@@ -159,6 +159,20 @@ describe('custom rules', () => {
     assert.deepEqual([status, body.code], [422, 'checking.system_slug_reserved']);
   });
 
+  it('the deletion of a tag that was interrupted can be repeated', async () => {
+    const { body: rule } = await create();
+    await api.call('DELETE', `${RULES}/${rule.id}`);
+    const tags = [sampleTag('casino', '')];
+    const scan = sampleScan({ _id: 'tagged', organization_id: ORGANIZATIONS.ours, outbox: [], tags });
+    await api.scans.insertUnlessExists(scan);
+    const end = api.intercept('scans', 'updateMany', () => Promise.reject(new Error('interrupted')));
+    const interrupted = await api.call('DELETE', `${TAGS}/casino`);
+    end();
+    const repeated = await api.call('DELETE', `${TAGS}/casino`);
+    assert.deepEqual([interrupted.status, repeated.status], [500, 204]);
+    assert.deepEqual((await api.scans.find(ORGANIZATIONS.ours, 'tagged'))?.tags, []);
+  });
+
   it('§2.6.11 a tag that an active rule uses cannot be deleted; otherwise it goes with its assignments', async () => {
     const { id } = (await create()).body;
     const remove = () => api.call('DELETE', `${TAGS}/casino`);
