@@ -41,10 +41,11 @@ export function screenshots(
   return async (scan, of) => {
     const picture = await openPicture(scan, of);
     if (!picture) return null;
-    const { artifact, stream } = picture;
+    const { organizationId, artifact, stream } = picture;
+    const stored = { ...artifact, owner: organizationId, open: () => stream };
     const signal = AbortSignal.timeout(RESIZE_MS);
     try {
-      return await whenFree(() => pictures.resize({ ...artifact, open: () => stream }, size, signal), signal);
+      return await whenFree(() => pictures.resize(stored, size, signal), signal);
     } catch (cause) {
       logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be resized for the analysis');
       return 'failed';

@@ -11,13 +11,14 @@ import type { ScanningDomain } from '../../scanning/scanning.ts';
 import { attemptOf, type CaptureRecord, type ReadCapture } from './capture-record.ts';
 
 type Artifacts = Pick<ScanningDomain['stores']['artifacts'], 'open' | 'find'>;
-type Scan = Pick<ScanRecord, 'capture'>;
+type Scan = Pick<ScanRecord, 'organization_id' | 'capture'>;
 
 /** Opens a screenshot of a scan in its original size; null if there is none. The caller must read or destroy the stream. */
 export async function openPicture(readCapture: ReadCapture, artifacts: Artifacts, scan: Scan, of: PictureOf) {
   const record = await readCapture(scan);
   const name = record && pictureName(record, of);
-  return name ? artifacts.open(attemptOf(record._id), name) : null;
+  const found = name ? await artifacts.open(attemptOf(record._id), name) : null;
+  return found && { ...found, organizationId: scan.organization_id };
 }
 
 /** Finds a file of a scan by name; null if there is none. */

@@ -21,9 +21,10 @@ export async function messagePicture(
 ): Promise<Buffer | null> {
   const picture = (await openPicture(scan, 'creative')) ?? (await openPicture(scan, 'page'));
   if (!picture) return null;
-  const { artifact, stream } = picture;
+  const { organizationId, artifact, stream } = picture;
   try {
-    return await pictures.resize({ ...artifact, open: () => stream }, SIZE, AbortSignal.timeout(RESIZE_MS));
+    const stored = { ...artifact, owner: organizationId, open: () => stream };
+    return await pictures.resize(stored, SIZE, AbortSignal.timeout(RESIZE_MS));
   } catch (cause) {
     logger.warn({ scan_id: scan._id, cause }, 'a picture could not be prepared for a message');
     return null;

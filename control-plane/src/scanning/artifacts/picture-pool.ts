@@ -9,24 +9,29 @@ import type { Size, WantedSize } from './resize-screenshot.ts';
 
 /** Concurrent resizes: a tall page costs a second of CPU and 100 MB. */
 const RUNNING_MAX = 2;
-/** Resizes that may wait: a few seconds of work. */
-const WAITING_MAX = 8;
+/** Resizes that may wait, and those of one organization among them: a few seconds of work. */
+const WAITING_MAX = 32;
+const WAITING_EACH_MAX = 8;
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** An idle process is ended after this time, which frees its memory. */
 const IDLE_MS = 60_000;
 
-/** A stored picture; `sha256` identifies its bytes. */
-type StoredPicture = Size & { sha256: string; open: () => Readable };
+/** A stored picture of an organization, its `owner`; `sha256` identifies its bytes. */
+type StoredPicture = Size & { sha256: string; owner: string; open: () => Readable };
 
 type Waiting = { resolve: (bytes: Buffer) => void; reject: (error: Error) => void };
 
 /**
  * Resizes pictures in a process of its own, so that it blocks neither the event loop nor the thread pool, which file access and compression
- * need. Caches the results. While two resizes run and eight wait, others are refused with {@link QueueFull}; one that fails rejects with
- * {@link NotResized}.
+ * need. Caches the results. Two resizes run at once and others wait, those of organizations in turn; while eight of one organization, or 32
+ * in all, wait, further ones are refused with {@link QueueFull}. One that fails rejects with {@link NotResized}.
  */
 export class PicturePool {
-  readonly #queue = new BoundedQueue(RUNNING_MAX, WAITING_MAX);
+  readonly #queue = new BoundedQueue({
+    running: RUNNING_MAX,
+    waiting: WAITING_MAX,
+    waitingEach: WAITING_EACH_MAX,
+  });
   readonly #cache = new PictureCache(CACHE_BYTES_MAX);
   readonly #waiting = new Map<number, Waiting>();
   #child: ChildProcess | null = null;
@@ -38,13 +43,14 @@ export class PicturePool {
     const name = `${picture.sha256} ${wanted.width} ${wanted.isWhole} ${wanted.isJpeg ?? false}`;
     const cached = this.#cache.get(name);
     if (cached) return cached;
-    return this.#queue.run(async () => {
+    const work = async () => {
       const cachedMeanwhile = this.#cache.get(name);
       if (cachedMeanwhile) return cachedMeanwhile;
       const resized = await this.#resizeInChild(await buffer(picture.open()), picture, wanted);
       this.#cache.set(name, resized);
       return resized;
-    }, signal);
+    };
+    return this.#queue.run(work, { owner: picture.owner, signal });
   }
 
   /** Ends the process; running resizes fail. */

@@ -15,8 +15,9 @@ import type { PicturePool } from './picture-pool.ts';
 import { NotResized } from './picture-pool.ts';
 import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
-/** An open picture: its bytes, hash, media type and size in pixels. The caller must read or destroy the stream. */
+/** An open picture of an organization: its bytes, hash, media type and size in pixels. The caller must read or destroy the stream. */
 export type OpenPicture = {
+  organizationId: string;
   stream: Readable;
   artifact: Size & { sha256: string; bytes: number; content_type: string };
 };
@@ -119,7 +120,7 @@ function isWhole(picture: Size, wanted: WantedSize): boolean {
 
 async function resize(
   pictures: PicturePool,
-  { stream, artifact }: OpenPicture,
+  { organizationId, stream, artifact }: OpenPicture,
   wanted: WantedSize,
   { socket }: IncomingMessage,
 ): Promise<Buffer> {
@@ -127,7 +128,8 @@ async function resize(
   const onClose = () => disconnected.abort(new ConnectionLost(undefined));
   socket.once('close', onClose);
   try {
-    return await pictures.resize({ ...artifact, open: () => stream }, wanted, disconnected.signal);
+    const stored = { ...artifact, owner: organizationId, open: () => stream };
+    return await pictures.resize(stored, wanted, disconnected.signal);
   } catch (error) {
     const unavailable = (detail: string) =>
       new ApiError('unavailable', detail, { headers: { 'Retry-After': '2' }, cause: error });

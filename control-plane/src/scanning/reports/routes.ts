@@ -65,9 +65,11 @@ const ASSETS = {
 
 const ASSETS_FROM_ROOT = { stylesheet: `r/${ASSETS.stylesheet}`, icon: `r/${ASSETS.icon}` };
 
-/** Reports that are made at once, each of which holds its capture in memory, and that may wait: a second or two of work. */
-const RUNNING_MAX = 2;
-const WAITING_MAX = 40;
+/**
+ * Reports that are made at once, each of which holds its capture in memory, and that may wait, in all and of one organization: a second or
+ * two of work of each.
+ */
+const QUEUE = { running: 2, waiting: 160, waitingEach: 40 };
 const BUSY_SECONDS = 3;
 
 const WIDTH_STEP = 100;
@@ -112,7 +114,7 @@ const pictureReplies = {
 /** The home page, the public report of a scan, its pictures, and the assets of the pages (spec 1, 5). The token alone gives access. */
 export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
-  const queue = new BoundedQueue(RUNNING_MAX, WAITING_MAX);
+  const queue = new BoundedQueue(QUEUE);
   return [
     route({
       ...shared,
@@ -133,13 +135,17 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
         404: { description: 'No such report.' },
         503: { description: 'Too many reports are being read; the page reloads itself.' },
       },
-      handle: ({ params, query, headers }) =>
-        queue
-          .run(() => answerPage(sources, params.token, query.renew !== 'no', headers))
-          .catch((error: unknown) => {
-            if (error instanceof QueueFull) return busyPage();
-            throw error;
-          }),
+      handle: async ({ params, query, headers }) => {
+        const scan = await findScan(sources, params.token);
+        if (!scan) return page(404, missingReportPage(ASSETS));
+        try {
+          const answer = () => answerPage(sources, scan, query.renew !== 'no', headers);
+          return await queue.run(answer, { owner: scan.organization_id });
+        } catch (error) {
+          if (error instanceof QueueFull) return busyPage();
+          throw error;
+        }
+      },
     }),
     route({
       ...shared,
@@ -206,12 +212,10 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
 
 async function answerPage(
   sources: ReportSources,
-  token: string,
+  scan: ScanRecord,
   mayRenew: boolean,
   headers: IncomingHttpHeaders,
 ): Promise<Answer> {
-  const scan = await findScan(sources, token);
-  if (!scan) return page(404, missingReportPage(ASSETS));
   const [evidence, tagWords, relatives, campaign] = await Promise.all([
     sources.evidenceOf(scan),
     sources.tagWordsFor(scan),

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import sharp from 'sharp';
+import { QueueFull } from '../../../src/platform/bounded-queue.ts';
 import { NotResized, PictureCache, PicturePool } from '../../../src/scanning/artifacts/picture-pool.ts';
 import { isLate } from '../../../src/scanning/artifacts/resize-screenshot.ts';
 
 const never = new AbortController().signal;
 const wide = (width: number | null) => ({ width, isWhole: false });
+const OF_OURS = { owner: 'ours', width: 400, height: 300 };
 
 describe('the picture pool', () => {
   const pool = new PicturePool();
@@ -21,7 +23,7 @@ describe('the picture pool', () => {
       opened++;
       return Readable.from([stored]);
     };
-    const picture = { sha256: 'a', width: 400, height: 300, open };
+    const picture = { ...OF_OURS, sha256: 'a', open };
     const [first, second] = await Promise.all([
       pool.resize(picture, wide(200), never),
       pool.resize(picture, wide(100), never),
@@ -33,7 +35,7 @@ describe('the picture pool', () => {
   });
 
   test('rejects a picture that it cannot decode, and then serves the next one', async () => {
-    const broken = { sha256: 'b', width: 400, height: 300, open: () => Readable.from([Buffer.from('RIFF....WEBP')]) };
+    const broken = { ...OF_OURS, sha256: 'b', open: () => Readable.from([Buffer.from('RIFF....WEBP')]) };
     await assert.rejects(pool.resize(broken, wide(200), never), /could not be resized/);
     await assert.rejects(pool.resize(broken, wide(200), never), /could not be resized/);
   });
@@ -46,7 +48,7 @@ test('the picture pool rejects pictures whose process ends meanwhile as late, an
     .toBuffer();
   const resize = (sha256: string) => {
     const open = () => Readable.from([stored]);
-    return pool.resize({ sha256, width: 400, height: 300, open }, wide(200), never);
+    return pool.resize({ ...OF_OURS, sha256, open }, wide(200), never);
   };
   await resize('first');
   const ending = pool.close();
@@ -54,6 +56,28 @@ test('the picture pool rejects pictures whose process ends meanwhile as late, an
   await Promise.all(['a', 'b'].map((name) => assert.rejects(resize(name), isUnavailable)));
   await ending;
   assert.ok((await resize('a')).length > 0);
+  await pool.close();
+});
+
+test('the picture pool refuses more than ten pictures of one organization at once, and resizes one of another organization', async () => {
+  const pool = new PicturePool();
+  const held = Promise.withResolvers<void>();
+  const stored = await sharp({ create: { width: 400, height: 300, channels: 3, background: 'red' } })
+    .webp()
+    .toBuffer();
+  const resize = (owner: string, sha256: string) => {
+    async function* read() {
+      await held.promise;
+      yield stored;
+    }
+    return pool.resize({ ...OF_OURS, owner, sha256, open: () => Readable.from(read()) }, wide(200), never);
+  };
+  const ours = Array.from({ length: 10 }, (_, at) => resize('ours', `ours ${at}`));
+  await assert.rejects(resize('ours', 'one more'), QueueFull);
+  const theirs = resize('theirs', 'theirs');
+  held.resolve();
+  assert.ok((await theirs).length > 0);
+  await Promise.all(ours);
   await pool.close();
 });
 

@@ -20,11 +20,14 @@ import { sampleAdScan, sampleAds, sampleSweep } from '../../support/sample-sweep
 
 const mine = sampleScan();
 const other = sampleScan({ _id: 'other', report_token: 'ZzZzZzZzZzZzZzZzZzZzZz' });
+const theirs = sampleScan({ _id: 'theirs', organization_id: 'theirs', report_token: 'TtTtTtTtTtTtTtTtTtTtTt' });
 const inProgress = sampleScan({ _id: 'in progress', report_token: 'UuUuUuUuUuUuUuUuUuUuUu', status: 'running' });
 const swept = sampleAds(2);
 const sweep = sampleSweep();
 const ads = swept.map((block, at) => sampleAdScan(block, at === 1 ? { status: 'running', capture: null } : {}));
-const scans = [mine, other, inProgress, sweep, ...ads];
+const scans = [mine, other, theirs, inProgress, sweep, ...ads];
+/** The tokens of the reports that were requested. */
+const sought = new Set<string>();
 /** Until this resolves, no report is made. */
 let reading = Promise.resolve();
 const PNG = Buffer.from('not really a picture');
@@ -37,7 +40,10 @@ const routes = reportRoutes({
   campaignNameOf: async () => null,
   discoveredBy: async ({ organizationId, jobId }, id) =>
     ads.filter((one) => one.organization_id === organizationId && one.job_id === jobId && one.parent_scan_id === id),
-  findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
+  findByReportToken: async (token) => {
+    sought.add(token);
+    return scans.find((scan) => scan.report_token === token) ?? null;
+  },
   evidenceOf: async (scan) => {
     await reading;
     return sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings());
@@ -77,7 +83,7 @@ describe('the routes of a public report', () => {
   });
   after(() => new Promise((resolve) => server.close(resolve)));
 
-  it('lets two reports be read at once and 40 wait; the next reader gets a page that reloads itself', async () => {
+  it('lets two reports be read at once and 40 of an organization wait; its next reader gets a page that reloads itself', async () => {
     const held = Promise.withResolvers<void>();
     reading = held.promise;
     const path = `/r/${mine.report_token}`;
@@ -89,7 +95,10 @@ describe('the routes of a public report', () => {
     assert.equal(busy!.headers.get('retry-after'), '3');
     assert.equal(busy!.headers.get('refresh'), '3');
     assert.match(await busy!.text(), /Many reports are being read/);
+    const ofOthers = get(`/r/${theirs.report_token}`);
+    await until('the report of another organization is read', () => sought.has(theirs.report_token));
     held.resolve();
+    assert.equal((await ofOthers).status, 200);
     const statuses = (await Promise.all(answers)).map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 200).length, 42);
   });
