@@ -25,7 +25,7 @@ export type ScanEvent =
   | { type: 'lease'; lease: ScanLease }
   | { type: 'alone'; fence: number }
   | { type: 'leave_session'; fence: number }
-  | { type: 'release'; fence: number }
+  | { type: 'release'; fence: number; waitMs: number }
   | { type: 'capture'; fence: number; capture: CaptureSummary; exit: Exit | null }
   | {
       type: 'failure';
@@ -108,7 +108,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       if (!holdsLease(scan, event.fence)) return null;
       return change(
         { status: 'running', fence: event.fence },
-        { status: 'pending', lease: null, started_at: null, due_at: now },
+        { ...AGAIN, due_at: new Date(now.getTime() + event.waitMs), releases: (scan.releases ?? 0) + 1 },
       );
     case 'capture':
       if (!holdsLease(scan, event.fence)) return null;
@@ -217,13 +217,16 @@ export function takeLease(
   return change({ status: 'running', fence: scan.lease.fence }, { ...leased, lost_requeues: scan.lost_requeues + 1 });
 }
 
+/** A scan that waits for its next lease. */
+const AGAIN = { status: 'pending', lease: null, started_at: null } as const;
+
 type Failure = Extract<ScanEvent, { type: 'failure' }>;
 
 /** After a transient failure the scan returns to `pending` while retries remain; the loss of its node does not use up a retry. */
 function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanChange {
   const when = { status: 'running' as const, fence: failure.fence };
   const loaded = scan.loaded || failure.loaded;
-  const pendingAgain = { status: 'pending' as const, lease: null, started_at: null, ...(loaded && { loaded }) };
+  const pendingAgain = { ...AGAIN, ...(loaded && { loaded }) };
   const outcome = failure.code === 'node: LOST' ? afterLoss(scan) : failure.code;
   if (outcome === 'again') return change(when, { ...pendingAgain, lost_requeues: scan.lost_requeues + 1, due_at: now });
   if (failure.code !== 'node: LOST' && isTransient(failure.code) && scan.retry_attempt < scan.retry_max_attempts) {

@@ -147,6 +147,8 @@ export type ScanRecord = OutboxFields & {
   retry_attempt: number;
   /** How often it was queued again after a lost node. Does not count as a retry; determines the isolation of the next attempt. */
   lost_requeues: number;
+  /** How often a node released it without a result; absent: never. */
+  releases?: number;
   lease: ScanLease | null;
   exit: (Exit & { attempts: number }) | null;
   capture: CaptureSummary | null;

@@ -7,17 +7,28 @@ import type { Enrolments } from '../fleet/enrolments.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
-import type { EndDependencies } from './end-attempt.ts';
+import { backoffMs, type EndDependencies } from './end-attempt.ts';
 import { runsUnder } from './job-members.ts';
 import { attemptMs } from './lease-lifetime.ts';
 import { leaseRefOf } from './renew.ts';
 
+/** Releases of a scan after which it is queued again at once. More are no drain: its nodes acquire and release it without end. */
+const RELEASED_AT_ONCE = 20;
+
+const waitAfterRelease = ({ releases = 0 }: Pick<ScanRecord, 'releases'>): number =>
+  releases < RELEASED_AT_ONCE ? 0 : backoffMs(releases - RELEASED_AT_ONCE);
+
 /**
- * Ends attempts without a result, because the node did not start them or is stopping: the job is queued again at once. `lost`: no member
- * runs under this lease.
+ * Ends attempts without a result, because the node did not start them or is stopping: the job is queued again at once, and from the 21st
+ * release of a scan on after a pause, like a retry. `lost`: no member runs under this lease.
  */
 export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef, now: Date): Promise<'ended' | 'lost'> {
-  const released = await changeMembers(dependencies.scans, ref, { type: 'release', fence: ref.fence }, now);
+  const released = await changeMembers(
+    dependencies.scans,
+    ref,
+    (scan) => ({ type: 'release', fence: ref.fence, waitMs: waitAfterRelease(scan) }),
+    now,
+  );
   await Promise.all(released.map((scan) => discardEvidence(dependencies, scan, ref.fence)));
   await closeLease(dependencies, ref, now);
   return released.length > 0 ? 'ended' : 'lost';
@@ -29,22 +40,22 @@ export async function beginAlone(
   ref: LeaseRef,
   now: Date,
 ): Promise<boolean> {
-  const begun = await changeMembers(scans, ref, { type: 'alone', fence: ref.fence }, now);
+  const begun = await changeMembers(scans, ref, () => ({ type: 'alone', fence: ref.fence }), now);
   return begun.length > 0;
 }
 
-/** Applies an event to every member that runs under the lease; returns the changed ones. */
+/** Applies its event to every member that runs under the lease; returns the changed ones. */
 async function changeMembers(
   scans: EndDependencies['scans'],
   ref: LeaseRef,
-  event: ScanEvent,
+  eventOf: (scan: ScanRecord) => ScanEvent,
   now: Date,
 ): Promise<ScanRecord[]> {
   const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
   const changed = await Promise.all(
     running.map(async ({ _id }) => {
       const scan = await scans.findMember(ref, _id);
-      return scan && changeScan(scans, scan, event, now);
+      return scan && changeScan(scans, scan, eventOf(scan), now);
     }),
   );
   return changed.filter((scan) => scan !== null);

@@ -271,6 +271,20 @@ describe('a lease', () => {
     await farm.node.complete(again, captureOf(CHAIN));
   });
 
+  it('is queued again after a pause from the 21st time on that a node releases its scan, which uses up no retry', async () => {
+    const first = await farm.leased();
+    await farm.store.collection<ScanRecord>('scans').updateOne({ _id: first.scan_id }, { $set: { releases: 19 } });
+    await farm.node.release(first);
+    const again = await farm.acquireOne();
+    assert.equal(again.scan_id, first.scan_id, 'the 20th time it is due at once');
+    const before = Date.now();
+    await farm.node.release(again);
+    const { status, releases, retry_attempt, lost_requeues, due_at } = await farm.read(first.scan_id);
+    assert.deepEqual([status, releases, retry_attempt, lost_requeues], ['pending', 21, 0, 0]);
+    assert.ok(due_at.getTime() >= before + 1_000, 'a second at least');
+    await assert.rejects(farm.acquireOne(), /no work/);
+  });
+
   it('is released at once when the node disconnects before it receives the lease', async () => {
     const scan = await farm.submit();
     const { dependencies } = farm.farm;
