@@ -247,6 +247,21 @@ describe('checks per month', () => {
     assert.equal(await api.open(), 0);
   });
 
+  test('§5.9 the reservation of a run whose start is repeated while it is to be released is kept', async () => {
+    const run = { runId: 'run', id: 'of-the-run', checks: 5, priceMicros: 10 };
+    await api.allowance.reserveRun(OURS, { ...run, now: new Date(Date.now() - ELEVEN_MINUTES_MS) });
+    const { allowances } = api.allowance;
+    const repeat = async () => {
+      await api.allowance.reserveRun(OURS, { ...run, now: new Date() });
+      return false;
+    };
+    const parts = { allowances, countScans: async () => 0, logger };
+    await releaseAbandoned({ ...parts, isCreatingRun: repeat }, new Date());
+    assert.deepEqual([await api.used(), await api.open()], [5, 1]);
+    await releaseAbandoned({ ...parts, isCreatingRun }, new Date(Date.now() + ELEVEN_MINUTES_MS));
+    assert.deepEqual([await api.used(), await api.open()], [0, 0]);
+  });
+
   test('the store takes a reservation exactly when refusalOf allows it', async () => {
     const { allowances } = api.allowance;
     const random = seededRandom(7);

@@ -117,12 +117,17 @@ export function allowanceStore(store: Store) {
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
-    /** Removes a reservation and returns the checks it has left to the allowance. Returns how many; 0: it does not exist. */
-    async releaseRest(organizationId: string, id: string): Promise<number> {
+    /**
+     * Removes a reservation and returns the checks it has left to the allowance. Returns how many; null: there is none, or it was renewed
+     * since `at` (absent: it may have been).
+     */
+    async releaseRest(organizationId: string, id: string, at?: Date): Promise<number | null> {
       for (;;) {
         const found = (await allowances.findOne({ _id: organizationId }))?.reservations[id];
-        if (!found) return 0;
-        const filter: Filter<Allowance> = { _id: organizationId, [`reservations.${id}.checks`]: found.checks };
+        if (!found || (at && found.at.getTime() !== at.getTime())) return null;
+        const path = `reservations.${id}`;
+        const asFound = { [`${path}.at`]: found.at, [`${path}.checks`]: found.checks };
+        const filter: Filter<Allowance> = { _id: organizationId, ...asFound };
         if ((await allowances.updateOne(filter, finishing([{ ...found, id }], {}))).matchedCount === 1)
           return found.checks;
       }

@@ -33,7 +33,9 @@ export async function releaseAbandoned(
     const { organizationId, id, reservation } = found;
     if (reservation.run_id !== undefined) {
       if (await isCreatingRun(organizationId, reservation.run_id, id)) continue;
-      const left = await allowances.releaseRest(organizationId, id);
+      // A repeated start may have renewed it, and stored its run, since it was read.
+      const left = await allowances.releaseRest(organizationId, id, reservation.at);
+      if (left === null) continue;
       logger.info({ organization_id: organizationId, reservation: id, left }, 'released the reservation of a run');
       continue;
     }

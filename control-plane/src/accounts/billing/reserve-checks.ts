@@ -131,8 +131,9 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       if ('refusal' in taken) throw refused(taken.refusal);
     },
 
-    /** Returns the checks of a run that no step has taken; how many. May be repeated. */
-    releaseRun: (organizationId: string, id: string): Promise<number> => allowances.releaseRest(organizationId, id),
+    /** Returns the checks of a run that no step has taken. May be repeated. */
+    releaseRun: async (organizationId: string, id: string): Promise<void> =>
+      void (await allowances.releaseRest(organizationId, id)),
 
     /** Throws the error that `reserve` would throw now; reserves nothing. */
     async requireAllowed(organizationId: string, checks: number, priceMicros: number, now: Date): Promise<void> {

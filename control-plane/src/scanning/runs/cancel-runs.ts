@@ -10,7 +10,7 @@ import type { RunStore } from './run-store.ts';
 export type CancelRunParts = CancelParts & {
   runs: Pick<RunStore, 'cancel' | 'inCreation'>;
   scans: Pick<ScanStore, 'countRun' | 'pendingWith' | 'apply'>;
-  releaseRun: (organizationId: string, reservationId: string) => Promise<number>;
+  releaseRun: (organizationId: string, reservationId: string) => Promise<void>;
 };
 
 /** Scans that are cancelled at the same time. They are read whole, and each may have two addresses of 32 KB and 20 labels. */

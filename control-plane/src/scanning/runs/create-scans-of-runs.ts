@@ -1,4 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
 import { CAMPAIGN_CLASS } from '../../scan/filter-keys.ts';
@@ -8,10 +9,10 @@ import type { RunInCreation } from './run.ts';
 import type { RunStore } from './run-store.ts';
 
 export type CreateRunScansParts = {
-  runs: Pick<RunStore, 'find' | 'claimDue' | 'advance' | 'finishCreation'>;
+  runs: Pick<RunStore, 'find' | 'claimDue' | 'advance' | 'cancel' | 'finishCreation'>;
   campaigns: Pick<CampaignStore, 'noteRun'>;
   createChecked: ScanCreation['createChecked'];
-  releaseRun: (organizationId: string, reservationId: string) => Promise<number>;
+  releaseRun: (organizationId: string, reservationId: string) => Promise<void>;
   /** Cancels the pending scans of a run. */
   cancelPending: (organizationId: string, runId: string) => Promise<number>;
   logger: Logger;
@@ -85,10 +86,19 @@ async function createNext({ createChecked }: CreateRunScansParts, run: RunInCrea
   return next;
 }
 
-/** Repeats a step after a pause: it fails while the store is full or the catalogue has not been read, or because the run was cancelled. */
+/**
+ * Repeats a step after a pause: it fails while the store is full or the catalogue has not been read, or because the run was cancelled. A run
+ * that has lost its reservation, because its start took more than ten minutes to store it, can never go on and is cancelled.
+ */
 async function retryLater(parts: CreateRunScansParts, run: RunInCreation, now: Date, cause: unknown): Promise<boolean> {
   const { runs, logger } = parts;
-  if ((await runs.find(run.organization_id, run._id))?.cancelled_at) return endCancelled(parts, run);
+  const { cancelled_at, creation } = (await runs.find(run.organization_id, run._id)) ?? {};
+  if (cancelled_at) return endCancelled(parts, run);
+  if (creation && cause instanceof ApiError && cause.code === 'runs.cancelled') {
+    logger.error({ run_id: run._id }, 'a run without its reservation is cancelled');
+    await runs.cancel(run.organization_id, run._id, now);
+    return endCancelled(parts, run);
+  }
   logger.info({ run_id: run._id, cause }, 'a step of a run failed and will be repeated');
   await runs.advance(run, run.creation.next, new Date(now.getTime() + RETRY_MS));
   return false;

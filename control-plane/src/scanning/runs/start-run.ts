@@ -15,7 +15,7 @@ export type StartRunParts = {
   /** Reserves all checks of a run, once for the same id; throws 403 if the organization may not make them. */
   reserveRun: (organizationId: string, wanted: WantedForRun) => Promise<void>;
   /** Returns the checks that are left of a run's reservation. */
-  releaseRun: (organizationId: string, reservationId: string) => Promise<number>;
+  releaseRun: (organizationId: string, reservationId: string) => Promise<void>;
   /** Takes of what the organization may store in a day; throws 429 if it is used up. */
   storedPerDay: Pick<StoredPerDay, 'take'>;
   /** Called when scans of a run are to be created. */

@@ -248,6 +248,17 @@ describe('the creation of a run', () => {
     assert.deepEqual([(await scansOf(run.id)).length, (await used()) - before, await reservations()], [800, 800, []]);
   });
 
+  test('§2.8 a run whose reservation is gone is cancelled with the scans it has, and its campaign can run again', async () => {
+    const { id } = await campaign();
+    const run = await post(`${PATH}/${id}/run`);
+    const { allowances } = api.accounts;
+    for (const one of Object.keys((await allowances.read(OURS)).reservations)) await allowances.releaseRest(OURS, one);
+    await create();
+    assert.ok((await api.domains.campaigns.stores.runs.find(OURS, run.id))?.cancelled_at);
+    assert.equal(await countsOf(run.id), '2 0 0 0 2');
+    assert.equal(await step(60_000), false, 'nothing is tried again');
+  });
+
   test('§2.8 a reservation lasts as long as its run is being created, and is released without one', async () => {
     const { id } = await campaign({ repeat_count: 2 });
     const before = await used();
