@@ -285,7 +285,7 @@ function change(when: ScanChange['when'], set: Partial<ScanRecord>, follows: Out
 
 /** The refund of the scan's charge; a charge of 0 is refunded as 0. */
 function refund(scan: ScanRecord, now: Date): OutboxEntry {
-  const { _id, price_micros, created_at } = scan;
-  const check = { amount_micros: price_micros, target_kind: usageKindOf(scan), charged_at: created_at };
+  const { _id, price_micros, created_at, charged_at = created_at } = scan;
+  const check = { amount_micros: price_micros, target_kind: usageKindOf(scan), charged_at };
   return { id: `refund:${_id}`, kind: 'refund', at: now, ...check };
 }

@@ -160,6 +160,8 @@ export type ScanRecord = OutboxFields & {
   rules_out_of_budget?: SkippedRules;
 
   created_at: Date;
+  /** When its check was counted, with all those of its run; absent: when it was created. A refund returns it to the quota of that month. */
+  charged_at?: Date;
   /** When it may be leased: `created_at`, or later while a retry waits. */
   due_at: Date;
   started_at: Date | null;

@@ -84,7 +84,7 @@ function usageAfter(usage: LedgerEntry['usage'], { target_kind, type, amount_mic
   return { usage: { ...usage, [target_kind]: after } };
 }
 
-/** The charged check: target kind (absent in entries of earlier versions) and time of the charge. */
+/** The charged check: target kind (absent in entries of earlier versions), and when it was counted. */
 export type BookedCheck = { targetKind?: UsageKind | undefined; chargedAt: Date };
 
 /** What is booked of a scan: its charge, and the refund of it. */

@@ -5,7 +5,7 @@ import type { UsageKind } from '@adsweep/shared/scan/usage-kind.ts';
 type CheckCost = {
   amount_micros: number;
   target_kind?: UsageKind;
-  /** When the check was charged. */
+  /** When the check was counted. */
   charged_at?: Date;
 };
 

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { slow } from '../../../../shared/test/support/slow.ts';
 import { releaseAbandoned } from '../../../src/accounts/billing/release-abandoned.ts';
+import type { OutboxEntry } from '../../../src/platform/outbox/outbox-entry.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { createScansOfRuns } from '../../../src/scanning/runs/create-scans-of-runs.ts';
@@ -257,6 +258,21 @@ describe('the creation of a run', () => {
     assert.ok((await api.domains.campaigns.stores.runs.find(OURS, run.id))?.cancelled_at);
     assert.equal(await countsOf(run.id), '2 0 0 0 2');
     assert.equal(await step(60_000), false, 'nothing is tried again');
+  });
+
+  test('§5.9 the checks of a run that ends in another month return to the quota of the month in which it was started', async () => {
+    const { id } = await campaign({ repeat_count: 2 });
+    const run = await post(`${PATH}/${id}/run`);
+    const started = new Date(Date.now() - 45 * 86_400_000);
+    await api.store.collection<Json>('runs').updateOne({ _id: run.id }, { $set: { created_at: started } });
+    await create();
+    await post(`/api/v1/runs/${run.id}/cancel`);
+    const entries = (await scansOf(run.id)).flatMap(({ outbox }) => outbox as OutboxEntry<'charge' | 'refund'>[]);
+    const refunds = entries.filter(({ kind }) => kind === 'refund');
+    assert.deepEqual(
+      refunds.map(({ charged_at }) => charged_at),
+      Array(4).fill(started),
+    );
   });
 
   test('§2.8 a reservation lasts as long as its run is being created, and is released without one', async () => {

@@ -104,7 +104,8 @@ export function scanCreation(parts: CreateParts) {
     const [all, indexes] = [groupsOf(order), indexesOf(order)];
     const end = from + Math.max(1, Math.floor(scans / indexes.length));
     const some = all.slice(from, end);
-    const groups = newScans(order, some, catalogue, { organizationId, priceMicros }, new Date());
+    const charge = { organizationId, priceMicros, ...(accepted && { chargedAt: accepted.reservation.at }) };
+    const groups = newScans(order, some, catalogue, charge, new Date());
     const isWhole = some.length === all.length;
     const request: Submission['request'] = {
       id: isWhole && !accepted ? requestId : derivedId(`${requestId}/step`, from),

@@ -23,8 +23,11 @@ export type RequestedScans = {
   traceparent?: string;
 };
 
-/** The organization that requests scans, and the price of a check in micros, which is charged when a scan is created. */
-export type SubmitOptions = { organizationId: string; priceMicros: number };
+/**
+ * The organization that requests scans, and the price of a check in micros, which is charged when a scan is created. `chargedAt`: when the
+ * checks were counted, if that was earlier.
+ */
+export type SubmitOptions = { organizationId: string; priceMicros: number; chargedAt?: Date };
 
 /** A scan, or a group of repeats. The ids of its scans are `derivedId(name, index)`. */
 export type ScanGroup = { name: string; country: string; emulatorId: string };
@@ -128,6 +131,7 @@ export function newScan(
     run_id: request.run_id ?? null,
     retry_max_attempts: request.retry_max_attempts ?? 0,
     price_micros: options.priceMicros,
+    ...(options.chargedAt && { charged_at: options.chargedAt }),
     ...position,
     ...sweepOf(request),
   };
@@ -166,13 +170,14 @@ export type RequestedScan = Pick<
   | 'repeat'
   | 'retry_max_attempts'
   | 'price_micros'
+  | 'charged_at'
   | 'traceparent'
 >;
 
 /** The record of a new scan: `pending`, with its charge in its outbox. */
 export function pendingScan(requested: RequestedScan, now: Date): ScanRecord {
-  const { _id, organization_id, price_micros } = requested;
-  const check = { amount_micros: price_micros, target_kind: usageKindOf(requested), charged_at: now };
+  const { _id, organization_id, price_micros, charged_at = now } = requested;
+  const check = { amount_micros: price_micros, target_kind: usageKindOf(requested), charged_at };
   return {
     ...requested,
     report_token: newSecret(REPORT_TOKEN_BYTES),
