@@ -5,7 +5,8 @@ import type { Collection, Store } from '../platform/store.ts';
 
 /**
  * A request with an `Idempotency-Key`. `record_id` is the id of the record that it creates, so that a request that is run again after a
- * crash creates only one. `answer`: its response, as `packAnswer` stores it; null: it has been running since `started_at`.
+ * crash creates only one. `answer`: its response, as `packAnswer` stores it; null: it has been running since `started_at`. `resumed`: it was
+ * run again after an interruption, so an earlier run may have created its record.
  */
 type Remembered = {
   _id: string;
@@ -13,6 +14,7 @@ type Remembered = {
   record_id: string;
   answer: { status: number; body: string } | null;
   started_at: Date;
+  resumed?: true;
   expires_at: Date;
 };
 
@@ -25,6 +27,7 @@ export type Begun =
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** A request that runs longer counts as interrupted: when the client repeats it, it is run again. */
 const INTERRUPTED_AFTER_MS = 60_000;
+const INTERRUPTED = { $set: { started_at: new Date(0) } };
 
 /** The only code that accesses requests with an `Idempotency-Key`. `key` is the client's, unique within `scope` (`idempotencyScope`). */
 export type IdempotencyStore = ReturnType<typeof idempotencyStore>;
@@ -47,7 +50,10 @@ export function idempotencyStore(store: Store) {
     if (earlier.answer) return { run: false, answer: earlier.answer };
     const { _id, started_at, record_id } = earlier;
     if (now.getTime() - started_at.getTime() < INTERRUPTED_AFTER_MS) return { run: false, refusal: 'in_progress' };
-    const taken = await requests.updateOne({ _id, answer: null, started_at }, { $set: { started_at: now } });
+    const taken = await requests.updateOne(
+      { _id, answer: null, started_at },
+      { $set: { started_at: now, resumed: true } },
+    );
     return taken.modifiedCount === 1 ? { run: true, recordId: record_id } : { run: false, refusal: 'in_progress' };
   };
 
@@ -63,14 +69,19 @@ export function idempotencyStore(store: Store) {
       await requests.updateOne({ _id: idOf(scope, key) }, { $set: { answer } });
     },
 
-    /** Forgets a request that was refused. */
-    async forget(scope: string, key: string): Promise<void> {
-      await requests.deleteOne({ _id: idOf(scope, key), answer: null });
+    /**
+     * Ends a run that was refused. The request is forgotten, so that a corrected one can be sent with its key; one that was resumed counts as
+     * interrupted again instead: under another `recordId`, what an earlier run has created would be created once more.
+     */
+    async refuse(scope: string, key: string): Promise<void> {
+      const own = { _id: idOf(scope, key), answer: null };
+      const forgotten = await requests.deleteOne({ ...own, resumed: { $exists: false } });
+      if (forgotten.deletedCount === 0) await requests.updateOne(own, INTERRUPTED);
     },
 
     /** Allows a request that failed with an internal error to be run again at once, with the same `recordId`. */
     async interrupt(scope: string, key: string): Promise<void> {
-      await requests.updateOne({ _id: idOf(scope, key), answer: null }, { $set: { started_at: new Date(0) } });
+      await requests.updateOne({ _id: idOf(scope, key), answer: null }, INTERRUPTED);
     },
   };
 }

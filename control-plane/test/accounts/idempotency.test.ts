@@ -112,6 +112,26 @@ describe('a request with an Idempotency-Key', () => {
     assert.equal(await total(), before);
   });
 
+  test('§4.2.18 that was interrupted, and is refused when it is run again, creates nothing twice when it is repeated', async () => {
+    const scope = `${await keyIdOf(KEYS.ours)} POST /api/v1/scans`;
+    const campaign = { name: 'Spring', url: PAGE.url, country_codes: [PAGE.country_code] };
+    const { id: campaign_id } = (await api.post('/api/v1/campaigns', campaign)).body;
+    const body = { ...PAGE, campaign_id };
+    const first = await create('order-refused', body);
+    assert.equal(first.status, 201, first.text);
+    await api.store
+      .collection('idempotency_keys')
+      .updateMany({ 'answer.body': { $regex: first.body.id } }, { $set: { answer: null } });
+    await api.idempotency.interrupt(scope, 'order-refused');
+    const before = await total();
+    await api.post(`/api/v1/campaigns/${campaign_id}/archive`);
+    for (let time = 0; time < 2; time += 1)
+      assert.equal((await create('order-refused', body)).body.code, 'campaigns.archived');
+    await api.post(`/api/v1/campaigns/${campaign_id}/unarchive`);
+    const again = await create('order-refused', body);
+    assert.deepEqual([again.status, again.body.id, await total()], [201, first.body.id, before]);
+  });
+
   test('can reuse a key after 24 hours', async () => {
     const scope = 'any scope';
     const now = new Date('2026-05-01T00:00:00Z');
