@@ -4,12 +4,14 @@ import type { Route } from '../http/route.ts';
 import { type DayShare, type DayShares, endOfDay } from '../platform/day-shares.ts';
 
 /** What an organization stores with every request, and never removes by itself. */
-export type StoredKind = 'answers' | 'targets' | 'changes' | 'tokens';
+export type StoredKind = 'answers' | 'targets' | 'changes' | 'tokens' | 'rechecks';
 
 /** Changes of keys, roles, clients, labels, endpoints and the like, which the audit log keeps for ever, and test and repeated deliveries. */
 const CHANGES_PER_DAY = 5_000;
 /** OAuth tokens, each of which is stored until it expires. */
 const TOKENS_PER_DAY = 100_000;
+/** Rechecks of scans, each of which stores a record and events, and may ask the AI model: ten of the largest requests. */
+const RECHECKS_PER_DAY = 50_000;
 const MEGABYTE = 1024 * 1024;
 
 const WORDS: Record<StoredKind, string> = {
@@ -17,6 +19,7 @@ const WORDS: Record<StoredKind, string> = {
   targets: 'ad tags and VAST documents',
   changes: 'changes of its account and webhooks',
   tokens: 'OAuth tokens',
+  rechecks: 'rechecks',
 };
 
 /** Takes of what an organization may store in a day; throws 429 if so much is not left. What is not used is given back. */
@@ -30,6 +33,7 @@ export function storedPerDay(shares: DayShares, megabytes: number) {
     targets: { name: 'targets', perDay: bytes, block: Math.min(MEGABYTE, bytes) },
     changes: { name: 'changes', perDay: CHANGES_PER_DAY, block: 1 },
     tokens: { name: 'tokens', perDay: TOKENS_PER_DAY, block: 50 },
+    rechecks: { name: 'rechecks', perDay: RECHECKS_PER_DAY, block: 50 },
   };
 
   return {

@@ -55,6 +55,8 @@ export function createDomains(platform: Platform, settings: Settings) {
       joinRun: (...campaign) => campaigns.verbs.joinRun(...campaign),
       campaignWordsOf: (...ids) => campaigns.verbs.campaignWordsOf(...ids),
       campaignsInGroup: (...group) => campaigns.verbs.campaignsInGroup(...group),
+      // A recheck is free of charge, but what it asks the model costs the operator money.
+      requireRecheckable: settings.model ? accounts.verbs.requireSolvent : accounts.verbs.priceOfCheck,
     },
     settings,
   );

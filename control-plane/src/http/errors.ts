@@ -395,8 +395,8 @@ export const ERRORS = {
     status: 429,
     detail: 'text',
     means:
-      'The organization has stored as many ad tags and VAST documents, answers for an Idempotency-Key, OAuth tokens, or changes of its account and webhooks today (UTC) as it may in a day.',
-    cure: 'Wait for the next day (UTC). Send a URL in place of a large document, reuse campaigns in place of copies, and keep tokens until they expire.',
+      'The organization has stored as many ad tags and VAST documents, answers for an Idempotency-Key, OAuth tokens, rechecks, or changes of its account and webhooks today (UTC) as it may in a day.',
+    cure: 'Wait for the next day (UTC). Send a URL in place of a large document, reuse campaigns in place of copies, keep tokens until they expire, and recheck only the scans that a changed rule concerns.',
   },
   unavailable: {
     status: 503,

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
+import type { StoredPerDay } from '../accounts/stored-per-day.ts';
 import type { CursorPosition } from '../http/page.ts';
 import { changeScan } from './change-scan.ts';
 import type { ScanRecord } from './scan.ts';
@@ -14,6 +15,8 @@ export type RecheckParts = {
   analysisWaiting: () => void;
   /** Called when entries were added to the outbox of a scan. */
   outboxFilled: () => void;
+  /** What the organization may store in a day; `take` throws 429 if it is used up. */
+  storedPerDay: Pick<StoredPerDay, 'take' | 'giveBack'>;
 };
 
 /** Scans that are written concurrently, so that they share a sync of the disk. Other requests are served between two batches. */
@@ -21,14 +24,16 @@ const WRITTEN_AT_ONCE = 50;
 
 /**
  * Queues finished scans of an organization for a new analysis of their stored evidence, and returns their number. Scans whose recheck is
- * already running are skipped. `id` identifies the request: repeated after an interruption, it queues the rest and counts all.
+ * already running are skipped. `id` identifies the request: repeated after an interruption, it queues the rest and counts all. Throws 429
+ * `storage.quota_exhausted` where the organization may recheck no more scans today; those before are queued.
  */
 export async function recheckScans(
-  { scans, analysisWaiting, outboxFilled }: RecheckParts,
+  parts: RecheckParts,
   organizationId: string,
   scope: RecheckScope,
   id: string,
 ): Promise<number> {
+  const { scans, analysisWaiting, outboxFilled } = parts;
   let queued = 0;
   let left = 'newest' in scope ? scope.newest : Number.POSITIVE_INFINITY;
   let after: CursorPosition | null = null;
@@ -36,8 +41,7 @@ export async function recheckScans(
     const limit = Math.min(left, WRITTEN_AT_ONCE);
     const completedSince = 'newest' in scope ? null : scope.completedSince;
     const page = await scans.finishedBefore(organizationId, { completedSince, after, limit });
-    const isQueued = await inTurns(page.rows, (scan) => queue(scans, scan, id));
-    queued += isQueued.filter(Boolean).length;
+    queued += await queueAll(parts, organizationId, page.rows, id);
     left -= page.rows.length;
     after = page.last;
     analysisWaiting();
@@ -47,21 +51,29 @@ export async function recheckScans(
   return queued;
 }
 
-/** Queues one scan in the same way; false if it is not finished, is being rechecked, or has no evidence any more. */
-export async function recheckScan(
-  { scans, analysisWaiting, outboxFilled }: { scans: Pick<ScanStore, 'apply'> } & Omit<RecheckParts, 'scans'>,
-  scan: ScanRecord,
-  id: string,
-): Promise<boolean> {
-  const isQueued = await queue(scans, scan, id);
-  if (isQueued) {
-    analysisWaiting();
-    outboxFilled();
+type QueueParts = { scans: Pick<ScanStore, 'apply'> } & Omit<RecheckParts, 'scans'>;
+
+/** Queues one scan in the same way; 0 if it is not finished, is being rechecked, or has no evidence any more. */
+export async function recheckScan(parts: QueueParts, scan: ScanRecord, id: string): Promise<number> {
+  const queued = await queueAll(parts, scan.organization_id, [scan], id);
+  if (queued > 0) {
+    parts.analysisWaiting();
+    parts.outboxFilled();
   }
-  return isQueued;
+  return queued;
 }
 
-async function queue(scans: Pick<ScanStore, 'apply'>, scan: ScanRecord, id: string): Promise<boolean> {
-  if (scan.recheck?.id === id) return true;
-  return (await changeScan(scans, scan, { type: 'recheck', id }, new Date())) !== null;
+/** Queues those of an organization's scans that can be rechecked; returns how many this request has queued, now and before. */
+async function queueAll(
+  { scans, storedPerDay }: Pick<QueueParts, 'scans' | 'storedPerDay'>,
+  organizationId: string,
+  some: ScanRecord[],
+  id: string,
+): Promise<number> {
+  const others = some.filter(({ recheck }) => recheck?.id !== id);
+  await storedPerDay.take(organizationId, 'rechecks', others.length);
+  const changed = await inTurns(others, (scan) => changeScan(scans, scan, { type: 'recheck', id }, new Date()));
+  const unchanged = changed.filter((scan) => scan === null).length;
+  storedPerDay.giveBack(organizationId, 'rechecks', unchanged);
+  return some.length - unchanged;
 }

@@ -35,6 +35,8 @@ export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
     joinRun: JoinRun;
     campaignWordsOf: CampaignWordsOf;
     campaignsInGroup: (organizationId: string, groupId: string) => Promise<string[]>;
+    /** Throws 403 if the organization may recheck nothing. */
+    requireRecheckable: (organizationId: string) => Promise<unknown>;
   };
 
 export type ScanningSettings = PublicUrls & {

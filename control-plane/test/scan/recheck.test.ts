@@ -11,8 +11,9 @@ import { relay } from '../../src/delivery/outbox/relay.ts';
 import { changeScan } from '../../src/scan/change-scan.ts';
 import { type RecheckScope, recheckScans } from '../../src/scan/recheck.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
-import { addRule, checkCrawled, LOUD, slugsOf } from '../support/checked-scans.ts';
-import { itemsOf, ORGANIZATIONS, type RunningApi, runningApi } from '../support/running-api.ts';
+import { addRule, checkCrawled, LOUD, RECHECK_FAKES, slugsOf } from '../support/checked-scans.ts';
+import { modelServer } from '../support/model-server.ts';
+import { itemsOf, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../support/running-api.ts';
 import { captureOf, gzJson, named, type RunningFarm, requestOf, runningFarm } from '../support/running-farm.ts';
 import { sampleScan, sampleTag } from '../support/sample-scan.ts';
 
@@ -130,6 +131,44 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.equal((await recheck('hours', 72)).status, 200);
   });
 
+  it('§2.8.81 ends with the rechecks of the day: the scans before are rechecked, and further requests are refused', async () => {
+    const organization_id = ORGANIZATIONS.theirs;
+    const { storedPerDay } = api.domains.accounts.verbs;
+    for (let hour = 0; hour < 53; hour++) await store(hour, { organization_id });
+    const ofTheirs = (scope_value: number) =>
+      api.post(PATH, { scope_type: 'last_n', scope_value }, { key: KEYS.theirs });
+    await storedPerDay.take(organization_id, 'rechecks', 49_949);
+    const exhausted = await ofTheirs(53);
+    assert.deepEqual([exhausted.status, exhausted.body.code], [429, 'storage.quota_exhausted'], exhausted.text);
+    assert.ok(Number(exhausted.headers.get('retry-after')) > 0);
+    const rechecking = async () => (await statuses()).filter((status) => status === 'rechecking').length;
+    assert.equal(await rechecking(), 50);
+    const path = ({ _id }: ScanRecord) => `/api/v1/scans/${_id}/recheck`;
+    const [first, second, third] = await all();
+    const one = (scan: ScanRecord) => api.post(path(scan), undefined, { key: KEYS.theirs });
+    assert.deepEqual((await one(third!)).body, { queued_count: 1 });
+    assert.deepEqual([(await one(first!)).status, (await one(second!)).status, await rechecking()], [429, 429, 51]);
+  });
+
+  it('§4.2.22 needs a balance that covers a check where an AI model is set, and none where it is not', async () => {
+    const server = await modelServer();
+    const model = { ...server.settings, scansWaiting: 1 };
+    for (const [asked, expected] of [
+      [{ model }, ['403 billing.insufficient_funds', '403 billing.insufficient_funds']],
+      [{}, ['200 undefined', '404 not_found']],
+    ] as const) {
+      const poor = await runningApi({ settings: { startBalanceMicros: 0, ...asked } });
+      const many = await poor.post(PATH, { scope_type: 'last_n', scope_value: 1 });
+      const one = await poor.post(`/api/v1/scans/${newId()}/recheck`);
+      await poor.stop();
+      assert.deepEqual(
+        [many, one].map(({ status, body }) => `${status} ${body.code}`),
+        expected,
+      );
+    }
+    await server.stop();
+  });
+
   it('§5.4 refuses an organization that is not active', async () => {
     await store(0, { organization_id: ORGANIZATIONS.ours });
     await api.accounts.organizations.change(ORGANIZATIONS.ours, { status: 'suspended' });
@@ -196,7 +235,7 @@ describe('a recheck', () => {
   };
   const scope: RecheckScope = { newest: 10 };
   const recheck = ({ organization_id }: ScanRecord, id = newId()) =>
-    recheckScans({ scans: farm.scans, analysisWaiting: () => {}, outboxFilled: () => {} }, organization_id, scope, id);
+    recheckScans({ scans: farm.scans, ...RECHECK_FAKES }, organization_id, scope, id);
 
   it('§3.8 removes the tags, and assigns those of the current rules, without a crawl', async () => {
     const before = await checked();
@@ -290,6 +329,13 @@ describe('a recheck', () => {
       [1, 2].map(() => [before._id, before.organization_id]),
     );
     assert.equal((await farm.read(before._id)).outbox.length, 0);
+    for (const [days, left] of [
+      [61, 2],
+      [63, 0],
+    ] as const) {
+      await farm.store.sweepExpired(new Date(Date.now() + days * 24 * HOUR_MS));
+      assert.equal(await farm.store.collection('rechecks').countDocuments({}), left, `after ${days} days`);
+    }
   });
 
   it('§3.8 is completed exactly once if a worker dies during it', async () => {

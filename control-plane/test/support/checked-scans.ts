@@ -5,6 +5,13 @@ import type { TagDefinition } from '../../src/reference/tags/tag-definitions.ts'
 import type { ScanRecord } from '../../src/scan/scan.ts';
 import { captureOf, type RunningFarm } from './running-farm.ts';
 
+/** What a recheck needs besides the scans: no limit, and nobody to wake. */
+export const RECHECK_FAKES = {
+  analysisWaiting: () => {},
+  outboxFilled: () => {},
+  storedPerDay: { take: async () => {}, giveBack: () => {} },
+};
+
 /** A page that plays sound by itself: the tag `autosound`. */
 export const LOUD: Observation = {
   kind: 'autosound',

@@ -3,6 +3,9 @@ import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts'
 import type { Collection, Store } from '../../platform/store.ts';
 import type { Period } from './usage-by-day.ts';
 
+/** Rechecks are counted for the current month. */
+const KEPT_SECONDS = 62 * 24 * 60 * 60;
+
 /** A recheck of a scan. Rechecks are metered separately and free of charge (interface.md 4.2, companion API). */
 export type RecheckRecord = { _id: string; organization_id: string; scan_id: string; created_at: Date };
 
@@ -14,7 +17,10 @@ export function recheckStore(store: Store) {
 
   return {
     async createIndexes(): Promise<void> {
-      await rechecks.createIndexes([{ key: { organization_id: 1, created_at: -1 } }]);
+      await rechecks.createIndexes([
+        { key: { organization_id: 1, created_at: -1 } },
+        { key: { created_at: 1 }, expireAfterSeconds: KEPT_SECONDS },
+      ]);
     },
 
     /** Counts an organization's rechecks in a period. */

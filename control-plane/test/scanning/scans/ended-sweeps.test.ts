@@ -7,7 +7,7 @@ import { relay } from '../../../src/delivery/outbox/relay.ts';
 import { recheckScans } from '../../../src/scan/recheck.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { adBlocks, listedBlocks } from '../../support/ad-blocks.ts';
-import { addRule, checkCrawled, LOUD, slugsOf } from '../../support/checked-scans.ts';
+import { addRule, checkCrawled, LOUD, RECHECK_FAKES, slugsOf } from '../../support/checked-scans.ts';
 import { memberOf } from '../../support/job-members.ts';
 import { captureOf, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
 
@@ -56,7 +56,7 @@ describe('a sweep that has ended', () => {
       const charged = await farm.ledgerOf(sweep.organization_id);
       assert.equal(charged.length, 3);
       await addRule(farm, first, 'creative', { rule_type: 'regexp_request_url', config: { pattern: '/creative$' } });
-      const parts = { scans: farm.scans, analysisWaiting: () => {}, outboxFilled: () => {} };
+      const parts = { scans: farm.scans, ...RECHECK_FAKES };
       assert.equal(await recheckScans(parts, sweep.organization_id, { newest: 10 }, newId()), 3);
       await work();
       const again = await Promise.all([sweep, first, second].map(({ _id }) => farm.read(_id)));

@@ -9,10 +9,12 @@ import type { ScanStore } from '../../../scan/scan-store.ts';
 import { issueAt } from '../request/checks/check.ts';
 import { RecheckSchema } from './responses.ts';
 
-/** The dependencies of the operation; `priceOfCheck` throws if the organization may create nothing. */
+/** The dependencies of the operations; `requireRecheckable` throws 403 if the organization may recheck nothing. */
 export type RecheckRouteParts = RecheckParts & {
-  priceOfCheck: (organizationId: string) => Promise<number>;
+  requireRecheckable: (organizationId: string) => Promise<unknown>;
 };
+
+const ERRORS = ['billing.suspended', 'billing.insufficient_funds', 'storage.quota_exhausted'] as const;
 
 /** The maximum of each scope, in scans and hours. */
 const SCOPE_MAX = { last_n: 5_000, hours: 72 };
@@ -38,15 +40,15 @@ export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
     group: 'Scans',
     summary: 'Check scans again',
     description:
-      'Analyses what finished scans have captured again, with the current rules and tags: nothing is crawled and nothing is charged. Their tags are replaced, and the events of a finished scan are sent again. A capture that is older than a day no longer has its contents, and only 200 of its requests. Scans whose analysis is already being repeated, or whose evidence was removed, are left unchanged.',
+      'Analyses what finished scans have captured again, with the current rules and tags: nothing is crawled and nothing is charged. Their tags are replaced, and the events of a finished scan are sent again. A capture that is older than a day no longer has its contents, and only 200 of its requests. Scans whose analysis is already being repeated, or whose evidence was removed, are left unchanged. An organization may recheck 50,000 scans in a day (UTC): beyond them the request gets 429, and only the scans before are checked again. Where an AI model is set and balances are enforced, the balance must cover one check.',
     permission: 'scans.write',
     body: RecheckInSchema,
     replies: { 200: { description: 'How many scans are checked again.', schema: RecheckSchema } },
-    errors: ['billing.suspended'],
+    errors: [...ERRORS],
     runsOnce: () => true,
     refine: ({ body }) => scopeIssues(body),
     handle: async ({ caller: { organizationId }, body, recordId }) => {
-      await parts.priceOfCheck(organizationId);
+      await parts.requireRecheckable(organizationId);
       const scope = scopeOf(body, new Date());
       return ok({ queued_count: await recheckScans(parts, organizationId, scope, recordId ?? newId()) });
     },
@@ -66,13 +68,13 @@ export function recheckOneRoute(parts: RecheckRouteParts & { scans: Pick<ScanSto
     permission: 'scans.write',
     params: Type.Object({ id: Type.String({ description: 'The scan.' }) }),
     replies: { 200: { description: '1, or 0 if the scan was left unchanged.', schema: RecheckSchema } },
-    errors: ['not_found', 'billing.suspended'],
+    errors: ['not_found', ...ERRORS],
     runsOnce: () => true,
     handle: async ({ caller: { organizationId }, params: { id }, recordId }) => {
-      await parts.priceOfCheck(organizationId);
+      await parts.requireRecheckable(organizationId);
       const scan = await parts.scans.find(organizationId, id);
       if (!scan) throw notFound('scan');
-      return ok({ queued_count: (await recheckScan(parts, scan, recordId ?? newId())) ? 1 : 0 });
+      return ok({ queued_count: await recheckScan(parts, scan, recordId ?? newId()) });
     },
   });
 }
