@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { note } from '@adsweep/shared/capture/notes.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { TargetSession } from '../src/capture/devtools/devtools.ts';
+import { measureFrames } from '../src/capture/harness/measure-frames.ts';
 import type { CaptureSession } from '../src/capture/session/capture-session.ts';
 import { readFrames } from '../src/capture/session/frames.ts';
 
@@ -39,4 +42,22 @@ test('a frame that was removed is not counted as one that did not answer', async
   const reading = read(page, gone);
   gone.isOpen = false;
   assert.deepEqual(await reading, { texts: ['text of page'], unread: 0 });
+});
+
+test('a frame in which the script that measures it throws is noted, and one that does not answer is not', async () => {
+  const measured = async (answer: Promise<object>) => {
+    const page = target('page', null);
+    const { send } = page.session;
+    const answers = (method: string) => (method === 'Runtime.evaluate' ? answer : send(method as 'Runtime.evaluate'));
+    const root = Object.assign(page.session, { send: answers });
+    const sessions = () => [root];
+    const logger = createLogger('test', 'silent');
+    const capture = { devtools: { sessions }, startedAt: performance.now(), notes: [], logger } as unknown;
+    const [frame] = await measureFrames(capture as CaptureSession, root);
+    return { world: frame?.world, notes: (capture as CaptureSession).notes };
+  };
+  const threw = Promise.resolve({ result: {}, exceptionDetails: { exception: { description: 'TypeError' } } });
+  assert.deepEqual(await measured(threw), { world: null, notes: [note('creative')] });
+  const silent = Promise.reject(new Error('no answer'));
+  assert.deepEqual(await measured(silent), { world: null, notes: [] });
 });

@@ -1,6 +1,6 @@
 import { DEMANDS, type Demand } from '@adsweep/shared/capture/observations/interruption.ts';
 import type { Page } from 'playwright-core';
-import { documentOf, inRealmOf, listenersOf } from '../devtools/event-listeners.ts';
+import { documentOf, inRealmOf, listenersOf, nodeOf } from '../devtools/event-listeners.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { findPlainPoint } from '../page-scripts/find-clickable.ts';
 import { ANSWER_MS } from '../session/budgets.ts';
@@ -80,10 +80,11 @@ async function handlesClicksAnywhere(
   pattern: RegExp,
   scripts: readonly string[],
 ): Promise<boolean> {
-  const documentId = await documentOf({ session, frameId: session.targetId });
+  const at = { session, frameId: session.targetId };
+  const documentId = await documentOf(at);
+  const { objectId: windowId } = await inRealmOf(session, documentId, 'window');
   let handles = false;
-  for (const name of ['window', 'this', 'this.documentElement', 'this.body']) {
-    const { objectId } = await inRealmOf(session, documentId, name);
+  for (const objectId of [windowId, documentId, await nodeOf(at, readRoot), await nodeOf(at, readBody)]) {
     if (!objectId) continue;
     const clicks = (await listenersOf(session, objectId)).filter(({ type }) => CLICKS.test(type));
     if (clicks.some(({ handler }) => pattern.test(handler?.description ?? ''))) return true;
@@ -94,9 +95,15 @@ async function handlesClicksAnywhere(
   return evaluateInIsolatedWorld(session, session.targetId, hasScriptLike, pattern.source, ANSWER_MS);
 }
 
+/** Run in the page, in an isolated world: elements of the page shadow properties of its document. */
+const readRoot = (): Element | null => Reflect.get(Document.prototype, 'documentElement', document);
+const readBody = (): Element | null => Reflect.get(Document.prototype, 'body', document);
+
 /** Runs in the page, in an isolated world: whether an inline script of the document matches, in any letter case. */
 const hasScriptLike = (source: string): boolean =>
-  Array.from(document.scripts).some(({ text }) => new RegExp(source, 'i').test(text));
+  Array.from(Reflect.get(Document.prototype, 'scripts', document) as HTMLCollectionOf<HTMLScriptElement>).some(
+    ({ text }) => new RegExp(source, 'i').test(text),
+  );
 
 /**
  * Clicks an empty area of a tab's document, if there is one. This closes the capture's record, and no page that the click navigates to is

@@ -1,4 +1,4 @@
-import type { TargetSession } from './devtools.ts';
+import type { CommandAnswer, TargetSession } from './devtools.ts';
 
 /**
  * Runs `script` in an isolated world of a frame: it sees the page's DOM but not the page's changes to JavaScript, and unlike Playwright's
@@ -26,7 +26,7 @@ export async function isolatedWorldOf(session: TargetSession, frameId: string, d
   return executionContextId;
 }
 
-/** Runs `script` in the world of {@link isolatedWorldOf}, which keeps the globals of earlier scripts. Rejects when the world no longer exists. */
+/** Runs `script` in the world of {@link isolatedWorldOf}, which keeps the globals of earlier scripts. Rejects when the world no longer exists, and with a {@link ScriptError}. */
 export async function evaluateInWorld<Argument, Result>(
   session: TargetSession,
   world: number,
@@ -34,7 +34,7 @@ export async function evaluateInWorld<Argument, Result>(
   argument: Argument,
   deadlineMs: number,
 ): Promise<Awaited<Result>> {
-  const { result, exceptionDetails } = await session.send(
+  const answer = await session.send(
     'Runtime.evaluate',
     {
       expression: `(${script})(${JSON.stringify(argument)})`,
@@ -44,6 +44,18 @@ export async function evaluateInWorld<Argument, Result>(
     },
     deadlineMs,
   );
-  if (exceptionDetails) throw new Error(`${script.name}: ${exceptionDetails.exception?.description ?? 'it threw'}`);
-  return result.value as Awaited<Result>;
+  return scriptResult<Awaited<Result>>(script, answer);
+}
+
+/** One of our scripts threw in a frame that was there and answered. */
+export class ScriptError extends Error {}
+
+/** What `script` returned, from the answer to the command that ran it. Throws a {@link ScriptError} if it threw. */
+export function scriptResult<Result>(
+  script: { name: string },
+  { result, exceptionDetails }: Pick<CommandAnswer<'Runtime.evaluate'>, 'result' | 'exceptionDetails'>,
+): Result {
+  if (exceptionDetails)
+    throw new ScriptError(`${script.name}: ${exceptionDetails.exception?.description ?? 'it threw'}`);
+  return result.value as Result;
 }

@@ -6,7 +6,7 @@ import { ANSWER_MS, LATE_CLICKABLE_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Point } from '../session/visitor-click.ts';
 import { type CreativePage, hasNavigatedAway } from './harness-page.ts';
-import type { MeasuredFrame } from './measure-frames.ts';
+import { type MeasuredFrame, noteThrown } from './measure-frames.ts';
 
 const LOOK_EVERY_MS = 250;
 
@@ -57,10 +57,9 @@ async function clickablesIn(
   const { world } = frame;
   if (world === null) return [];
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
+  const finding = evaluateInWorld(frame.at.session, world, findClickable, { points: inside }, deadlineMs);
   // A frame that was removed has nothing to click.
-  const hits = await evaluateInWorld(frame.at.session, world, findClickable, { points: inside }, deadlineMs).catch(
-    () => [],
-  );
+  const hits = (await finding.catch((cause) => noteThrown(captureSession, cause))) ?? [];
   const hit = points.flatMap((point, index) => {
     const at = hits[index];
     return at ? [{ ...point, ...at }] : [];

@@ -57,14 +57,17 @@ export class FeltClicks {
  * does not count.
  */
 function countPresses(): number {
-  const kept = globalThis as { presses?: number };
-  if (kept.presses === undefined) {
-    kept.presses = 0;
+  // A symbol: elements of the page shadow names that are not taken, and `addEventListener`.
+  const presses = Symbol.for('presses');
+  const kept = globalThis as { [presses: symbol]: number | undefined };
+  if (kept[presses] === undefined) {
+    kept[presses] = 0;
     const count = ({ isTrusted, target }: Event) => {
-      const isFrame = target instanceof Element && /^(iframe|frame|object|embed)$/i.test(target.tagName);
-      if (isTrusted && !isFrame) kept.presses = (kept.presses ?? 0) + 1;
+      const isFrame =
+        target instanceof Element && Element.prototype.matches.call(target, 'iframe, frame, object, embed');
+      if (isTrusted && !isFrame) kept[presses] = (kept[presses] ?? 0) + 1;
     };
-    addEventListener('pointerdown', count, { capture: true, passive: true });
+    EventTarget.prototype.addEventListener.call(globalThis, 'pointerdown', count, { capture: true, passive: true });
   }
-  return kept.presses;
+  return kept[presses];
 }

@@ -1,7 +1,8 @@
+import { note } from '@adsweep/shared/capture/notes.ts';
 import type { TargetSession } from '../devtools/devtools.ts';
-import { evaluateInWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
+import { evaluateInWorld, isolatedWorldOf, ScriptError, scriptResult } from '../devtools/isolated-world.ts';
 import type { Box, Visual } from '../page-scripts/measure-visuals.ts';
-import { type Measured, measureVisuals } from '../page-scripts/measure-visuals.ts';
+import { type Measured, measureVisuals, readEmptyHosts } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, FRAMES_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
@@ -26,7 +27,9 @@ export async function measureFrames(
   const frames = measuring.select(await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
   const measured = await Promise.all(
-    frames.map(({ session, frameId }) => measureFrame(session, frameId, deadlineMs).catch(() => null)),
+    frames.map(({ session, frameId }) =>
+      measureFrame(session, frameId, deadlineMs).catch((cause) => noteThrown(captureSession, cause)),
+    ),
   );
   const owners = await Promise.all(frames.map((frame) => ownerBox(frame, frames, deadlineMs).catch(() => null)));
   const widths = measured.map((one) => one?.width ?? 0);
@@ -49,6 +52,14 @@ export async function measureFrames(
       visuals,
     };
   });
+}
+
+/** A frame that does not answer, or is gone, shows nothing; what one shows in which our script threw is not known, and that is noted. */
+export function noteThrown({ logger, notes }: CaptureSession, cause: unknown): null {
+  if (!(cause instanceof ScriptError)) return null;
+  logger.warn({ cause }, 'a frame could not be measured');
+  notes.push(note('creative'));
+  return null;
 }
 
 /** Where a frame is shown, in the pixels of what its parent's process shows; null for the tab's own. */
@@ -134,9 +145,10 @@ export async function measureFrame(
   return { ...measured, visuals, world };
 }
 
-/** The closed shadow roots of what {@link measureVisuals} left in `emptyHosts`: no script can reach them, but CDP can. */
+/** The closed shadow roots of what {@link measureVisuals} left for {@link readEmptyHosts}: no script can reach them, but CDP can. */
 async function closedRoots(session: TargetSession, world: number, deadlineMs: number): Promise<number[]> {
-  const list = await session.send('Runtime.evaluate', { expression: 'emptyHosts', contextId: world }, deadlineMs);
+  const reading = { expression: `(${readEmptyHosts})()`, contextId: world };
+  const list = await session.send('Runtime.evaluate', reading, deadlineMs);
   const { result: properties } = await session.send(
     'Runtime.getProperties',
     { objectId: list.result.objectId ?? '', ownProperties: true },
@@ -162,15 +174,15 @@ async function measureRoot(
   deadlineMs: number,
 ): Promise<Measured> {
   const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId: world }, deadlineMs);
-  const { result } = await session.send(
+  const answer = await session.send(
     'Runtime.callFunctionOn',
     {
       objectId: object.objectId ?? '',
-      functionDeclaration: `function (limits) { return (${measureVisuals})(limits, this); }`,
+      functionDeclaration: `function (limits) { return (${measureVisuals})({ ...limits, root: this }); }`,
       arguments: [{ value: LIMITS }],
       returnByValue: true,
     },
     deadlineMs,
   );
-  return result.value as Measured;
+  return scriptResult(measureVisuals, answer);
 }

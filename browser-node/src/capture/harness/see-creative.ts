@@ -91,8 +91,9 @@ async function titleOf(session: CaptureSession, targetId: string, { tab }: Harne
   return (await session.ending.race(known)) ?? '';
 }
 
-/** Runs in the page, in an isolated world. */
-const readTitle = (length: number): string => document.title.slice(0, length);
+/** Runs in the page, in an isolated world: elements of the page shadow properties of its document. */
+const readTitle = (length: number): string =>
+  String(Reflect.get(Document.prototype, 'title', document)).slice(0, length);
 
 /** Whether the tag has rendered anything. */
 export const isRendered = async (session: CaptureSession, harness: HarnessPage, isPage: boolean): Promise<boolean> =>

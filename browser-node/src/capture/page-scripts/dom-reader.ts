@@ -1,9 +1,19 @@
 export type DomReader = ReturnType<typeof domReader>;
 
-/** Part of a page script: reads the DOM through prototypes, because named elements of a page shadow properties of its forms and document. */
+/**
+ * Part of a page script: reads the DOM through prototypes, because named elements of a page shadow properties of its forms and document, in
+ * every world.
+ */
 export function domReader() {
   const get = (owner: { prototype: object }, name: string, self: object) => Reflect.get(owner.prototype, name, self);
   const parentOf = (node: Node): Element | null => get(Node, 'parentElement', node);
+  const shadowRootOf = (element: Element): ShadowRoot | null => get(Element, 'shadowRoot', element);
+  /** The host of the shadow root that a node is in; null: it is in none. */
+  const hostOf = (node: Node): Element | null => {
+    const root = Node.prototype.getRootNode.call(node);
+    return root instanceof ShadowRoot ? root.host : null;
+  };
+  const nameOf = (element: Element): string => get(Element, 'localName', element);
   const boxOf = (element: Element): DOMRect => Element.prototype.getBoundingClientRect.call(element);
   const textOf = (element: Element, length: number): string => {
     const text =
@@ -17,5 +27,5 @@ export function domReader() {
     const { width, height } = boxOf(element);
     return width > 0 && height > 0 && Element.prototype.checkVisibility.call(element, { visibilityProperty: true });
   };
-  return { get, parentOf, boxOf, textOf, isVisible };
+  return { get, parentOf, shadowRootOf, hostOf, nameOf, boxOf, textOf, isVisible };
 }

@@ -1,48 +1,55 @@
+import { composeScript } from './compose-script.ts';
+import { domReader } from './dom-reader.ts';
+import type { MeasuredWorld } from './measure-visuals.ts';
+
 /** The element at a point, null: nothing there looks clickable. `element`: the elements of a document are numbered in the order in which they were first hit. */
 export type Hit = { element: number; label: string } | null;
 
 /**
  * Runs in the page, in an isolated world: for each point, the element that a visitor would take for a button or link: `a`, `button`, `input`,
  * `[onclick]`, `role=button`, `role=link`, or one with the cursor `pointer`. Shadow roots are entered; closed ones if `measureVisuals` has
- * left them in this world. The numbers of elements are kept in `clickableNumbers` of the world for the next call.
+ * left them in this world. The numbers of elements are kept in the world for the next call.
  */
-export function findClickable({ points }: { points: { x: number; y: number }[] }): Hit[] {
-  const BUTTONS = 'a, button, input, select, summary, area, [onclick], [role=button], [role=link]';
-  const { closedRoots, clickableNumbers: numbers = new Map() } = globalThis as {
-    closedRoots?: WeakMap<Element, ShadowRoot>;
-    clickableNumbers?: Map<Element, number>;
-  };
-  Object.assign(globalThis, { clickableNumbers: numbers });
-  const rootOf = (element: Element | null) => element && (element.shadowRoot ?? closedRoots?.get(element));
-  const deepest = (x: number, y: number): Element | null => {
-    let element = Document.prototype.elementFromPoint.call(document, x, y);
-    for (let root = rootOf(element); root; root = rootOf(element)) {
-      const inner: Element | null = root.elementFromPoint(x, y);
-      if (!inner || inner === element) break;
-      element = inner;
-    }
-    return element;
-  };
-  const parentOf = (element: Element): Element | null => {
-    if (element.parentElement) return element.parentElement;
-    const root = element.getRootNode();
-    return root instanceof ShadowRoot ? root.host : null;
-  };
-  const looksClickable = (element: Element): boolean => {
-    if (getComputedStyle(element).cursor === 'pointer') return true;
-    for (let at: Element | null = element; at; at = parentOf(at))
-      if (Element.prototype.matches.call(at, BUTTONS)) return true;
-    return false;
-  };
-  return points.map(({ x, y }) => {
-    const element = deepest(x, y);
-    if (!element || !looksClickable(element)) return null;
-    if (!numbers.has(element)) numbers.set(element, numbers.size);
-    const id = String(Element.prototype.getAttribute.call(element, 'id') ?? '');
-    const label = element.localName + (id && `#${id}`);
-    return { element: numbers.get(element) as number, label: label.slice(0, 100) };
-  });
-}
+export const findClickable = composeScript(
+  function findClickable(
+    { points }: { points: { x: number; y: number }[] },
+    parts: { domReader: typeof domReader },
+  ): Hit[] {
+    const BUTTONS = 'a, button, input, select, summary, area, [onclick], [role=button], [role=link]';
+    const { shadowRootOf, hostOf, nameOf } = parts.domReader();
+    // Symbols: elements of the page shadow names that are not taken.
+    const closedRoots = (globalThis as unknown as MeasuredWorld)[Symbol.for('measured')]?.closedRoots;
+    const world = globalThis as { [numbered: symbol]: Map<Element, number> | undefined };
+    const numbered = Symbol.for('clickable numbers');
+    const numbers = world[numbered] ?? new Map<Element, number>();
+    world[numbered] = numbers;
+    const rootOf = (element: Element | null) => element && (shadowRootOf(element) ?? closedRoots?.get(element));
+    const deepest = (x: number, y: number): Element | null => {
+      let element = Document.prototype.elementFromPoint.call(document, x, y);
+      for (let root = rootOf(element); root; root = rootOf(element)) {
+        const inner: Element | null = root.elementFromPoint(x, y);
+        if (!inner || inner === element) break;
+        element = inner;
+      }
+      return element;
+    };
+    const looksClickable = (element: Element): boolean => {
+      if (getComputedStyle(element).cursor === 'pointer') return true;
+      for (let at: Element | null = element; at; at = hostOf(at))
+        if (Element.prototype.closest.call(at, BUTTONS)) return true;
+      return false;
+    };
+    return points.map(({ x, y }) => {
+      const element = deepest(x, y);
+      if (!element || !looksClickable(element)) return null;
+      if (!numbers.has(element)) numbers.set(element, numbers.size);
+      const id = Element.prototype.getAttribute.call(element, 'id');
+      const label = nameOf(element) + (id ? `#${id}` : '');
+      return { element: numbers.get(element) as number, label: label.slice(0, 100) };
+    });
+  },
+  { domReader },
+);
 
 /**
  * Runs in the page, in an isolated world: a point in the viewport, in CSS pixels, at which there is no frame and nothing that looks

@@ -9,21 +9,26 @@ export function readDocument(limits: DocumentLimits): DocumentFacts {
   const of = (name: string) => Reflect.get(Document.prototype, name, document);
   const root: Element | null = of('documentElement');
   const find = (selector: string): Element | null => Document.prototype.querySelector.call(document, selector);
-  const siteName = find('meta[property="og:site_name"], meta[name="application-name"]')?.getAttribute('content') ?? '';
+  const meta = find('meta[property="og:site_name"], meta[name="application-name"]');
+  const siteName = (meta && Element.prototype.getAttribute.call(meta, 'content')) ?? '';
   return {
     url: String(of('URL')).slice(0, limits.url),
     title: String(of('title')).slice(0, limits.title),
     siteName: siteName.slice(0, limits.title),
-    html: root ? root.outerHTML.slice(0, limits.html) : '',
+    html: root ? String(Reflect.get(Element.prototype, 'outerHTML', root)).slice(0, limits.html) : '',
   };
 }
+
+/** What {@link keepShadowRoots} keeps in an isolated world. */
+export type KeptShadowRoots = { [roots: symbol]: ShadowRoot[] | undefined };
 
 /**
  * Runs in the page, in an isolated world, with shadow roots of its document: keeps them there for later scripts, and returns at most `length`
  * characters of their HTML. Page scripts see nothing of it.
  */
 export function keepShadowRoots(length: number, ...roots: ShadowRoot[]): string {
-  (globalThis as { keptShadowRoots?: ShadowRoot[] }).keptShadowRoots = roots;
+  // A symbol: elements of the page shadow names that are not taken.
+  (globalThis as KeptShadowRoots)[Symbol.for('shadow roots')] = roots;
   let html = '';
   for (const { mode, innerHTML } of roots) html += `<template shadowrootmode="${mode}">${innerHTML}</template>`;
   return html.slice(0, length);
@@ -33,7 +38,11 @@ export function keepShadowRoots(length: number, ...roots: ShadowRoot[]): string 
 export function readText(length: number): string {
   const root: Element | null = Reflect.get(Document.prototype, 'documentElement', document);
   const body: HTMLElement | null = Reflect.get(Document.prototype, 'body', document);
-  const laidOut = body ? Reflect.get(HTMLElement.prototype, 'innerText', body) : (root?.textContent ?? '');
+  const laidOut = body
+    ? Reflect.get(HTMLElement.prototype, 'innerText', body)
+    : root
+      ? Reflect.get(Node.prototype, 'textContent', root)
+      : '';
   return String(laidOut).slice(0, length);
 }
 
@@ -48,24 +57,26 @@ export function readMarkup({ slot, length }: { slot: string | null; length: numb
   const collect = (within: Node) => {
     const walker = Document.prototype.createTreeWalker.call(document, within, NodeFilter.SHOW_ELEMENT);
     for (let node = walker.nextNode(); node && shadowRoots.length < 1_000; node = walker.nextNode()) {
-      const { shadowRoot } = node as Element;
+      const shadowRoot: ShadowRoot | null = Reflect.get(Element.prototype, 'shadowRoot', node);
       if (!shadowRoot) continue;
       shadowRoots.push(shadowRoot);
       collect(shadowRoot);
     }
   };
   collect(document);
-  const inner = (element: Element): string => element.getHTML({ shadowRoots });
+  const inner = (element: Element): string => Element.prototype.getHTML.call(element, { shadowRoots });
+  const outer = (element: Element): string => Reflect.get(Element.prototype, 'outerHTML', element);
+  const withoutContent = (element: Element): string => outer(Node.prototype.cloneNode.call(element, false) as Element);
   const own = slot === null ? null : Document.prototype.querySelector.call(document, slot);
   if (!own)
-    return (slot === null ? (root.cloneNode(false) as Element) : root).outerHTML
-      .replace(/<\/html>$/i, `${inner(root)}</html>`)
+    return (slot === null ? withoutContent(root) : outer(root))
+      .replace(/<\/html>$/i, () => `${inner(root)}</html>`)
       .slice(0, length);
   let markup = inner(own);
-  for (let next = own.nextElementSibling; next; next = next.nextElementSibling)
-    markup += (next.cloneNode(false) as Element).outerHTML.replace(
-      /(<\/[^>]*>)?$/,
-      (end) => inner(next as Element) + end,
-    );
+  const after = (element: Element): Element | null => Reflect.get(Element.prototype, 'nextElementSibling', element);
+  for (let next = after(own); next; next = after(next)) {
+    const content = inner(next);
+    markup += withoutContent(next).replace(/(<\/[^>]*>)?$/, (end) => content + end);
+  }
   return markup.slice(0, length);
 }

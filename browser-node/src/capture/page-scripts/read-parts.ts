@@ -1,5 +1,6 @@
 import { composeScript } from './compose-script.ts';
 import { type DomReader, domReader } from './dom-reader.ts';
+import type { KeptShadowRoots } from './read-document.ts';
 import { contrastReader, type Price, priceReader } from './read-prices.ts';
 
 /** Parts of a document that a visitor fills in, answers or overlooks; the fields are those of the observations of the same names. */
@@ -70,7 +71,7 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
 
 /** Finds boxes with buttons at points of the viewport where dialogs are placed. */
 function readBoxes(
-  { get, parentOf, boxOf, textOf, isVisible }: DomReader,
+  { get, parentOf, hostOf, boxOf, textOf, isVisible }: DomReader,
   boxesMax: number,
   roots: ShadowRoot[],
 ): PageParts['boxes'] {
@@ -92,10 +93,6 @@ function readBoxes(
         return text && isVisible(button) ? [text.slice(0, 60)] : [];
       })
       .slice(0, 5);
-  const hostOf = (element: Element): Element | null => {
-    const root = Node.prototype.getRootNode.call(element);
-    return root instanceof ShadowRoot ? root.host : null;
-  };
   /** The largest box around a point that has buttons and little text, and leaves a part of the viewport free. */
   const boxAt = (x: number, y: number): { element: Element; text: string; buttons: string[] } | null => {
     let found = null;
@@ -132,19 +129,19 @@ export const readParts = composeScript(function readParts(limits: PartLimits, pa
   const forms = parts.formReader(dom, limits);
   const prices = parts.priceReader(dom, parts.contrastReader(dom), limits.prices);
   let nodes = 0;
-  const { keptShadowRoots = [] } = globalThis as { keptShadowRoots?: ShadowRoot[] };
+  const keptShadowRoots = (globalThis as KeptShadowRoots)[Symbol.for('shadow roots')] ?? [];
   const closedRoots = keptShadowRoots.filter(({ mode }) => mode === 'closed');
   const walk = (root: Node) => {
     const what = NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT;
     const walker = Document.prototype.createTreeWalker.call(document, root, what);
     for (let node = walker.nextNode(); node && nodes < limits.nodes; node = walker.nextNode()) {
       nodes += 1;
-      if (node.nodeType === Node.TEXT_NODE) {
+      if (node instanceof Text) {
         prices.add(node);
         continue;
       }
       forms.add(node as Element);
-      const { shadowRoot } = node as Element;
+      const shadowRoot = dom.shadowRootOf(node as Element);
       if (shadowRoot) walk(shadowRoot);
     }
   };

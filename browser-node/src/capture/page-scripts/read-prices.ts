@@ -33,7 +33,7 @@ export function priceReader(
 }
 
 /** Part of a page script: measures the contrast of an element's text, 1 to 21; 21 if its background is not known. */
-export function contrastReader({ get, parentOf, boxOf }: DomReader) {
+export function contrastReader({ get, parentOf, nameOf, boxOf }: DomReader) {
   const [ANCESTORS_MAX, SIBLINGS_MAX, LOW_CONTRAST] = [12, 20, 2];
   const IMAGES = new Set(['img', 'picture', 'video', 'canvas', 'svg']);
   const rgb = (color: string): number[] => (color.startsWith('rgb') ? (color.match(/[\d.]+/g) ?? []).map(Number) : []);
@@ -50,7 +50,7 @@ export function contrastReader({ get, parentOf, boxOf }: DomReader) {
         const box = boxOf(child);
         if (box.left > left + 1 || box.top > top + 1 || box.right < right - 1 || box.bottom < bottom - 1) continue;
         const { backgroundImage, backgroundColor } = getComputedStyle(child);
-        if (IMAGES.has(child.localName) || backgroundImage !== 'none' || (rgb(backgroundColor)[3] ?? 1) > 0.5)
+        if (IMAGES.has(nameOf(child)) || backgroundImage !== 'none' || (rgb(backgroundColor)[3] ?? 1) > 0.5)
           return true;
       }
       branch = at;

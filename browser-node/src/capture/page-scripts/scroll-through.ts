@@ -10,9 +10,10 @@ export async function scrollThrough({ screens }: { screens: number }): Promise<P
   const WAITING = '[loading=lazy], [data-src], [data-srcset], [data-original], [data-bg], [class*=lazy]';
   const size = (): PageSize => {
     const root = Reflect.get(Document.prototype, 'documentElement', document) as Element | null;
+    const scrolled = (name: string): number => (root ? Reflect.get(Element.prototype, name, root) : 0);
     return {
-      width: Math.max(root?.scrollWidth ?? 0, innerWidth),
-      height: Math.max(root?.scrollHeight ?? 0, innerHeight),
+      width: Math.max(scrolled('scrollWidth'), innerWidth),
+      height: Math.max(scrolled('scrollHeight'), innerHeight),
       viewportHeight: innerHeight,
       ratio: devicePixelRatio,
       isEmpty: root === null,

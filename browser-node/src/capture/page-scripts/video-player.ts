@@ -54,7 +54,8 @@ type Player = {
   /** What the next click does; null = nothing. */
   onClick: (() => void) | null;
 };
-export type PlayerStore = { adsweepPlayer?: Player };
+/** By a symbol: elements of the page shadow names that are not taken. */
+export type PlayerStore = { [player: symbol]: Player | undefined };
 
 function mountPlayer(width: number, height: number): Player {
   const area = document.createElement('div');
@@ -97,7 +98,9 @@ function fireTrackers({ requested, pixels }: Player, urls: string[]): void {
 }
 
 function showResource({ area, shown }: Player, { id, form, value, width, height, over }: ShownResource): void {
-  const element = form === 'static' ? document.createElement('img') : document.createElement('iframe');
+  // Through prototypes: scripts of ads that reach the page may have added elements that shadow properties of its document.
+  const create = (name: 'img' | 'iframe') => Document.prototype.createElement.call(document, name);
+  const element = create(form === 'static' ? 'img' : 'iframe') as HTMLImageElement | HTMLIFrameElement;
   if (element instanceof HTMLImageElement) element.src = value;
   else if (form === 'iframe') element.src = value;
   else element.srcdoc = value;
@@ -105,7 +108,7 @@ function showResource({ area, shown }: Player, { id, form, value, width, height,
   element.setAttribute('width', String(width));
   element.setAttribute('height', String(height));
   element.style.cssText = `border:0;display:block;${over === null ? 'margin:8px 0' : `position:absolute;${over}`}`;
-  (over === null ? (area.parentElement ?? document.body) : area).append(element);
+  (over === null ? (area.parentElement ?? Reflect.get(Document.prototype, 'body', document)) : area).append(element);
 }
 
 /** The state of a resource's element: an image that did not load shows nothing. What a frame shows cannot be seen from here. */
@@ -139,11 +142,12 @@ export const playerCommand = composeScript(function playerCommand(
   parts: typeof PARTS,
 ): VideoState | Box | ResourceState | boolean | null {
   const store = globalThis as PlayerStore;
+  const kept = Symbol.for('player');
   if (command.do === 'mount') {
-    store.adsweepPlayer = parts.mountPlayer(command.width, command.height);
+    store[kept] = parts.mountPlayer(command.width, command.height);
     return true;
   }
-  const player = store.adsweepPlayer;
+  const player = store[kept];
   if (!player) return null;
   const { video } = player;
   switch (command.do) {

@@ -77,12 +77,13 @@ export type VpaidRequest = { token: string; frame: string; stop: boolean };
 export function vpaidMessages({ token, frame, stop }: VpaidRequest): VpaidMessage[] {
   const MESSAGES_MAX = 500;
   type Received = { source: MessageEventSource | null; message: VpaidMessage };
-  const store = globalThis as PlayerStore & { adsweepVpaid?: Received[] };
-  if (!store.adsweepVpaid) {
-    const received: Received[] = [];
-    store.adsweepVpaid = received;
+  const store = globalThis as { [kept: symbol]: Received[] | undefined };
+  const kept = Symbol.for('vpaid messages');
+  const received = store[kept] ?? [];
+  if (!store[kept]) {
+    store[kept] = received;
     const counts = new Map<MessageEventSource | null, number>();
-    addEventListener('message', ({ data, source }) => {
+    const receive = ({ data, source }: MessageEvent) => {
       const count = counts.get(source) ?? 0;
       if (typeof data?.token !== 'string' || typeof data.event !== 'string' || count >= MESSAGES_MAX) return;
       counts.set(source, count + 1);
@@ -90,11 +91,13 @@ export function vpaidMessages({ token, frame, stop }: VpaidRequest): VpaidMessag
         ? data.values.slice(0, 5).map((one: unknown) => String(one).slice(0, 2_000))
         : [];
       received.push({ source, message: { event: data.event.slice(0, 100), values, atMs: Date.now() } });
-    });
+    };
+    // An element of the page can have the name of a method of event targets.
+    EventTarget.prototype.addEventListener.call(globalThis, 'message', receive as EventListener);
   }
-  const element = store.adsweepPlayer?.shown.get(frame);
+  const element = (globalThis as PlayerStore)[Symbol.for('player')]?.shown.get(frame);
   const ad = element instanceof HTMLIFrameElement ? element.contentWindow : null;
   if (stop) ad?.postMessage({ token, command: 'stop' }, '*');
-  const all = store.adsweepVpaid.splice(0);
+  const all = received.splice(0);
   return all.filter(({ source }) => ad !== null && source === ad).map(({ message }) => message);
 }

@@ -180,8 +180,11 @@ async function findWrittenTabs(tabs: OpenTab[]): Promise<void> {
 
 /** Runs in the page, in an isolated world: the URL of its document, '' = the document is empty. */
 function readWritten(): string {
-  const { body } = document;
-  return body && (body.childElementCount > 0 || body.textContent?.trim()) ? document.URL : '';
+  // Elements of the page shadow properties of its document.
+  const of = (owner: { prototype: object }, name: string, self: object) => Reflect.get(owner.prototype, name, self);
+  const body: HTMLElement | null = of(Document, 'body', document);
+  const isWritten = body && (of(Element, 'childElementCount', body) > 0 || of(Node, 'textContent', body).trim() !== '');
+  return isWritten ? of(Document, 'URL', document) : '';
 }
 
 const isToBeLookedAt = ({ tab }: OpenTab): boolean =>

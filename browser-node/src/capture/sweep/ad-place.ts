@@ -3,6 +3,7 @@ import type { TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
+import { hideCovers, hideOutermostFixed, showHidden } from '../page-scripts/hide-covers.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -133,11 +134,11 @@ export async function showCovers(session: CaptureSession, ad: FoundAd): Promise<
   await inPage(session, ad, showHidden, {});
 }
 
-/** Runs a function in the page, in an isolated world, with the ad's element as `this`. */
+/** Runs a function in the page, in an isolated world, with the ad's element as `ad` of its argument. */
 async function inPage<Argument>(
   session: CaptureSession,
   ad: FoundAd,
-  script: (this: Element, argument: Argument) => void,
+  script: (argument: Argument & { ad: Element }) => void,
   argument: Argument,
 ): Promise<void> {
   const { session: target } = ad.tab.tab;
@@ -149,7 +150,7 @@ async function inPage<Argument>(
     const { object } = await target.send('DOM.resolveNode', { backendNodeId, executionContextId }, deadlineMs);
     const call = {
       objectId: object.objectId ?? '',
-      functionDeclaration: String(script),
+      functionDeclaration: `function (argument) { (${script})({ ...argument, ad: this }); }`,
       arguments: [{ value: argument }],
     };
     await target.send('Runtime.callFunctionOn', call, deadlineMs);
@@ -157,38 +158,3 @@ async function inPage<Argument>(
     session.logger.info({ cause }, 'what lies over an ad could not be changed');
   }
 }
-
-/** Runs in the page, in an isolated world. */
-const hideCovers = function (this: Element, { x, y, most }: Point & { most: number }): void {
-  const kept = globalThis as { hiddenCovers?: { element: HTMLElement; was: string }[] };
-  kept.hiddenCovers ??= [];
-  // A slot that refreshed meanwhile shows its next ad in another element: that is no cover.
-  if (!this.isConnected) return;
-  const hidden = kept.hiddenCovers;
-  const around = new Set<Node>();
-  for (let at: Node | null = this; at; at = at.parentNode ?? (at as ShadowRoot).host ?? null) around.add(at);
-  for (let count = 0; count < most; count += 1) {
-    const hit = document.elementFromPoint(x, y) as HTMLElement | null;
-    if (!hit || around.has(hit) || this.contains(hit) || !hit.style) return;
-    hidden.push({ element: hit, was: hit.style.getPropertyValue('visibility') });
-    hit.style.setProperty('visibility', 'hidden', 'important');
-  }
-};
-
-/** Runs in the page, in an isolated world. */
-const showHidden = function (this: Element): void {
-  const kept = globalThis as { hiddenCovers?: { element: HTMLElement; was: string }[] };
-  for (const { element, was } of kept.hiddenCovers ?? []) element.style.setProperty('visibility', was);
-  kept.hiddenCovers = [];
-};
-
-/** Runs in the page, in an isolated world. */
-const hideOutermostFixed = function (this: Element): void {
-  const kept = globalThis as { hiddenCovers?: { element: HTMLElement; was: string }[] };
-  let overlay = this as HTMLElement;
-  for (let at: Node | null = this; at; at = at.parentNode ?? (at as ShadowRoot).host ?? null)
-    if (at instanceof HTMLElement && getComputedStyle(at).position === 'fixed') overlay = at;
-  kept.hiddenCovers ??= [];
-  kept.hiddenCovers.push({ element: overlay, was: overlay.style.getPropertyValue('visibility') });
-  overlay.style.setProperty('visibility', 'hidden', 'important');
-};

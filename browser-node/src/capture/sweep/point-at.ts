@@ -56,8 +56,10 @@ function noticeInput({ type, mostMs }: { type: string; mostMs: number }): Promis
     const notice = ({ isTrusted }: Event) => {
       if (isTrusted) resolve();
     };
-    addEventListener(type, notice, { capture: true, passive: true });
+    // An element of the page can have the name of a method of event targets.
+    const { addEventListener, removeEventListener } = EventTarget.prototype;
+    addEventListener.call(globalThis, type, notice, { capture: true, passive: true });
     setTimeout(resolve, mostMs);
-    setTimeout(() => removeEventListener(type, notice, true), mostMs);
+    setTimeout(() => removeEventListener.call(globalThis, type, notice, true), mostMs);
   });
 }

@@ -3,6 +3,14 @@ import { ADS, box, CDN, CLICK, type Creative, frameOf, img, linked, page, quoted
 const FRAME = `${ADS}/frame`;
 const BANNER = page(linked(img('300x250')));
 
+/** Controls that shadow these properties of their form. */
+const SHADOWING = [
+  ...['checkVisibility', 'getBoundingClientRect', 'firstChild', 'nextSibling', 'nodeType', 'localName', 'shadowRoot'],
+  ...['firstElementChild', 'getRootNode', 'parentNode', 'nextElementSibling', 'cloneNode', 'outerHTML', 'getHTML'],
+]
+  .map((name) => `<input type="hidden" name="${name}">`)
+  .join('');
+
 /** Documents and frames of rarer kinds, requests of every kind, and tags of which nothing is to be seen. */
 export const ODD_CREATIVES: Creative[] = [
   {
@@ -14,6 +22,17 @@ export const ODD_CREATIVES: Creative[] = [
     document: FRAME,
     landing: null,
     markup: /banner/,
+  },
+  {
+    kind: 'a form whose controls are named after what the DOM calls its properties, and elements named after what we keep',
+    isTested: true,
+    tag: `<form hidden>${SHADOWING}</form><form style="margin:0">${SHADOWING}<fieldset name="parentElement"
+      style="width:300px;height:250px;margin:0;padding:0;border:0;background:#cde">${linked(img('300x50'))}Buy a lamp</fieldset></form>
+      ${['closedRoots', 'emptyHosts', 'clickableNumbers', 'presses', 'addEventListener'].map((id) => `<i id="${id}"></i>`).join('')}
+      <img name="title" hidden><script>document.body.insertAdjacentHTML('beforeend', ${quoted(`<form id="after" hidden>${SHADOWING}</form>`)})</script>`,
+    size: [300, 250],
+    landing: SHOP,
+    markup: /<form id="after" hidden="">.*name="cloneNode"/,
   },
   {
     kind: 'a blob: frame',

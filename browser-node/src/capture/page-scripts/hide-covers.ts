@@ -1,0 +1,64 @@
+import { composeScript } from './compose-script.ts';
+import { type DomReader, domReader } from './dom-reader.ts';
+
+/** `ad`: the element of an ad in the page. */
+type OfAd = { ad: Element };
+
+/** Part of a page script: hides elements and shows them again; what is hidden is kept in the isolated world. */
+function hiding({ get }: DomReader) {
+  // A symbol: elements of the page shadow names that are not taken.
+  const key = Symbol.for('hidden');
+  const world = globalThis as { [hidden: symbol]: { style: CSSStyleDeclaration; was: string }[] | undefined };
+  const hidden = world[key] ?? [];
+  world[key] = hidden;
+  const hide = (element: Element): boolean => {
+    const kind = [HTMLElement, SVGElement, MathMLElement].find((one) => element instanceof one);
+    if (!kind) return false;
+    const style: CSSStyleDeclaration = get(kind, 'style', element);
+    hidden.push({ style, was: style.getPropertyValue('visibility') });
+    style.setProperty('visibility', 'hidden', 'important');
+    return true;
+  };
+  const showAll = () => {
+    for (const { style, was } of hidden.splice(0)) style.setProperty('visibility', was);
+  };
+  /** An element with everything that it is in, shadow roots and their hosts included. */
+  const around = (element: Element): Node[] => {
+    const found: Node[] = [];
+    const above = (node: Node): Node | null =>
+      get(Node, 'parentNode', node) ?? (node instanceof ShadowRoot ? node.host : null);
+    for (let at: Node | null = element; at; at = above(at)) found.push(at);
+    return found;
+  };
+  return { hide, showAll, around };
+}
+
+const PARTS = { domReader, hiding };
+
+/** Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, at most `most` elements. */
+export const hideCovers = composeScript(function hideCovers(
+  { ad, x, y, most }: OfAd & { x: number; y: number; most: number },
+  parts: typeof PARTS,
+): void {
+  const dom = parts.domReader();
+  // A slot that refreshed meanwhile shows its next ad in another element: that is no cover.
+  if (!dom.get(Node, 'isConnected', ad)) return;
+  const { hide, around } = parts.hiding(dom);
+  const own = new Set(around(ad));
+  for (let count = 0; count < most; count += 1) {
+    const hit = Document.prototype.elementFromPoint.call(document, x, y);
+    if (!hit || own.has(hit) || Node.prototype.contains.call(ad, hit) || !hide(hit)) return;
+  }
+}, PARTS);
+
+/** Runs in the page, in an isolated world: hides the outermost fixed element that an ad is in, or the ad. */
+export const hideOutermostFixed = composeScript(function hideOutermostFixed({ ad }: OfAd, parts: typeof PARTS): void {
+  const { hide, around } = parts.hiding(parts.domReader());
+  const fixed = around(ad).filter((at) => at instanceof HTMLElement && getComputedStyle(at).position === 'fixed');
+  hide((fixed.at(-1) as Element | undefined) ?? ad);
+}, PARTS);
+
+/** Runs in the page, in an isolated world: shows again what the other scripts hid. */
+export const showHidden = composeScript(function showHidden(_: OfAd, parts: typeof PARTS): void {
+  parts.hiding(parts.domReader()).showAll();
+}, PARTS);
