@@ -51,6 +51,18 @@ describe('a capture', () => {
     assert.deepEqual(notes, [note('stopped_busy')]);
   });
 
+  it('stops no frame for messages that another one makes up, with its origin', async () => {
+    const { site } = world;
+    const work = 'setInterval(() => { const until = performance.now() + 40; while (performance.now() < until); }, 100)';
+    site.setPage('http://working.example/', `<h1>Working</h1><script>${work}</script>`);
+    const made = "new MessageEvent('message', { origin: 'http://working.example', source: parent })";
+    const dispatch = `onload = () => setTimeout(() => { for (let n = 0; n < 6_000; n++) dispatchEvent(${made}) }, 200)`;
+    site.setPage('http://accuser.example/', `<script>${dispatch}</script>`);
+    const frames = ['working', 'accuser'].map((name) => `<iframe src="http://${name}.example/"></iframe>`);
+    site.setPage('http://accused.example/', `<title>accused</title>${frames.join('')}`);
+    assert.deepEqual((await notesOf('http://accused.example/')).notes, []);
+  });
+
   it('has notes of windows that closed themselves before they were read', async () => {
     const { notes } = await notesOf('http://opener.example/');
     assert.deepEqual(notes, [note('closed', { landing: 1 })]);

@@ -10,6 +10,7 @@ const FRAMES = {
   sender: { host: 'sender', busy: 0.9 },
   spinning: { host: 'other', busy: 1 },
   idle: { host: 'other', busy: 0 },
+  alone: { host: 'alone', busy: 0.05 },
 };
 
 /** Reports a flood from an origin; resolves to the frames whose scripts were stopped, and the notes. */
@@ -53,4 +54,8 @@ test('the frame that sends messages without end is stopped, by its origin; if th
   assert.deepEqual(await flood('https://sender.example'), { stopped: ['sender'], notes });
   assert.deepEqual(await flood('https://other.example'), { stopped: ['spinning'], notes });
   assert.deepEqual(await flood('null'), { stopped: ['sender', 'spinning'], notes });
+});
+
+test('a frame that is not busy is not stopped, although the messages are said to be from its origin', async () => {
+  assert.deepEqual(await flood('https://alone.example'), { stopped: [], notes: [] });
 });

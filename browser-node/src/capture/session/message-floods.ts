@@ -6,7 +6,7 @@ import { stopFrame } from './busy-scripts.ts';
 import type { CaptureSession } from './capture-session.ts';
 import type { OpenTab } from './open-tabs.ts';
 
-/** How long frames are watched, if their origin does not tell which one sends the messages. */
+/** How long frames are watched: of those of an origin, not each sends messages. */
 const WATCHED_MS = 250;
 /** A frame that sends messages without end is busy for at least this share of the time, and about as busy as the busiest. */
 const BUSY_SHARE = 0.2;
@@ -32,7 +32,7 @@ async function stopSenders(session: CaptureSession, { tab }: OpenTab, origin: st
     (one) => one.type === 'iframe' && rootOf(one) === tab.session && !one.hasCrashed && !session.busyDocuments.has(one),
   );
   const ofOrigin = running.filter((one) => originOf(session, one) === origin);
-  const senders = ofOrigin.length === 1 ? ofOrigin : await busiest(ofOrigin.length > 0 ? ofOrigin : running);
+  const senders = await busiest(ofOrigin.length > 0 ? ofOrigin : running);
   if (senders.length === 0) return;
   session.notes.push(note('stopped_busy'));
   await Promise.all(senders.map((one) => stopFrame(session, one)));
