@@ -12,7 +12,16 @@ export function cancelAppNavigations({ getter, listen }: Natives, report: (url: 
   if (!navigation) return;
   const destinationOf = getter<NavigationDestination>(NavigateEvent.prototype, 'destination');
   const urlOf = getter<string>(NavigationDestination.prototype, 'url');
-  const isOfBrowser = RegExp.prototype.test.bind(/^(https?|about|data|blob|javascript):/i);
+  // No regular expression: one that matches changes `RegExp.lastMatch`. The schemes of parsed URLs are in small letters.
+  const SCHEMES = ['http:', 'https:', 'about:', 'data:', 'blob:', 'javascript:'];
+  const startsWith = Function.prototype.call.bind(String.prototype.startsWith) as (
+    text: string,
+    start: string | undefined,
+  ) => boolean;
+  const isOfBrowser = (url: string): boolean => {
+    for (let at = 0; at < SCHEMES.length; at++) if (startsWith(url, SCHEMES[at])) return true;
+    return false;
+  };
   const cancel = Function.prototype.call.bind(Event.prototype.preventDefault);
   const slice = Function.prototype.call.bind(String.prototype.slice);
   let reports = 0;

@@ -17,13 +17,55 @@ export function watchTimers(
 ): void {
   const [DELAY_MIN, DELAY_MAX, COUNTDOWN_MS, REPORTS_MAX] = [1_000, 7_900, 7_900, 20];
   const [PENDING_MAX, PENDING_REPORTS_MAX] = [50, 40];
-  const NAVIGATES =
-    /\blocation\s*(=[^=]|\.\s*(href|search|pathname)\s*=[^=]|\[|\.\s*(assign|replace|reload)\b)|\.\s*(submit|click)\s*\(\s*\)|\bwindow\s*\.\s*open\b|\bnavigation\s*\.\s*navigate\b/;
-  const COUNTS_DOWN = /--|-=|[<>]=?\s*[01]\b|===?\s*0\b/;
-  const matches = (pattern: RegExp) =>
-    Function.prototype.call.bind(RegExp.prototype.exec, pattern) as (text: string) => unknown;
-  const [navigates, countsDown] = [matches(NAVIGATES), matches(COUNTS_DOWN)];
+  // Tokens, with any white space between them. No regular expressions: one that matches changes `RegExp.lastMatch`.
+  const tokens = (use: string) => use.split(' ');
+  const OF_LOCATION = ['=', '[', '. href =', '. search =', '. pathname =', '. assign', '. replace', '. reload'];
+  const NAVIGATES = [
+    ...OF_LOCATION.map((use) => tokens(`location ${use}`)),
+    ...['. submit ( )', '. click ( )', 'window . open', 'navigation . navigate'].map(tokens),
+  ];
+  const LEFT = ['< 0', '< 1', '<= 0', '<= 1', '> 0', '> 1', '>= 0', '>= 1', '== 0'];
+  const COUNTS_DOWN = ['--', '-=', ...LEFT].map(tokens);
+  const SPACES =
+    ' \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+  const { call } = Function.prototype;
+  const indexOf = call.bind(String.prototype.indexOf) as (text: string, part: string, from?: number) => number;
+  const startsWith = call.bind(String.prototype.startsWith) as (text: string, part: string, at: number) => boolean;
+  const charAt = call.bind(String.prototype.charAt) as (text: string, at: number) => string;
+  const codeAt = call.bind(String.prototype.charCodeAt) as unknown as (text: string, at: number) => number;
+  /** Whether a letter, digit or `_` is there. */
+  const isWord = (source: string, at: number): boolean => {
+    const code = codeAt(source, at);
+    return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
+  };
+  /** The offset after a token, -1: it is not there, or is the beginning of a longer one. */
+  const endOf = (source: string, at: number, token: string): number => {
+    if (!startsWith(source, token, at)) return -1;
+    const end = at + token.length;
+    const goesOn = token === '=' ? startsWith(source, token, end) : isWord(source, end - 1) && isWord(source, end);
+    return goesOn ? -1 : end;
+  };
+  const hasUse = (source: string, use: string[]): boolean => {
+    // Most sources lack a token, which is found out fast.
+    for (let token = 0; token < use.length; token++) if (indexOf(source, use[token] as string) < 0) return false;
+    const first = use[0] as string;
+    for (let from = indexOf(source, first); from >= 0; from = indexOf(source, first, from + 1)) {
+      if (isWord(source, from) && isWord(source, from - 1)) continue;
+      let at = endOf(source, from, first);
+      for (let token = 1; token < use.length && at >= 0; token++) {
+        while (at < source.length && indexOf(SPACES, charAt(source, at)) >= 0) at++;
+        at = endOf(source, at, use[token] as string);
+      }
+      if (at >= 0) return true;
+    }
+    return false;
+  };
+  const hasAny = (source: string, uses: string[][]): boolean => {
+    for (let at = 0; at < uses.length; at++) if (hasUse(source, uses[at] as string[])) return true;
+    return false;
+  };
   const isTop = window.parent === window;
+  const navigates = (script: unknown) => isTop && hasAny(sourceOf(script), NAVIGATES);
   const hasOriginOfTop = () => {
     try {
       return Boolean(window.top?.document);
@@ -36,7 +78,7 @@ export function watchTimers(
   const ownValue = Object.getOwnPropertyDescriptor;
   let reports = 0;
   const announce = (ms: number) => {
-    if (isTop && reports++ < REPORTS_MAX) report('navigates', ms);
+    if (reports++ < REPORTS_MAX) report('navigates', ms);
   };
 
   // Filled, so that no accessor of the page on `Array.prototype` is called.
@@ -74,17 +116,17 @@ export function watchTimers(
   precede(
     window,
     'setTimeout',
-    (_, script, delay) => isLong(msOf(delay)) && navigates(sourceOf(script)) && announce(msOf(delay)),
+    (_, script, delay) => isLong(msOf(delay)) && navigates(script) && announce(msOf(delay)),
     (id, _, delay) => isLong(msOf(delay)) && pending(id, msOf(delay)),
   );
   const isCountdown = (script: unknown, delay: unknown) => {
     const ms = msOf(delay);
-    return ms >= DELAY_MIN / 4 && ms <= DELAY_MAX && countsDown(sourceOf(script));
+    return ms >= DELAY_MIN / 4 && ms <= DELAY_MAX && hasAny(sourceOf(script), COUNTS_DOWN);
   };
   precede(
     window,
     'setInterval',
-    (_, script, delay) => isCountdown(script, delay) && navigates(sourceOf(script)) && announce(COUNTDOWN_MS),
+    (_, script, delay) => isCountdown(script, delay) && navigates(script) && announce(COUNTDOWN_MS),
     (id, script, delay) => isCountdown(script, delay) && pending(id, COUNTDOWN_MS),
   );
   for (const name of ['clearTimeout', 'clearInterval']) precede(window, name, cleared);
