@@ -137,6 +137,8 @@ test('a request of a script with too long headers fails, and every other one is 
     await ask('invalid', '${origin}/e', { method: 'a b' });
     const called = (...headers) => new Promise((resolve) => {
       const xhr = new XMLHttpRequest();
+      xhr.open('GET', '${origin}/opened-twice');
+      xhr.setRequestHeader('x-lost', 'x'.repeat(1e5 - 10));
       xhr.open('GET', '${origin}/f');
       for (const [name, value] of headers) xhr.setRequestHeader(name, value);
       xhr.onloadend = () => resolve(xhr.status);

@@ -45,7 +45,12 @@ export function boundRequestHeaders(characters: number, natives: NativeFunctions
 
   if (typeof XMLHttpRequest !== 'function') return;
   const lengths = new WeakMap<object, number>();
-  const [get, set] = [lengths.get.bind(lengths), lengths.set.bind(lengths)];
+  const [get, set, forget] = [lengths.get.bind(lengths), lengths.set.bind(lengths), lengths.delete.bind(lengths)];
+  // It has no headers from then on (XMLHttpRequest standard, "the open() method").
+  natives.wrap(XMLHttpRequest.prototype, 'open', (self, _, original) => {
+    original(self);
+    forget(self as object);
+  });
   natives.wrap(XMLHttpRequest.prototype, 'setRequestHeader', (self, _, original, args) => {
     if (args.length < 2) return original(self);
     const header = [`${args[0]}`, `${args[1]}`];
