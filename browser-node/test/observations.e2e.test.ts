@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Captured, CaptureWorld } from './support/capture-world.ts';
+import { UNLIKE_NATIVE } from './support/device-site.ts';
 
 const media = (name: string) => readFileSync(new URL(`pages/media/${name}`, import.meta.url));
 /** The sounds that detection counts. */
@@ -45,6 +46,17 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         `<script>const holder = document.createElement('template'); holder.innerHTML = '<audio src=/sound.webm autoplay loop></audio>';
         globalThis.kept = document.importNode(holder.content, true)</script>`,
         'autoplay',
+      ],
+      [
+        'an oscillator at the end of ways that are as many as a million',
+        `<script>const c = new AudioContext(); const o = c.createOscillator(); let from = [o, o];
+        for (let layer = 0; layer < 24; layer++) {
+          const to = [c.createGain(), c.createGain()];
+          for (const one of from) for (const other of to) for (let time = 0; time < 200; time++) one.connect(other);
+          from = to;
+        }
+        from[0].connect(c.destination); o.start()</script>`,
+        'audio_context',
       ],
       [
         'an oscillator',
@@ -116,6 +128,38 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       const own = (lines: number) => new Array(lines).fill(true);
       assert.deepEqual(stacks, [own(3), own(4), own(3), own(3), [' at Object.toString (<anonymous>)', ...own(3)]]);
       assert.deepEqual(read, ['pattern', 'delay']);
+    });
+
+    it('a page cannot tell functions that a capture replaces from native ones, and its own code is not run by them', async () => {
+      const captured = await observe(`<script>${UNLIKE_NATIVE}
+        onerror = (message) => { document.title = JSON.stringify(message) };
+        const found = unlikeNative([
+          ...['setTimeout', 'setInterval', 'clearTimeout'].map((name) => [window, name]),
+          ...['connect'].map((name) => [AudioNode.prototype, name]),
+          ...['fillText', 'getImageData'].map((name) => [CanvasRenderingContext2D.prototype, name]),
+          ...['toDataURL', 'toBlob'].map((name) => [HTMLCanvasElement.prototype, name]),
+          ...['vibrate'].map((name) => [Navigator.prototype, name]),
+        ]);
+        for (const cyclic of [Object.create(alert), alert])
+          try { Object.setPrototypeOf(alert, cyclic); found.push('alert takes itself for a prototype') } catch (error) {
+            if (error.message !== 'Cyclic __proto__ value' || !/setPrototypeOf .*\\n +at [^\\n]*observed-/.test(error.stack)) found.push(error.stack);
+          }
+        'a page'.match(/page/);
+        let runs = 0;
+        const { exec, test } = RegExp.prototype;
+        RegExp.prototype.exec = RegExp.prototype.test = () => { runs += 1; return null };
+        Error.prepareStackTrace = () => { runs += 1; return '' };
+        history.pushState(null, '', '/other');
+        setTimeout(() => { if (0) location.href = '/next' }, 2_000);
+        let left = 3; const timer = setInterval(() => --left || clearInterval(timer), 300);
+        try { Function.prototype.toString.call({}) } catch {}
+        try { Navigator.prototype.vibrate.call({}) } catch {}
+        const { lastMatch } = RegExp;
+        Object.assign(RegExp.prototype, { exec, test });
+        delete Error.prepareStackTrace;
+        document.title = JSON.stringify([found, runs, lastMatch]);
+      </script>`);
+      assert.deepEqual(JSON.parse(captured.landings[0]?.page_title ?? ''), [[], 0, 'page']);
     });
 
     it('a page that prints the functions that autosound replaces does not notice', async () => {

@@ -62,7 +62,82 @@ export type DeviceReport = {
   };
 };
 
-const TESTIFY = `
+/** A script: `unlikeNative(more)` returns how a page can tell replaced functions from native ones; `more`: others than the device's, [owner, name]. */
+export const UNLIKE_NATIVE = `
+const addFrame = () => document.documentElement.appendChild(document.createElement('iframe'));
+/** Those of frames print functions of their parents, too. */
+const toStrings = () => {
+  if (typeof window === 'undefined') return [Function.prototype.toString];
+  const frame = addFrame();
+  const { toString } = frame.contentWindow.Function.prototype;
+  frame.remove();
+  return [Function.prototype.toString, toString];
+};
+/** Whether a call reads what a list without arguments lacks. */
+const readsArguments = (call) => {
+  let reads = false;
+  Object.defineProperty(Array.prototype, 0, { get: () => void (reads = true), configurable: true });
+  try { call() } catch {}
+  delete Array.prototype[0];
+  return reads;
+};
+const unlikeNative = (more = []) => {
+  const found = [];
+  const prints = toStrings();
+  const check = (fn, name, refuses) => {
+    const expect = (fine, what) => fine || found.push(name + ': ' + what);
+    for (const print of prints)
+      expect(print.call(fn) === 'function ' + name + '() { [native code] }', 'prints ' + print.call(fn));
+    expect(fn.name === name, 'is named ' + fn.name);
+    expect(Object.getOwnPropertyNames(fn).sort().join() === 'length,name', 'has ' + Object.getOwnPropertyNames(fn));
+    try {
+      Object.setPrototypeOf(fn, Object.create(fn));
+      expect(false, 'takes itself for a prototype');
+    } catch (error) {
+      expect(error.message === 'Cyclic __proto__ value', error.message);
+      expect(/setPrototypeOf .*\\n +at check /.test(error.stack), error.stack);
+    }
+    try {
+      fn.call({});
+      expect(!refuses, 'takes any receiver');
+    } catch (error) {
+      expect(error instanceof TypeError, error.name);
+      // This function is the first to be seen; before it, only an error of the language has a line of the native function.
+      const lines = error.stack.split('\\n').slice(1);
+      expect(name !== 'toString' || / at Object.toString \\(<anonymous>\\)/.test(lines.shift()), error.stack);
+      expect(/^ +at check /.test(lines[0]), error.stack);
+    }
+    expect(!readsArguments(() => fn.call({})), 'reads arguments that are not there');
+    delete fn.name;
+    expect(prints[0].call(fn) === 'function ' + name + '() { [native code] }', 'prints by its name ' + prints[0].call(fn));
+    Object.defineProperty(fn, 'name', { value: name, configurable: true });
+  };
+  const getter = (owner, name, refuses = true) => {
+    const property = Object.getOwnPropertyDescriptor(owner, name);
+    if (property) check(property.get, 'get ' + name, refuses);
+  };
+  const ofNavigator = Object.getPrototypeOf(navigator);
+  for (const name of ['platform', 'language', 'hardwareConcurrency', 'deviceMemory']) getter(ofNavigator, name);
+  check(WebGLRenderingContext.prototype.getParameter, 'getParameter', true);
+  check(Function.prototype.toString, 'toString', true);
+  for (const [owner, name] of more) check(owner[name], name, owner !== window);
+  if (readsArguments(() => console.log())) found.push('log');
+  if (typeof window === 'undefined') return found;
+  if (readsArguments(() => navigator.plugins)) found.push('plugins');
+  for (const name of ['vendor', 'plugins', 'mimeTypes', 'pdfViewerEnabled']) getter(ofNavigator, name);
+  for (const name of ['width', 'availHeight', 'availLeft', 'isExtended']) getter(Screen.prototype, name);
+  for (const name of ['screenX', 'screenY']) getter(MouseEvent.prototype, name);
+  getter(Notification, 'permission', false);
+  if (navigator.connection) getter(NetworkInformation.prototype, 'rtt');
+  check(PluginArray.prototype.item, 'item', true);
+  const { plugins } = navigator;
+  const isWhole = (plugin) => plugin[0].enabledPlugin === plugin && plugins.namedItem(plugin.name) === plugin;
+  if (Object.getOwnPropertyNames(plugins).length !== 2 * plugins.length || ![...plugins].every(isWhole)) found.push('plugins');
+  getter(window, 'devicePixelRatio', false);
+  return found;
+};`;
+
+const TESTIFY = `${UNLIKE_NATIVE}
 const addresses = async () => {
   const peer = new RTCPeerConnection({ iceServers: [] });
   peer.createDataChannel('x');
@@ -88,7 +163,6 @@ const webgl = () => {
   const info = context && context.getExtension('WEBGL_debug_renderer_info');
   return context && String(context.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : context.RENDERER));
 };
-const addFrame = () => document.documentElement.appendChild(document.createElement('iframe'));
 const frameBorn = () => {
   const frame = addFrame();
   const { navigator } = frame.contentWindow;
@@ -96,59 +170,6 @@ const frameBorn = () => {
   const addedFrame = told();
   frame.remove();
   return { addedFrame, removedFrame: told() };
-};
-/** Those of frames print functions of their parents, too. */
-const toStrings = () => {
-  if (typeof window === 'undefined') return [Function.prototype.toString];
-  const frame = addFrame();
-  const { toString } = frame.contentWindow.Function.prototype;
-  frame.remove();
-  return [Function.prototype.toString, toString];
-};
-const unlikeNative = () => {
-  const found = [];
-  const prints = toStrings();
-  const check = (fn, name, refuses) => {
-    const expect = (fine, what) => fine || found.push(name + ': ' + what);
-    for (const print of prints)
-      expect(print.call(fn) === 'function ' + name + '() { [native code] }', 'prints ' + print.call(fn));
-    expect(fn.name === name, 'is named ' + fn.name);
-    expect(Object.getOwnPropertyNames(fn).sort().join() === 'length,name', 'has ' + Object.getOwnPropertyNames(fn));
-    try {
-      Object.setPrototypeOf(fn, Object.create(fn));
-      expect(false, 'takes itself for a prototype');
-    } catch (error) {
-      expect(error.message === 'Cyclic __proto__ value', error.message);
-    }
-    try {
-      fn.call({});
-      expect(!refuses, 'takes any receiver');
-    } catch (error) {
-      expect(error instanceof TypeError, error.name);
-      // This function is the first to be seen.
-      expect(name === 'toString' || /^ +at check /.test(error.stack.split('\\n')[1]), error.stack);
-    }
-  };
-  const getter = (owner, name, refuses = true) => {
-    const property = Object.getOwnPropertyDescriptor(owner, name);
-    if (property) check(property.get, 'get ' + name, refuses);
-  };
-  const ofNavigator = Object.getPrototypeOf(navigator);
-  for (const name of ['platform', 'language', 'hardwareConcurrency', 'deviceMemory']) getter(ofNavigator, name);
-  check(WebGLRenderingContext.prototype.getParameter, 'getParameter', true);
-  check(Function.prototype.toString, 'toString', true);
-  if (typeof window === 'undefined') return found;
-  for (const name of ['vendor', 'plugins', 'mimeTypes', 'pdfViewerEnabled']) getter(ofNavigator, name);
-  for (const name of ['width', 'availHeight', 'availLeft', 'isExtended']) getter(Screen.prototype, name);
-  for (const name of ['screenX', 'screenY']) getter(MouseEvent.prototype, name);
-  getter(Notification, 'permission', false);
-  if (navigator.connection) getter(NetworkInformation.prototype, 'rtt');
-  check(PluginArray.prototype.item, 'item', true);
-  const { plugins } = navigator;
-  const isWhole = (plugin) => plugin[0].enabledPlugin === plugin && plugins.namedItem(plugin.name) === plugin;
-  if (Object.getOwnPropertyNames(plugins).length !== 2 * plugins.length || ![...plugins].every(isWhole)) found.push('plugins');
-  getter(window, 'devicePixelRatio', false);
-  return found;
 };
 const testify = async (where) => ({
   where,

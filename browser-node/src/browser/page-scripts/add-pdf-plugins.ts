@@ -59,7 +59,11 @@ export function addPdfPlugins({ wrap, wrapGetter }: NativeFunctions): void {
         if (empty) original(empty);
         return found(facts, argument);
       });
-    find('item', ({ items }, index) => items?.[(index as number) >>> 0] ?? null);
+    find('item', ({ items = [] }, index) => {
+      const at = (index as number) >>> 0;
+      // A page may have an accessor for what a list lacks.
+      return at < items.length ? items[at] : null;
+    });
     find('namedItem', ({ named }, name) => named?.[name as string] ?? null);
     find('refresh', () => undefined);
   }

@@ -1,3 +1,5 @@
+import { type NativeFunctions, nativeFunctionsScript } from '../../browser/page-scripts/native-functions.ts';
+
 type Before = (self: unknown, argument: unknown, second: unknown, third: unknown) => void;
 type After = (result: unknown, argument: unknown, second: unknown) => void;
 
@@ -12,8 +14,8 @@ export type Natives = {
   /** A private property, invisible on the object. */
   secret<T>(): { of(self: unknown): T | undefined; keep(self: object, value: T): void };
   /**
-   * Calls `before` first whenever `owner[name]` is called, or set where it is an attribute, or read where it is one that cannot be set, and `after` with the result. A `before` without parameters
-   * leaves no trace on the stack. Neither may read anything of an object: its accessors and conversions are code of the page.
+   * Calls `before` first whenever `owner[name]` is called, or set where it is an attribute, or read where it is one that cannot be set, and `after` with the result. Before a method, a `before` without parameters
+   * leaves no trace on the stack that code in its arguments sees. Neither may read anything of an object: its accessors and conversions are code of the page.
    */
   precede(owner: object, name: string, before: Before, after?: After): void;
   listen(target: EventTarget, event: string, listener: (event: Event) => void, capture: boolean): void;
@@ -28,11 +30,14 @@ export type Natives = {
 const SCHEDULE = { soonMs: 60, everyMs: 250, times: 40 };
 
 /**
- * Runs in the page, before its own scripts. Functions are replaced by proxies that print like the originals, so that a page that prints them
- * does not notice.
+ * Runs in the page, before its own scripts. What a page would notice of functions that are replaced is described in
+ * `browser/page-scripts/native-functions.ts`.
  */
-function takeNatives(schedule: { soonMs: number; everyMs: number; times: number }): Natives {
-  const SOURCE_LENGTH_MAX = 20_000;
+function takeNatives(
+  schedule: { soonMs: number; everyMs: number; times: number },
+  { replace, printAs }: NativeFunctions,
+): Natives {
+  const [SOURCE_LENGTH_MAX, CHAIN_MAX] = [20_000, 100];
   const { soonMs, everyMs, times } = schedule;
   const { apply } = Reflect;
   const call = Function.prototype.call;
@@ -64,85 +69,58 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
     const map = new WeakMap();
     return { of: call.bind(map.get, map) as never, keep: call.bind(map.set, map) };
   };
-  const original = secret<object>();
+  const { setPrototypeOf, getPrototypeOf, getOwnPropertyDescriptor, hasOwn } = Object;
   const { captureStackTrace } = Error;
-  const isObject = (value: unknown) => typeof value === 'function' || (typeof value === 'object' && value !== null);
-  const runsCode = (args: unknown[]) => {
-    for (let index = 0; index < args.length; index++) if (isObject(args[index])) return true;
-    return false;
-  };
-  const proxied = (native: (...args: unknown[]) => unknown, before: Before, after?: After) => {
-    const handler = Object.create(null);
-    const watched = (target: typeof native, self: unknown, args: unknown[]) => {
-      const first = args.length > 0 ? args[0] : undefined;
-      const second = args.length > 1 ? args[1] : undefined;
-      before(self, first, second, args.length > 2 ? args[2] : undefined);
-      try {
-        const result = apply(target, self, args);
-        if (after) after(result, first, second);
-        return result;
-      } catch (error) {
-        // The native's own error, unless an argument may have thrown it: its stack is to have no line of ours.
-        if (isObject(error) && !runsCode(args)) captureStackTrace(error as object, watched);
-        throw error;
-      }
-    };
-    // Where nothing of the call is needed, the engine looks up a trap, which is none, and calls the native with nothing of ours on the stack.
-    const needsCall = before.length > 0 || after !== undefined;
+  /** A function whose trap is looked up before each call, and is none: the engine calls the native with nothing of ours on the stack. */
+  const untraced = (native: (...args: unknown[]) => unknown, before: () => void) => {
     const noTrap = () => {
-      (before as () => unknown)();
+      before();
       return undefined;
     };
-    const trap: PropertyDescriptor = needsCall ? { value: watched } : { get: noTrap };
-    const proxy = new Proxy(native, Object.defineProperty(handler, 'apply', withoutPrototype(trap)));
-    original.keep(proxy, native);
+    // The engine finds no cycle in which a proxy is.
+    const refuseCycle = (target: object, prototype: object | null) => {
+      let at = prototype;
+      for (let level = 0; at !== null && at !== proxy && level < CHAIN_MAX; level++) at = getPrototypeOf(at);
+      try {
+        setPrototypeOf(target, at === proxy ? target : prototype);
+      } catch (error) {
+        captureStackTrace(error as object, refuseCycle);
+        throw error;
+      }
+      return true;
+    };
+    const traps = {
+      apply: withoutPrototype({ get: noTrap }),
+      setPrototypeOf: withoutPrototype({ value: refuseCycle }),
+    };
+    const proxy: object = new Proxy(native, Object.defineProperties(Object.create(null), traps));
+    printAs(proxy, native);
     return proxy;
   };
   const asText = Function.prototype.toString;
   const slice = call.bind(String.prototype.slice) as (text: string, from: number, to: number) => string;
-  const indexOf = call.bind(String.prototype.indexOf) as (text: string, part: string, from: number) => number;
-  /** The offset after the first `count` lines of a stack; each of them is one of several. */
-  const lineEnd = (stack: string, count: number): number => {
-    let end = -1;
-    for (let line = 0; line < count; line++) end = indexOf(stack, '\n', end + 1);
-    return end < 0 ? stack.length : end;
-  };
-  const printing = new Proxy(
-    asText,
-    withoutPrototype({
-      apply: function print(target: typeof asText, self: unknown, args: []) {
-        try {
-          return apply(target, (typeof self === 'function' && original.of(self)) || self, args);
-        } catch (error) {
-          // Its message and the native's own line, then those of the page.
-          const { stack = '' } = error as Error;
-          captureStackTrace(error as object, print);
-          const { stack: ofPage = '' } = error as Error;
-          const areTexts = typeof stack === 'string' && typeof ofPage === 'string';
-          if (areTexts)
-            (error as Error).stack =
-              slice(stack, 0, lineEnd(stack, 2)) + slice(ofPage, lineEnd(ofPage, 1), ofPage.length);
-          throw error;
-        }
-      },
-    }),
-  );
-  original.keep(printing, asText);
-  Object.defineProperty(Function.prototype, 'toString', { value: printing, writable: true, configurable: true });
   return {
     getter,
     secret,
     precede(owner, name, before, after) {
-      const property = Object.getOwnPropertyDescriptor(owner, name);
-      if (property?.value)
-        Object.defineProperty(owner, name, { ...property, value: proxied(property.value, before, after) });
-      else if (property?.set)
-        Object.defineProperty(owner, name, { ...property, set: proxied(property.set, before, after) });
-      else if (property?.get)
-        Object.defineProperty(owner, name, { ...property, get: proxied(property.get as () => unknown, before, after) });
+      const property = getOwnPropertyDescriptor(owner, name);
+      if (!property) return;
+      const kind = hasOwn(property, 'value') ? 'value' : property.set ? 'set' : 'get';
+      // Only the arguments of a method run code of the page.
+      if (kind === 'value' && before.length === 0 && !after) {
+        const preceded = untraced(property[kind], before as () => void);
+        Object.defineProperty(owner, name, { ...property, [kind]: preceded });
+      } else
+        replace(owner, name, kind, (self, first, native, args) => {
+          const second = args.length > 1 ? args[1] : undefined;
+          before(self, first, second, args.length > 2 ? args[2] : undefined);
+          const result = native(self);
+          if (after) after(result, first, second);
+          return result;
+        });
     },
     sourceOf(script) {
-      const source = typeof script === 'function' ? apply(asText, original.of(script) ?? script, []) : script;
+      const source = typeof script === 'function' ? apply(asText, script, []) : script;
       return typeof source === 'string' ? slice(source, 0, SOURCE_LENGTH_MAX) : '';
     },
     listen: (target, event, listener, capture) => apply(addListener, target, [event, listener, capture]),
@@ -159,5 +137,6 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
   };
 }
 
-/** The source of {@link takeNatives}, called. */
-export const nativesScript = `(${takeNatives})(${JSON.stringify(SCHEDULE)})`;
+/** The source of {@link takeNatives}, called. `mark`: distinguishes our functions from those of pages, in all documents of a context. */
+export const nativesScript = (mark: string): string =>
+  `(${takeNatives})(${JSON.stringify(SCHEDULE)}, ${nativeFunctionsScript(mark)})`;

@@ -15,11 +15,11 @@ import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
  * through a function that Chromium defines under the name `reportBy`, which is removed before the page can see it, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
  * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`,
- * `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`, `<token>|activation`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`, `<token>|activation`. `mark`: as in `nativesScript`. Strict, so that no function of it can be reached by its callers.
  */
-export const observationScript = (token: string, reportBy: string): string => `(() => {
+export const observationScript = (token: string, reportBy: string, mark: string): string => `(() => {
 'use strict';
-const natives = ${nativesScript};
+const natives = ${nativesScript(mark)};
 const report = (${boundReports})('${reportBy}');
 const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
 (${watchMedia})(natives, begin);

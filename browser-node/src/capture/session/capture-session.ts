@@ -62,9 +62,9 @@ export type ContextWatch = {
 export async function watchContext(open: OpenContext): Promise<ContextWatch> {
   const devtools = ContextTargets.connect(open);
   const tabStates = watchTabs(devtools);
-  const token = randomBytes(8).toString('hex');
+  const [token, mark] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];
   try {
-    const script = await open.context.addInitScript({ content: observationScript(token, open.reportBy) });
+    const script = await open.context.addInitScript({ content: observationScript(token, open.reportBy, mark) });
     const close = async () => {
       devtools.close();
       // A page that does not answer holds this up.
