@@ -93,30 +93,47 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
   const latencyOf = getter<number>(AudioContext.prototype, 'baseLatency');
   const stateOf = getter<string>(BaseAudioContext.prototype, 'state');
   const isNode = (self: unknown): self is object => contextOf(self) !== undefined;
+  const [NODES_MAX, SINKS_MAX] = [500, 100];
+  const heard = secret<{ sample: number; volume: number }>();
+  let [sample, nodesLeft] = [0, 0];
   /** The volume of a node at the speakers, 0 = silent. Offline contexts, which pages use for fingerprinting, reach no speaker. */
-  const loudness = (node: unknown, depth = 0): number => {
+  const loudness = (node: unknown): number => {
     if (channelsOf(node) !== undefined) return latencyOf(contextOf(node)) === undefined ? 0 : 1;
-    if (!isNode(node) || depth > 20) return 0;
+    if (!isNode(node)) return 0;
+    const known = heard.of(node);
+    if (known && known.sample === sample) return known.volume;
+    const own = { sample, volume: 0 };
+    heard.keep(node, own);
+    if (nodesLeft-- <= 0) return 0;
     const gain = amountOf(gainOf(node)) ?? 1;
-    let loudest = 0;
     for (let at = sinks.of(node); at; at = at.next) {
-      const reached = loudness(at.sink, depth + 1) * (gain < 0 ? -gain : gain);
-      if (reached > loudest) loudest = reached;
+      const reached = loudness(at.sink) * (gain < 0 ? -gain : gain);
+      if (reached > own.volume) own.volume = reached;
     }
-    return loudest;
+    return own.volume;
+  };
+  /** The same, of a new sample: however many paths lead to a node, it is looked at once. */
+  const sampled = (node: unknown): number => {
+    sample += 1;
+    nodesLeft = NODES_MAX;
+    return loudness(node);
   };
   const starts = (self: unknown) => {
     if (!isNode(self) || hasUserGesture()) return;
     const report = begin('audio_context');
     watch(() => {
-      const volume = loudness(self);
+      const volume = sampled(self);
       const running = stateOf(contextOf(self)) === 'running';
       report(false, volume, running, volume > 0);
       return volume > 0 && running;
     });
   };
   precede(AudioNode.prototype, 'connect', (self, sink) => {
-    if (isNode(self)) sinks.keep(self, { sink, next: sinks.of(self) });
+    if (!isNode(self)) return;
+    const first = sinks.of(self);
+    let count = 0;
+    for (let at = first; at; at = at.next) if (at.sink === sink || ++count >= SINKS_MAX) return;
+    sinks.keep(self, { sink, next: first });
   });
   precede(AudioScheduledSourceNode.prototype, 'start', starts);
   precede(AudioBufferSourceNode.prototype, 'start', starts);
