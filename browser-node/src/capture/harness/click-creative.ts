@@ -18,14 +18,15 @@ export async function clickCreative(
   { path, frames, box }: FoundCreative,
 ): Promise<boolean> {
   const view = harness.page.viewportSize();
-  // A creative whose scripts were stopped does nothing when it is clicked.
-  if (!view || !box || capture.busyDocuments.size > 0) return false;
+  // A creative whose scripts were stopped does nothing when it is clicked; a frame beside it may be stopped.
+  const isStopped = () => path.some(({ at }) => capture.busyDocuments.has(at.session));
+  if (!view || !box || isStopped()) return false;
   const clickables = await clickablesUnder(capture, frames, gridOver(box, view));
   const centre = centreOf(box, view);
   const points = [...(centre ? [centre] : []), ...clickables.slice(0, CLICKS_MAX)];
   const kept = ancestorFrames(harness.page, path);
   let followed = await followClick(capture, harness, { frames, kept, points });
-  if (followed !== 'opened' && capture.busyDocuments.size === 0) {
+  if (followed !== 'opened' && !isStopped()) {
     const inView = await awaitClickables(capture, harness, () => clickablesInView(capture, harness));
     const again = followed === 'replaced' && centre ? [centre] : [];
     followed = await followClick(capture, harness, { ...inView, kept, points: [...again, ...inView.points] });
