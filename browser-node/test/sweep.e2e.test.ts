@@ -28,6 +28,11 @@ const lateBanner = (name: string, script: string) =>
     document.body.onclick = (event) => { event.preventDefault(); ${script} };
   }, 2000), { once: true })</script>`;
 
+/** Content in a form and document whose properties are shadowed by elements with their names. */
+const shadowing = (content: string) =>
+  `<form><fieldset name="parentNode" style="all:unset;display:block">${content}</fieldset></form>
+  ${['scrollingElement', 'elementFromPoint', 'body'].map((name) => `<img name="${name}" hidden>`).join('')}`;
+
 /** The colour of each banner. */
 const BANNER = '#aaccee';
 
@@ -69,9 +74,11 @@ describe('sweeps', { concurrency: 1 }, () => {
     world = await CaptureWorld.start('--ignore-certificate-errors', '--js-flags=--max-old-space-size=64');
     world.site.setPage(
       PAGE,
-      `<title>News</title><h1>News</h1>${Object.keys(ADS)
-        .map((name) => (name === 'cover' ? COVER : slot(name)))
-        .join('')}`,
+      `<title>News</title><h1>News</h1>${shadowing(
+        Object.keys(ADS)
+          .map((name) => (name === 'cover' ? COVER : slot(name)))
+          .join(''),
+      )}`,
     );
     world.site.setPage(`${PAGE}closed`, '');
     for (const [name, script] of Object.entries(ADS)) {
