@@ -120,7 +120,9 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         stack(() => Function.prototype.toString.call({}));
         const read = [];
         const named = (name) => ({ get() { read.push(name); return 1 } });
-        navigator.vibrate(Object.defineProperty([1], 0, named('pattern')));
+        Object.defineProperty(Object.prototype, 'value', { ...named('what a descriptor lacks'), configurable: true });
+        navigator.vibrate(Object.defineProperty([1], 0, Object.assign(Object.create(null), named('pattern'))));
+        delete Object.prototype.value;
         setTimeout(() => 0, Object.assign(() => 0, { valueOf() { read.push('delay'); return 1 } }));
         document.title = JSON.stringify([seen, read]);
       </script>`);

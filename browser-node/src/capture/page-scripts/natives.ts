@@ -19,6 +19,8 @@ export type Natives = {
    */
   precede(owner: object, name: string, before: Before, after?: After): void;
   listen(target: EventTarget, event: string, listener: (event: Event) => void, capture: boolean): void;
+  /** The value of an object's own property; undefined where that is an accessor, which is code of the page. */
+  ownValue(object: object, name: PropertyKey): unknown;
   /** The beginning of a script's or function's source; '' for anything else. */
   sourceOf(script: unknown): string;
   /** Calls `sample` when the running script has ended, soon after, and then for some seconds until it returns true. */
@@ -118,6 +120,11 @@ function takeNatives(
           if (after) after(result, first, second);
           return result;
         });
+    },
+    ownValue(object, name) {
+      const property = getOwnPropertyDescriptor(object, name);
+      // A page may define what a descriptor lacks.
+      return property && hasOwn(property, 'value') ? property.value : undefined;
     },
     sourceOf(script) {
       const source = typeof script === 'function' ? apply(asText, script, []) : script;

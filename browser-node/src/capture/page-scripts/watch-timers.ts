@@ -12,7 +12,7 @@ export type TimerSubject = 'navigates' | 'pending' | 'pending_in_frame';
  * shorter ones a call costs no more than a comparison. Intervals do not count, unless their source counts down.
  */
 export function watchTimers(
-  { precede, sourceOf }: Natives,
+  { precede, ownValue, sourceOf }: Natives,
   report: (subject: 'navigates' | 'pending' | 'pending_in_frame', ms: number) => void,
 ): void {
   const [DELAY_MIN, DELAY_MAX, COUNTDOWN_MS, REPORTS_MAX] = [1_000, 7_900, 7_900, 20];
@@ -75,7 +75,6 @@ export function watchTimers(
   };
   const subject = isTop || hasOriginOfTop() ? 'pending' : 'pending_in_frame';
   const now = performance.now.bind(performance);
-  const ownValue = Object.getOwnPropertyDescriptor;
   let reports = 0;
   const announce = (ms: number) => {
     if (reports++ < REPORTS_MAX) report('navigates', ms);
@@ -133,7 +132,7 @@ export function watchTimers(
   precede(AbortSignal, 'timeout', (_, ms) => isLong(msOf(ms)) && pending(null, msOf(ms)));
   const { Scheduler: scheduler } = window as { Scheduler?: { prototype: object } };
   const taskDue = (options: unknown) => {
-    const delay = typeof options === 'object' && options !== null ? ownValue(options, 'delay')?.value : undefined;
+    const delay = typeof options === 'object' && options !== null ? ownValue(options, 'delay') : undefined;
     if (isLong(msOf(delay))) pending(null, msOf(delay));
   };
   if (scheduler) precede(scheduler.prototype, 'postTask', (_, __, options) => taskDue(options));

@@ -5,7 +5,7 @@ import type { Natives } from './natives.ts';
  * count even if the browser refuses them. Each call is reported at most twice: without a click, and after one.
  */
 export function watchUnpromptedCalls(
-  { precede, hasUserGesture }: Natives,
+  { precede, ownValue, hasUserGesture }: Natives,
   send: (call: string, byUser: boolean) => void,
 ): void {
   const reported = new Set<string>();
@@ -17,14 +17,13 @@ export function watchUnpromptedCalls(
     keep(call + byUser);
     send(call, byUser);
   };
-  const ownProperty = Object.getOwnPropertyDescriptor;
   const isArray = Array.isArray;
   const isTime = (value: unknown) => (typeof value === 'number' || typeof value === 'string') && +value >>> 0 > 0;
   /** Every second number of a pattern is a pause; each is an unsigned integer (Vibration API, 5; Web IDL, `unsigned long`). */
   const vibrates = (pattern: unknown): boolean => {
     if (!isArray(pattern)) return isTime(pattern);
     for (let index = 0; index < pattern.length && index < 100; index += 2)
-      if (isTime(ownProperty(pattern, index)?.value)) return true;
+      if (isTime(ownValue(pattern, index))) return true;
     return false;
   };
   precede(Navigator.prototype, 'vibrate', (_, pattern) => vibrates(pattern) && report('vibration'));

@@ -1,5 +1,12 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
-import { type DevTools, disableScripts, type EventPayload, type TargetSession } from '../devtools/devtools.ts';
+import {
+  COMMAND_MS,
+  type DevTools,
+  disableScripts,
+  type EventPayload,
+  type TargetSession,
+} from '../devtools/devtools.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import type { TimerSubject } from '../page-scripts/watch-timers.ts';
 import { QUIET_MS } from './budgets.ts';
 import { clipUrl } from './urls.ts';
@@ -78,10 +85,9 @@ export class Tab {
 
   /** Reads the state of a tab that began to navigate before it was watched. */
   async catchUp(): Promise<void> {
-    const { result } = await this.session.send('Runtime.evaluate', {
-      expression: "document.readyState + ' ' + document.URL",
-    });
-    const [state, url = ''] = String(result.value).split(' ');
+    const { session } = this;
+    const shown = await evaluateInIsolatedWorld(session, session.targetId, readState, null, COMMAND_MS);
+    const [state, url = ''] = String(shown).split(' ');
     if (this.url !== '' || url === 'about:blank') return;
     if (url.startsWith(ERROR_PAGE)) {
       this.refused = true;
@@ -161,6 +167,10 @@ export class Tab {
     this.url = clipUrl(url);
   }
 }
+
+/** Runs in the page, in an isolated world: elements of the page shadow properties of its document. */
+const readState = (): string =>
+  `${Reflect.get(Document.prototype, 'readyState', document)} ${Reflect.get(Document.prototype, 'URL', document)}`;
 
 /** Tracks the tabs of a context by target id. Tabs stay in the map after they are closed. */
 export function watchTabs(devtools: DevTools): Map<string, Tab> {
