@@ -115,18 +115,29 @@ test('a message beyond the size limit ends the connection, and no later one is d
   assert.ok(pipe.transport.closed && pipe.toChromium.writableEnded);
 });
 
-test('a snapshot of a document that is too large is dropped while it arrives, and only its command fails', async () => {
+test('a response to a command of ours that a page made too large is dropped while it arrives, and only its command fails', async () => {
   const pipe = new Pipe();
-  const taking = pipe.transport.own.command('DOMSnapshot.captureSnapshot', {}, 5_000, 'PAGE');
-  const refused = assert.rejects(taking, /captureSnapshot: the response was too large/);
-  await pipe.until(() => pipe.sent.length === 1);
-  pipe.fromChromium.write(`{"id":${pipe.sent[0]?.id},"result":{"documents":[],"strings":["`);
-  for (let mib = 0; mib < 100; mib += 1) pipe.fromChromium.write(Buffer.alloc(MIB, 'x'));
-  pipe.fromChromium.write('"]},"sessionId":"PAGE"}\0');
-  await refused;
+  for (const method of ['DOMSnapshot.captureSnapshot', 'Page.getNavigationHistory', 'Page.captureScreenshot']) {
+    const taking = pipe.transport.own.command(method, {}, 5_000, 'PAGE');
+    const refused = assert.rejects(taking, { name: 'ResponseTooLargeError', message: /the response was too large$/ });
+    const sent = pipe.sent.length;
+    await pipe.until(() => pipe.sent.length > sent);
+    pipe.fromChromium.write(`{"id":${pipe.sent.at(-1)?.id},"result":{"text":"`);
+    for (let mib = 0; mib < 100; mib += 1) pipe.fromChromium.write(Buffer.alloc(MIB, 'x'));
+    pipe.fromChromium.write('"},"sessionId":"PAGE"}\0');
+    await refused;
+  }
   pipe.say(event('Page.loadEventFired', {}));
   await pipe.until(() => pipe.received.length > 0);
   assert.equal(pipe.closedFor, '');
+});
+
+test('the text of a million characters, each written as six, arrives', async () => {
+  const pipe = new Pipe();
+  const reading = pipe.transport.own.command('Runtime.evaluate', {}, 5_000, 'PAGE');
+  await pipe.until(() => pipe.sent.length === 1);
+  pipe.fromChromium.write(`{"id":${pipe.sent[0]?.id},"result":{"value":"${'\\u4e2d'.repeat(1_000_000)}"}}\0`);
+  assert.deepEqual(await reading, { value: '\u4e2d'.repeat(1_000_000) });
 });
 
 test('the pipe is not read while 64 MiB wait to be delivered', slow, async () => {
@@ -199,6 +210,20 @@ test('endless script output is reported with its session for every 8 MiB, and ne
   assert.deepEqual(flooding, ['LOUD', 'LOUD']);
 });
 
+test('a session that tries 10,000 times to navigate a page that it must not is reported, and its attempts are delivered', async () => {
+  const pipe = new Pipe();
+  const flooding: string[] = [];
+  pipe.transport.onflood = (sessionId) => flooding.push(sessionId);
+  const text = 'Unsafe attempt to initiate navigation for frame';
+  const refusal = event('Log.entryAdded', { entry: { source: 'javascript', level: 'error', text } });
+  for (let n = 0; n <= 10_000; n += 1) pipe.say({ ...refusal, sessionId: n < 9_000 || n % 2 ? 'AD' : 'OTHER' });
+  await pipe.until(() => pipe.received.length === 10_001);
+  assert.deepEqual(flooding, []);
+  for (let n = 0; n < 501; n += 1) pipe.say({ ...refusal, sessionId: 'AD' });
+  await pipe.until(() => flooding.length > 0);
+  assert.deepEqual(flooding, ['AD']);
+});
+
 test('a session with more than 2 MiB of long headers, or 16 MiB of long requests, is reported once, and its traffic is delivered', async () => {
   const pipe = new Pipe();
   const flooding: string[] = [];
@@ -223,7 +248,8 @@ test('a session that makes more than twice the requests that a capture keeps is 
   const flooding: string[] = [];
   pipe.transport.onflood = (sessionId) => flooding.push(sessionId);
   const of = (sessionId: string, method: string) => ({ ...event(method, {}), sessionId });
-  for (let n = 0; n < 2 * REQUEST_URLS_MAX + 500; n += 1) pipe.say(of('MANY', 'Network.requestWillBeSent'));
+  const kinds = ['requestWillBeSent', 'webSocketCreated', 'webTransportCreated'];
+  for (let n = 0; n < 2 * REQUEST_URLS_MAX + 500; n += 1) pipe.say(of('MANY', `Network.${kinds[n % kinds.length]}`));
   for (const method of ['Network.loadingFinished', 'Page.loadEventFired']) pipe.say(of('MANY', method));
   pipe.say(of('FEW', 'Network.requestWillBeSent'));
   await pipe.until(() => pipe.received.at(-1)?.sessionId === 'FEW');

@@ -38,17 +38,24 @@ export function responseId(head: string): number | null {
   return id === undefined ? null : Number(id);
 }
 
-/** The most bytes of responses whose size a page decides; a larger one is dropped, and its command fails. */
-const RESPONSE_BYTES_MAX: Record<string, number> = {
-  'DOMSnapshot.captureSnapshot': 8 * 1024 * 1024,
-  'DOM.describeNode': 4 * 1024 * 1024,
-};
+/** Bytes of a response that a command needs at most: a million characters of a document, each written as six. */
+const RESPONSE_BYTES_MAX = 8 * 1024 * 1024;
+/** Commands whose responses are files. */
+const FILES = new Set([
+  'Page.captureScreenshot',
+  'Network.getResponseBody',
+  'Network.streamResourceContent',
+  'Fetch.getResponseBody',
+]);
 
-/** The limit of the response to one of our own commands; null: that of all messages. Pure. */
-export function responseLimit(method: string): MessageLimit | null {
-  const bytes = RESPONSE_BYTES_MAX[method];
-  return bytes === undefined ? null : { bytes, beyond: 'drop' };
-}
+/**
+ * The limit of the response to one of our own commands, whose size a page may decide: a larger one is dropped, its command fails, and the
+ * browser goes on. Pure.
+ */
+export const responseLimit = (method: string): MessageLimit => ({
+  bytes: FILES.has(method) ? MESSAGE_BYTES_MAX : RESPONSE_BYTES_MAX,
+  beyond: 'drop',
+});
 
 /** Whether a message is a part of a streamed response body: its receiver limits the size, and nothing else keeps it. */
 export const isStreamedBody = ({ method }: { method?: string }): boolean => method === 'Network.dataReceived';
@@ -72,7 +79,7 @@ const copyOf = (text: string): string => Buffer.from(text.slice(0, STRING_LENGTH
 const SESSION = /"sessionId":"(\w+)"\}$/;
 const TAIL_LENGTH = 80;
 
-const REQUEST = /^\{"method":"Network\.requestWillBeSent"/;
+const REQUEST = /^\{"method":"Network\.(requestWillBeSent|webSocketCreated|webTransportCreated)"/;
 /** Characters beyond which a message about a request or about the headers of a response (each twice) is long. */
 const LONG = 65_536;
 const HEADERS = /^\{"method":"Network\.responseReceivedExtraInfo"/;
@@ -110,11 +117,13 @@ export class SessionBudgets {
   }
 
   /**
-   * Counts a message. `flooding`: its session, if that has just made one request too many, or too many long ones, or got too many long headers;
-   * otherwise null; `isUnread`: the message reports traffic beyond the number of requests, and is not to be delivered.
+   * Counts a message. `flooding`: its session, if that has just made one request too many, or too many long ones, or got too many long headers,
+   * or tried as often to navigate a page that it must not as scripts may cause unread messages; otherwise null. `isUnread`: the message reports
+   * traffic beyond the number of requests, and is not to be delivered.
    */
   add(text: string): { flooding: string | null; isUnread: boolean } {
     const nothing = { flooding: null, isUnread: false };
+    if (REFUSAL.test(text)) return { flooding: this.addUnread(text.length, text.slice(-TAIL_LENGTH)), isUnread: false };
     if (!TRAFFIC.test(text)) return nothing;
     const tail = text.slice(-TAIL_LENGTH);
     const caused = this.#of(tail);

@@ -4,6 +4,11 @@ import { type MessageLimit, responseId, responseLimit } from './message-limits.t
 
 type Pending = { method: string; settle: (answer: ProtocolMessage | Error) => void };
 
+/** The response to a command of ours was larger than any that it needs: a page decides its size. */
+export class ResponseTooLargeError extends Error {
+  override name = 'ResponseTooLargeError';
+}
+
 /** Where a late response is preceded by at least this much unread output, the browser is busy and not hung. */
 const HELD_UP_BYTES = 16 * 1024 * 1024;
 /** How many times a deadline is extended for that. */
@@ -72,7 +77,8 @@ export class OwnCommands {
   refuse(head: string): boolean {
     const id = responseId(head);
     const pending = this.#pending.get(id ?? Number.NaN);
-    if (id !== null && pending) this.#settle(id, new Error(`${pending.method}: the response was too large`));
+    if (id !== null && pending)
+      this.#settle(id, new ResponseTooLargeError(`${pending.method}: the response was too large`));
     return id !== null;
   }
 

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { ResponseTooLargeError } from '../../browser/own-commands.ts';
 import { COMMAND_MS, type CommandAnswer, type TargetSession } from '../devtools/devtools.ts';
 import { documentOf, inRealmOf, listenersOf } from '../devtools/event-listeners.ts';
 import { isolatedWorldOf } from '../devtools/isolated-world.ts';
@@ -71,9 +72,12 @@ export function historyGrowth({ entries, currentIndex }: History, growth: Growth
 
 async function listensForBack(capture: CaptureSession, root: TargetSession): Promise<boolean> {
   const frames = (await framesOf(capture, root)).slice(0, FRAMES_MAX);
-  const listening = await Promise.all(frames.map((frame) => frameListensForBack(frame).catch(() => false)));
+  const listening = await Promise.all(frames.map((frame) => frameListensForBack(frame).catch(isTooLarge)));
   return listening.includes(true);
 }
+
+/** A frame that is gone listens for nothing; one whose listeners are too large to be read hides them. */
+const isTooLarge = (error: unknown): boolean => error instanceof ResponseTooLargeError;
 
 /**
  * Reaches the frame's window through its document, which a page cannot replace. A page that replaced `navigation` is taken to listen there:

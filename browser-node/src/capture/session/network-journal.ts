@@ -253,6 +253,7 @@ export class NetworkJournal {
     devtools.on('Network.webSocketHandshakeResponseReceived', ({ requestId, response }) => {
       const entry = this.#sockets.get(requestId);
       if (entry) entry.statusCode = response.status;
+      this.#sockets.delete(requestId);
     });
   }
 }
