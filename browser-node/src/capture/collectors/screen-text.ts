@@ -60,6 +60,7 @@ export class ScreenReader {
   readonly #colors = new Map<string, Color>();
   #paints: { node: number; rect: Rect }[] | null = null;
   #paintChecks = 0;
+  #lastIn: Int32Array | undefined;
   readonly #styleAt: Record<Style, number> = Object.fromEntries(STYLES.map((name, at) => [name, at])) as never;
 
   constructor({ strings }: Pick<Snapshot, 'strings'>, document: DocumentSnapshot) {
@@ -282,12 +283,10 @@ export class ScreenReader {
     return largest.map((at) => ({ node: layout.nodeIndex[at] as number, rect: this.#rectOf(at) }));
   }
 
-  /** Whether a node is another one, or in it. */
+  /** Whether a node is another one, or in it: nodes are in document order, a parent directly before all that is in it. */
   #isIn(node: number, other: number): boolean {
-    // A parent comes before its children.
-    let at = node;
-    while (at > other) at = this.#document.nodes.parentIndex?.[at] ?? -1;
-    return at === other;
+    this.#lastIn ??= lastNodesIn(this.#document.nodes.parentIndex ?? []);
+    return node >= other && node <= (this.#lastIn[other] ?? -1);
   }
 
   #colorOf(style: string): Color {
@@ -323,6 +322,16 @@ export class ScreenReader {
   #string(index: number | undefined): string {
     return this.#strings[index ?? -1] ?? '';
   }
+}
+
+/** The last node that is in each node, or itself, by the parents of nodes in document order. Pure. */
+function lastNodesIn(parents: readonly number[]): Int32Array {
+  const last = Int32Array.from(parents.keys());
+  for (let node = parents.length - 1; node > 0; node--) {
+    const parent = parents[node] as number;
+    if (parent >= 0) last[parent] = Math.max(last[parent] as number, last[node] as number);
+  }
+  return last;
 }
 
 /** Types of inputs that show their value; any unknown type is a text field. */

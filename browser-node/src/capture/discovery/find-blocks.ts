@@ -160,16 +160,16 @@ export const isSamePlace = (a: Box, b: Box): boolean => sharedArea(a, b) >= SAME
 /** The ads that only the publisher's mark tells; those of `known` that are marked get the signal. */
 function labelledSlots(page: PageIndex, known: readonly Slot[]): Slot[] {
   const own = new Map(known.map((one) => [keyOf(one.slot), one]));
-  const holders = new Map<string, Slot[]>();
+  /** The known slot in an element; null: it has several. */
+  const holders = new Map<string, Slot | null>();
   for (const one of known)
-    for (const ref of page.around(one.slot)) holders.set(keyOf(ref), [...(holders.get(keyOf(ref)) ?? []), one]);
+    for (const ref of page.around(one.slot)) holders.set(keyOf(ref), holders.has(keyOf(ref)) ? null : one);
   const slots = new Map<string, Slot>();
   for (const label of labelsIn(page)) {
     const around = [label, ...page.around(label)].map((ref) => own.get(keyOf(ref))).find((one) => one !== undefined);
     const labelled = around ? null : labelledBy(page, label, (ref) => holders.has(keyOf(ref)));
     if (labelled && !labelled.isKnown) addSlot(page, slots, slotOf(page, labelled.ref), ['ad_label']);
-    const held = labelled?.isKnown ? (holders.get(keyOf(labelled.ref)) ?? []) : [];
-    if (held.length === 1) held[0]?.signals.add('ad_label');
+    if (labelled?.isKnown) holders.get(keyOf(labelled.ref))?.signals.add('ad_label');
     around?.signals.add('ad_label');
   }
   return mergeSlots(page, [...slots.values()]).filter((one) => !known.some(({ box }) => isSamePlace(box, one.box)));
