@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
-import type { TargetSession } from '../src/capture/devtools/devtools.ts';
+import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { DevTools, TargetSession } from '../src/capture/devtools/devtools.ts';
+import { ContextListeners } from '../src/capture/session/context-listeners.ts';
+import type { Ending } from '../src/capture/session/ending.ts';
+import { OpenTabs } from '../src/capture/session/open-tabs.ts';
 import { Tab } from '../src/capture/session/tab.ts';
 
 /** A tab that shows a document before it is watched. */
@@ -25,4 +31,26 @@ describe('a tab that began to navigate before it was watched', () => {
       assert.deepEqual([url, committed, refused], ['', false, isRefused], shown);
     }
   });
+});
+
+it('a tab that stays open and cannot be inspected is closed and counts as uninspected; one that closed before has nothing to show', async () => {
+  const context = new EventEmitter();
+  const limits = { tabs: 10, landings: 10, capture_bytes: 1 };
+  const devtools = { sessionOf: async () => Promise.reject(new DeadlineError('the session of a tab', 5_000)) };
+  const tabs = new OpenTabs(
+    new ContextListeners(context as unknown as BrowserContext),
+    devtools as unknown as DevTools,
+    new Map(),
+    {} as Ending,
+    { limits },
+  );
+  const closed: string[] = [];
+  const page = (name: string, isClosed: boolean) => {
+    const close = async () => closed.push(name);
+    return { on: () => undefined, isClosed: () => isClosed, close } as unknown as Page;
+  };
+  context.emit('page', page('gone', true));
+  context.emit('page', page('silent', false));
+  await tabs.joined();
+  assert.deepEqual([tabs.opened, tabs.uninspected, tabs.all.length, closed], [2, 1, 0, ['silent']]);
 });

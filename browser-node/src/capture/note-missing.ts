@@ -31,7 +31,7 @@ export function watchLandings(
       ...unpictured.map(({ ord }) => note('picture', { landing: ord })),
       ...(hasHarness && lacksPage ? [note('picture')] : []),
       ...[...closed].map((landing) => note('closed', { landing })),
-      ...(tabs.beyondLimit > 0 ? [note('landings', { count: tabs.beyondLimit })] : []),
+      ...(tabs.uninspected > 0 ? [note('landings', { count: tabs.uninspected })] : []),
     ];
   };
 }

@@ -30,8 +30,8 @@ export class OpenTabs {
   readonly all: OpenTab[] = [];
   /** Tabs that opened, including those that were closed at once. */
   opened = 0;
-  /** How many of these were closed at once because there were too many. */
-  beyondLimit = 0;
+  /** How many of these were closed without being inspected: there were too many, or they did not answer in time. */
+  uninspected = 0;
   readonly #devtools: DevTools;
   readonly #known: Map<string, Tab>;
   readonly #ending: Ending;
@@ -120,8 +120,11 @@ export class OpenTabs {
     // Of a target, the first tab is the one that it is shown in.
     if (this.opened === 1 && this.#kept.length === 0)
       page.on('crash', () => this.#ending.end('browser: CRASHED', 'the page crashed'));
-    // A tab that closed before it was attached has nothing to show.
-    const session = await this.#devtools.sessionOf(page).catch(() => null);
+    const session = await this.#devtools.sessionOf(page).catch((error: unknown) => {
+      // A tab that closed before it was attached has nothing to show.
+      if (error instanceof DeadlineError && !page.isClosed()) this.#drop(page);
+      return null;
+    });
     const tab = session && this.#known.get(session.targetId);
     if (!tab) return;
     if (!this.#admits(session)) {
@@ -142,7 +145,7 @@ export class OpenTabs {
   }
 
   #drop(page: Page): void {
-    this.beyondLimit += 1;
+    this.uninspected += 1;
     page.close().catch(() => undefined);
   }
 

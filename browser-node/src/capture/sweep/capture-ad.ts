@@ -58,7 +58,7 @@ export async function captureAd(
   } finally {
     page?.host.pageLoads.allow();
     const { busyDocuments, devtools, tabs } = session;
-    if (busyDocuments.size > 0 || devtools.isFlooded || tabs.beyondLimit > 0) page?.spoil();
+    if (busyDocuments.size > 0 || devtools.isFlooded || tabs.uninspected > 0) page?.spoil();
     leaveSession(session);
   }
 }
