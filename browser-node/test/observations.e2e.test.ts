@@ -179,6 +179,31 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
     });
   });
 
+  it('page scripts run in every document that a page can reach, and not in the empty one that a tab begins with', async () => {
+    // A browser without a screen reports 0, and every device of ours 50.
+    const rtt = 'navigator.connection.rtt';
+    const url = 'http://reached.example/';
+    world.site.setPage(
+      url,
+      `<iframe></iframe><script>
+        const popup = open('');
+        window.rtts = [window, frames[0], popup].map((each) => each.${rtt});
+        popup.close();
+      </script>`,
+    );
+    await world.withContext(async (open) => {
+      const page = await open.context.newPage();
+      assert.equal(await page.evaluate(rtt), 0);
+      for (const leave of ['location.href =', 'location.replace']) {
+        await page.goto(url);
+        assert.deepEqual(await page.evaluate('rtts'), [50, 50, 50]);
+        await page.evaluate(`${leave} ('about:blank')`);
+        await page.waitForURL('about:blank');
+        assert.equal(await page.evaluate(rtt), 50, leave);
+      }
+    });
+  });
+
   describe('back_button', { concurrency: 4 }, () => {
     it('back_button is recorded for a page that adds copies of itself to the history and navigates to another offer on Back', async () => {
       world.site.setPage('http://other-offer.example/', '<title>other offer</title>');
@@ -223,7 +248,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         navigation.addEventListener('navigate', ({ navigationType }) => {
           if (navigationType === 'traverse') location.href = 'http://offer-behind-text.example/';
         });
-        Object.defineProperty(window, 'navigation', { value: 'x'.repeat(70_000_000) });</script>`);
+        Object.defineProperty(window, 'navigation', { value: 'x'.repeat(9_000_000) });</script>`);
       assert.deepEqual(
         captured.observed('back_button').map(({ facts }) => facts),
         [{ pushes: 5, copies: 5, popstate_listener: true, probe_url: 'http://offer-behind-text.example/' }],

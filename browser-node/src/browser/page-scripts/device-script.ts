@@ -2,6 +2,7 @@ import { addPdfPlugins } from './add-pdf-plugins.ts';
 import { boundConsole, type ConsoleBounds } from './bound-console.ts';
 import { boundErrors, type ErrorBounds } from './bound-errors.ts';
 import { boundRequestHeaders } from './bound-request-headers.ts';
+import { isInitialDocument } from './initial-document.ts';
 import { nativeFunctionsScript } from './native-functions.ts';
 import { type Gpu, type NavigatorOverrides, overrideGpu, overrideNavigator } from './override-navigator.ts';
 import { overrideWindow, type WindowOverrides } from './override-window.ts';
@@ -27,6 +28,7 @@ export type DeviceOverrides = {
 export function deviceScript({ navigator, window, gpu, pdfViewer }: DeviceOverrides, mark: string): string {
   return `(() => {
 'use strict';
+if ((${isInitialDocument})()) return;
 const natives = ${nativeFunctionsScript(mark)};
 (${boundConsole})(${JSON.stringify(CONSOLE)}, natives);
 (${boundErrors})(${JSON.stringify(ERRORS)});

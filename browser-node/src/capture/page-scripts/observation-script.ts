@@ -1,3 +1,4 @@
+import { isInitialDocument } from '../../browser/page-scripts/initial-document.ts';
 import { cancelAppNavigations } from './cancel-app-navigations.ts';
 import type { Natives } from './natives.ts';
 import { nativesScript } from './natives.ts';
@@ -19,6 +20,7 @@ import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
  */
 export const observationScript = (token: string, reportBy: string, mark: string): string => `(() => {
 'use strict';
+if ((${isInitialDocument})()) return;
 const natives = ${nativesScript(mark)};
 const report = (${boundReports})('${reportBy}');
 const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
