@@ -93,12 +93,12 @@ describe('landings', { concurrency: 4 }, () => {
 
   it('pages that move, their frames and the windows that they open get more than an animation frame a second', async () => {
     const { site } = world;
-    // At one frame a second this takes longer than a page is watched.
+    // At four frames, and then one a second, this takes longer than a page is watched.
     const moving = `<div id=ball style="position:absolute">o</div><script>
       let frames = 0;
       const next = () => {
         ball.style.left = ++frames + 'px';
-        if (frames === 40) fetch('/forty-frames');
+        if (frames === 25) fetch('/many-frames');
         requestAnimationFrame(next);
       };
       requestAnimationFrame(next);</script>`;
@@ -106,14 +106,21 @@ describe('landings', { concurrency: 4 }, () => {
     site.setPage(
       'http://moving.example/',
       `${moving}<iframe src="http://framed.moving-frame.example/"></iframe>
-      <script>open('http://opened.moving.example/'); open('http://placed.moving.example/', 'w', 'left=40,top=30,width=400,height=300')</script>`,
+      <script>
+        open('http://opened.moving.example/');
+        open('http://placed.moving.example/', 'a', 'left=40,top=30,width=400,height=300');
+        open('http://aside.moving.example/', 'b', 'left=9999,top=9999,width=100,height=100');
+        open('http://moved.moving.example/', 'c', 'left=10,top=10,width=300,height=200').moveTo(700, 500);
+      </script>`,
     );
     site.setPage('http://framed.moving-frame.example/', moving);
-    site.setPage('http://placed.moving.example/', moving);
+    for (const name of ['placed', 'aside', 'moved']) site.setPage(`http://${name}.moving.example/`, moving);
     const captured = await world.capture('http://moving.example/');
-    const animated = captured.urls().filter((url) => url.endsWith('/forty-frames'));
+    const animated = captured.urls().filter((url) => url.endsWith('/many-frames'));
     assert.deepEqual(animated.map((url) => new URL(url).hostname).toSorted(), [
+      'aside.moving.example',
       'framed.moving-frame.example',
+      'moved.moving.example',
       'moving.example',
       'opened.moving.example',
       'placed.moving.example',

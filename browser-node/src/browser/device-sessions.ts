@@ -128,6 +128,9 @@ export class DeviceSessions implements ProtocolFilter {
       case 'Emulation.setDeviceMetricsOverride':
         // Hide the real window position.
         return [session.isOurs ? { ...message, params: { ...message.params, positionX: 0, positionY: 0 } } : message];
+      case 'Browser.setWindowBounds':
+        // A page that places its window elsewhere would not be drawn.
+        return [identity.window ? { ...message, params: { ...message.params, bounds: identity.window } } : message];
       case 'Emulation.setTouchEmulationEnabled':
         return [{ ...message, params: { ...message.params, maxTouchPoints: identity.maxTouchPoints } }];
       case 'Runtime.runIfWaitingForDebugger':

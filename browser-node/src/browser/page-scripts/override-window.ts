@@ -39,6 +39,9 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
   for (const [name, value] of Object.entries({ ...corner, ...outer }))
     if (Reflect.get(window, name) !== value || !isOfTopSite()) wrapGetter(window, name, value);
   wrapGetter(Screen.prototype, 'isExtended', false);
+  // A window that moves out of our browser's desktop is not drawn. Window managers may refuse to move one.
+  for (const name of ['moveTo', 'moveBy'])
+    wrap(window, name, (self, _, original, all) => (all.length < 2 ? original(self) : undefined));
   // Events of user input have positions on our browser's desktop; those that a page makes have their own, and those of keys 0.
   const moveToScreen = (owner: object, isOfInput: (self: unknown) => boolean) => {
     const move = (name: string, by: number) =>
