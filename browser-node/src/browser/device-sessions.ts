@@ -19,8 +19,7 @@ export type Identity = {
   workerScript: string;
 };
 
-/** `isOurs`: we opened the tab, not a page. */
-type Session = { identity: Identity | null; type: string; targetId: string; isOurs: boolean };
+type Session = { identity: Identity | null; type: string; targetId: string };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
@@ -127,7 +126,7 @@ export class DeviceSessions implements ProtocolFilter {
         return [{ ...message, params: identity.userAgentOverride }];
       case 'Emulation.setDeviceMetricsOverride':
         // Hide the real window position.
-        return [session.isOurs ? { ...message, params: { ...message.params, positionX: 0, positionY: 0 } } : message];
+        return [{ ...message, params: { ...message.params, positionX: 0, positionY: 0 } }];
       case 'Browser.setWindowBounds':
         // A page that places its window elsewhere would not be drawn.
         return [identity.window ? { ...message, params: { ...message.params, bounds: identity.window } } : message];
@@ -176,12 +175,12 @@ export class DeviceSessions implements ProtocolFilter {
   #attached({ sessionId, params }: ProtocolMessage): void {
     const { targetInfo, sessionId: own } = params as {
       sessionId: string;
-      targetInfo: { targetId: string; type: string; browserContextId?: string; openerId?: string };
+      targetInfo: { targetId: string; type: string; browserContextId?: string };
     };
     const parent = this.#sessions.get(sessionId ?? '')?.identity ?? null;
     const identity = this.#identities.get(targetInfo.browserContextId ?? '') ?? parent;
-    const { targetId, type, openerId } = targetInfo;
-    this.#sessions.set(own, { identity, type, targetId, isOurs: !openerId });
+    const { targetId, type } = targetInfo;
+    this.#sessions.set(own, { identity, type, targetId });
     // The first session is the one that Playwright emulates in; it may attach to the tab again for other purposes.
     if (type === 'page' && !this.#ofTabs.has(targetId)) this.#ofTabs.set(targetId, own);
   }
