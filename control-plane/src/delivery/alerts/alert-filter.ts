@@ -5,6 +5,8 @@ export type AlertDimensions = { campaign_id: string; policy_set_id: string; tag_
 
 /** Conditions of a list; of each field any of the values. Absent: any value. */
 export type AlertFilter = { [Field in keyof AlertDimensions]?: string[] } & {
+  /** Has an index of its own: it is no part of the keys, of which there would be twice as many. */
+  scan_id?: string;
   created?: { $gte?: Date; $lt?: Date } | null;
 };
 

@@ -18,6 +18,7 @@ const day = (description: string) => Type.String({ format: 'date', description }
 
 /** Query parameters of the statistics. */
 export const statsQuery = {
+  scan_id: Type.Optional(word('Alerts of this scan.')),
   campaign_id: Type.Optional(word('Alerts of this campaign.')),
   policy_set_id: list('Comma-separated policy sets.'),
   tag: list('Comma-separated tag slugs, or keys such as `brand:Acme`.'),
@@ -53,6 +54,7 @@ export const AlertBulkInSchema = Type.Object(
       Type.Boolean({ default: false, description: 'Every alert that the filters match; without filters all.' }),
     ),
     filter_status: sent(Status),
+    filter_scan_id: sent(word('Alerts of this scan.')),
     filter_campaign_id: sent(word('Alerts of this campaign.')),
     filter_policy_set_ids: values('Any of these policy sets.'),
     filter_tag_slugs: values('Any of these tags or keys.'),
@@ -102,9 +104,10 @@ function rangeIssues(range: DayRange): Issue[] {
 export type SentFilter = AlertFilter & { statuses: readonly AlertStatus[] };
 
 export function readAlertQuery(query: AlertQuery): SentFilter {
-  const { status, campaign_id, policy_set_id, tag, country_code } = query;
+  const { status, scan_id, campaign_id, policy_set_id, tag, country_code } = query;
   return {
     statuses: status === undefined ? ALERT_STATUSES : itemsOf(status).filter(isStatus),
+    ...(scan_id !== undefined && { scan_id }),
     ...(campaign_id !== undefined && { campaign_id: [campaign_id] }),
     ...(policy_set_id !== undefined && { policy_set_id: itemsOf(policy_set_id) }),
     ...(tag !== undefined && { tag_slug: itemsOf(tag) }),
@@ -146,9 +149,11 @@ export function bulkIssues(body: Partial<AlertBulkIn>, refused: ReadonlySet<stri
 }
 
 export function readBulkFilter(body: AlertBulkIn): SentFilter {
-  const { filter_status, filter_campaign_id, filter_policy_set_ids, filter_tag_slugs, filter_country_codes } = body;
+  const { filter_status, filter_scan_id, filter_campaign_id } = body;
+  const { filter_policy_set_ids, filter_tag_slugs, filter_country_codes } = body;
   return {
     statuses: filter_status ? [filter_status] : ALERT_STATUSES,
+    ...(filter_scan_id && { scan_id: filter_scan_id }),
     ...(filter_campaign_id && { campaign_id: [filter_campaign_id] }),
     ...(filter_policy_set_ids && { policy_set_id: filter_policy_set_ids }),
     ...(filter_tag_slugs && { tag_slug: filter_tag_slugs }),

@@ -27,6 +27,7 @@ export function alertStore(store: Store) {
     const { keys, rest } = questionOf(filter);
     const key = (filter_keys: Filter<AlertRecord>['filter_keys']): Filter<AlertRecord> => ({
       ...{ organization_id, filter_keys, status: { $in: [...statuses] }, ...rest },
+      ...(filter.scan_id !== undefined && { scan_id: filter.scan_id }),
       ...(filter.created && { created_at: filter.created }),
     });
     return { keys, any: key({ $in: keys }), one: key };
@@ -53,6 +54,7 @@ export function alertStore(store: Store) {
     async createIndexes(): Promise<void> {
       await alerts.createIndexes([
         { key: { organization_id: 1, filter_keys: 1, status: 1, ...NEWEST }, countedPrefix: 3 },
+        { key: { organization_id: 1, scan_id: 1, ...NEWEST } },
         ...OUTBOX_INDEXES,
       ]);
     },

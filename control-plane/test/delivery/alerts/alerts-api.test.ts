@@ -151,6 +151,21 @@ describe('alerts', () => {
     assert.equal((await read(other)).scan_url, 'https://shop.example/');
   });
 
+  test('§4.5.30 the alerts of a scan are listed, counted and changed alone, together with other filters too', async () => {
+    const scan_id = newId();
+    const [first, second] = [await add({ scan_id }), await add({ scan_id, country_code: 'PT' })];
+    const theirs = await add({ scan_id }, ORGANIZATIONS.theirs);
+    const listed = async (query: string) =>
+      (await api.get(`${PATH}?scan_id=${scan_id}${query}`)).body.items.map(({ id }: Json) => id);
+    assert.deepEqual((await listed('')).toSorted(), [first._id, second._id].toSorted());
+    assert.deepEqual(await listed('&country_code=PT&status=open'), [second._id]);
+    assert.deepEqual(await listed('&campaign_id=campaign-2'), []);
+    assert.equal((await api.get(`${PATH}/stats?scan_id=${scan_id}`)).body.open, 2);
+    const body = { status: 'resolved', all_matching: true, filter_scan_id: scan_id };
+    assert.equal((await api.post(`${PATH}/bulk-status`, body)).body.updated, 2);
+    assert.equal((await api.get(`${PATH}/${theirs._id}`, { key: KEYS.theirs })).body.status, 'open');
+  });
+
   test('§4.5.31 an alert goes from one status to another as the table allows, and nowhere else', async () => {
     const allowed: Record<AlertStatus, AlertStatus[]> = {
       ...{ open: ['escalated', 'resolved', 'dismissed'], escalated: ['resolved', 'dismissed'] },

@@ -87,7 +87,7 @@ export interface paths {
         put?: never;
         /**
          * Check scans again
-         * @description Analyses what finished scans have captured again, with the current rules and tags: nothing is crawled and nothing is charged. Their tags are replaced, and the events of a finished scan are sent again. A capture that is older than a day no longer has its contents, and only 200 of its requests. Scans whose analysis is already being repeated, or whose evidence was removed, are left unchanged.
+         * @description Analyses what finished scans have captured again, with the current rules and tags: nothing is crawled and nothing is charged. Their tags are replaced, and the events of a finished scan are sent again. A capture that is older than a day no longer has its contents, and only 200 of its requests. Scans whose analysis is already being repeated, or whose evidence was removed, are left unchanged. An organization may recheck 50,000 scans in a day (UTC): beyond them the request gets 429, and only the scans before are checked again. Where an AI model is set and balances are enforced, the balance must cover one check.
          *
          *     Needs the permission `scans.write`.
          */
@@ -3721,6 +3721,7 @@ export interface components {
              */
             all_matching?: boolean;
             filter_status?: ("open" | "escalated" | "resolved" | "dismissed") | null;
+            filter_scan_id?: string | null;
             filter_campaign_id?: string | null;
             filter_policy_set_ids?: string[] | null;
             filter_tag_slugs?: string[] | null;
@@ -6313,6 +6314,8 @@ export interface operations {
             query?: {
                 /** @description Comma-separated statuses. */
                 status?: string;
+                /** @description Alerts of this scan. */
+                scan_id?: string;
                 /** @description Alerts of this campaign. */
                 campaign_id?: string;
                 /** @description Comma-separated policy sets. */
@@ -6356,6 +6359,8 @@ export interface operations {
     getAlertsStats: {
         parameters: {
             query?: {
+                /** @description Alerts of this scan. */
+                scan_id?: string;
                 /** @description Alerts of this campaign. */
                 campaign_id?: string;
                 /** @description Comma-separated policy sets. */
