@@ -128,15 +128,20 @@ function publicTag(tag: ScanTag, words: TagWords | null, privateUrl: string): Re
   if (words?.visibility !== 'public') return [];
   const { display_name: name, category, severity, description } = words;
   const detail = tag.match ? '' : clip(tag.detail, DETAIL_MAX);
-  const url = tag.url === privateUrl ? '' : clip(tag.url, URL_MAX);
-  const match = publicMatch(tag);
+  const isPrivate = privateUrl !== '' && tag.url === privateUrl;
+  const url = isPrivate ? '' : clip(tag.url, URL_MAX);
+  const match = publicMatch(tag, isPrivate);
   return [{ slug: tag.tag_slug, name, category, severity, description, detail, url, match }];
 }
 
-/** Splits the excerpt at « and », which enclose the hit. The page itself may contain these characters: the first ones count. */
-export function publicMatch({ match }: Pick<ScanTag, 'match'>): ReportMatch | null {
+/**
+ * Splits the excerpt at « and », which enclose the hit. The page itself may contain these characters: the first ones count. `isPrivate`: the
+ * match is in the private publisher page. Its excerpt, which for a hit in a URL is that of the page, is left out.
+ */
+export function publicMatch({ match }: Pick<ScanTag, 'match'>, isPrivate = false): ReportMatch | null {
   if (!match) return null;
-  const [, before = match.excerpt, hit = '', after = ''] = /^([^«]*)«([^»]*)»(.*)$/su.exec(match.excerpt) ?? [];
+  const excerpt = isPrivate ? '' : match.excerpt;
+  const [, before = excerpt, hit = '', after = ''] = /^([^«]*)«([^»]*)»(.*)$/su.exec(excerpt) ?? [];
   const rule = clip(match.rule_name ?? '', TITLE_MAX);
   return { rule, where: matchWords(match), before, hit, after };
 }

@@ -66,6 +66,7 @@ const proseWithUrls = (text: string): Html =>
 /** The rule and where it matched, with the hit marked in the text around it. */
 function showMatch({ rule, where, before, hit, after }: ReportMatch): Html {
   const by = rule === '' ? 'A rule' : html`The rule <bdi>“${rule}”</bdi>`;
+  if (before + hit + after === '') return html`<p class="match">${by} matched in ${where}.</p>`;
   return html`<p class="match">${by} matched in ${where}:</p>
 <p class="detail"><bdi>${before}<mark>${hit}</mark>${after}</bdi></p>`;
 }

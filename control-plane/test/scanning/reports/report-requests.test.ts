@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
 import { requestsByCompany } from '../../../src/scanning/reports/requests-by-company.ts';
 import { render, renderEvidence, tagsOf } from '../../support/rendered-report.ts';
-import { HOSTILE, sampleEvidence, sampleHop, sampleLanding, sampleScan } from '../../support/sample-scan.ts';
+import { HOSTILE, sampleEvidence, sampleHop, sampleLanding, sampleScan, sampleTag } from '../../support/sample-scan.ts';
 
 describe('the report of an ad tag', () => {
   const pixel = {
@@ -51,6 +51,21 @@ describe('the report of an ad tag', () => {
   it('keeps the publisher page private, and escapes the URLs of requests', () => {
     const page = shownWith({});
     assert.doesNotMatch(page, /private/);
+    const match = {
+      rule_id: 'rule',
+      rule_name: 'Publishers',
+      rule_type: 'regexp_url',
+      landing: null,
+      offset: 8,
+      elapsed_ms: 1,
+    };
+    const hits = [
+      { ...match, place: 'hop' as const, excerpt: 'https://«private».example/article' },
+      { ...match, place: 'html' as const, excerpt: '<b>«private»</b>' },
+    ].map((hit) => ({ ...sampleTag('ios_exploit', 'private', page_url), match: hit }));
+    const withHits = shownWith({}, hits);
+    assert.doesNotMatch(withHits, /private/);
+    assert.match(withHits, /“Publishers”<\/bdi> matched in a hop of the redirect chain, at 8\./);
     assert.deepEqual(
       tagsOf(page).filter((tag) => /onmouseover|<script/.test(tag)),
       [],
