@@ -89,18 +89,19 @@ export function clientApp(surface: SurfaceParts, { publicUrl, mcpUrl, consoleUrl
     ...(mcpUrl === null ? [] : [serveMcp({ publicUrl, apiUrl: mcpUrl, admit, counted: counted.mark })]),
     ...(consoleUrl === null
       ? []
-      : [serveConsole(consoleOf(surface, callRoutes(routes, admit), { publicUrl, ownUrl: consoleUrl }))]),
+      : [serveConsole(consoleOf(surface, callRoutes(routes, admit), counted.mark, { publicUrl, ownUrl: consoleUrl }))]),
   ]);
 }
 
 function consoleOf(
   { platform, domains }: SurfaceParts,
   api: ApiInProcess,
+  counted: CountedRequests['mark'],
   urls: { publicUrl: string; ownUrl: string },
 ): ConsoleSurface {
-  const { limits, signInPath } = domains.accounts.verbs.oauthSurface;
+  const { limits, signInPath, endSession } = domains.accounts.verbs.oauthSurface;
   return openConsole({
-    ...{ store: platform.store, api, ...urls, clientId: CONSOLE_CLIENT_ID },
+    ...{ store: platform.store, api, counted, ...urls, clientId: CONSOLE_CLIENT_ID, endOAuthSession: endSession },
     countSignIn: async (request) => limits[signInPath]?.count(request),
     failed: (cause) => platform.logger.error({ cause }, 'a page of the console failed'),
   });

@@ -34,6 +34,10 @@ export type ConsoleParts = {
   publicUrl: string;
   /** Counts an attempt to sign in; throws `ApiError` beyond the limit of an address. */
   countSignIn: (request: IncomingMessage) => Promise<void>;
+  /** The credential with which the rate limit does not count calls again that a page makes. */
+  counted: (credential: string) => string;
+  /** Ends the session that the browser of a request has with the authorization server. */
+  endOAuthSession: (request: IncomingMessage) => Promise<void>;
   /** Where this process serves the API, for its tokens. */
   ownUrl: string;
   /** The `client_id` of the console. */
@@ -65,7 +69,7 @@ const ROUTES = PAGES.map((route) => ({
  * errors are those of the API.
  */
 export function openConsole(parts: ConsoleParts): ConsoleSurface {
-  const { store, api, publicUrl, countSignIn, failed, ownUrl, clientId } = parts;
+  const { store, api, publicUrl, countSignIn, counted, endOAuthSession, failed, ownUrl, clientId } = parts;
   const { pathname, protocol } = new URL(publicUrl);
   const base = pathname.replace(/\/+$/, '') + CONSOLE_PATH;
   const link = (path: string, query?: Query): string => withQuery(base + path, query);
@@ -97,8 +101,9 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
   const toSignIn = ({ method, path, query }: PageRequest, headers = {}): Answer =>
     redirect(link('/sign-in', method === 'GET' && path !== '' ? { to: link(path, query) } : {}), headers);
 
+  /** Whose request it is; null: the credential is not valid. This call is the one that the rate limit counts. */
   const readWho = (request: PageRequest, credential: string): Promise<Schemas['Credential'] | null> =>
-    consoleApi(api, credential, request)
+    consoleApi(api, { credential }, request)
       .ask<Schemas['Credential']>(at`/account/credential`)
       .catch((error: unknown) => {
         if (error instanceof ApiError && error.code === 'unauthorized') return null;
@@ -163,10 +168,11 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
 
   const visitOf = (request: PageRequest, session: Session, who: Schemas['Credential']): Visit => {
     const permissions = new Set<string>(who.permissions);
+    const credential = credentialOf(session);
     // A page may have hundreds of forms.
     let token: Html | undefined;
     return {
-      api: consoleApi(api, credentialOf(session), request),
+      api: consoleApi(api, { credential, reading: counted(credential) }, request),
       ...{ who, link, publicUrl, request, query: request.query, params: {}, form: new URLSearchParams() },
       may: (permission: Permission) => permissions.has(permission),
       token: () => (token ??= html`${hidden('token', formToken(session.id))}`),
@@ -205,6 +211,7 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
       }
       if (request.path === '/sign-out' && request.method === 'POST') {
         await sessions.end(session.id);
+        await endOAuthSession(request.stream);
         if (session.credential.kind === 'oauth') await oauth.revoke(session.credential);
         return redirect(link('/sign-in'), cookie(''));
       }
@@ -219,14 +226,28 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
       await awaitTurn();
       return present(visit, result);
     } catch (error) {
-      if (error instanceof ApiError) return refusalPage(visit, error);
-      if (error instanceof ConnectionLost) throw error;
-      failed(error);
-      return refusalPage(visit, new ApiError('internal_error', 'Something went wrong on our side.'));
+      return refusalPage(visit, asRefusal(error));
     }
   };
 
-  const answer = async (request: PageRequest): Promise<Answer> => {
+  /** An error as the refusal that is shown; what is not one of the API is logged. Throws if nobody waits for the page any more. */
+  const asRefusal = (error: unknown): ApiError => {
+    if (error instanceof ApiError) return error;
+    if (error instanceof ConnectionLost) throw error;
+    failed(error);
+    return new ApiError('internal_error', 'Something went wrong on our side.');
+  };
+
+  /** What is refused before it is known who asks, such as beyond the rate limit, has a page without the navigation. */
+  const answer = (request: PageRequest): Promise<Answer> =>
+    answerAnybody(request).catch((error: unknown) => {
+      const { status, message, headers } = asRefusal(error);
+      const again = request.method === 'POST' ? link('') : link(request.path, request.query);
+      const card = problemCard('This is not possible now', message, again, 'Try again');
+      return page(status, bare('Not possible', assets, card), headers);
+    });
+
+  const answerAnybody = async (request: PageRequest): Promise<Answer> => {
     const { path, method, headers } = request;
     if (path.startsWith('/assets/')) {
       const asset = assetAnswer(path.slice('/assets/'.length));

@@ -28,6 +28,8 @@ export type OAuthSurface = {
     show: (...exchange: Exchange) => Promise<SignInAnswer | null>;
     submit: (...of: [...Exchange, form: URLSearchParams]) => Promise<SignInAnswer | null>;
   };
+  /** Ends the session of the browser that sent a request; nothing happens if it has none. */
+  endSession: (request: IncomingMessage) => Promise<void>;
   problemPage: (error: string, description: string) => string;
   resourceMetadataPath: string;
   resourceMetadataUrl: string;

@@ -49,6 +49,16 @@ describe('the sign-in to the console by OAuth', () => {
     assert.ok((await tokens()).length < before);
   });
 
+  test('leaves nothing in the browser after its sign-out: the next person there needs a key', async () => {
+    const { browser } = await signIn(KEYS.ours);
+    const { html: page } = await browser.visit(`${CONSOLE}/scans`);
+    const token = /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+    await browser.visit(`${CONSOLE}/sign-out`, { token }, { origin: 'https://adsweep.example' });
+    const next = await browser.visit(`${CONSOLE}/sign-in/oauth`);
+    assert.match(next.html, /name="key"/);
+    assert.doesNotMatch(next.html, /value="allow"/);
+  });
+
   test('ends when the key that signed in is revoked', async () => {
     const { body: key } = await api.post('/api/v1/account/api-keys', { name: 'short-lived' });
     const { browser } = await signIn(key.full_key);

@@ -131,6 +131,7 @@ export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAut
     },
     signInPath,
     signIn: { show: asPublic(publicUrl, people.show), submit: asPublic(publicUrl, people.submit) },
+    endSession: people.end,
     problemPage: pages.problem,
     resourceMetadataPath: OAUTH_PATHS.resourceMetadata,
     resourceMetadataUrl: publicUrl + OAUTH_PATHS.resourceMetadata,

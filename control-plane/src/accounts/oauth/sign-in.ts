@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { type Caller, PERMISSIONS } from '../../http/caller.ts';
@@ -77,6 +77,13 @@ export function signIn({ provider, pages, findClient, findKey, findCaller, used 
   };
 
   return {
+    /** Ends the session of the browser that sent a request: the next sign-in there needs a key. */
+    async end(request: IncomingMessage): Promise<void> {
+      const context = provider.createContext(request, new ServerResponse(request));
+      const session = await provider.Session.get(context);
+      if (session.accountId !== undefined) await session.destroy();
+    },
+
     /** The page of a request. */
     async show(request: IncomingMessage, response: ServerResponse): Promise<SignInAnswer | null> {
       const of = await read(request, response);

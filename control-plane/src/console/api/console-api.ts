@@ -28,9 +28,13 @@ export type ConsoleApi = ReturnType<typeof consoleApi>;
 
 /**
  * The public API with the credential of the person who is signed in, in process. Refusals are thrown as `ApiError`. `calls`: what a page asked,
- * to be shown as calls of the API.
+ * to be shown as calls of the API. `reading`: the credential for what is only read, which the rate limit need not count.
  */
-export function consoleApi({ call }: Pick<ApiInProcess, 'call'>, credential: string, { stream, headers }: PageRequest) {
+export function consoleApi(
+  { call }: Pick<ApiInProcess, 'call'>,
+  { credential, reading = credential }: { credential: string; reading?: string },
+  { stream, headers }: PageRequest,
+) {
   const calls: MadeCall[] = [];
   const shown = new Set<string>();
   const send = async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
@@ -38,17 +42,20 @@ export function consoleApi({ call }: Pick<ApiInProcess, 'call'>, credential: str
     const text = JSON.stringify(made);
     if (text.length <= SHOWN_MAX && !shown.has(text)) calls.push(made);
     if (text.length <= SHOWN_MAX) shown.add(text);
-    return (await call({ method, path, body, credential, stream })).body as T;
+    const sent = { method, path, body, credential: method === 'GET' ? reading : credential, stream };
+    return (await call(sent)).body as T;
   };
   return {
     calls,
+  const ask = async <T>(path: string): Promise<T> =>
+    (await call({ method: 'GET', path, credential: reading, stream })).body as T;
     get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
     send,
 
     /** Asks without showing it as a call of the page: what the frame needs itself. */
-    ask: async <T>(path: string): Promise<T> => (await call({ method: 'GET', path, credential, stream })).body as T,
+    ask,
 
     /** A file or an event stream, as the API sends it. */
-    file: (path: string): Promise<Answer> => call({ method: 'GET', path, credential, headers, stream }),
+    file: (path: string): Promise<Answer> => call({ method: 'GET', path, credential: reading, headers, stream }),
   };
 }

@@ -17,7 +17,7 @@ const WAITING = 'pending';
 const RUNNING = 'running,crawled,checking,rechecking';
 const ENDED = 'completed,partial,failed';
 const LISTED_MAX = 100;
-/** The scans are read every ten seconds, and what needs a person every minute: each read counts for the rate limit. */
+/** The scans are read every ten seconds, and what needs a person every minute: that takes many calls of the API. */
 const EVERY_SECONDS = 10;
 const CONCERNS_EVERY_SECONDS = 60;
 /** Ended scans that the API counts. */
