@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { chromiumOfRun } from '../../../browser-node/test/support/chromium-of-run.ts';
 import { nodes } from '../../src/crawling/fleet/nodes.ts';
+import { raiseAlert } from '../support/alert-doubles.ts';
 import { type ConsoleWorld, consoleWorld, hostileWords, OPERATOR_PAGES, pagesOf } from '../support/console-world.ts';
 import { faultsOf } from '../support/page-faults.ts';
 import { type PiecewiseProxy, piecewiseProxy } from '../support/piecewise-proxy.ts';
@@ -221,6 +222,38 @@ describe('the console in a browser', () => {
     await page.getByRole('button', { name: 'Resolve all 2' }).click();
     await page.getByText('Nothing is open').waitFor();
     assert.partialDeepStrictEqual(await counts(), { open: 0, resolved: 2, dismissed: 1 });
+    await context.close();
+  });
+
+  test('keeps the row of the keyboard, and its focus, when newer alerts arrive', async () => {
+    const { id: campaign } = (
+      await api.post('/api/v1/campaigns', {
+        ...{ name: 'Alerted', url: 'https://shop.example/', country_codes: ['US'] },
+        emulator_specific_ids: ['windows_chrome'],
+      })
+    ).body;
+    // Both alerts lead to the same scan.
+    for (const entry_id of ['entry-a', 'entry-b'])
+      await raiseAlert(api, campaign, {}, { entry_id }, { scanId: world.page });
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.clock.install();
+    await page.goto(`${ORIGIN}/console/alerts?campaign_id=${campaign}`);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    const place = () =>
+      page.evaluate(() => [
+        document.querySelector('tr[data-current]')?.getAttribute('data-row'),
+        document.activeElement?.closest('tr')?.getAttribute('data-row'),
+        document.activeElement?.className,
+      ]);
+    const before = await place();
+    assert.equal(before[0], before[1]);
+    assert.equal(before[2], 'row-link');
+    await raiseAlert(api, campaign);
+    await page.clock.runFor(15_000);
+    await page.locator('tr[data-row]').nth(2).waitFor();
+    assert.deepEqual(await place(), before);
     await context.close();
   });
 

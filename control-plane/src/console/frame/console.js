@@ -24,15 +24,21 @@ function replaceRegions(page, names = null) {
     const selector = focused?.id
       ? `#${CSS.escape(focused.id)}`
       : focused?.getAttribute('href')
-        ? `a[href="${CSS.escape(focused.getAttribute('href'))}"]`
+        ? `a[href="${CSS.escape(focused.getAttribute('href'))}"]:not([aria-hidden])`
         : null;
-    shown.replaceWith(document.importNode(next, true));
-    if (selector) regionOf(name)?.querySelector(selector)?.focus({ preventScroll: true });
+    const [focusedRow, current] = [focused?.closest('tr[data-row]'), shown.querySelector('tr[data-current]')];
+    const replacement = document.importNode(next, true);
+    shown.replaceWith(replacement);
+    const rowLike = (row) => replacement.querySelector(`tr[data-row="${CSS.escape(row.dataset.row)}"]`);
+    if (current) rowLike(current)?.toggleAttribute('data-current', true);
+    // Rows may have links to the same address.
+    if (selector)
+      (focusedRow ? rowLike(focusedRow) : replacement)?.querySelector(selector)?.focus({ preventScroll: true });
   }
 }
 
-/** The markup without the tokens of forms, which are new on each page. */
-const plain = (region) => region.outerHTML.replaceAll(/name="token" value="[^"]*"/g, '');
+/** The markup without the tokens of forms, which are new on each page, and without the mark of the current row. */
+const plain = (region) => region.outerHTML.replaceAll(/name="token" value="[^"]*"| data-current=""/g, '');
 
 const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 
@@ -114,15 +120,15 @@ for (const input of document.querySelectorAll('input[type="file"][data-fills]'))
     if (field && input.files[0]) field.value = await input.files[0].text();
   });
 
-/** Rows that are moved through by keyboard: j and k move, x selects, other keys press the button of the row that has them, ? shows all. */
+/** Rows (`data-row`: their id) that are moved through by keyboard: j and k move, x selects, other keys press the button of the row that has them, ? shows all. */
 const rowsOf = () => [...document.querySelectorAll('tr[data-row]')];
-const currentRow = () => document.querySelector('tr[data-row].current');
+const currentRow = () => document.querySelector('tr[data-current]');
 
 function moveTo(row) {
   if (!row) return;
-  currentRow()?.classList.remove('current');
-  row.classList.add('current');
-  row.querySelector('.row-link, a')?.focus({ preventScroll: true });
+  currentRow()?.removeAttribute('data-current');
+  row.toggleAttribute('data-current', true);
+  row.querySelector('.row-link')?.focus({ preventScroll: true });
   const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
   row.scrollIntoView({ block: 'nearest', behavior });
 }

@@ -139,8 +139,8 @@ function alertTable(visit: Visit, { items }: Alerts, campaigns: Map<string, stri
     { label: 'Status' },
     { label: 'Decide', kind: 'unseen' as const },
   ];
-  const bulk = html`<form id="bulk" class="bulk-bar" method="post" action="${link('/alerts/selected')}">${token()}${hidden('back', here([]))}<label class="choice">${all}<span>all on this page</span></label>${DECISIONS.filter(({ from }) => items.some(({ status }) => from.includes(status))).map(({ label, status }) => button(label, { name: 'status', value: status, tone: 'plain' }))}<span class="quiet">what is selected</span></form>`;
-  return html`${mayDecide && bulk}${table('Alerts', columns, rows, () => html` data-row="yes"`)}`;
+  const bulk = html`<form id="bulk" class="bulk-bar" method="post" action="${link('/alerts/selected')}">${token()}${hidden('back', here([]))}${hidden('open', items.flatMap(({ id, status }) => (status === 'open' ? id : [])).join(','))}<label class="choice">${all}<span>all on this page</span></label>${DECISIONS.filter(({ from }) => items.some(({ status }) => from.includes(status))).map(({ label, status }) => button(label, { name: 'status', value: status, tone: 'plain' }))}<span class="quiet">what is selected</span></form>`;
+  return html`${mayDecide && bulk}${table('Alerts', columns, rows, (row) => html` data-row="${items[row]!.id}"`)}`;
 }
 
 const decisionsOf = (visit: Visit, { id, status }: Alert, here: (undo: string[]) => string): Html =>
