@@ -40,3 +40,14 @@ test('a field of each kind has exactly the text that it was given, with every in
     assert.equal(valueIn(selectField({ ...field, options: [{ value, label: 'shown' }] })), value);
   }
 });
+
+test('a list to choose from has the value that it was given, also one that is none of its options or groups', () => {
+  const options = [
+    { value: '', label: 'None' },
+    { group: 'A', options: [{ value: 'a', label: 'a' }] },
+  ];
+  const selected = (value: string) => valueIn(selectField({ name: 'name', label: 'Name', value, options }));
+  assert.deepEqual(['', 'a', 'archived'].map(selected), ['', 'a', 'archived']);
+  const grouped = String(selectField({ name: 'name', label: 'Name', value: 'a', options }));
+  assert.equal(grouped.match(/<option/g)?.length, 2);
+});

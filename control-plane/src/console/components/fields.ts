@@ -53,10 +53,14 @@ ${fieldValue(value ?? '')}</textarea>`,
   );
 }
 
+/** A list to choose from. A value that is none of the options is one more, so that a form changes nothing that it does not show. */
 export function selectField({ value, options, required, ...field }: SelectField): Html {
+  const known = options.flatMap((entry) => ('group' in entry ? entry.options : [entry]));
+  const isKnown = !value || known.some((option) => option.value === value);
+  const all = isKnown ? options : [...options, { value, label: value }];
   const one = (option: Option) =>
     html`<option value="${fieldValue(option.value)}"${option.value === (value ?? '') && html` selected`}>${option.label}</option>`;
-  const shown = options.map((entry) =>
+  const shown = all.map((entry) =>
     'group' in entry ? html`<optgroup label="${entry.group}">${entry.options.map(one)}</optgroup>` : one(entry),
   );
   return around(field, (attributes) => html`<select ${attributes}${required && html` required`}>${shown}</select>`);

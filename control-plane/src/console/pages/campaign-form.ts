@@ -235,7 +235,7 @@ async function campaignForm(
     readChoices(visit, { country_code: '', proxy_type: '' }),
     api
       .ask<Schemas['CampaignGroup'][] | Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`)
-      .then((found) => itemsOf(found).filter(({ is_archived }) => !is_archived)),
+      .then((found) => itemsOf(found).filter(({ id: one, is_archived }) => !is_archived || one === fields.group_id)),
     may('policies.read')
       ? api.ask<Listed<Schemas['PolicySetItem']> | Schemas['PolicySetItem'][]>(at`/policy-sets`).then(itemsOf)
       : [],

@@ -346,7 +346,7 @@ async function organization({ api, params, link, token, now }: Visit, problems: 
       problems,
     }),
   );
-  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: one.name, required: true, problems })}${selectField({ name: 'status', label: 'Status', value: one.status, options: ['active', 'suspended', one.status].filter((status, index, list) => list.indexOf(status) === index).map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit; without a price a check costs what it costs everybody.</p><div class="buttons">${button('Save')}</div></section></form>`;
+  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: one.name, required: true, problems })}${selectField({ name: 'status', label: 'Status', value: one.status, options: ['active', 'suspended'].map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit; without a price a check costs what it costs everybody.</p><div class="buttons">${button('Save')}</div></section></form>`;
   return {
     title: one.name,
     above: html`<a href="${link('/organizations')}">Organizations</a>`,

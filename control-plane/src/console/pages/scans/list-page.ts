@@ -82,13 +82,12 @@ function filters({ query, link }: Visit, problems: Problems): Html {
     { value: 'pending,running,crawled,checking,rechecking', label: 'not finished' },
     ...SCAN_STATUSES.filter((one) => one !== 'crawled').map((one) => ({ value: one, label: STATUSES[one] })),
   ];
-  const known = statuses.some((one) => one.value === (value('status') ?? ''));
   const kept = others.map(([name, text]) => {
     const without = new URLSearchParams([...query].filter(([other]) => other !== name && other !== 'done'));
     return html`<li>${hidden(name, text)}<code>${name}</code> <bdi>${short(text, 60)}</bdi> <a href="${link('/scans', without)}" aria-label="Remove the filter ${name}">×</a></li>`;
   });
   return html`<form class="filters card" method="get" action="${link('/scans')}" role="search">
-${selectField({ name: 'status', label: 'State', value: value('status'), options: known ? statuses : [...statuses, { value: value('status')!, label: value('status')! }], problems })}
+${selectField({ name: 'status', label: 'State', value: value('status'), options: statuses, problems })}
 ${textField({ name: 'url', label: 'Part of the URL', type: 'search', value: value('url'), problems })}
 ${textField({ name: 'country_code', label: 'Countries', value: value('country_code'), placeholder: 'US,DE', problems })}
 ${textField({ name: 'tag', label: 'Findings', value: value('tag'), placeholder: 'auto_redirect', problems })}

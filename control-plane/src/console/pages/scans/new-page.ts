@@ -167,21 +167,18 @@ export function places(
   { targeting }: Choices,
   problems: Problems,
 ): Html {
-  const pick = (name: string, label: string, value: string, known: readonly string[]) => {
-    const options = [
-      { value: '', label: `Any (${number(known.length)} known)` },
-      ...known.map((one) => ({ value: one, label: one })),
-    ];
-    const isKnown = value === '' || known.includes(value);
-    return selectField({
+  const pick = (name: string, label: string, value: string, known: readonly string[]) =>
+    selectField({
       name,
       label,
       path: `proxy.${name}`,
       value,
-      options: isKnown ? options : [...options, { value, label: value }],
+      options: [
+        { value: '', label: `Any (${number(known.length)} known)` },
+        ...known.map((one) => ({ value: one, label: one })),
+      ],
       problems,
     });
-  };
   const none =
     country_code === ''
       ? 'Choose a country first to pick a region, city or ISP.'
