@@ -1,6 +1,8 @@
+import { IGNORE_FIRST_N_DOMAINS_MAX } from '@adsweep/shared/limits.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { at, withQuery } from '../../api/console-api.ts';
+import { wordsIn } from '../../api/lists-in-texts.ts';
 import { itemsOf, type Schemas } from '../../api/schemas.ts';
 import { areaField, button, choice, choices, hidden, selectField, textField } from '../../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../../components/problems.ts';
@@ -30,6 +32,13 @@ export async function readChoices(
   ]);
   return { geos, emulators, targeting };
 }
+
+/** The formats of ads that a sweep can look for. */
+const AD_FORMATS: Record<NonNullable<Schemas['ScanIn']['ad_formats']>[number], string> = {
+  banner: 'banners',
+  video: 'videos',
+  pop: 'pop-ups and pop-unders',
+};
 
 /** The form of a scan. */
 export const newScan: PageRoute = {
@@ -100,6 +109,13 @@ ${choices('Target', [
 ${areaField({ name: 'target', label: 'Address or markup', path: fields.kind, value: fields.target, rows: 3, code: true, required: true, placeholder: 'https://example.com/', problems })}
 ${choices('Ads on the page', [choice('checkbox', { name: 'ad_discovery', value: 'yes', label: 'Find the ads on the page and scan each of them', checked: fields.ad_discovery !== '', hint: 'Only for pages. Each ad is a check of its own.' })], problems.of('ad_discovery'))}
 ${textField({ name: 'max_discovered_ads', label: 'At most this many ads', type: 'number', value: fields.max_discovered_ads, min: 1, max: 25, placeholder: '12', problems })}
+${choices(
+  'Formats of these ads',
+  Object.entries(AD_FORMATS).map(([value, label]) =>
+    choice('checkbox', { name: 'ad_formats', value, label, checked: wordsIn(fields.ad_formats).includes(value) }),
+  ),
+  problems.of('ad_formats'),
+)}<p class="hint">None chosen: all of them.</p>
 </section>
 <section class="card"><h2>From where, on what</h2><div class="grid">
 ${selectField({ name: 'country_code', label: 'Country', value: fields.country_code, required: true, options: [{ value: '', label: 'Choose a country' }, ...all.geos.map((geo) => ({ value: geo.country_code, label: geo.name })).toSorted((one, other) => one.label.localeCompare(other.label))], problems })}
@@ -120,6 +136,7 @@ ${selectField({
   ],
   problems,
 })}
+${textField({ name: 'ignore_first_n_domains', label: 'Domains to ignore', type: 'number', value: fields.ignore_first_n_domains, min: 0, max: IGNORE_FIRST_N_DOMAINS_MAX, hint: 'So many at the start of the redirect chain are not judged.', problems })}
 ${textField({ name: 'retry_max_attempts', label: 'Retries after a technical failure', type: 'number', value: fields.retry_max_attempts, min: 0, max: 5, problems })}
 </div>${areaField({ name: 'labels', label: 'Labels', value: fields.labels, rows: 2, placeholder: 'team=brand safety', hint: 'One key=value on each line.', problems })}</details>
 <section class="card send">${showEstimate(estimate)}<div class="buttons">${button('Create the scan', { name: 'intent', value: 'create' })}${button('Price it', { name: 'intent', value: 'price', tone: 'plain' })}</div></section>
@@ -128,7 +145,16 @@ ${textField({ name: 'retry_max_attempts', label: 'Retries after a technical fail
 }
 
 const isDetailed = (fields: ScanFields, problems: Problems): boolean =>
-  problems.of('referrer', 'campaign_id', 'repeat_count', 'repeat_mode', 'retry_max_attempts', 'labels').length > 0 ||
+  problems.of(
+    'referrer',
+    'campaign_id',
+    'repeat_count',
+    'repeat_mode',
+    'retry_max_attempts',
+    'labels',
+    'ignore_first_n_domains',
+  ).length > 0 ||
+  fields.ignore_first_n_domains !== '0' ||
   fields.referrer !== '' ||
   fields.campaign_id !== '' ||
   fields.labels !== '' ||

@@ -1,4 +1,4 @@
-import { linesIn } from '../../api/lists-in-texts.ts';
+import { linesIn, wordsIn } from '../../api/lists-in-texts.ts';
 import type { Schemas } from '../../api/schemas.ts';
 
 /** The targets of a scan, as the form names them. */
@@ -19,6 +19,8 @@ export type ScanFields = Record<
   | 'campaign_id'
   | 'ad_discovery'
   | 'max_discovered_ads'
+  | 'ad_formats'
+  | 'ignore_first_n_domains'
   | 'repeat_count'
   | 'repeat_mode'
   | 'retry_max_attempts'
@@ -42,18 +44,20 @@ export const EMPTY_FIELDS: ScanFields = {
     campaign_id: '',
     ad_discovery: '',
     max_discovered_ads: '',
+    ad_formats: '',
+    ignore_first_n_domains: '0',
     repeat_count: '1',
     repeat_mode: 'isolated',
   },
   ...{ retry_max_attempts: '0', labels: '' },
 };
 
-/** The fields in a form or an address. */
+/** The fields in a form or an address. Boxes that are not ticked are not sent; of several with one name the values are words. */
 export const fieldsOf = (sent: URLSearchParams): ScanFields =>
   Object.fromEntries(
     Object.entries(EMPTY_FIELDS).map(([name, initial]) => [
       name,
-      sent.has(name) ? (sent.get(name) ?? '') : sent.size === 0 ? initial : name === 'ad_discovery' ? '' : initial,
+      sent.has(name) ? (name === 'ad_formats' ? sent.getAll(name).join(' ') : (sent.get(name) ?? '')) : initial,
     ]),
   ) as ScanFields;
 
@@ -72,6 +76,8 @@ export function fieldsOfScan(scan: Schemas['Scan']): ScanFields {
     ...{ referrer: scan.referrer ?? '', campaign_id: scan.campaign_id ?? '' },
     ad_discovery: scan.ad_discovery ? 'yes' : '',
     max_discovered_ads: scan.ad_discovery ? String(scan.max_discovered_ads ?? '') : '',
+    ad_formats: scan.ad_formats?.join(' ') ?? '',
+    ignore_first_n_domains: String(scan.ignore_first_n_domains),
     ...{ repeat_count: '1', repeat_mode: 'isolated', retry_max_attempts: String(scan.retry_max_attempts) },
     labels: Object.entries(scan.labels)
       .map(([key, value]) => `${key}=${value}`)
@@ -95,6 +101,8 @@ export function scanBody(fields: ScanFields): Record<string, unknown> {
     ...(fields.campaign_id !== '' && { campaign_id: fields.campaign_id }),
     ...(isSweep && { ad_discovery: true }),
     ...(isSweep && fields.max_discovered_ads !== '' && { max_discovered_ads: numberOr(fields.max_discovered_ads) }),
+    ...(isSweep && fields.ad_formats !== '' && { ad_formats: wordsIn(fields.ad_formats) }),
+    ...(fields.ignore_first_n_domains !== '0' && { ignore_first_n_domains: numberOr(fields.ignore_first_n_domains) }),
     ...(fields.repeat_count !== '1' && {
       repeat_count: numberOr(fields.repeat_count),
       repeat_mode: fields.repeat_mode,
