@@ -1,6 +1,8 @@
+import { PAGE_LIMIT_MAX } from '@adsweep/shared/limits.ts';
 import type { ApiInProcess } from '../../http/call-routes.ts';
 import type { Answer } from '../../http/route.ts';
 import type { PageRequest } from '../../http/serve-console.ts';
+import type { Listed } from './schemas.ts';
 
 /** A call of the API that a page made. */
 export type MadeCall = { method: Method; path: string; body?: unknown };
@@ -45,15 +47,29 @@ export function consoleApi(
     const sent = { method, path, body, credential: method === 'GET' ? reading : credential, stream };
     return (await call(sent)).body as T;
   };
-  return {
-    calls,
   const ask = async <T>(path: string): Promise<T> =>
     (await call({ method: 'GET', path, credential: reading, stream })).body as T;
+  return {
+    calls,
     get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
     send,
 
     /** Asks without showing it as a call of the page: what the frame needs itself. */
     ask,
+
+    /** The items of a list, page after page up to one that is enough, and whether there are more. They are not shown as calls of the page. */
+    async askPages<T>(
+      path: string,
+      isEnough: (items: T[], read: number) => boolean,
+    ): Promise<{ items: T[]; hasMore: boolean }> {
+      const items: T[] = [];
+      for (let page = 1; ; page++) {
+        const found = await ask<Listed<T>>(withQuery(path, { page, limit: PAGE_LIMIT_MAX }));
+        items.push(...found.items);
+        const hasMore = page < found.pages;
+        if (!hasMore || isEnough(found.items, items.length)) return { items, hasMore };
+      }
+    },
 
     /** A file or an event stream, as the API sends it. */
     file: (path: string): Promise<Answer> => call({ method: 'GET', path, credential: reading, headers, stream }),

@@ -222,6 +222,9 @@ function showFirings({ now }: Visit, fields: CampaignFields): Html {
   return html`<div data-region="firings">${shown}</div>`;
 }
 
+/** Policy sets to choose from. */
+const SETS_MAX = 1_000;
+
 const INTERVALS = [60, 120, 300, 600, 900, 1_800, 2_700, 3_600, 7_200, 14_400, 28_800, 86_400];
 
 async function campaignForm(
@@ -237,7 +240,7 @@ async function campaignForm(
       .ask<Schemas['CampaignGroup'][] | Listed<Schemas['CampaignGroup']>>(at`/campaign-groups`)
       .then((found) => itemsOf(found).filter(({ id: one, is_archived }) => !is_archived || one === fields.group_id)),
     may('policies.read')
-      ? api.ask<Listed<Schemas['PolicySetItem']> | Schemas['PolicySetItem'][]>(at`/policy-sets`).then(itemsOf)
+      ? api.askPages<Schemas['PolicySetItem']>(at`/policy-sets`, (_, read) => read >= SETS_MAX).then(itemsOf)
       : [],
   ]);
   const targetPath = fields.kind === 'ad_tag' ? 'ad_tag' : fields.kind === 'vast' ? 'vast_tag' : 'url';

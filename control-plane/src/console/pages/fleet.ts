@@ -2,13 +2,14 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { countryName } from '../../scanning/reports/words.ts';
 import { at } from '../api/console-api.ts';
-import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
+import type { Listed, Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { button, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
-import { card, empty, table, tile } from '../components/tables.ts';
+import { card, empty, pager, table, tile } from '../components/tables.ts';
 import { agoWords, chip, counted, number, short, shortId, showTime } from '../components/texts.ts';
 import { isDue, type Page, type PageRoute, type Visit } from '../visit.ts';
+import { queryOfPage } from './scans/list-page.ts';
 import { secretPage } from './webhooks.ts';
 
 type Node = Schemas['FleetNode'];
@@ -26,13 +27,12 @@ export const fleetPage: PageRoute = {
   method: 'GET',
   path: '/fleet',
   handle: async (visit) => {
-    const { api } = visit;
-    const [fleet, found, others] = await Promise.all([
+    const { api, query } = visit;
+    const [fleet, nodes, others] = await Promise.all([
       api.get<Schemas['Fleet']>(at`/fleet`),
-      api.get<Node[] | Listed<Node>>(at`/fleet/nodes`, { limit: 200 }),
+      api.get<Listed<Node>>(at`/fleet/nodes`, { limit: 200, page: query.get('page') }),
       isDue(visit, EVERY_SECONDS, OTHERS_EVERY_SECONDS) ? readOthers(visit) : null,
     ]);
-    const nodes = itemsOf(found);
     const { queue, slots, desired_nodes } = fleet;
     const running = fleet.nodes.working + fleet.nodes.overloaded;
     const waiting: [string, number][] = [
@@ -47,7 +47,7 @@ export const fleetPage: PageRoute = {
       title: 'Fleet',
       everySeconds: EVERY_SECONDS,
       body: html`<div class="tiles" data-region="tiles">${tile(number(running), `${running === 1 ? 'node takes' : 'nodes take'} work, ${number(desired_nodes)} ${desired_nodes === 1 ? 'is' : 'are'} needed`, { tone: desired_nodes > running ? 'medium' : '' })}${tile(`${number(slots.busy)} of ${number(slots.total)}`, 'slots are busy')}${tile(number(queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign), 'jobs wait')}${tile(number(queue.leased), 'jobs are leased')}</div>
-<section class="card flush" data-region="nodes"><h2>Nodes <span class="count">${number(nodes.length)}</span></h2>${nodeTable(visit, nodes)}</section>${card(
+<section class="card flush" data-region="nodes"><h2>Nodes <span class="count">${number(nodes.total)}</span></h2>${nodeTable(visit, nodes.items)}${nodes.pages > 1 && pager(visit, '/fleet', nodes, 'nodes')}</section>${card(
         'Queue',
         html`<dl class="facts">${waiting.map(([name, count]) => html`<div><dt>${name}</dt><dd>${number(count)}</dd></div>`)}</dl>`,
         { region: 'queue' },
@@ -67,15 +67,14 @@ async function readOthers(visit: Visit): Promise<Html> {
     api.get<Listed<Schemas['ExitUse']>>(at`/fleet/exits`, { limit: ROWS }),
     api.get<Listed<Decision>>(at`/fleet/decisions`, { limit: DECISIONS }),
     readPlan(visit),
-    may('organizations.manage') ? api.get<Organization[] | Listed<Organization>>(at`/organizations`) : [],
+    may('organizations.manage') ? api.get<Listed<Organization>>(at`/organizations`, { limit: 100 }) : null,
   ]);
-  const names = new Map(itemsOf(organizations).map(({ id, name }) => [id, name]));
-  const organization = (id: string): Html => {
-    const name = names.get(id);
-    return name === undefined
-      ? shortId(id)
-      : html`<a href="${visit.link(`/organizations/${id}`)}"><bdi>${name}</bdi></a>`;
-  };
+  const names = new Map(organizations?.items.map(({ id, name }) => [id, name]));
+  // An organization beyond the first ones has a link without its name.
+  const organization = (id: string): Html =>
+    organizations
+      ? html`<a href="${visit.link(`/organizations/${id}`)}"><bdi>${names.get(id) ?? shortId(id)}</bdi></a>`
+      : shortId(id);
   return html`${organizationQueue(waiting, organization)}${exitCard(visit, exits, organization)}${decisionCard(visit, decided.items)}${planCard(visit, plan)}`;
 }
 
@@ -269,10 +268,10 @@ export const organizationsPage: PageRoute = {
 };
 
 async function organizations(visit: Visit, problems: Problems): Promise<Page> {
-  const { api, link, token, now, form } = visit;
-  const all = itemsOf(await api.get<Organization[] | Listed<Organization>>(at`/organizations`));
+  const { api, link, token, now, form, query } = visit;
+  const all = await api.get<Listed<Organization>>(at`/organizations`, queryOfPage(query));
   const quota = (value: number | null) => (value === null ? html`<span class="quiet">no limit</span>` : number(value));
-  const rows = all.map((one) => [
+  const rows = all.items.map((one) => [
     html`<a class="row-link" href="${link(`/organizations/${one.id}`)}"><bdi>${one.name}</bdi></a><span class="meta"><code>${one.id}</code></span>`,
     chip(one.status === 'active' ? 'clean' : 'medium', one.status),
     quota(one.checks_per_month),
@@ -292,7 +291,7 @@ async function organizations(visit: Visit, problems: Problems): Promise<Page> {
   return {
     title: 'Organizations',
     problems,
-    body: html`<section class="card flush">${table('Organizations', columns, rows)}</section>${create}`,
+    body: html`<section class="card flush">${table('Organizations', columns, rows)}${pager(visit, '/organizations', all, 'organizations')}</section>${create}`,
   };
 }
 
@@ -329,11 +328,11 @@ export const organizationPage: PageRoute = {
 };
 
 async function organization({ api, params, link, token, now }: Visit, problems: Problems): Promise<Page> {
-  const [all, audit] = await Promise.all([
-    api.ask<Organization[] | Listed<Organization>>(at`/organizations`),
+  const [{ items }, audit] = await Promise.all([
+    api.askPages<Organization>(at`/organizations`, (found) => found.some(({ id }) => id === params.id)),
     api.get<Listed<Schemas['AuditEntry']>>(at`/organizations/${params.id!}/audit-log`, { limit: 20 }),
   ]);
-  const one = itemsOf(all).find(({ id }) => id === params.id);
+  const one = items.find(({ id }) => id === params.id);
   if (!one) throw new ApiError('not_found', 'There is no such organization.');
   const fields = QUOTAS.map((name) =>
     textField({

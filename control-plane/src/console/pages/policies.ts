@@ -2,13 +2,14 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
-import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
+import type { Listed, Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, linkButton, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
-import { card, empty, table, tile } from '../components/tables.ts';
+import { card, empty, pager, table, tile } from '../components/tables.ts';
 import { chip, counted, number, short } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
+import { queryOfPage } from './scans/list-page.ts';
 
 type Set = Schemas['PolicySet'];
 type SetItem = Schemas['PolicySetItem'];
@@ -17,9 +18,10 @@ type SetItem = Schemas['PolicySetItem'];
 export const policyList: PageRoute = {
   method: 'GET',
   path: '/policies',
-  handle: async ({ api, link, may, who }) => {
-    const sets = itemsOf(await api.get<SetItem[] | Listed<SetItem>>(at`/policy-sets`));
-    const rows = sets.map((one) => [
+  handle: async (visit) => {
+    const { api, link, may, who, query } = visit;
+    const sets = await api.get<Listed<SetItem>>(at`/policy-sets`, queryOfPage(query));
+    const rows = sets.items.map((one) => [
       html`<a class="row-link" href="${link(`/policies/${one.id}`)}"><bdi>${short(one.name, 80)}</bdi></a>${one.is_default && html` ${chip('busy', 'default')}`}<span class="meta"><bdi>${short(one.description, 120)}</bdi></span>`,
       publication(one),
       one.organization_id === who.organization_id ? 'yours' : 'shared with you',
@@ -29,7 +31,7 @@ export const policyList: PageRoute = {
     return {
       title: 'Policy sets',
       actions: create,
-      body: html`<section class="card flush">${rows.length > 0 ? table('Policy sets', [{ label: 'Policy set' }, { label: 'Publication' }, { label: 'Whose' }, { label: 'Version', kind: 'number' }], rows) : empty('No policy sets', 'A policy set names what must not be found of the scans of a campaign.', create)}</section>`,
+      body: html`<section class="card flush">${rows.length > 0 ? html`${table('Policy sets', [{ label: 'Policy set' }, { label: 'Publication' }, { label: 'Whose' }, { label: 'Version', kind: 'number' }], rows)}${pager(visit, '/policies', sets, 'policy sets')}` : empty('No policy sets', 'A policy set names what must not be found of the scans of a campaign.', create)}</section>`,
     };
   },
 };

@@ -8,9 +8,10 @@ import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, hidden, linkButton, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
-import { card, empty, table } from '../components/tables.ts';
+import { card, empty, pager, table } from '../components/tables.ts';
 import { chip, counted, number, short, showTime } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
+import { queryOfPage } from './scans/list-page.ts';
 
 type Rule = Schemas['Rule'];
 
@@ -38,12 +39,12 @@ export const ruleList: PageRoute = {
   method: 'GET',
   path: '/rules',
   handle: async (visit) => {
-    const { api, link, may, now } = visit;
+    const { api, link, may, now, query } = visit;
     const [found, foundTaxonomies] = await Promise.all([
-      api.get<Rule[] | Listed<Rule>>(at`/custom-rules`, { limit: 200 }),
+      api.get<Listed<Rule>>(at`/custom-rules`, queryOfPage(query)),
       api.get<Schemas['TaxonomyItem'][] | Listed<Schemas['TaxonomyItem']>>(at`/custom-taxonomies`),
     ]);
-    const rows = itemsOf(found).map((rule) => [
+    const rows = found.items.map((rule) => [
       html`<a class="row-link" href="${link(`/rules/${rule.id}`)}"><bdi>${short(rule.name, 80)}</bdi></a><span class="meta">${rule.scope === 'system' ? 'of the platform' : ''}</span>`,
       TYPES[rule.rule_type]?.label ?? rule.rule_type,
       html`<code>${short(rule.tag_slug ?? '', 50)}</code>`,
@@ -73,7 +74,7 @@ export const ruleList: PageRoute = {
     return {
       title: 'Rules',
       actions: create,
-      body: html`<section class="card flush">${rows.length > 0 ? table('Detection rules', columns, rows) : none}</section><section class="card flush"><h2>Taxonomies <span class="count">${number(taxonomies.length)}</span></h2>${taxonomies.length > 0 ? table('Taxonomies', [{ label: 'Taxonomy' }, { label: 'Slug' }, { label: 'Nodes', kind: 'number' }, { label: 'Version', kind: 'number' }, { label: 'State' }], taxonomies) : html`<p class="quiet">Category trees of your own, by which a model classifies scans.</p>`}${may('custom_taxonomies.manage') && taxonomyForm(visit)}</section>`,
+      body: html`<section class="card flush">${rows.length > 0 ? html`${table('Detection rules', columns, rows)}${pager(visit, '/rules', found, 'rules')}` : none}</section><section class="card flush"><h2>Taxonomies <span class="count">${number(taxonomies.length)}</span></h2>${taxonomies.length > 0 ? table('Taxonomies', [{ label: 'Taxonomy' }, { label: 'Slug' }, { label: 'Nodes', kind: 'number' }, { label: 'Version', kind: 'number' }, { label: 'State' }], taxonomies) : html`<p class="quiet">Category trees of your own, by which a model classifies scans.</p>`}${may('custom_taxonomies.manage') && taxonomyForm(visit)}</section>`,
     };
   },
 };
