@@ -43,7 +43,7 @@ const publication = ({ visibility, is_approved }: SetItem): Html =>
       ? chip('clean', 'published')
       : chip('medium', 'awaits approval');
 
-/** Entries of a policy set as lines, such as `tag auto_redirect US DE`. */
+/** Entries of a policy set as lines, such as `tag: auto_redirect @ US DE`; `entryOf` reads them again without a loss. */
 const entryLine = (entry: Schemas['PolicyEntry']): string => {
   const tiers = (one: Schemas['PolicyTiers']) =>
     [one.tier1, one.tier2, one.tier3, one.tier4].filter(Boolean).join(' > ');
@@ -57,23 +57,30 @@ const entryLine = (entry: Schemas['PolicyEntry']): string => {
         : entry.custom_taxonomy
           ? `${entry.custom_taxonomy.taxonomy_id} > ${tiers(entry.custom_taxonomy)}`
           : '');
-  return `${entry.rule_type}: ${value}${entry.country_codes.length > 0 ? ` @ ${entry.country_codes.join(' ')}` : ''}`;
+  // The last @ of a line is that of the countries.
+  const countries = entry.country_codes.length > 0 || value.includes('@') ? ` @ ${entry.country_codes.join(' ')}` : '';
+  return `${entry.rule_type}: ${value}${countries}`;
 };
+
+/** The tiers of a path. What is too deep stays in the last one: without it the entry would match more. */
+const tiersOf = ([tier1 = '', tier2 = null, tier3 = null, ...deeper]: (string | null)[]) => ({
+  ...{ tier1, tier2, tier3, tier4: deeper.length > 0 ? deeper.join(' > ') : null },
+});
 
 /** The entry of a line; the API says what is wrong with one that is none. */
 function entryOf(line: string): Record<string, unknown> {
-  const [head = '', countries = ''] = line.split('@', 2);
+  const [, head = line, countries = ''] = /^(.*)@([^@]*)$/s.exec(line) ?? [];
   const [type = '', ...rest] = head.split(':');
   const value = rest.join(':').trim();
-  const [tier1 = '', tier2 = null, tier3 = null, tier4 = null] = value.split('>').map((one) => one.trim());
+  const [first = '', ...others] = value.split('>').map((one) => one.trim());
   const rule_type = type.trim();
   const codes = wordsIn(countries);
   const by: Record<string, object> = {
     tag: { tag_slug: value },
     brand: { brand: value },
-    iab_v3: { iab_v3: { tier1, tier2, tier3, tier4 } },
-    ai_category: { ai_category: { tier1, tier2, tier3, tier4 } },
-    custom_taxonomy: { custom_taxonomy: { taxonomy_id: tier1, tier1: tier2 ?? '', tier2: tier3, tier3: tier4 } },
+    iab_v3: { iab_v3: tiersOf([first, ...others]) },
+    ai_category: { ai_category: tiersOf([first, ...others]) },
+    custom_taxonomy: { custom_taxonomy: { taxonomy_id: first, ...tiersOf(others) } },
   };
   return { rule_type, ...(Object.hasOwn(by, rule_type) ? by[rule_type] : {}), country_codes: codes };
 }
