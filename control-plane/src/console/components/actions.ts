@@ -1,4 +1,5 @@
 import { type Html, html, type Inserted } from '../../http/pages/html.ts';
+import { returnPath } from '../session/return-path.ts';
 import type { Visit } from '../visit.ts';
 import { button, hidden } from './fields.ts';
 
@@ -45,8 +46,9 @@ export const DONE = {
   dismissed: 'Dismissed.',
   escalated: 'Escalated.',
   reopened: 'Reopened.',
-  sent: 'Sent again.',
-  tried: 'A test was sent; its result is in the log.',
+  sent: 'It is sent again.',
+  nothingToSend: 'Nothing is sent again: the endpoint has accepted all events of this time, or there were none.',
+  tried: 'The test was sent and accepted.',
   drained: 'The node finishes its jobs and takes no more.',
   undrained: 'The node takes work again.',
   blocked: 'The node is blocked; its jobs are queued again.',
@@ -64,3 +66,10 @@ export const doneWords = (query: URLSearchParams): string | null => {
   const done = query.get('done') ?? '';
   return Object.hasOwn(DONE, done) ? DONE[done as Done] : null;
 };
+
+/** The address of the page that a form names, with what the page says about it. */
+export function backTo({ form, link }: Visit, about: { done?: Done; undo?: string }): string {
+  const back = new URL(returnPath(form.get('back'), link('')), 'http://console.invalid');
+  for (const [name, value] of Object.entries(about)) back.searchParams.set(name, value);
+  return back.pathname + back.search;
+}

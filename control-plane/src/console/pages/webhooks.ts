@@ -143,8 +143,9 @@ export const replayRange: PageRoute = {
   handle: async ({ api, form, params, link }) => {
     const moment = (name: string) =>
       /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(form.get(name) ?? '') ? `${form.get(name)}:00Z` : (form.get(name) ?? '');
-    await api.send('POST', at`/webhooks/${params.id!}/replay`, { from_ts: moment('from_ts'), to_ts: moment('to_ts') });
-    return { redirect: link(`/webhooks/${params.id}`, { done: 'sent' }) };
+    const range = { from_ts: moment('from_ts'), to_ts: moment('to_ts') };
+    const { replayed } = await api.send<Schemas['Replay']>('POST', at`/webhooks/${params.id!}/replay`, range);
+    return { redirect: link(`/webhooks/${params.id}`, { done: replayed > 0 ? 'sent' : 'nothingToSend' }) };
   },
 };
 
@@ -302,7 +303,7 @@ export const createDestination: PageRoute = {
 };
 
 /** Why an endpoint did not take an event, by the API's code. */
-const ERROR_WORDS: Record<string, string> = {
+export const ERROR_WORDS: Record<string, string> = {
   dns: 'no such host',
   blocked_address: 'address not allowed',
   connect: 'not reached',
