@@ -3,7 +3,7 @@ import { type Html, html } from '../../http/pages/html.ts';
 import { countryName } from '../../scanning/reports/words.ts';
 import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
-import { action, type Done } from '../components/actions.ts';
+import { action, backTo, type Done } from '../components/actions.ts';
 import { button, hidden, linkButton, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { empty, pager, table } from '../components/tables.ts';
@@ -26,6 +26,8 @@ const DECISIONS: { status: Status; label: string; key: string; done: Done; from:
   { status: 'dismissed', label: 'Dismiss', key: 'd', done: 'dismissed', from: ['open', 'escalated'] },
   { status: 'open', label: 'Reopen', key: 'o', done: 'reopened', from: ['resolved', 'dismissed'] },
 ];
+
+const CLOSED: Status[] = ['resolved', 'dismissed'];
 
 /** The filters of the API in the address; without a status, what is open. */
 function queryOf(query: URLSearchParams): URLSearchParams {
@@ -59,6 +61,10 @@ export const alertList: PageRoute = {
         }),
       campaignNames(visit),
     ]);
+    // What was decided may have been the last of its page.
+    const page = Number(query.get('page') ?? 1);
+    if (alerts.items.length === 0 && alerts.pages > 0 && page > alerts.pages)
+      return { redirect: link('/alerts', { ...Object.fromEntries(query), page: alerts.pages }) };
     const body = html`${undo(visit)}${stats && tabs(visit, stats)}${filterForm(visit, campaigns, problems)}
 <section class="card flush" data-region="alerts">${alerts.items.length === 0 ? none(visit) : html`${alertTable(visit, alerts, campaigns)}${pager(visit, '/alerts', alerts, 'alerts')}`}</section>${KEYS}`;
     return {
@@ -78,7 +84,9 @@ export async function campaignNames({ api, may }: Visit): Promise<Map<string, st
 }
 
 const none = ({ query, link }: Visit): Html =>
-  query.size === 0 || (query.size === 1 && query.has('done'))
+  [...query].every(
+    ([name, value]) => ['done', 'undo', 'page'].includes(name) || (name === 'status' && value === 'open'),
+  )
     ? empty('Nothing is open', 'Alerts are raised when a scan of a campaign has what its policy set names.')
     : empty('No alert matches', 'Other filters may find some.', linkButton('Open alerts', link('/alerts')));
 
@@ -96,7 +104,7 @@ function tabs({ query, link }: Visit, stats: Schemas['AlertStats']): Html {
 
 function filterForm({ query, link }: Visit, campaigns: Map<string, string>, problems: Problems): Html {
   const value = (name: string) => query.get(name);
-  return html`<details class="card fold"${['campaign_id', 'tag', 'country_code', 'date_from', 'date_to', 'policy_set_id'].some((name) => query.has(name)) && html` open`}><summary>Filter</summary><form class="filters" method="get" action="${link('/alerts')}">${hidden('status', value('status'))}${hidden('policy_set_id', value('policy_set_id'))}
+  return html`<details class="card fold"${['campaign_id', 'tag', 'country_code', 'date_from', 'date_to', 'policy_set_id', 'scan_id'].some((name) => query.has(name)) && html` open`}><summary>Filter</summary><form class="filters" method="get" action="${link('/alerts')}">${hidden('status', value('status'))}${hidden('policy_set_id', value('policy_set_id'))}${hidden('scan_id', value('scan_id'))}
 ${selectField({ name: 'campaign_id', label: 'Campaign', value: value('campaign_id'), options: [{ value: '', label: 'Any' }, ...[...campaigns].map(([id, name]) => ({ value: id, label: name }))], problems })}
 ${textField({ name: 'tag', label: 'Policy entry', value: value('tag'), placeholder: 'auto_redirect', problems })}
 ${textField({ name: 'country_code', label: 'Countries', value: value('country_code'), placeholder: 'US,DE', problems })}
@@ -153,11 +161,11 @@ const decisionsOf = (visit: Visit, { id, status }: Alert, here: (undo: string[])
         body: { status: next },
         done,
         key,
-        back: here(next === 'resolved' || next === 'dismissed' ? [id] : []),
+        back: here(status === 'open' && CLOSED.includes(next) ? [id] : []),
       }),
   )}</div>`;
 
-/** Takes back the last decision: what was resolved or dismissed is open again. */
+/** Takes back the last decision: what was open, and then resolved or dismissed, is open again. */
 function undo(visit: Visit): Html | null {
   const { query, link } = visit;
   const ids = (query.get('undo') ?? '').split(',').filter((id) => /^[\w-]{1,100}$/.test(id));
@@ -170,13 +178,16 @@ function undo(visit: Visit): Html | null {
 export const decideSelected: PageRoute = {
   method: 'POST',
   path: '/alerts/selected',
-  handle: async ({ api, form, link }) => {
+  handle: async (visit) => {
+    const { api, form } = visit;
     const ids = form.getAll('ids');
+    if (ids.length === 0) return { redirect: backTo(visit, {}) };
     const status = form.get('status') ?? '';
     const done = DECISIONS.find((one) => one.status === status)?.done ?? 'saved';
-    if (ids.length > 0) await api.send('POST', at`/alerts/bulk-status`, { status, ids });
-    const undoable = status === 'resolved' || status === 'dismissed' ? { undo: ids.join(',') } : {};
-    return { redirect: link('/alerts', { ...(ids.length > 0 && { done, ...undoable }) }) };
+    await api.send('POST', at`/alerts/bulk-status`, { status, ids });
+    const wereOpen = (form.get('open') ?? '').split(',');
+    const undo = CLOSED.some((one) => one === status) ? ids.filter((id) => wereOpen.includes(id)).join(',') : '';
+    return { redirect: backTo(visit, { done, ...(undo !== '' && { undo }) }) };
   },
 };
 
@@ -218,6 +229,7 @@ export const decideAllNow: PageRoute = {
         .filter((one) => one !== '') ?? [];
     const filter = {
       ...(form.has('status') && { filter_status: form.get('status') }),
+      ...(form.has('scan_id') && { filter_scan_id: form.get('scan_id') }),
       ...(form.has('campaign_id') && { filter_campaign_id: form.get('campaign_id') }),
       ...(form.has('tag') && { filter_tag_slugs: list('tag') }),
       ...(form.has('policy_set_id') && { filter_policy_set_ids: list('policy_set_id') }),
@@ -228,7 +240,8 @@ export const decideAllNow: PageRoute = {
     };
     await api.send('POST', at`/alerts/bulk-status`, { status: form.get('next'), all_matching: true, ...filter });
     const done = DECISIONS.find((one) => one.status === form.get('next'))?.done ?? 'saved';
-    return { redirect: link('/alerts', { done }) };
+    const view = [...form].filter(([name]) => !['token', 'next'].includes(name));
+    return { redirect: link('/alerts', new URLSearchParams([...view, ['done', done]])) };
   },
 };
 
