@@ -99,10 +99,12 @@ export const campaignPage: PageRoute = {
   handle: async (visit) => {
     const { api, params, link, may, query } = visit;
     const id = params.id!;
-    const [campaign, runs, changes] = await Promise.all([
+    const [campaign, runs, changes, weeks] = await Promise.all([
       api.get<Campaign>(at`/campaigns/${id}`),
       api.get<Listed<Run>>(at`/campaigns/${id}/runs`, { limit: 25, page: query.get('page') }),
       api.get<Listed<Schemas['ChangedScan']>>(at`/campaigns/${id}/changes`, { limit: 8 }),
+      // The calendar is no region that is read again.
+      visit.openSeconds === 0 ? readWeeks(visit, id) : null,
     ]);
     const back = link(`/campaigns/${id}`);
     const actions =
@@ -114,7 +116,7 @@ export const campaignPage: PageRoute = {
       actions,
       everySeconds: 5,
       body: html`<div class="columns-2"><div class="stack">${settingsCard(campaign)}</div><div class="stack">${scheduleCard(visit, campaign)}</div></div>
-${calendar(visit, runs.items)}<section class="card flush" data-region="runs"><h2>Runs <span class="count">${number(runs.total)}</span></h2>${runTable(visit, runs)}</section>${changesCard(visit, changes.items)}`,
+${weeks && calendar(weeks)}<section class="card flush" data-region="runs"><h2>Runs <span class="count">${number(runs.total)}</span></h2>${runTable(visit, runs)}</section>${changesCard(visit, changes.items)}`,
     };
   },
 };
@@ -170,25 +172,46 @@ function progress({ total, completed, partial, failed, cancelled }: Run): Html {
 
 const WEEKS = 8;
 const DAY_MS = 86_400_000;
+const RUNS_COUNTED = 2_000;
 
-/** The days of the last weeks, darker the more scans their runs have. */
-function calendar({ now }: Visit, runs: readonly Run[]): Html {
+const dayOf = ({ created_at }: Pick<Run, 'created_at'>): number => Math.floor(Date.parse(created_at) / DAY_MS);
+
+/** Runs of the last weeks by day, in days since 1970. `since`: the day whose runs, and those before, were not all read; null: all were. */
+type Weeks = { today: number; monday: number; since: number | null; counts: Map<number, number> };
+
+async function readWeeks({ api, now }: Visit, id: string): Promise<Weeks> {
   const today = Math.floor(now.getTime() / DAY_MS);
-  const monday = today - ((today + 3) % 7);
-  const of = Map.groupBy(runs, ({ created_at }) => Math.floor(Date.parse(created_at) / DAY_MS));
-  const weeks = Array.from({ length: WEEKS }, (_, week) => monday - 7 * (WEEKS - 1 - week));
-  const cells = DAYS.map(
-    (name, day) =>
-      html`<tr><th scope="row">${name.slice(0, 3)}</th>${weeks.map((start) => {
-        const found = of.get(start + day) ?? [];
-        const words = new Date((start + day) * DAY_MS).toISOString().slice(0, 10);
-        return html`<td class="day${start + day > today && ' later'}${found.length > 0 && ' has'}"><span class="unseen">${words}: </span>${found.length > 0 ? number(found.length) : html`<span class="unseen">no runs</span>`}</td>`;
-      })}</tr>`,
+  const monday = today - ((today + 3) % 7) - 7 * (WEEKS - 1);
+  const { items, hasMore } = await api.askPages<Run>(
+    at`/campaigns/${id}/runs`,
+    (found, read) => read >= RUNS_COUNTED || found.some((run) => dayOf(run) < monday),
   );
-  const head = weeks.map((start) => html`<th scope="col">${new Date(start * DAY_MS).toISOString().slice(5, 10)}</th>`);
+  const oldest = items.at(-1);
+  const counts = new Map([...Map.groupBy(items, dayOf)].map(([day, runs]) => [day, runs.length]));
+  return { today, monday, since: hasMore && oldest && dayOf(oldest) >= monday ? dayOf(oldest) : null, counts };
+}
+
+/** The days of the last weeks with the numbers of their runs. */
+function calendar({ today, monday, since, counts }: Weeks): Html {
+  const weeks = Array.from({ length: WEEKS }, (_, week) => monday + 7 * week);
+  const isoDay = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
+  const cell = (day: number) => {
+    const count = counts.get(day) ?? 0;
+    const isCounted = since === null || day >= since;
+    const shown =
+      count > 0
+        ? `${number(count)}${day === since ? '+' : ''}`
+        : html`<span class="unseen">${isCounted ? 'no runs' : 'not counted'}</span>`;
+    return html`<td class="day${(day > today || !isCounted) && ' later'}${count > 0 && ' has'}"><span class="unseen">${isoDay(day)}: </span>${shown}</td>`;
+  };
+  const rows = DAYS.map(
+    (name, day) => html`<tr><th scope="row">${name.slice(0, 3)}</th>${weeks.map((start) => cell(start + day))}</tr>`,
+  );
+  const head = weeks.map((start) => html`<th scope="col">${isoDay(start).slice(5)}</th>`);
+  const cut = since !== null && html`<p class="quiet">Only the newest ${number(RUNS_COUNTED)} runs are counted.</p>`;
   return card(
     'Calendar',
-    html`<div class="calendar"><table><caption class="unseen">Runs by day</caption><thead><tr><td></td>${head}</tr></thead><tbody>${cells}</tbody></table></div>`,
+    html`<div class="calendar"><table><caption class="unseen">Runs by day</caption><thead><tr><td></td>${head}</tr></thead><tbody>${rows}</tbody></table></div>${cut}`,
     { count: 'runs by day, UTC; weeks begin on the date above' },
   );
 }

@@ -44,7 +44,7 @@ export const scanPage: PageRoute = {
     const right = [showFindings(report), showLimits(report), showClassification(report), showExit(report)].filter(
       (part) => part !== null,
     );
-    const alerts = may('alerts.read') && scan.campaign_id !== null ? await readAlerts(visit, scan) : [];
+    const alerts = may('alerts.read') && scan.campaign_id !== null ? await readAlerts(visit, scan) : null;
     return {
       title: titleOf(scan),
       above: above(visit, scan),
@@ -85,10 +85,8 @@ async function readAnswers({ api }: Visit, id: string): Promise<ScanAnswers> {
   return { scan, tags, definitions, children, picture };
 }
 
-const readAlerts = async ({ api }: Visit, scan: Scan): Promise<Schemas['Alert'][]> => {
-  const { items } = await api.get<Listed<Schemas['Alert']>>(at`/alerts`, { campaign_id: scan.campaign_id, limit: 100 });
-  return items.filter(({ scan_id }) => scan_id === scan.id);
-};
+const readAlerts = ({ api }: Visit, { id }: Scan): Promise<Listed<Schemas['Alert']>> =>
+  api.get<Listed<Schemas['Alert']>>(at`/alerts`, { scan_id: id, limit: 100 });
 
 function above(
   { link }: Visit,
@@ -144,23 +142,22 @@ ${shown.length > 0 && html`<div><dt>Files</dt><dd>${shown}</dd></div>`}
 <div><dt>Id</dt><dd><code>${scan.id}</code></dd></div></dl></section>`;
 }
 
-function alertsOf({ link, now }: Visit, alerts: Schemas['Alert'][]): Html | null {
-  if (alerts.length === 0) return null;
-  const rows = alerts.map((one) => [
+function alertsOf({ link, now }: Visit, alerts: Listed<Schemas['Alert']> | null): Html | null {
+  if (!alerts || alerts.total === 0) return null;
+  const { items, total } = alerts;
+  const rows = items.map((one) => [
     html`<a href="${link('/alerts', { campaign_id: one.campaign_id, tag: one.tag_slug })}"><bdi>${one.tag_display_name}</bdi></a>`,
     html`<span class="chip ${one.status === 'open' || one.status === 'escalated' ? 'high' : 'off'}">${one.status}</span>`,
     html`<bdi>${one.policy_set_name ?? ''}</bdi>`,
     showTime(one.created_at, now),
   ]);
-  return card(
-    'Alerts',
-    table(
-      'Alerts of this scan',
-      [{ label: 'Finding' }, { label: 'Status' }, { label: 'Policy set' }, { label: 'Raised', kind: 'number' }],
-      rows,
-    ),
-    { count: alerts.length },
+  const shown = table(
+    'Alerts of this scan',
+    [{ label: 'Finding' }, { label: 'Status' }, { label: 'Policy set' }, { label: 'Raised', kind: 'number' }],
+    rows,
   );
+  const more = total > rows.length && html`<p class="quiet">The newest ${number(rows.length)} are shown.</p>`;
+  return card('Alerts', html`${shown}${more}`, { count: number(total) });
 }
 
 /** Which rules matched, where, and what that cost. */
