@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Parser } from 'htmlparser2';
+import { addOrganization } from '../../src/accounts/add-organization.ts';
+import { fieldsOfScan, scanBody } from '../../src/console/pages/scans/scan-form.ts';
+import type { RunRecord } from '../../src/scanning/runs/run.ts';
+import { raiseAlert } from '../support/alert-doubles.ts';
+import { consoleBrowser } from '../support/console-browser.ts';
+import { type Json, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What a browser would send of the fields of a page that have a name, the first of each. */
+function fieldsIn(page: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  let area = '';
+  let select = '';
+  const parser = new Parser({
+    onopentag(tag, { name = '', value = '', type = 'text', ...attributes }) {
+      const isSent = !['checkbox', 'radio'].includes(type) || 'checked' in attributes;
+      if (tag === 'input' && name !== '' && isSent) fields[name] ??= value;
+      if (tag === 'textarea') area = name;
+      if (tag === 'select') select = name;
+      if (tag === 'option' && select !== '' && (!(select in fields) || 'selected' in attributes))
+        fields[select] = value;
+    },
+    ontext(text) {
+      if (area !== '') fields[area] = (fields[area] ?? '') + text;
+    },
+    onclosetag(tag) {
+      if (tag === 'textarea') {
+        fields[area] = (fields[area] ?? '').replace(/^\n/, '');
+        area = '';
+      }
+      if (tag === 'select') select = '';
+    },
+  });
+  parser.end(page);
+  return fields;
+}
+
+describe('a page of the console', () => {
+  let api: RunningApi;
+  let browser: ReturnType<typeof consoleBrowser>;
+  let cookie: string;
+  before(async () => {
+    api = await runningApi();
+    browser = consoleBrowser(api);
+    cookie = await browser.signIn();
+  });
+  after(() => api.stop());
+
+  const made = async (path: string, body: unknown): Promise<Json> => {
+    const answer = await api.post(`/api/v1/${path}`, body);
+    assert.equal(answer.status, 201, answer.text);
+    return answer.body;
+  };
+  const read = async (path: string): Promise<Json> => (await api.get(`/api/v1/${path}`)).body;
+  const campaignOf = (more: object = {}): Promise<Json> =>
+    made('campaigns', {
+      name: 'Spring',
+      url: PAGE.url,
+      country_codes: ['US'],
+      emulator_specific_ids: ['windows_chrome'],
+      ...more,
+    });
+
+  test('of a campaign keeps its policy set when it is saved with a key that may not read policy sets', async () => {
+    const { id: policy_set_id } = await made('policy-sets', { name: 'Safety', entries: [{ tag_slug: 'autosound' }] });
+    const campaign = await campaignOf({ policy_set_id });
+    const key = await api.keyThatMay('campaigns.read', 'campaigns.write', 'scans.read');
+    const other = await browser.signIn(key);
+    const fields = fieldsIn((await browser.get(`/campaigns/${campaign.id}/edit`, other)).text);
+    const saved = await browser.post(
+      `/campaigns/${campaign.id}/edit`,
+      { ...fields, devices: 'windows_chrome', name: 'Summer' },
+      other,
+    );
+    assert.equal(saved.status, 303);
+    assert.partialDeepStrictEqual(await read(`campaigns/${campaign.id}`), { name: 'Summer', policy_set_id });
+  });
+
+  test('of a new scan has the campaign of the scan that it repeats, also if that is archived', async () => {
+    const campaign = await campaignOf();
+    const scan = await made('scans', { ...PAGE, campaign_id: campaign.id });
+    await api.post(`/api/v1/campaigns/${campaign.id}/archive`);
+    const { campaign_id } = fieldsIn((await browser.get(`/scans/new?from=${scan.id}`, cookie)).text);
+    assert.equal(campaign_id, campaign.id);
+  });
+
+  test('of a new scan has all settings of the scan that it repeats', async () => {
+    const settings = {
+      ...PAGE,
+      ad_discovery: true,
+      ad_formats: ['video', 'pop'],
+      ignore_first_n_domains: 2,
+      max_discovered_ads: 3,
+    };
+    const scan = await made('scans', settings);
+    assert.deepEqual(scanBody(fieldsOfScan(scan)), settings);
+    const { text } = await browser.get(`/scans/new?from=${scan.id}`, cookie);
+    assert.equal(fieldsIn(text).ignore_first_n_domains, '2');
+    assert.match(text, /name="ad_formats" value="video" checked/);
+    assert.doesNotMatch(text, /name="ad_formats" value="banner" checked/);
+  });
+
+  test('of a policy set saves what it was loaded with: four tiers of a taxonomy, and values with the signs of its lines', async () => {
+    const nodes = ['Health', 'Pills', 'Diet', 'Miracle'].map((name, at, all) => ({
+      ...{ client_id: name, name, parent_client_id: all[at - 1] ?? null },
+    }));
+    const taxonomy = await made('custom-taxonomies', { name: 'Ours', nodes });
+    const tiers = { tier1: 'Health', tier2: 'Pills', tier3: 'Diet', tier4: 'Miracle' };
+    const set = await made('policy-sets', {
+      name: 'Deep',
+      entries: [
+        {
+          rule_type: 'custom_taxonomy',
+          custom_taxonomy: { taxonomy_id: taxonomy.id, ...tiers },
+          country_codes: ['DE'],
+        },
+        { rule_type: 'brand', brand: 'Coins@DE: now' },
+        { rule_type: 'brand', brand: 'me@shop', country_codes: ['US', 'PT'] },
+      ],
+    });
+    const saved = await browser.post(
+      `/policies/${set.id}`,
+      fieldsIn((await browser.get(`/policies/${set.id}`, cookie)).text),
+      cookie,
+    );
+    assert.equal(saved.status, 303);
+    assert.deepEqual((await read(`policy-sets/${set.id}`)).entries, set.entries);
+    const deeper = {
+      entries: `custom_taxonomy: ${taxonomy.id} > Health > Pills > Diet > Miracle > Deeper`,
+      name: 'Deep',
+    };
+    const token = await browser.tokenOf(`/policies/${set.id}`, cookie);
+    await browser.post(`/policies/${set.id}`, { token, ...deeper }, cookie);
+    const [entry] = (await read(`policy-sets/${set.id}`)).entries;
+    assert.equal(entry.custom_taxonomy.tier4, 'Miracle > Deeper');
+  });
+
+  test('says why a test of an endpoint failed, and which campaigns of a group could not be run', async () => {
+    const token = await browser.tokenOf('/scans', cookie);
+    const act = (path: string, more: object) =>
+      browser.post(
+        '/act',
+        { token, method: 'POST', path: `/api/v1/${path}`, back: '/console/webhooks', ...more },
+        cookie,
+      );
+    const { webhook } = await made('webhooks', { url: 'https://nobody.invalid/hook' });
+    const tried = await act(`webhooks/${webhook.id}/test`, {
+      body: '{"event_type":"scanning.scan.completed"}',
+      done: 'tried',
+    });
+    assert.equal(tried.status, 200);
+    assert.match(tried.text, /<h1>The test failed<\/h1>[\s\S]*no such host[\s\S]*href="\/console\/webhooks"/);
+
+    const group = await made('campaign-groups', { name: 'Both' });
+    await campaignOf({ group_id: group.id, name: 'Cannot run' });
+    const operator = await api.keyThatMay('organizations.manage');
+    const quotas = (checks_per_month: number | null) =>
+      api.call('PATCH', `/api/v1/organizations/${ORGANIZATIONS.ours}`, { key: operator, body: { checks_per_month } });
+    await quotas(0);
+    const refused = await act(`campaign-groups/${group.id}/run`, { done: 'started' });
+    await quotas(null);
+    assert.equal(refused.status, 200);
+    assert.match(refused.text, /<h1>1 campaign could not be run<\/h1>[\s\S]*No run was started[\s\S]*Cannot run/);
+    assert.match((await act(`campaign-groups/${group.id}/run`, { done: 'started' })).to ?? '', /done=started/);
+  });
+
+  test('of the operator leads to every organization and every policy set, however many there are', async () => {
+    for (let at = 0; at < 210; at++)
+      await addOrganization(
+        api.accounts,
+        { _id: `organization-${at}`, name: `Number ${at}` },
+        `key-${at}`,
+        new Date(Date.now() + at),
+      );
+    const operator = await api.keyThatMay('organizations.manage');
+    const session = await browser.signIn(operator);
+    const last = (await api.get('/api/v1/organizations?limit=200&page=2', { key: operator })).body.items.at(-1);
+    assert.match(
+      (await browser.get('/organizations', session)).text,
+      /rel="next" href="\/console\/organizations\?page=2"/,
+    );
+    assert.match((await browser.get('/organizations?page=5', session)).text, new RegExp(last.name));
+    assert.match((await browser.get(`/organizations/${last.id}`, session)).text, new RegExp(`<h1>${last.name}</h1>`));
+    assert.equal((await browser.get('/organizations/none', session)).status, 404);
+    for (let at = 0; at < 50; at++)
+      await made('policy-sets', { name: `Set ${at}`, entries: [{ tag_slug: 'autosound' }] });
+    assert.match((await browser.get('/policies', cookie)).text, /rel="next" href="\/console\/policies\?page=2"/);
+  });
+
+  test('of alerts shows the same view after decisions, and takes back only those about open alerts', async () => {
+    const campaign = await campaignOf({ name: 'Alerted' });
+    const country = { country_code: 'PT' };
+    const ids: string[] = [];
+    for (let at = 0; at < 51; at++) ids.push(await raiseAlert(api, campaign.id, country, { entry_id: `entry-${at}` }));
+    const escalated = ids[50]!;
+    await api.call('PATCH', `/api/v1/alerts/${escalated}/status`, { body: { status: 'escalated' } });
+    const view = `/alerts?campaign_id=${campaign.id}&status=open,escalated`;
+    const form = fieldsIn((await browser.get(view, cookie)).text);
+    assert.equal(form.back, `/console/alerts?campaign_id=${campaign.id}&status=open%2Cescalated`);
+    const open = form.open!.split(',', 1)[0]!;
+    const sent = new URLSearchParams(['token', 'back', 'open'].map((name) => [name, form[name]!]));
+    for (const id of [open, escalated]) sent.append('ids', id);
+    const answer = await fetch(`http://127.0.0.1:${api.port}/console/alerts/selected`, {
+      ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams([...sent, ['status', 'resolved']]) },
+      headers: { cookie, origin: 'https://adsweep.example' },
+    });
+    assert.equal(answer.headers.get('location'), `${form.back}&done=resolved&undo=${open}`);
+    assert.equal((await read(`alerts/${escalated}`)).status, 'resolved');
+    // 49 alerts are left: the second page is gone.
+    const beyond = await browser.get(`/alerts?campaign_id=${campaign.id}&page=2&done=resolved`, cookie);
+    assert.equal(beyond.to, `/console/alerts?campaign_id=${campaign.id}&page=1&done=resolved`);
+    const all = await browser.get(`/alerts/all?campaign_id=${campaign.id}`, cookie);
+    const decided = await browser.post('/alerts/all', { ...fieldsIn(all.text), next: 'dismissed' }, cookie);
+    assert.equal(decided.to, `/console/alerts?campaign_id=${campaign.id}&status=open&done=dismissed`);
+  });
+
+  test('of a scan lists its alerts, however many newer ones its campaign has', async () => {
+    const campaign = await campaignOf();
+    const scan = await made('scans', { ...PAGE, campaign_id: campaign.id });
+    await raiseAlert(api, campaign.id, {}, { tag_display_name: 'The oldest' }, { scanId: scan.id });
+    for (let at = 0; at < 101; at++) await raiseAlert(api, campaign.id);
+    assert.match((await browser.get(`/scans/${scan.id}`, cookie)).text, /Alerts of this scan[\s\S]*The oldest/);
+  });
+
+  test('of a campaign counts the runs of each day of its calendar, whatever page of its runs it shows', async () => {
+    const { id: campaign_id } = await campaignOf();
+    const run = (at: number): RunRecord => ({
+      ...{ _id: `run-${at}`, organization_id: ORGANIZATIONS.ours, campaign_id, label: `${at}` },
+      ...{ trigger: 'manual', cancelled_at: null, created_at: new Date(Date.now() - (at % 2) * DAY_MS) },
+    });
+    await api.store.collection<RunRecord>('runs').insertMany(Array.from({ length: 60 }, (_, at) => run(at)));
+    const { text } = await browser.get(`/campaigns/${campaign_id}?page=3`, cookie);
+    const counts = [...text.matchAll(/<td class="day has"><span class="unseen">([\d-]+): <\/span>([^<]*)</g)];
+    assert.deepEqual(
+      counts.map(([, , count]) => count),
+      ['30', '30'],
+    );
+  });
+
+  test('says that a key without chosen permissions gets all those of its maker', async () => {
+    assert.match((await browser.get('/settings', cookie)).text, /None chosen: the new key gets all permissions/);
+  });
+});
