@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
 import { Parser } from 'htmlparser2';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { fieldsOfScan, scanBody } from '../../src/console/pages/scans/scan-form.ts';
+import type { LookChange } from '../../src/scan/look.ts';
 import type { RunRecord } from '../../src/scanning/runs/run.ts';
+import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import { raiseAlert } from '../support/alert-doubles.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
+import { PRICE_MICROS } from '../support/open-plane.ts';
 import { type Json, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
+import { CATALOGUE } from '../support/sample-catalogue.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -239,6 +244,28 @@ describe('a page of the console', () => {
       counts.map(([, , count]) => count),
       ['30', '30'],
     );
+  });
+
+  test('of a run shows what changed in it, however much changed in later runs', async () => {
+    const { id: campaign_id } = await campaignOf();
+    const insert = async (run_id: string, created_at: Date) => {
+      const change: LookChange = {
+        ...{ kind: 'landing', what: ['domain'], before: '', after: '' },
+        ...{ previous_scan_id: newId(), previous_run_id: newId() },
+      };
+      const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+      const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, created_at);
+      await api.scans.insertUnlessExists({ ...scan, campaign_id, run_id, status: 'completed', changes: [change] });
+    };
+    const at = new Date(Date.now() - DAY_MS);
+    const run = { organization_id: ORGANIZATIONS.ours, campaign_id, label: '', cancelled_at: null };
+    await api.store
+      .collection<RunRecord>('runs')
+      .insertOne({ ...run, _id: 'old-run', trigger: 'manual', created_at: at });
+    await insert('old-run', at);
+    for (let n = 0; n < 201; n++) await insert('later-run', new Date());
+    const { text } = await browser.get('/runs/old-run', cookie);
+    assert.match(text, /<span class="tile-value medium-text">1<\/span><span class="tile-label">changed since/);
   });
 
   test('says that a key without chosen permissions gets all those of its maker', async () => {

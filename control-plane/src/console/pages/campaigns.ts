@@ -251,10 +251,13 @@ export const runPage: PageRoute = {
       limit: 60,
       page: query.get('page'),
     });
-    const { items: changed } = await api.get<Listed<Changed>>(at`/campaigns/${run.campaign_id}/changes`, {
-      limit: CHANGES_READ,
-    });
+    const isBefore = ({ created_at }: Changed) => created_at < run.created_at;
+    const { items: changed, hasMore } = await api.askPages<Changed>(
+      at`/campaigns/${run.campaign_id}/changes`,
+      (found, read) => read >= CHANGES_READ || found.some(isBefore),
+    );
     const changes = new Map(changed.filter(({ run_id }) => run_id === run.id).map((one) => [one.scan_id, one]));
+    const areAll = !hasMore || changed.some(isBefore);
     const [first] = changes.values();
     const previous = first?.changes[0]?.previous_run_id;
     const ended = run.completed + run.partial + run.failed + run.cancelled;
@@ -270,7 +273,7 @@ export const runPage: PageRoute = {
       above: html`<a href="${link('/campaigns')}">Campaigns</a> · <a href="${link(`/campaigns/${run.campaign_id}`)}">the campaign</a>`,
       actions: html`${previous !== undefined && linkButton('Beside the run before', link(`/runs/${run.id}/compare/${previous}`))}${linkButton('As a table', link('/scans', { run_id: run.id }))}${isOpen && may('campaigns.write') && action(visit, { label: 'Cancel what waits', method: 'POST', path: at`/runs/${run.id}/cancel`, done: 'cancelled', back, tone: 'danger', asks: 'Cancel the scans of this run that have not begun?' })}`,
       ...(isOpen && { everySeconds: 4 }),
-      body: html`<div class="tiles" data-region="counts">${tile(`${number(ended)} of ${number(run.total)}`, 'scans have ended')}${tile(number(run.completed), 'completed')}${tile(number(run.partial), 'partly analysed', { tone: run.partial > 0 ? 'medium' : '' })}${tile(number(run.failed), 'failed', { tone: run.failed > 0 ? 'high' : '' })}${tile(number(changes.size), 'changed since the last run', { tone: changes.size > 0 ? 'medium' : '' })}</div>
+      body: html`<div class="tiles" data-region="counts">${tile(`${number(ended)} of ${number(run.total)}`, 'scans have ended')}${tile(number(run.completed), 'completed')}${tile(number(run.partial), 'partly analysed', { tone: run.partial > 0 ? 'medium' : '' })}${tile(number(run.failed), 'failed', { tone: run.failed > 0 ? 'high' : '' })}${tile(`${number(changes.size)}${areAll ? '' : ' or more'}`, 'changed since the last run', { tone: changes.size > 0 ? 'medium' : '' })}</div>
 <div class="stack" data-region="wall">${walls}${pager(visit, `/runs/${run.id}`, tiles, 'scans')}</div>`,
     };
   },
@@ -278,8 +281,8 @@ export const runPage: PageRoute = {
 
 type Changed = Schemas['ChangedScan'];
 
-/** The newest changes of the campaign, of which those of the run are shown. */
-const CHANGES_READ = 200;
+/** The newest changes of the campaign that are read to find those of the run: no scan of a run is older than it. */
+const CHANGES_READ = 2_000;
 
 /** A picture of the wall; marked, if it shows something else than the run before. */
 function wallItem({ link }: Visit, scan: Schemas['ScanTile'], changed: Changed | undefined): Html {
