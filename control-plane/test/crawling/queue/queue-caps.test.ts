@@ -68,6 +68,22 @@ describe('the cap on the leases of an organization', () => {
     assert.equal((await capped.depth()).leased, CAP);
   });
 
+  it('holds while an organization has only delayed jobs, which are not taken for a loss of data', async () => {
+    for (const organizationId of ['org', 'uncapped']) {
+      await capped.enqueue({ ...job(`later-${organizationId}`, organizationId), delayMs: 60_000 });
+      assert.deepEqual(await ringOf(), []);
+    }
+    assert.deepEqual(await capped.take('node', 32, 256), []);
+    assert.equal(await capped.isAdopted(), true);
+    assert.equal(await redis.client.hget(keys.caps, 'org'), String(CAP));
+    await capped.enqueueAll([{ ...job('later-2'), delayMs: 60_000 }, job('now')]);
+    assert.equal((await capped.take('node', 32, 256)).length, 1, 'one that waits beside a delayed one is leased');
+    await expire(keys.delayed, 'later-org');
+    await capped.promote();
+    assert.equal((await capped.take('node', 32, 256)).length, 1);
+    assert.equal(await capped.isAdopted(), true);
+  });
+
   it('holds when Redis has lost everything: nothing is leased before all leases were adopted again', async () => {
     await capped.enqueueAll(jobs(5));
     const held = await capped.take('node', 32, 256);

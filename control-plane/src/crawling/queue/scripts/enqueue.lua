@@ -7,18 +7,23 @@ local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local micros = time[1] * 1000000 + time[2]
-local hasRoom, replies = {}, {}
+local hasRoom, isInSet, replies = {}, {}, {}
 -- See acquire.lua.
 local FORGOTTEN_MS = 600000
 
--- Stores the cap. An organization below its cap is in the round-robin set while any of its jobs waits.
-local function offer(org, cap)
+-- Stores the cap.
+local function limit(org, cap)
   if (redis.call('HGET', KEYS[4], org) or '') ~= cap then
     if cap == '' then redis.call('HDEL', KEYS[4], org) else redis.call('HSET', KEYS[4], org, cap) end
   end
   local leases = prefix .. 'leases:' .. org
   hasRoom[org] = cap == '' or redis.call('ZCOUNT', leases, now - FORGOTTEN_MS, '+inf') < tonumber(cap)
-  if hasRoom[org] then redis.call('ZADD', KEYS[1], 'NX', redis.call('GET', KEYS[3]) or '0', org) end
+end
+
+-- An organization below its cap is in the round-robin set while any of its jobs waits, and only then: see acquire.lua.
+local function offer(org)
+  redis.call('ZADD', KEYS[1], 'NX', redis.call('GET', KEYS[3]) or '0', org)
+  isInSet[org] = true
 end
 
 local function queue(id, org, class, delay)
@@ -44,7 +49,8 @@ end
 for at = 2, #ARGV, 5 do
   local org = ARGV[at + 1]
   local waits, isNew = queue(ARGV[at], org, ARGV[at + 2], tonumber(ARGV[at + 3]))
-  if hasRoom[org] == nil and (waits or isNew) then offer(org, ARGV[at + 4]) end
+  if hasRoom[org] == nil and (waits or isNew) then limit(org, ARGV[at + 4]) end
+  if waits and hasRoom[org] and not isInSet[org] then offer(org) end
   replies[#replies + 1] = not isNew and 0 or waits and hasRoom[org] and 1 or 2
 end
 return replies
