@@ -64,6 +64,13 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
 
     list,
 
+    /** Removes the reports of all processes of a node, by its name. */
+    async forget(nodeId: string): Promise<void> {
+      const keys = await redis.hkeys(REPORTS).catch(rejectMalformed);
+      const own = keys.filter((key) => key.startsWith(nodeKeyOf({ nodeId, instance: '' })));
+      if (own.length > 0) await redis.hdel(REPORTS, ...own);
+    },
+
     /** The number of slots of the node that reported last, also if it is long ago; null: Redis knows of none. */
     async lastSlots(): Promise<number | null> {
       return Number(await redis.get(LAST_SLOTS).catch(() => null)) || null;

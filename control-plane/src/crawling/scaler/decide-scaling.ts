@@ -1,6 +1,6 @@
 /**
  * What a scaled node does. `starting`: its container runs, and it has not reported yet. `silent`: it does not report, although it had the time to.
- * `dead`: its container has ended by itself; `ended`: after its drain. `blocked`: by the operator, and left alone.
+ * `dead`: its container has ended by itself; `ended`: after its drain. `blocked`: by the operator, and left alone, whatever it does.
  */
 export type ScaledNodeState = 'starting' | 'working' | 'silent' | 'draining' | 'drained' | 'dead' | 'ended' | 'blocked';
 
@@ -27,11 +27,16 @@ export type ScalingLimits = { min: number; max: number; coolDownMs: number };
 /** Nodes of an image that failed on a host, one after another without one that works, and when the last one did. */
 type Failures = { count: number; at: number };
 
-/** What a step leaves for the next one. `needs` are falling: the first is the highest of the cool-down. */
+/**
+ * What a step leaves for the next one. `needs` are falling: the first is the highest of the cool-down. `silentSince`: when each silent node, by its
+ * name, was first seen so; `heardSince`: since when each step has seen some node report, null: the last one saw none, or failed.
+ */
 export type ScalingMemory = {
   startedAt: number;
   needs: readonly { at: number; desired: number }[];
   failures: Readonly<Record<string, Failures>>;
+  silentSince: Readonly<Record<string, number>>;
+  heardSince: number | null;
 };
 
 /** One thing to do. `stop`: ask a drained node to end; `remove`: its container, whatever it does. */
@@ -47,8 +52,16 @@ const STARTED_AT_ONCE = 10;
 /** After so many failures in a row, an image counts as bad: nodes that the work needs get the one that works. */
 const BAD_AFTER = 3;
 const [BACKOFF_MS, BACKOFF_MAX_MS] = [30_000, 900_000];
+/**
+ * A node that is silent for this long is replaced, and removed if others were heard for as long. Reports of a working node are missing for
+ * some seconds after Redis has lost its data, or the node API was unavailable.
+ */
+const SILENT_MS = 60_000;
 
-export const newMemory = (now: number): ScalingMemory => ({ startedAt: now, needs: [], failures: {} });
+export const newMemory = (now: number): ScalingMemory => ({
+  ...{ startedAt: now, needs: [], failures: {} },
+  ...{ silentSince: {}, heardSince: null },
+});
 
 /** Decides what to do next. Pure: the same view and memory give the same decision. */
 export function decideScaling(view: FarmView, before: ScalingMemory, limits: ScalingLimits): ScalingDecision {
@@ -65,6 +78,8 @@ class Step {
   readonly #failures: Record<string, Failures>;
   readonly #needs: ScalingMemory['needs'];
   readonly #startedAt: number;
+  readonly #silentSince: ScalingMemory['silentSince'];
+  readonly #heardSince: ScalingMemory['heardSince'];
   readonly #target: number;
   readonly #actions: ScalingAction[] = [];
   readonly #held: string[] = [];
@@ -73,7 +88,10 @@ class Step {
     const { now, desired } = view;
     this.#view = view;
     this.#startedAt = before.startedAt;
-    this.#failures = failuresAfter(view, before.failures);
+    const silent = view.nodes.filter(({ state }) => state === 'silent');
+    this.#silentSince = Object.fromEntries(silent.map(({ name }) => [name, before.silentSince[name] ?? now]));
+    this.#heardSince = isAnyHeard(view) ? (before.heardSince ?? now) : null;
+    this.#failures = failuresAfter(view, before.failures, (node) => this.#hasFailed(node));
     const recent = before.needs.filter(({ at, desired: then }) => at > now - limits.coolDownMs && then > desired);
     this.#needs = [...recent, { at: now, desired }];
     // Before it has watched for as long as the cool-down it does not know how much was needed, and drains nothing.
@@ -83,19 +101,24 @@ class Step {
   }
 
   decision(): ScalingDecision {
-    const memory = { startedAt: this.#startedAt, needs: this.#needs, failures: this.#failures };
+    const memory = {
+      ...{ startedAt: this.#startedAt, needs: this.#needs, failures: this.#failures },
+      ...{ silentSince: this.#silentSince, heardSince: this.#heardSince },
+    };
     return { target: this.#target, actions: this.#actions, held: this.#held, memory };
   }
 
   removeEnded(): void {
-    const isNoneHeard = areAllSilent(this.#view);
-    if (isNoneHeard) this.#held.push('all nodes are silent: the node API is more likely at fault than each of them');
-    for (const { name: node, host, state } of this.#view.nodes) {
+    if (this.#heardSince === null && Object.keys(this.#silentSince).length > 0)
+      this.#held.push('all nodes are silent: the node API is more likely at fault than each of them');
+    for (const one of this.#view.nodes) {
+      const { name: node, host, state } = one;
       if (state === 'drained') this.#actions.push({ do: 'stop', host, node, reason: 'it has finished its work' });
       if (state === 'ended') this.#actions.push({ do: 'remove', host, node, reason: 'it has ended after its drain' });
-      if (state === 'dead') this.#actions.push({ do: 'remove', host, node, reason: 'it has ended by itself' });
-      if (state === 'silent' && !isNoneHeard)
-        this.#actions.push({ do: 'remove', host, node, reason: 'its container runs, but it does not report' });
+      if (this.#hasFailed(one)) {
+        const reason = state === 'dead' ? 'it has ended by itself' : 'its container runs, but it does not report';
+        this.#actions.push({ do: 'remove', host, node, reason });
+      }
     }
   }
 
@@ -192,6 +215,15 @@ class Step {
     return this.#view.now >= failures.at + pauseMs;
   }
 
+  /** Whether it has ended by itself, or is silent for long while others are heard. */
+  #hasFailed({ name, state }: ScaledNode): boolean {
+    return state === 'dead' || (this.#isSilentForLong(name) && isOver(this.#heardSince, this.#view.now));
+  }
+
+  #isSilentForLong(name: string): boolean {
+    return isOver(this.#silentSince[name] ?? null, this.#view.now);
+  }
+
   #drain({ name: node, host }: ScaledNode, reason: string): void {
     this.#actions.push({ do: 'drain', host, node, reason });
   }
@@ -205,10 +237,12 @@ class Step {
   }
 
   #liveNodes(): ScaledNode[] {
-    return this.#view.nodes.filter(({ state }) => state === 'starting' || state === 'working');
+    const isLive = ({ name, state, isToDrain }: ScaledNode) =>
+      state === 'starting' || state === 'working' || (state === 'silent' && !isToDrain && !this.#isSilentForLong(name));
+    return this.#view.nodes.filter(isLive);
   }
 
-  /** Nodes that work or will, with those that this step starts. */
+  /** Nodes that work, or probably do or will, with those that this step starts. */
   #have(): number {
     return this.#view.others + this.#liveNodes().length + this.#started().length;
   }
@@ -219,34 +253,37 @@ class Step {
 
   /** Containers that use the host, with those that this step starts. */
   #occupied({ name }: ScaledHost): number {
-    const running = this.#view.nodes.filter(({ state }) => state !== 'dead' && state !== 'ended' && state !== 'silent');
+    const running = this.#view.nodes.filter((node) => node.state !== 'ended' && !this.#hasFailed(node));
     return [...running, ...this.#started()].filter(({ host }) => host === name).length;
   }
 }
 
-/** Whether several nodes are silent, and none of the farm reports. */
-function areAllSilent({ others, nodes }: FarmView): boolean {
-  const isHeard = ({ state }: ScaledNode) => ['working', 'draining', 'drained', 'blocked'].includes(state);
-  return others === 0 && !nodes.some(isHeard) && nodes.filter(({ state }) => state === 'silent').length > 1;
-}
+/** Whether any node of the farm reports. */
+const isAnyHeard = ({ others, nodes }: FarmView): boolean =>
+  others > 0 || nodes.some(({ state }) => ['working', 'draining', 'drained'].includes(state));
+
+const isOver = (since: number | null, now: number): boolean => since !== null && now - since >= SILENT_MS;
 
 const keyOf = (host: string, image: string): string => `${host} ${image}`;
 
 /** Counts the nodes that failed now; one that works and is younger than the last failure ends the row. */
-function failuresAfter(view: FarmView, before: ScalingMemory['failures']): Record<string, Failures> {
-  const { now, hosts, nodes } = view;
-  const failedStates = areAllSilent(view) ? ['dead'] : ['dead', 'silent'];
+function failuresAfter(
+  { now, hosts, nodes }: FarmView,
+  before: ScalingMemory['failures'],
+  hasFailed: (node: ScaledNode) => boolean,
+): Record<string, Failures> {
   const inUse = new Set([
     ...hosts.map(({ name, image }) => keyOf(name, image ?? '')),
     ...nodes.map(({ host, image }) => keyOf(host, image)),
   ]);
   const after: Record<string, Failures> = {};
   for (const [key, failures] of Object.entries(before)) if (inUse.has(key)) after[key] = failures;
-  for (const { host, image, state, since, isToDrain } of nodes) {
+  for (const node of nodes) {
+    const { host, image, state, since, isToDrain } = node;
     const key = keyOf(host, image);
     const known = after[key];
     if (state === 'working' && known && since > known.at) delete after[key];
-    if (failedStates.includes(state) && !isToDrain) after[key] = { count: (after[key]?.count ?? 0) + 1, at: now };
+    if (hasFailed(node) && !isToDrain) after[key] = { count: (after[key]?.count ?? 0) + 1, at: now };
   }
   return after;
 }

@@ -5,7 +5,7 @@ import { exclusiveWork } from '../../platform/exclusive-work.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { desiredNodes, slotsPerNode } from '../fleet/desired-nodes.ts';
-import type { FleetView } from '../fleet/nodes.ts';
+import type { FleetView, Nodes } from '../fleet/nodes.ts';
 import type { QueueLoad } from '../queue/read-depth.ts';
 import {
   decideScaling,
@@ -25,6 +25,7 @@ export type ScalerSettings = { dryRun: boolean; file: ScalerFile };
 
 export type ScalerDependencies = {
   fleet: FleetView;
+  nodes: Pick<Nodes, 'forget'>;
   queue: { load(): Promise<QueueLoad> };
   drainNode(nodeId: string): Promise<unknown>;
   undrainNode(nodeId: string): Promise<unknown>;
@@ -81,6 +82,9 @@ export class Scaler {
   async step(now: number): Promise<void> {
     const { fleet, queue, metrics } = this.#dependencies;
     const { min, max, cool_down_seconds } = this.#settings.file;
+    const before = this.#memory ?? newMemory(now);
+    // If this step fails, the reports of nodes may have been missing for longer than it is known.
+    this.#memory = { ...before, heardSince: null };
     const [reading, load, seen] = await Promise.all([
       fleet.read(),
       queue.load(),
@@ -92,7 +96,7 @@ export class Scaler {
       ...{ hosts: seen.map(({ host }) => host), ...seeNodes(containers, reading, now) },
     };
     const limits = { min, max, coolDownMs: cool_down_seconds * 1000 };
-    const decision = decideScaling(view, this.#memory ?? newMemory(now), limits);
+    const decision = decideScaling(view, before, limits);
     this.#memory = decision.memory;
 
     const actions = decision.actions.map((action) => this.#named(action, now));
@@ -134,15 +138,15 @@ export class Scaler {
   }
 
   async #do(action: NamedAction): Promise<void> {
-    const { drainNode, undrainNode, metrics } = this.#dependencies;
+    const { nodes, drainNode, undrainNode, metrics } = this.#dependencies;
     const { engine } = this.#hosts.find(({ name }) => name === action.host)!;
     if (action.do === 'start') await engine.start(action.node, action.image);
     if (action.do === 'drain') await drainNode(action.node);
     if (action.do === 'stop') await engine.stop(action.node);
     if (action.do === 'remove') {
       await engine.remove(action.node);
-      // No other node will have its name.
-      await undrainNode(action.node);
+      // No other node will have its name. Its last report would count as a working node that the scaler has not created.
+      await Promise.all([undrainNode(action.node), nodes.forget(action.node)]);
     }
     metrics.scalerActions.inc({ action: action.do });
   }

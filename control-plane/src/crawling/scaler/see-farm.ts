@@ -22,10 +22,11 @@ export function seeNodes(
       const report = reports.get(name);
       const isToDrain = marks.draining.has(name);
       const common = { name, host, image, since, isToDrain, busy: report?.busy ?? 0 };
+      // Its reports are refused, and its container may be evidence.
+      if (marks.blocked.has(name)) return { ...common, state: 'blocked' };
       if (!isRunning) return { ...common, state: isToDrain ? 'ended' : 'dead' };
       if (!report) return { ...common, state: now - since < START_MS ? 'starting' : 'silent' };
-      const state = nodeStateOf(report, marks);
-      return { ...common, state: STATES[state] };
+      return { ...common, state: STATES[nodeStateOf(report, marks)] };
     }),
   );
   const own = new Set(nodes.map(({ name }) => name));

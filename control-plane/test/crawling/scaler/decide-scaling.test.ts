@@ -55,7 +55,7 @@ describe('the scaler', () => {
   it('drains what was not needed for the whole cool-down, the least busy first, and leaves a host its minimum', () => {
     const nodes = [node('one', { busy: 3 }), node('two', { busy: 1 }), node('three', { host: 'b' })];
     const hosts = [host('a'), host('b', { min: 1 })];
-    const at = (ago: number) => ({ startedAt: 0, needs: [{ at: NOW - ago, desired: 3 }], failures: {} });
+    const at = (ago: number) => ({ ...newMemory(0), needs: [{ at: NOW - ago, desired: 3 }] });
     assert.deepEqual(decide({ desired: 1, hosts, nodes }, at(COOL_DOWN_MS - 1)).actions, []);
     const { actions } = decide({ desired: 1, hosts, nodes }, at(COOL_DOWN_MS));
     assert.deepEqual(doneTo(actions), [
@@ -79,7 +79,7 @@ describe('the scaler', () => {
     assert.deepEqual(memory.failures, {});
   });
 
-  it('replaces dead and silent nodes, after longer and longer pauses where they fail again', () => {
+  it('replaces dead nodes, after longer and longer pauses where they fail again', () => {
     const dead = (now: number, memory: ScalingMemory) =>
       decide({ now, desired: 1, nodes: [node('x', { state: 'dead' })] }, memory);
     let { memory, actions } = dead(NOW, newMemory(0));
@@ -92,16 +92,54 @@ describe('the scaler', () => {
     assert.equal(decide({ now: NOW + 100_000, desired: 1 }, memory).actions.length, 1);
     ({ memory } = decide({ now: NOW + 110_000, desired: 1, nodes: [node('y', { since: NOW + 100_000 })] }, memory));
     assert.deepEqual(memory.failures, {}, 'a younger one that works ends the row');
-    const silent = [node('one', { state: 'silent' }), node('two')];
-    assert.deepEqual(doneTo(decide({ desired: 2, nodes: silent }).actions), [['remove', 'one']]);
   });
 
-  it('does not remove nodes that are all silent: then the node API is at fault', () => {
-    const nodes = [node('one', { state: 'silent' }), node('two', { state: 'silent' })];
-    const { actions, held, memory } = decide({ desired: 2, nodes }, newMemory(0), { ...LIMITS, max: 2 });
-    assert.equal(actions.filter((action) => action.do === 'remove').length, 0);
-    assert.match(held[0] ?? '', /all nodes are silent/);
-    assert.deepEqual(memory.failures, {});
+  /** A step after each 15 s; `statesAt`: what the nodes do then, by seconds. Returns what each step does, and the last decision. */
+  const watch = (seconds: number, statesAt: (at: number) => ScaledNode['state'][], changes: Partial<FarmView> = {}) => {
+    let last = decide({ nodes: [] });
+    const done: Record<number, string[][]> = {};
+    for (let at = 0; at <= seconds; at += 15) {
+      const nodes = statesAt(at).map((state, nth) => node(`${nth}`, { state, busy: 1 }));
+      last = decide({ now: NOW + at * 1_000, desired: nodes.length, nodes, ...changes }, last.memory);
+      if (last.actions.length > 0) done[at] = doneTo(last.actions);
+    }
+    return { done, ...last };
+  };
+
+  it('removes a node that is silent for a minute while others report, and replaces it', () => {
+    const { done, memory } = watch(60, () => ['silent', 'working']);
+    assert.deepEqual(done, { 60: [['remove', '0']] });
+    assert.equal(memory.failures['a new']?.count, 1);
+    const lasting = watch(75, (at) => ['silent', at === 45 ? 'working' : 'silent', 'working']);
+    assert.deepEqual(
+      Object.values(lasting.done).flat(),
+      [
+        ['remove', '0'],
+        ['remove', '0'],
+      ],
+      'one reported in between',
+    );
+  });
+
+  it('neither removes nor replaces nodes whose reports come back one by one after all were missing', () => {
+    const silentUntil = (...ends: number[]) =>
+      watch(300, (at) => ends.map((end) => (at < end ? 'silent' : 'working'))).done;
+    assert.deepEqual(silentUntil(30, 45, 60), {});
+    assert.deepEqual(silentUntil(45), {}, 'also in a farm of one node');
+    const { done } = watch(105, (at) => [at < 60 ? 'silent' : 'working', 'silent'], { hosts: [host('a', { max: 2 })] });
+    assert.deepEqual(done, {}, 'nor before others were heard for a minute');
+  });
+
+  it('does not remove nodes that are all silent, since the node API is at fault then, but starts others where there is room', () => {
+    const few = watch(600, () => ['silent', 'silent'], { hosts: [host('a', { max: 2 })] });
+    assert.deepEqual([few.done, few.memory.failures], [{}, {}]);
+    assert.match(few.held[0] ?? '', /all nodes are silent/);
+    const one = watch(60, () => ['silent']);
+    assert.deepEqual(one.done, { 60: [['start', 'a']] });
+  });
+
+  it('leaves a blocked node alone, which is no sign that the node API works', () => {
+    assert.deepEqual(watch(600, () => ['blocked', 'silent'], { hosts: [host('a', { max: 2 })] }).done, {});
   });
 
   it('replaces nodes of another image one by one, the new one first where there is room', () => {

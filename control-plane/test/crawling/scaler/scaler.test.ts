@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import { Scaler, type ScalerSettings } from '../../../src/crawling/scaler/run-scaler.ts';
+import { Scaler, type ScalerDependencies, type ScalerSettings } from '../../../src/crawling/scaler/run-scaler.ts';
 import { readScalerFile, type ScalerFile } from '../../../src/crawling/scaler/scaler-file.ts';
 import { dockerDouble } from '../../support/docker-double.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
@@ -33,9 +33,10 @@ const fileOf = (changes: Partial<ScalerFile> = {}): ScalerFile => ({
   container: { Image: 'adsweep/browser-node', Env: ['ADSWEEP_SLOTS=4'], HostConfig: { Memory: 1 } },
   ...changes,
 });
-function scaler(changes: Partial<ScalerSettings> = {}): Scaler {
+function scaler(changes: Partial<ScalerSettings> = {}, others: Partial<ScalerDependencies> = {}): Scaler {
   const { dependencies, verbs, stores } = api.domains.crawling;
-  const needs = { ...dependencies, ...verbs, decisions: stores.decisions, logger: createLogger('test', 'silent') };
+  const logger = createLogger('test', 'silent');
+  const needs = { ...dependencies, ...verbs, decisions: stores.decisions, logger, ...others };
   return new Scaler(needs, { dryRun: false, file: fileOf(), ...changes });
 }
 const waiting = (count: number) =>
@@ -123,6 +124,73 @@ describe('the scaler on a Docker engine', () => {
     await running.step(now);
     const [second] = docker.containers.keys();
     assert.ok(second && second !== first!.name);
+  });
+
+  it('does not take the last report of a node that it has removed for another node', async (t) => {
+    t.after(() => docker.close());
+    const running = scaler();
+    await waiting(12);
+    await running.step(now);
+    await nodesReport();
+    const [ended] = docker.containers.values();
+    ended!.isRunning = false;
+    await running.step(now);
+    const reported = await api.domains.crawling.dependencies.nodes.list();
+    assert.deepEqual(
+      reported.map(({ id }) => id),
+      [...docker.containers.keys()],
+    );
+    now += 31_000;
+    await running.step(now);
+    assert.equal(docker.containers.size, 2);
+    assert.deepEqual((await latest()).nodes, { working: 1 });
+  });
+
+  it('leaves the container of a blocked node alone, whether or not it still runs', async (t) => {
+    t.after(() => docker.close());
+    const running = scaler();
+    await waiting(12);
+    await running.step(now);
+    const [blocked] = docker.containers.values();
+    await api.domains.crawling.verbs.blockNode(blocked!.name);
+    now += 300_000;
+    for (let step = 0; step < 10; step += 1, now += 15_000) {
+      await nodesReport();
+      await api.domains.crawling.dependencies.nodes.forget(blocked!.name);
+      blocked!.isRunning = step < 5;
+      await running.step(now);
+      assert.ok(docker.containers.has(blocked!.name));
+    }
+    assert.equal(docker.containers.size, 3, 'another one takes its place');
+    await api.domains.crawling.verbs.unblockNode(blocked!.name);
+    await running.step(now);
+    assert.ok(!docker.containers.has(blocked!.name));
+  });
+
+  it('removes no silent node soon after a step that failed, because reports may have been missing since', async (t) => {
+    t.after(() => docker.close());
+    const { fleet } = api.domains.crawling.dependencies;
+    let isAway = false;
+    const read = async () => (isAway ? Promise.reject(new Error('Redis is away')) : fleet.read());
+    const running = scaler({}, { fleet: { read } });
+    await waiting(12);
+    await running.step(now);
+    const [silent] = docker.containers.keys();
+    now += 300_000;
+    const step = async (afterMs: number) => {
+      now += afterMs;
+      await nodesReport();
+      await api.domains.crawling.dependencies.nodes.forget(silent!);
+      await running.step(now);
+      return docker.containers.has(silent!);
+    };
+    assert.equal(await step(0), true);
+    isAway = true;
+    await assert.rejects(step(15_000));
+    isAway = false;
+    assert.equal(await step(45_000), true);
+    assert.equal(await step(59_000), true);
+    assert.equal(await step(1_000), false);
   });
 
   it('only records what it would do in a dry run, once while it stays the same', async (t) => {
