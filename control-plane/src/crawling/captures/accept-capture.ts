@@ -31,7 +31,7 @@ export async function acceptCapture(
   const { scans, urls } = dependencies;
   if (scan.capture?.id === captureIdOf({ scanId: scan._id, fence })) return 'repeated';
   if (scan.status !== 'running' || scan.lease?.fence !== fence) {
-    await discardEvidence(dependencies, scan, fence);
+    discardEvidence(dependencies, scan, fence);
     return 'lost';
   }
   const summary = await storeEvidence(dependencies, scan, fence, capture, now, sent);
@@ -48,7 +48,7 @@ async function afterLostRace(
   { _id, organization_id }: ScanRecord,
   fence: number,
 ): Promise<'repeated' | 'lost'> {
-  await discardEvidence(dependencies, { _id, organization_id }, fence);
+  discardEvidence(dependencies, { _id, organization_id }, fence);
   const scan = await dependencies.scans.find(organization_id, _id);
   return scan?.capture?.id === captureIdOf({ scanId: _id, fence }) ? 'repeated' : 'lost';
 }

@@ -3,6 +3,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { refused } from '../../http/api-error.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
@@ -21,6 +22,7 @@ export type EvidenceDependencies = {
   bodies: BodyStore;
   artifacts: ScanningDomain['stores']['artifacts'];
   scans: Pick<ScanStore, 'find' | 'membersOf'>;
+  logger: Logger;
 };
 
 const TITLE_LENGTH_MAX = 1_000;
@@ -87,18 +89,30 @@ async function keepAll(
   return (await artifacts.keep(ref, uploaded, before, now)) && artifacts.keepStored(received, now);
 }
 
-/** Removes the uploads and the capture of an attempt, unless it is the scan's accepted one. */
-export async function discardEvidence(
-  { captures, artifacts, scans }: EvidenceDependencies,
+type Discarded = Pick<EvidenceDependencies, 'captures' | 'artifacts' | 'logger'> & {
+  scans: Pick<EvidenceDependencies['scans'], 'find'>;
+};
+
+/**
+ * Begins to remove the uploads and the capture of an attempt, unless it is the scan's accepted one. The end of the attempt neither waits for this
+ * nor fails with it: another attempt has another fence, and what remains is removed when it expires, or as unreferenced.
+ */
+export function discardEvidence(
+  { captures, artifacts, scans, logger }: Discarded,
   { _id, organization_id }: Pick<ScanRecord, '_id' | 'organization_id'>,
   fence: number,
-): Promise<void> {
+): void {
   const ref = { scanId: _id, fence };
   const id = captureIdOf(ref);
-  const scan = await scans.find(organization_id, _id);
-  if (scan?.capture?.id === id) return;
-  await captures.remove(id);
-  await artifacts.discard(ref);
+  const discard = async (): Promise<void> => {
+    const scan = await scans.find(organization_id, _id);
+    if (scan?.capture?.id === id) return;
+    await captures.remove(id);
+    await artifacts.discard(ref);
+  };
+  discard().catch((cause: unknown) =>
+    logger.info({ scan_id: _id, fence, cause }, 'the evidence of an attempt is left to the sweeper'),
+  );
 }
 
 /** The summary for the scan. The crawl time is limited to that since the scan was started, because the node's clock is not trusted. */

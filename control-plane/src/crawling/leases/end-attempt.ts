@@ -1,6 +1,5 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
@@ -17,7 +16,6 @@ export type EndDependencies = EvidenceDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;
   scans: Pick<ScanStore, 'find' | 'findMember' | 'membersOf' | 'apply'>;
   metrics: Pick<WorkMetrics, 'failedAttempts' | 'finishedScans' | 'stageSeconds'>;
-  logger: Logger;
   /** Called when a scan's outbox was filled. */
   outboxFilled: () => void;
 };
@@ -46,7 +44,7 @@ export async function endAttempt(
 ): Promise<'ended' | 'lost'> {
   const { logger, metrics } = dependencies;
   const ended = await writeEnd(dependencies, scan, fence, attempt, now);
-  if (ended?.status !== 'failed') await discardEvidence(dependencies, scan, fence);
+  if (ended?.status !== 'failed') discardEvidence(dependencies, scan, fence);
   if (!ended) return 'lost';
 
   const { code, cause } = attempt;

@@ -6,7 +6,7 @@ import { discardEvidence } from '../captures/store-evidence.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import type { EndDependencies } from './end-attempt.ts';
 
-export type GoneDependencies = Pick<EndDependencies, 'captures' | 'bodies' | 'artifacts' | 'outboxFilled'> & {
+export type GoneDependencies = Pick<EndDependencies, 'captures' | 'artifacts' | 'outboxFilled' | 'logger'> & {
   scans: Pick<ScanStore, 'find' | 'findMember' | 'membersOf' | 'apply'>;
   metrics: Pick<EndDependencies['metrics'], 'failedAttempts' | 'finishedScans' | 'stageSeconds'>;
 };
@@ -25,7 +25,7 @@ export async function endGone(dependencies: GoneDependencies, ref: LeaseRef, now
     const child = await scans.findMember(ref, _id);
     const ended = child && (await changeScan(scans, child, { type: 'gone' }, now));
     if (!ended) continue;
-    if (child.lease) await discardEvidence(dependencies, child, child.lease.fence);
+    if (child.lease) discardEvidence(dependencies, child, child.lease.fence);
     metrics.failedAttempts.inc({ code: 'ad_discovery: AD_GONE' });
     measureEnd(metrics, ended);
     outboxFilled();

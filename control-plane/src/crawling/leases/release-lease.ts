@@ -29,8 +29,8 @@ export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef,
     (scan) => ({ type: 'release', fence: ref.fence, waitMs: waitAfterRelease(scan) }),
     now,
   );
-  await Promise.all(released.map((scan) => discardEvidence(dependencies, scan, ref.fence)));
   await closeLease(dependencies, ref, now);
+  for (const scan of released) discardEvidence(dependencies, scan, ref.fence);
   return released.length > 0 ? 'ended' : 'lost';
 }
 

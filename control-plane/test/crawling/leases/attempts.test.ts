@@ -5,6 +5,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import { until } from '../../../../shared/test/support/until.ts';
 import { leaseIdOf, leaseToken, newIdentity, parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
 import { backoffMs } from '../../../src/crawling/leases/end-attempt.ts';
 import { lifetimeMs } from '../../../src/crawling/leases/lease-lifetime.ts';
@@ -12,6 +13,7 @@ import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import { waitingJobOf } from '../../../src/crawling/queue/waiting-jobs.ts';
+import { openDiskObjects } from '../../../src/platform/objects/disk-objects.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import type { ScanLease, ScanRecord } from '../../../src/scan/scan.ts';
 import { PRICE_MICROS } from '../../support/open-plane.ts';
@@ -27,6 +29,13 @@ before(async () => {
 });
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
+
+/** Waits until nothing is stored for the attempts of a scan. */
+const untilDiscarded = (scan_id: string) =>
+  until('its evidence to be discarded', async () => {
+    const counts = ['captures', 'artifacts'].map((name) => farm.store.collection(name).countDocuments({ scan_id }));
+    return (await Promise.all(counts)).every((count) => count === 0);
+  });
 
 describe('an attempt that fails', () => {
   it('§3.2 is retried under the same scan id while retries remain, each time through another exit', async () => {
@@ -69,7 +78,7 @@ describe('an attempt that fails', () => {
     await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
     await farm.node.fail(lease, failure);
     assert.equal((await farm.read(lease.scan_id)).capture, null);
-    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
+    await untilDiscarded(lease.scan_id);
 
     await farm.makeDue(lease.scan_id);
     const again = await farm.acquireOne();
@@ -98,6 +107,46 @@ describe('an attempt that fails', () => {
     );
     assert.equal(backoffMs(0, 1), 1_000);
   });
+});
+
+describe('the end of an attempt', () => {
+  const troubles = {
+    fails: () => Promise.reject(new Error('no answer')),
+    hangs: () => new Promise<never>(() => {}),
+  };
+  for (const [trouble, deleteBelow] of Object.entries(troubles))
+    it(`does not wait for the object store, which ${trouble} while the evidence is discarded`, {
+      timeout: 20_000,
+    }, async (t) => {
+      const openFiles = async (folder: string) => ({ ...(await openDiskObjects(folder)), deleteBelow });
+      const troubled = await runningFarm({ openFiles });
+      t.after(() => troubled.stop());
+      const picture = await webp();
+      const ends = [
+        (lease: LeaseOfFirst) => troubled.node.fail(lease, { code: 'navigation: TIMEOUT', cause: '', capture: null }),
+        (lease: LeaseOfFirst) => troubled.node.release(lease),
+        (lease: LeaseOfFirst) => troubled.expireLease(lease.scan_id).then(troubled.reapNow),
+      ];
+      const scan = await troubled.submit({ retry_max_attempts: 1 });
+      for (const end of ends) {
+        const lease = await troubled.acquireOne();
+        await troubled.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+        await end(lease);
+        await troubled.makeDue(scan._id);
+      }
+      const last = await troubled.acquireOne();
+      const artifacts = [named('landing-0.webp', picture)];
+      await assert.rejects(
+        troubled.node.complete(last, captureOf(CHAIN, { artifacts })),
+        (error) => error instanceof NodeApiError && error.status === 422,
+        'a file of an earlier attempt is not one of this',
+      );
+      await troubled.node.complete(last, captureOf(CHAIN));
+      const left = () => troubled.store.collection('artifacts').countDocuments({ scan_id: scan._id });
+      assert.equal(await left(), ends.length);
+      await troubled.sweepAll(new Date(Date.now() + 61 * 60_000));
+      assert.equal(await left(), 0);
+    });
 });
 
 describe('a lost node', () => {
@@ -179,8 +228,7 @@ describe('a lost node', () => {
     await assert.rejects(farm.node.beginAlone(late), isLost);
     await assert.rejects(farm.node.upload(late, 'landing-0.webp', 'image/webp', picture), isLost);
     assert.equal((await farm.node.renew(late)).outcome, 'lost');
-    assert.equal(await farm.store.collection('captures').countDocuments({ scan_id: late.scan_id }), 0);
-    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: late.scan_id }), 0);
+    await untilDiscarded(late.scan_id);
     for (const call of ['alone', 'complete', 'fail', 'release', 'upload'])
       assert.equal(await farm.value('adsweep_late_results_total', { call }), 1, call);
 
