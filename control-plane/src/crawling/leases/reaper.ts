@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import { REAPED_MAX } from '../queue/leased-jobs.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
@@ -32,20 +34,34 @@ export function startReaper(
 }
 
 /**
- * One step of the reaper. If Redis answered late, the reaped leases are not ended: a lease that its scan still names is adopted again, by
- * the next renewal of its node or by the refill.
+ * One step of the reaper; returns whether there may be more expired leases. If Redis answered late, the reaped leases are not ended: a lease that
+ * its scan still names is adopted again, by the next renewal of its node or by the refill.
  */
-async function reapOnTime(dependencies: ReaperDependencies, grace: ReaperGrace): Promise<void> {
+async function reapOnTime(dependencies: ReaperDependencies, grace: ReaperGrace): Promise<boolean> {
   const { queue } = dependencies;
   try {
-    if (!grace.mayReap(queue.connection())) return void (await queue.depth());
+    if (!grace.mayReap(queue.connection())) {
+      await queue.depth();
+      return false;
+    }
     const expired = await queue.reap();
-    if (grace.stillOnTime()) await endAllLost(dependencies, expired, new Date());
+    if (!grace.stillOnTime()) return false;
+    const ends = endAllLost(dependencies, expired, new Date());
+    // To end many takes seconds, in which the process and Redis may be paused as well.
+    while (!(await isDoneWithin(REAP_EVERY_MS, ends))) {
+      grace.mayReap(queue.connection());
+      await queue.depth();
+    }
+    grace.mayReap(queue.connection());
+    return expired.length >= REAPED_MAX;
   } catch (error) {
     grace.restart();
     throw error;
   }
 }
+
+const isDoneWithin = (ms: number, work: Promise<void>): Promise<boolean> =>
+  Promise.race([work.then(() => true), setTimeout(ms, false, { ref: false })]);
 
 /** Ends all expired leases; returns how many there were. */
 export async function reap(dependencies: ReaperDependencies, now: Date): Promise<number> {
@@ -102,7 +118,7 @@ export class ReaperGrace {
     this.#plan = plan;
   }
 
-  /** Whether leases may be reaped now. To be called at the start of a step, with the number of the connection to Redis. */
+  /** Whether leases may be reaped now. To be called at the start of a step and each second of a long one, with the number of the connection to Redis. */
   mayReap(connection: number): boolean {
     if (connection !== this.#connection) this.restart();
     this.#connection = connection;

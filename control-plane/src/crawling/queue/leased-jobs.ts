@@ -3,7 +3,8 @@ import { queueScript } from './queue-script.ts';
 import type { LeaseRef, PriorityClass, QueueShards, ShardKeys } from './queue-shards.ts';
 import { promoteDue } from './waiting-jobs.ts';
 
-const REAPED_MAX = 200;
+/** Leases of a shard that one call reaps at most. */
+export const REAPED_MAX = 200;
 
 /** The slot time that a job's organization is charged when it is leased, until its end tells how long it took. */
 const CHARGED_MS = 5_000;

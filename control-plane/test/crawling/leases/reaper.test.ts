@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import { LOSS_NOTICED_MS, ReaperGrace } from '../../../src/crawling/leases/reaper.ts';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { until } from '../../../../shared/test/support/until.ts';
+import {
+  LOSS_NOTICED_MS,
+  type ReaperDependencies,
+  ReaperGrace,
+  startReaper,
+} from '../../../src/crawling/leases/reaper.ts';
 
 describe('the grace period of the reaper', () => {
   /** A grace period of ten seconds with a step each second, on a clock that the test sets. */
@@ -50,5 +58,51 @@ describe('the grace period of the reaper', () => {
     untilOver();
     assert.equal(turn(1_000, 2), false, 'after a reconnect');
     assert.equal(untilOver(2), 10_000);
+  });
+});
+
+describe('a reaper that has many leases to end', () => {
+  /** A reaper with a grace period of a second. The first 200 leases take `endsMs` to end; `reapedAt` and `endedAt`: by its clock. */
+  function reaping(t: TestContext, endsMs: number) {
+    const seen = { reapedAt: [] as number[], endedAt: 0, aheadMs: 0 };
+    const clock = () => performance.now() + seen.aheadMs;
+    const queue = {
+      connection: () => 1,
+      depth: async () => ({}),
+      end: async () => true,
+      reap: async () => {
+        seen.reapedAt.push(clock());
+        return seen.reapedAt.length > 1
+          ? []
+          : Array.from({ length: 200 }, (_, at) => ({ jobId: `job-${at}`, fence: 1, organizationId: 'org' }));
+      },
+    };
+    const membersOf = async () => {
+      await setTimeout(endsMs / 2);
+      seen.endedAt = clock();
+      return [];
+    };
+    const logger = createLogger('test', 'silent');
+    const loop = startReaper({ queue, scans: { membersOf }, logger } as unknown as ReaperDependencies, {
+      graceMs: 1_000,
+      clock,
+    });
+    t.after(() => loop.stop());
+    return seen;
+  }
+
+  it('takes the time for that for no pause, and reaps the next ones at once', async (t) => {
+    const seen = reaping(t, 3_000);
+    const [first, second] = await until('two calls', () => seen.reapedAt.length > 1 && seen.reapedAt);
+    assert.ok(second! - first! > 2_500);
+    assert.ok(second! - seen.endedAt < 500, `${second! - seen.endedAt} ms after the end`);
+  });
+
+  it('notices a pause in that time, and leaves live nodes the time to renew their leases', async (t) => {
+    const seen = reaping(t, 1_500);
+    await until('the first call', () => seen.reapedAt.length > 0);
+    seen.aheadMs = 20_000;
+    const [, second] = await until('two calls', () => seen.reapedAt.length > 1 && seen.reapedAt);
+    assert.ok(second! - seen.endedAt >= 1_000, `${second! - seen.endedAt} ms after the end`);
   });
 });
