@@ -38,9 +38,10 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
   /** Nodes that have reported recently, by name; removes the others. Rejects while Redis is unavailable. */
   const list = async (): Promise<ReportedNode[]> => {
     const [now, texts] = await Promise.all([clock(), redis.hgetall(REPORTS).catch(rejectMalformed)]);
-    const oldest = now.getTime() - FORGOTTEN_AFTER_MS;
+    // One from the future was stored before the clock of Redis was set back.
+    const isRecent = ({ seen_at }: Stored) => Math.abs(now.getTime() - seen_at) <= FORGOTTEN_AFTER_MS;
     const all = Object.entries(texts).map(([key, text]) => ({ key, stored: parseReport(text) }));
-    const recent = all.flatMap(({ key, stored }) => (stored && stored.seen_at >= oldest ? [{ key, ...stored }] : []));
+    const recent = all.flatMap(({ key, stored }) => (stored && isRecent(stored) ? [{ key, ...stored }] : []));
     const kept = new Set(recent.map(({ key }) => key));
     const gone = all.filter(({ key }) => !kept.has(key)).map(({ key }) => key);
     if (gone.length > 0) await redis.hdel(REPORTS, ...gone);

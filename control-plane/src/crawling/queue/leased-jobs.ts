@@ -56,7 +56,7 @@ export function leasedJobs(shards: QueueShards) {
     async reap(): Promise<LeaseRef[]> {
       const reaped = await Promise.all(
         all.map(async ({ prefix, leased, roundRobin, clock, caps, spent }) =>
-          refs(await reap(redis, [leased, roundRobin, clock, caps, spent], [prefix, REAPED_MAX])),
+          refs(await reap(redis, [leased, roundRobin, clock, caps, spent], [prefix, REAPED_MAX, LEASE_MS])),
         ),
       );
       const leases = reaped.flat();

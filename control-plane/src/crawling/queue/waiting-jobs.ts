@@ -3,6 +3,9 @@ import type { ScanInQueue } from '../../scan/scan.ts';
 import { queueScript } from './queue-script.ts';
 import type { PriorityClass, QueueShards, ShardKeys, WaitingJob } from './queue-shards.ts';
 
+/** The longest delay of a retry, in ms. */
+export const RETRY_WAIT_MAX_MS = 60_000;
+
 const PROMOTED_MAX = 200;
 /** Jobs per script call, which then blocks Redis for a millisecond or two. */
 const ENQUEUED_AT_ONCE = 100;
@@ -53,7 +56,7 @@ export function waitingJobs(shards: QueueShards) {
 export async function promoteDue({ redis, all }: QueueShards): Promise<number> {
   const moved = await Promise.all(
     all.map(({ prefix, delayed, roundRobin, clock }) =>
-      promote(redis, [delayed, roundRobin, clock], [prefix, PROMOTED_MAX]).then(Number),
+      promote(redis, [delayed, roundRobin, clock], [prefix, PROMOTED_MAX, RETRY_WAIT_MAX_MS]).then(Number),
     ),
   );
   return moved.reduce((sum, count) => sum + count, 0);
@@ -83,9 +86,6 @@ type QueuedScan = Pick<ScanInQueue, 'organization_id' | 'job_id' | 'band' | 'due
 export function priorityClassOf({ band = 0 }: Pick<ScanInQueue, 'band'>): PriorityClass {
   return band;
 }
-
-/** The longest delay of a retry, in ms. */
-export const RETRY_WAIT_MAX_MS = 60_000;
 
 /** The crawl job of a pending scan, delayed until the scan is due. */
 export function waitingJobOf(scan: QueuedScan, now: Date): WaitingJob {

@@ -61,6 +61,13 @@ describe('the fleet', () => {
       (await nodesIn(farm.redis.client, async () => now).list()).map(({ id, instance }) => `${id}/${instance}`),
       ['node-1/two'],
     );
+
+    now = new Date(now.getTime() - 3_600_000);
+    assert.deepEqual(
+      await nodesIn(farm.redis.client, async () => now).list(),
+      [],
+      'nor one from before the clock was set back',
+    );
   });
 
   it('is read although the reports in Redis are of another type or cannot be read', async () => {

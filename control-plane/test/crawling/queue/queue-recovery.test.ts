@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
+import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
 
 /** Recovery after Redis has lost data. */
@@ -60,6 +61,28 @@ describe('the index of crawl jobs', () => {
     await redis.client.del(keys.delayed);
     assert.equal(await enqueue('later', 'org', 0, 60_000), true);
     assert.equal((await queue.depth()).delayed, 1);
+  });
+
+  it('delays no job and no end of a lease for longer than usual after the clock of Redis was set back', async () => {
+    const now = Date.now();
+    /** As if the clock had been an hour ahead when the score was written. */
+    const moveAhead = (key: string, jobId: string) => redis.client.zadd(key, 'XX', 'INCR', 3_600_000, jobId);
+    for (const [id, delayMs] of [
+      ['retry', 30_000],
+      ['usual', 60_000],
+    ] as const)
+      await enqueue(id, 'org', 0, delayMs);
+    await moveAhead(keys.delayed, 'retry');
+    await queue.promote();
+    assert.deepEqual(idsOf(await take(5)), ['retry']);
+    assert.equal((await queue.depth()).delayed, 1, 'one with the longest delay still waits for it');
+
+    await moveAhead(keys.leased, 'retry');
+    assert.deepEqual(await queue.reap(), []);
+    const deadline = Number(await redis.client.zscore(keys.leased, 'retry'));
+    assert.ok(deadline >= now + LEASE_MS && deadline < now + LEASE_MS + 30_000, `${deadline - now} ms`);
+    await expire(keys.leased, 'retry');
+    assert.deepEqual(idsOf(await queue.reap()), ['retry']);
   });
 
   it('continues after a restart of Redis, which loses the scripts, and fails fast while Redis is unavailable', async () => {

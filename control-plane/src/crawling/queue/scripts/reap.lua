@@ -1,12 +1,17 @@
--- leased -> nothing, for those whose deadline has passed.
+-- leased -> nothing, for those whose deadline has passed. Deadlines that no lease can have are brought forward: the clock of Redis was set back.
 -- KEYS  1 leased  2 round-robin set (`ring`)  3 clock  4 caps  5 spent
--- ARGV  1 prefix of the shard's keys  2 maximum number of jobs
+-- ARGV  1 prefix of the shard's keys  2 maximum number of jobs  3 lease in ms
 -- Reply { job id, fence, organization, job id, ... }; each expired lease is returned to one caller only
 local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local expired = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])
 local reaped = {}
+
+local latest = string.format('%.0f', now + ARGV[3])
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. latest, '+inf', 'LIMIT', 0, ARGV[2])) do
+  redis.call('ZADD', KEYS[1], 'XX', latest, id)
+end
 
 for _, id in ipairs(expired) do
   local hash = prefix .. 'job:' .. id
