@@ -1,6 +1,15 @@
 import type { DueByOrganization, OfOrganization } from './pick-in-turns.ts';
 import type { Collection, Filter } from './store.ts';
 
+/** How far the clocks of processes may differ, in ms. */
+const CLOCKS_DIFFER_MS = 10 * 60_000;
+
+/**
+ * The moment from which on something written at `now` is due, if it is to be due at once: in the past by the clock of each process, and in the
+ * order of writing. What is to wait, such as for a retry or the end of a claim, is due at that time itself.
+ */
+export const dueAtOnce = (now: Date): Date => new Date(now.getTime() - CLOCKS_DIFFER_MS);
+
 /** The indexes that {@link dueByOrganization} reads. `fixed`: fields to which `where` gives one value. */
 export const dueIndexes = (field: string, ...fixed: string[]) => [
   { key: { [field]: 1 as const }, sparse: true },

@@ -1,6 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
-import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
+import { dueAtOnce, dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
 import { inPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { pickingInTurns } from '../../platform/pick-in-turns.ts';
@@ -78,7 +78,7 @@ export function destinationStore(store: Store) {
       anew: { now: Date } | null,
     ): Promise<DestinationRecord | null> {
       const update = {
-        $set: { ...set, ...(anew && { health: HEALTHY, due_at: anew.now }) },
+        $set: { ...set, ...(anew && { health: HEALTHY, due_at: dueAtOnce(anew.now) }) },
         // A message that is under way must not change the new health.
         ...(anew && { $inc: { fence: 1 }, $unset: { claimed_until: '' } }),
         ...(set.is_active === false && { $unset: { due_at: '', claimed_until: '' } }),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { dueAtOnce } from '../../platform/due-by-organization.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type EndpointRecord, type EndpointSettings, secretContext, signingSecrets } from './endpoint.ts';
@@ -30,7 +31,7 @@ export function patched(
     return { set: { ...set, is_active, disabled, health: { ...was.health, paused_until: null } }, unset: ['due_at'] };
   }
   if (was.is_active && !hasMoved) return { set };
-  const anew = { health: healthyFrom(was.health.days), epoch: was.epoch + 1, due_at: now };
+  const anew = { health: healthyFrom(was.health.days), epoch: was.epoch + 1, due_at: dueAtOnce(now) };
   return { set: { ...set, is_active, disabled: null, ...anew } };
 }
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { dueAtOnce } from '../../platform/due-by-organization.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
@@ -115,7 +116,7 @@ export function endpointStore(store: Store) {
     async queued(organization_id: string, ids: string[], now: Date): Promise<boolean> {
       await endpoints.updateMany({ organization_id, _id: { $in: ids } }, { $inc: { arrivals: 1 } });
       const idle = { organization_id, _id: { $in: ids }, is_active: true, due_at: { $exists: false } };
-      return (await endpoints.updateMany(idle, { $set: { due_at: now } })).modifiedCount > 0;
+      return (await endpoints.updateMany(idle, { $set: { due_at: dueAtOnce(now) } })).modifiedCount > 0;
     },
 
     /** Claims up to `limit` of the endpoints that are due, each for one caller, until `until`. `hasMore`: further ones are due. */

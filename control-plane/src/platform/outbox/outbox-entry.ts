@@ -86,7 +86,7 @@ export type OutboxFields = {
   outbox: OutboxEntry[];
   /** When the oldest entry was written. */
   outbox_at?: Date;
-  /** When the entries are due: at once, or later after a failure. */
+  /** When the entries are due: a while before they are written, so that they are due by every clock, or later after a failure. */
   outbox_due_at?: Date;
   /** The record's organization: among what is due, organizations have turns. */
   outbox_of?: string;

@@ -1,4 +1,5 @@
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
+import { dueAtOnce } from '../due-by-organization.ts';
 import { type DueByOrganization, pickingInTurns } from '../pick-in-turns.ts';
 import type { Collection, Filter, UpdateFilter } from '../store.ts';
 import type { Origin, OutboxEntry, OutboxFields } from './outbox-entry.ts';
@@ -42,7 +43,7 @@ export function pushToOutbox(organizationId: string, entries: OutboxEntry[]): Up
 export function initialOutbox(organizationId: string, entries: OutboxEntry[]): OutboxFields {
   const [first] = entries;
   if (!first) return { outbox: entries };
-  return { outbox: entries, outbox_at: first.at, outbox_due_at: first.at, outbox_of: organizationId };
+  return { outbox: entries, outbox_at: first.at, outbox_due_at: dueAtOnce(first.at), outbox_of: organizationId };
 }
 
 /** The indexes of a collection whose records have outboxes. */

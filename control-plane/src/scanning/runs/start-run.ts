@@ -1,6 +1,7 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { WantedForRun } from '../../accounts/billing/reserve-checks.ts';
 import type { StoredPerDay } from '../../accounts/stored-per-day.ts';
+import { dueAtOnce } from '../../platform/due-by-organization.ts';
 import type { CampaignRecord } from '../campaigns/campaign.ts';
 import type { CampaignStore } from '../campaigns/campaign-store.ts';
 import { planRun, settingsOfRun } from './plan-run.ts';
@@ -48,7 +49,8 @@ export const startRun =
     });
     const run: RunInCreation = {
       ...{ _id: id, organization_id, campaign_id, label: labelOf(trigger, now), trigger, cancelled_at: null },
-      ...{ created_at: now, plan, creation: { settings, price_micros, reservation_id, next: 0 }, creation_due_at: now },
+      ...{ created_at: now, plan, creation_due_at: dueAtOnce(now) },
+      creation: { settings, price_micros, reservation_id, next: 0 },
     };
     if (!(await runs.insert(run))) return keepEarlier(parts, run);
     await campaigns.noteRun(organization_id, campaign_id, now);

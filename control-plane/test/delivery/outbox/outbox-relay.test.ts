@@ -4,7 +4,7 @@ import { slow } from '../../../../shared/test/support/slow.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { measureOutboxes, type RelayDependencies, relay, startRelay } from '../../../src/delivery/outbox/relay.ts';
 import type { OutboxEntry } from '../../../src/platform/outbox/outbox-entry.ts';
-import type { OutboxSource } from '../../../src/platform/outbox/outbox-source.ts';
+import { initialOutbox, type OutboxSource } from '../../../src/platform/outbox/outbox-source.ts';
 import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { checkCrawled, crawledScan, followUpsOf } from '../../support/checked-scans.ts';
@@ -103,6 +103,18 @@ describe('the outbox relay', () => {
     );
     await relay(dependencies(), inSeconds(3_600));
     assert.deepEqual((await farm.read(scan._id)).outbox, []);
+  });
+
+  it('carries out at once what a process wrote whose clock is minutes ahead', async () => {
+    const entry = (kind: 'charge' | 'refund') => ({ id: `${kind}:ahead`, kind, at: inSeconds(300), amount_micros: 1 });
+    const created = initialOutbox('ahead', [entry('charge')]);
+    const scan = await farm.submit({ organization_id: 'ahead', status: 'cancelled', ...created });
+    await relay(dependencies(), new Date());
+    assert.deepEqual((await farm.read(scan._id)).outbox, []);
+    await farm.scans.apply(scan, { when: { status: 'cancelled' }, set: {}, follows: [entry('refund')] });
+    await relay(dependencies(), new Date());
+    assert.deepEqual((await farm.read(scan._id)).outbox, []);
+    assert.equal((await farm.ledgerOf('ahead')).length, 2);
   });
 
   it('retries a failed entry when it is due, without a wake-up hint', async () => {

@@ -37,6 +37,12 @@ describe('claims of webhook endpoints', () => {
     assert.deepEqual(await claim(later(44)), [], 'while the claim holds');
   });
 
+  test('§6.4.13 an endpoint is due at once for an event of a process whose clock is minutes ahead', async () => {
+    await add('one');
+    await endpoints.queued('ours', ['one'], later(300));
+    assert.deepEqual(idsOf(await claim()), ['one']);
+  });
+
   test('§6.4.13 deliveries are queued for endpoints of the organization alone', async () => {
     await add('theirs', 'theirs');
     assert.equal(await endpoints.queued('ours', ['theirs'], NOW), false);
