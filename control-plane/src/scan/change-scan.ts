@@ -18,7 +18,11 @@ export async function changeScan(
 ): Promise<ScanRecord | null> {
   const change = advance(scan, event, now);
   if (!change) return null;
-  const changed = await scans.apply(scan, withEvents(withStatusTime(change, scan, now), scan.event_sequence, events));
+  const at = notBefore(scan, now);
+  const changed = await scans.apply(
+    scan,
+    withEvents(withStatusTime(change, scan, at), scan.event_sequence, events, at),
+  );
   if (changed) traceChange(scan, event, changed, now);
   return changed;
 }
@@ -33,8 +37,8 @@ export async function leaseScan(
   lease: ScanLease,
 ): Promise<ScanRecord | null> {
   const change = takeLease(scan, lease, lease.leased_at);
-  const leased =
-    change && (await scans.applyClaim(scan, unchanged(withStatusTime(change, scan, lease.leased_at), scan)));
+  const at = notBefore(scan, lease.leased_at);
+  const leased = change && (await scans.applyClaim(scan, unchanged(withStatusTime(change, scan, at), scan)));
   if (leased) traceWait(leased, lease);
   return leased;
 }
@@ -47,7 +51,7 @@ export async function claimScan(
   now: Date,
 ): Promise<ScanRecord | null> {
   const change = claimChecks(scan, until, now);
-  return change && scans.applyClaim(scan, unchanged(withStatusTime(change, scan, now), scan));
+  return change && scans.applyClaim(scan, unchanged(withStatusTime(change, scan, notBefore(scan, now)), scan));
 }
 
 /** The change of a scan whose status has not changed since it was read. */
@@ -60,25 +64,32 @@ const unchanged = (
 });
 
 /**
+ * `now`, or the time of the scan's status if that is later: the clock of the process that wrote it may be ahead. The times of a scan's changes
+ * and events have the order in which they occurred.
+ */
+const notBefore = ({ status_at }: Pick<ScanRecord, 'status_at'>, now: Date): Date =>
+  status_at && status_at > now ? status_at : now;
+
+/**
  * Adds the time and the number of a status change, so that receivers of several changes know their order, and the outcome of a run's scan.
  */
 function withStatusTime(
   change: ScanChange,
   scan: Pick<ScanRecord, 'status' | 'status_sequence' | 'run_id'>,
-  now: Date,
+  at: Date,
 ): ScanChange {
   const { status, status_sequence = 0, run_id } = scan;
   if (change.set.status === undefined || change.set.status === status) return change;
   const ended = run_id !== null && isFinal(change.set.status) ? { final_status: change.set.status } : {};
-  return { ...change, set: { ...change.set, ...ended, status_at: now, status_sequence: status_sequence + 1 } };
+  return { ...change, set: { ...change.set, ...ended, status_at: at, status_sequence: status_sequence + 1 } };
 }
 
 /** Adds events. The event sequence is compared too, so that concurrent changes cannot use the same numbers. */
-function withEvents(change: ScanChange, last: number, events: EmittedEvent[]): ScanChange {
+function withEvents(change: ScanChange, last: number, events: EmittedEvent[], at: Date): ScanChange {
   if (events.length === 0) return change;
   return {
     when: { ...change.when, event_sequence: last },
     set: { ...change.set, event_sequence: last + events.length },
-    follows: [...change.follows, ...inSequence(events, last)],
+    follows: [...change.follows, ...inSequence(events, last, at)],
   };
 }

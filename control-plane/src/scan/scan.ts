@@ -136,7 +136,7 @@ export type ScanRecord = OutboxFields & {
   traceparent?: string;
 
   status: ScanStatus;
-  /** When it entered this status, and the number of earlier statuses. Absent: it is the first status, or an earlier version wrote the record. */
+  /** When it entered this status, never before the last one, and the number of earlier statuses. Absent: it is the first status, or an earlier version wrote the record. */
   status_at?: Date;
   status_sequence?: number;
   error: string;
@@ -209,6 +209,7 @@ export const QUEUE_FIELDS = [
   'campaign_id',
   'run_id',
   'status',
+  'status_at',
   'status_sequence',
   'due_at',
   'lease',
@@ -223,6 +224,7 @@ export const CLAIM_FIELDS = [
   '_id',
   'organization_id',
   'status',
+  'status_at',
   'status_sequence',
   'run_id',
   'crawled_at',

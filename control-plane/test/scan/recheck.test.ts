@@ -11,7 +11,7 @@ import { relay } from '../../src/delivery/outbox/relay.ts';
 import { changeScan } from '../../src/scan/change-scan.ts';
 import { type RecheckScope, recheckScans } from '../../src/scan/recheck.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
-import { addRule, checkCrawled, LOUD, RECHECK_FAKES, slugsOf } from '../support/checked-scans.ts';
+import { addRule, checkCrawled, crawledScan, LOUD, RECHECK_FAKES, slugsOf } from '../support/checked-scans.ts';
 import { modelServer } from '../support/model-server.ts';
 import { itemsOf, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../support/running-api.ts';
 import { captureOf, gzJson, named, type RunningFarm, requestOf, runningFarm } from '../support/running-farm.ts';
@@ -336,6 +336,19 @@ describe('a recheck', () => {
       await farm.store.sweepExpired(new Date(Date.now() + days * 24 * HOUR_MS));
       assert.equal(await farm.store.collection('rechecks').countDocuments({}), left, `after ${days} days`);
     }
+  });
+
+  it('§6.4.21 has later events than the analysis before, also if the clock of that one was ahead', async () => {
+    const scan = await crawledScan(farm);
+    for (const aheadSeconds of [300, 120, 0]) {
+      await checkCrawled(farm, new Date(Date.now() + aheadSeconds * 1_000));
+      await recheck(scan);
+    }
+    const { outbox, status_at } = await farm.read(scan._id);
+    const times = outbox.flatMap((entry) => (entry.kind === 'event' ? [entry.at.getTime()] : []));
+    assert.equal(times.length, 6);
+    assert.deepEqual(times, times.toSorted());
+    assert.ok(times[0]! > Date.now() + 200_000 && status_at!.getTime() >= times.at(-1)!);
   });
 
   it('§3.8 is completed exactly once if a worker dies during it', async () => {

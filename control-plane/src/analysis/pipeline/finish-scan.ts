@@ -314,7 +314,7 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
     ...(alerts && { alerts }),
     ...(compared && { compared }),
   };
-  const events = finishEvents(urls, { ...state, now: ended }, { classification, network, network_host, error });
+  const events = finishEvents(urls, state, { classification, network, network_host, error });
   const finished = await changeScan(scans, scan, event, ended, events);
   if (!finished) return {};
   measureEnd(metrics, finished);
@@ -354,19 +354,17 @@ type Completion = Pick<
 >;
 
 function finishEvents(urls: PublicUrls, state: State, completion: Completion): EmittedEvent[] {
-  const { scan, now, tags, missing, extractedLabels, definitions } = state;
+  const { scan, tags, missing, extractedLabels, definitions } = state;
   const visible = visibleTags(definitions);
   const status = missing.length === 0 ? 'completed' : 'partial';
   const { labels = scan.labels } = withExtractedLabels(scan, extractedLabels);
   const common = eventPayload(urls, scan, { status, labels });
-  // The clock of the process that took the capture may be ahead: receivers get the events of a scan in the order in which they occurred.
-  const at = scan.crawled_at !== null && scan.crawled_at > now ? scan.crawled_at : now;
-  const completed = emit('scanning.scan.completed', { ...common, ...completion }, at);
+  const completed = emit('scanning.scan.completed', { ...common, ...completion });
   const shown = tags.filter(({ tag_slug }) => inService(visible, tag_slug) !== null);
   const tag_slugs = [...new Set(shown.map(({ tag_slug }) => tag_slug))];
   if (tag_slugs.length === 0) return [completed];
   const payload = { ...common, tag_slugs, tags: shown.map((tag) => tagOfEvent(tag, definitions)) };
-  return [emit('scanning.tags.detected', payload, at), completed];
+  return [emit('scanning.tags.detected', payload), completed];
 }
 
 /** Assigned tags are in service. */

@@ -36,7 +36,7 @@ export async function acceptCapture(
   }
   const summary = await storeEvidence(dependencies, scan, fence, capture, now, sent);
   const event = { type: 'capture' as const, fence, capture: summary, exit: capture.exit };
-  const crawled = await changeScan(scans, scan, event, now, screenshotEvent(urls, scan, summary, now));
+  const crawled = await changeScan(scans, scan, event, now, screenshotEvent(urls, scan, summary));
   if (!crawled) return afterLostRace(dependencies, scan, fence);
   dependencies.accepted();
   return 'accepted';
@@ -54,7 +54,7 @@ async function afterLostRace(
 }
 
 /** Written with the end of the crawl, so that it is queued before the scan's completion (spec 6). */
-function screenshotEvent(urls: PublicUrls, scan: ScanRecord, capture: CaptureSummary, now: Date): EmittedEvent[] {
+function screenshotEvent(urls: PublicUrls, scan: ScanRecord, capture: CaptureSummary): EmittedEvent[] {
   if (!capture.has_screenshot && !capture.has_creative_screenshot) return [];
   const links = scanLinks(urls, scan);
   const payload = {
@@ -63,5 +63,5 @@ function screenshotEvent(urls: PublicUrls, scan: ScanRecord, capture: CaptureSum
     creative_screenshot_url: capture.has_creative_screenshot ? links.creativeScreenshot : '',
     page_title: capture.page_title,
   };
-  return [emit('scanning.screenshot.captured', payload, now)];
+  return [emit('scanning.screenshot.captured', payload)];
 }

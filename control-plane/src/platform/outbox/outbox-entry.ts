@@ -101,19 +101,19 @@ export type Origin = { organizationId: string; scanId: string; campaignId: strin
 /** The handlers of entries by kind. Handlers are idempotent: the record that a handler creates has the entry's id. */
 export type OutboxHandlers = { [K in OutboxKind]: (entry: OutboxEntry<K>, origin: Origin) => Promise<void> };
 
-/** An event without its sequence number. */
-export type EmittedEvent = Omit<OutboxEntry<'event'>, 'sequence'>;
+/** An event without its sequence number and time. */
+export type EmittedEvent = Omit<OutboxEntry<'event'>, 'sequence' | 'at'>;
 
 /**
- * An event to be written in the same update as the change that it reports. It has its own id, and gets its sequence number when it is
- * added to the change.
+ * An event to be written in the same update as the change that it reports. It has its own id, and gets its sequence number and its time when
+ * it is added to the change.
  */
-export function emit<K extends EventKind>(event: K, payload: EventPayload<K>, now: Date): EmittedEvent {
+export function emit<K extends EventKind>(event: K, payload: EventPayload<K>): EmittedEvent {
   // TypeScript cannot derive that a kind and its payload together are an event content.
-  return { id: newId(), kind: 'event', event, payload, at: now } as EmittedEvent;
+  return { id: newId(), kind: 'event', event, payload } as EmittedEvent;
 }
 
-/** The entries for `events`, numbered from `last` + 1. */
-export function inSequence(events: EmittedEvent[], last: number): OutboxEntry<'event'>[] {
-  return events.map((event, index) => ({ ...event, sequence: last + index + 1 }) as OutboxEntry<'event'>);
+/** The entries for `events` that occur at `at`, numbered from `last` + 1. */
+export function inSequence(events: EmittedEvent[], last: number, at: Date): OutboxEntry<'event'>[] {
+  return events.map((event, index) => ({ ...event, at, sequence: last + index + 1 }) as OutboxEntry<'event'>);
 }
