@@ -65,6 +65,7 @@ try {
     const scans = pendingScans(depth);
     const watched = {
       ...scans,
+      membersOf: async () => [],
       pageInStatus(...asked: Parameters<typeof scans.pageInStatus>) {
         heap = Math.max(heap, process.memoryUsage().heapUsed);
         return scans.pageInStatus(...asked);

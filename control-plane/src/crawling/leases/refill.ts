@@ -6,24 +6,16 @@ import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { waitingJobOf } from '../queue/waiting-jobs.ts';
-import { adoptLease, leaseRefOf } from './renew.ts';
+import { type AdoptDependencies, adoptLease, leaseRefOf } from './renew.ts';
 
-export type RefillDependencies = {
+export type RefillDependencies = AdoptDependencies & {
   queue: Pick<
     CrawlQueue,
-    | 'enqueueAll'
-    | 'adopt'
-    | 'depth'
-    | 'isAdopted'
-    | 'whileAdopting'
-    | 'refreshCaps'
-    | 'removeMalformed'
-    | 'removeOtherShards'
+    'enqueueAll' | 'depth' | 'isAdopted' | 'whileAdopting' | 'refreshCaps' | 'removeMalformed' | 'removeOtherShards'
   >;
   scans: Pick<ScanStore, 'pageInStatus' | 'countJobsInStatus'>;
   redis: RedisClient;
   metrics: Pick<WorkMetrics, 'refillRemaining'>;
-  logger: Logger;
 };
 
 const REFILL_EVERY_MS = 5_000;
@@ -121,13 +113,13 @@ async function enqueuePage({ queue, scans, logger }: RefillDependencies, from: s
   return { read: pending.length, queued, next: pending.length < PAGE ? '' : pending.at(-1)!._id };
 }
 
-async function adoptRunning({ queue, scans }: RefillDependencies): Promise<void> {
+async function adoptRunning(dependencies: RefillDependencies): Promise<void> {
   for (let last = '', more = true; more; ) {
-    const running = await scans.pageInStatus('running', last, PAGE);
+    const running = await dependencies.scans.pageInStatus('running', last, PAGE);
     await Promise.all(
       running.map((scan) => {
         const ref = leaseRefOf(scan);
-        return ref && adoptLease(queue, ref, scan);
+        return ref && adoptLease(dependencies, ref, scan);
       }),
     );
     more = running.length === PAGE;

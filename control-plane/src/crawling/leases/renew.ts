@@ -4,6 +4,7 @@ import { nodeKeyOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { priorityClassOf } from '../queue/waiting-jobs.ts';
+import { type CloseDependencies, closeLease } from './close-lease.ts';
 import { runsUnder } from './job-members.ts';
 import { lifetimeMs, SHORTEST_LIFETIME_MS } from './lease-lifetime.ts';
 import { endLost, type LossDependencies } from './reaper.ts';
@@ -35,7 +36,7 @@ export async function renew(dependencies: RenewDependencies, ref: LeaseRef): Pro
     return { outcome: 'lost', expires_in_ms: 0 };
   }
   if (ageMs === null)
-    await adoptLease(queue, ref, running).catch((cause: unknown) => {
+    await adoptLease(dependencies, ref, running).catch((cause: unknown) => {
       logger.debug({ job_id: ref.jobId, cause }, 'a lease could not be adopted');
     });
   return RENEWED;
@@ -43,10 +44,14 @@ export async function renew(dependencies: RenewDependencies, ref: LeaseRef): Pro
 
 const RENEWED: Renewed = { outcome: 'renewed', expires_in_ms: LEASE_MS };
 
-/** Writes the lease of a running scan to Redis, for its full duration; false if it is there already. */
-export async function adoptLease(queue: Pick<CrawlQueue, 'adopt'>, ref: LeaseRef, scan: ScanInQueue): Promise<boolean> {
+export type AdoptDependencies = CloseDependencies & { queue: Pick<CrawlQueue, 'adopt'> };
+
+/** Writes the lease of a scan that was running when it was read to Redis, for its full duration, unless it is there already. */
+export async function adoptLease(dependencies: AdoptDependencies, ref: LeaseRef, scan: ScanInQueue): Promise<void> {
   const { node_id = '', instance = '' } = scan.lease ?? {};
-  return queue.adopt(ref, { priority: priorityClassOf(scan), nodeId: nodeKeyOf({ nodeId: node_id, instance }) });
+  const holder = { priority: priorityClassOf(scan), nodeId: nodeKeyOf({ nodeId: node_id, instance }) };
+  // If the attempt has ended since the scan was read, nothing else would end this lease before its deadline.
+  if (await dependencies.queue.adopt(ref, holder)) await closeLease(dependencies, ref, new Date());
 }
 
 /** The lease of a scan; null if it has none. */

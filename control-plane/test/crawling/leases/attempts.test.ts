@@ -9,9 +9,11 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { leaseIdOf, leaseToken, newIdentity, parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
 import { backoffMs } from '../../../src/crawling/leases/end-attempt.ts';
 import { lifetimeMs } from '../../../src/crawling/leases/lease-lifetime.ts';
+import { refill } from '../../../src/crawling/leases/refill.ts';
+import { renew } from '../../../src/crawling/leases/renew.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
-import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
+import { type LeaseRef, shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import { waitingJobOf } from '../../../src/crawling/queue/waiting-jobs.ts';
 import { openDiskObjects } from '../../../src/platform/objects/disk-objects.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
@@ -110,6 +112,37 @@ describe('an attempt that fails', () => {
 });
 
 describe('the end of an attempt', () => {
+  it('is not undone by the adoption of a lease that was still running when it was read', async () => {
+    const { dependencies } = farm.farm;
+    const { scans } = dependencies;
+    const adoptions = {
+      'the refill': (end: () => Promise<unknown>) => {
+        const pageInStatus: typeof scans.pageInStatus = async (status, ...page) => {
+          const read = await scans.pageInStatus(status, ...page);
+          if (status === 'running') await end();
+          return read;
+        };
+        return refill({ ...dependencies, scans: { ...scans, pageInStatus } });
+      },
+      'a renewal': (end: () => Promise<unknown>, ref: LeaseRef) => {
+        let isFirst = true;
+        const membersOf: typeof scans.membersOf = async (of) => {
+          const read = await scans.membersOf(of);
+          if (isFirst) await end();
+          isFirst = false;
+          return read;
+        };
+        return renew({ ...dependencies, scans: { ...scans, membersOf } }, ref);
+      },
+    };
+    for (const [name, adopt] of Object.entries(adoptions)) {
+      const lease = await farm.leased();
+      await farm.redis.client.flushall();
+      await adopt(() => farm.node.complete(lease, captureOf(CHAIN)), parseLeaseId(lease.lease_id)!);
+      assert.equal((await farm.farm.queue.depth()).leased, 0, name);
+    }
+  });
+
   const troubles = {
     fails: () => Promise.reject(new Error('no answer')),
     hangs: () => new Promise<never>(() => {}),
