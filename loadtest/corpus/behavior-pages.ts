@@ -66,11 +66,13 @@ export function serveResources({ site }: CaptureWorld): void {
   for (const path of ['out', 'landing', 'window', 'frame', 'taken'])
     site.setPage(`http://elsewhere.example/${path}`, '<title>elsewhere</title>');
   site.setPage('http://elsewhere.example/subscribed', '<title>done</title><p>You are now subscribed to Games Club.');
-  for (const picture of ['www.paypal.com/logo.png', 'www.netflix.com/gift.png', 'pictures.example/point.gif'])
-    site.setText(`http://${picture}`, 'image/gif', Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64'));
+  const pixel = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64');
+  for (const picture of ['pictures.example/point.gif', 'www.facebook.com/tr', 't.paypal.com/ts'])
+    site.setText(`http://${picture}`, 'image/gif', pixel);
   const banner =
     '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="250"><rect width="300" height="250"/></svg>';
-  site.setText('http://pictures.example/banner.svg', 'image/svg+xml', banner);
+  for (const picture of ['pictures.example/banner.svg', 'www.paypal.com/logo.svg', 'www.netflix.com/gift.svg', 'aadcdn.msauth.net/shared/logo.svg'])
+    site.setText(`http://${picture}`, 'image/svg+xml', banner);
   for (const file of globSync('scripts/*.js', { cwd: PAGES }))
     site.setText(`http://scripts.example/${basename(file)}`, 'text/javascript', readPageFile(file));
   for (const file of globSync('frames/*.html', { cwd: PAGES }))

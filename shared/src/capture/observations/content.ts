@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Count } from '../fields.ts';
 import { ObservedUrl, observationOf } from './observation-of.ts';
 
-/** The sensitive values that a form can ask for. */
+/** The sensitive values that a form can ask for. `identifier`: the name of an account, for which sign-in pages ask before the password. */
 export const FORM_FIELDS = [
   'password',
   'card_number',
@@ -11,6 +11,7 @@ export const FORM_FIELDS = [
   'seed_phrase',
   'personal_id',
   'phone',
+  'identifier',
 ] as const;
 export type FormField = (typeof FORM_FIELDS)[number];
 

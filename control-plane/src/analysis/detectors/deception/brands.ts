@@ -1,14 +1,29 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
-/** A brand that phishing imitates: words that name it, and registrable domains on which its owner asks for passwords. */
-export type Brand = { name: string; words: readonly string[]; domains: ReadonlySet<string> };
+/**
+ * A brand that phishing imitates: words that name it, and registrable domains on which its owner asks for passwords. `signIn`: words of its
+ * sign-in page that others use as well, and registrable domains that serve the pictures of that page only.
+ */
+export type Brand = {
+  name: string;
+  words: readonly string[];
+  domains: ReadonlySet<string>;
+  signIn: { words: readonly string[]; domains: ReadonlySet<string> };
+};
+
+const listOf = (words: string): string[] => words.split(' ').filter(Boolean);
 
 /** `endings`: further endings under which the first label of `domains` is the brand's, such as `de co.uk`. */
-const brand = (name: string, words: string, domains: string, endings = ''): Brand => {
+const brand = (name: string, words: string, domains: string, endings = '', signIn = { words: '', domains: '' }): Brand => {
   const own = domains.split(' ');
   const label = own[0]?.split('.')[0];
-  const inCountries = endings.split(' ').filter(Boolean);
-  return { name, words: words.split('|'), domains: new Set([...own, ...inCountries.map((one) => `${label}.${one}`)]) };
+  const inCountries = listOf(endings);
+  return {
+    name,
+    words: words.split('|'),
+    domains: new Set([...own, ...inCountries.map((one) => `${label}.${one}`)]),
+    signIn: { words: listOf(signIn.words), domains: new Set(listOf(signIn.domains)) },
+  };
 };
 
 /** Where Google has its search (google.com/supported_domains). */
@@ -28,6 +43,8 @@ export const BRANDS: readonly Brand[] = [
     'microsoft|office 365|microsoft 365',
     'microsoft.com microsoftonline.com live.com office.com office365.com outlook.com windows.com azure.com msn.com microsoftonline.de',
     'de fr it es nl pl ch at co.uk co.jp',
+    // "Email, phone, or Skype", with pictures from aadcdn.msauth.net and aadcdn.msftauth.net.
+    { words: 'skype', domains: 'msauth.net msftauth.net' },
   ),
   brand('Google', 'google|gmail', 'google.com gmail.com youtube.com withgoogle.com', GOOGLES),
   brand('Apple', 'apple|icloud|apple id', 'apple.com icloud.com me.com', 'com.cn de fr'),
@@ -118,6 +135,9 @@ function isOfUsers(url: string): boolean {
 /** Whether a page belongs to a brand: one of its domains, and no page of its users. */
 export const isOwn = ({ domains }: Brand, url: string): boolean =>
   domains.has(registrableDomain(url)) && !isOfUsers(url);
+
+/** Whether `url` is a part of the brand's sign-in page, and of no other. */
+export const servesSignIn = ({ signIn }: Brand, url: string): boolean => signIn.domains.has(registrableDomain(url));
 
 /** Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a browser. */
 const VENDORS = new Set(

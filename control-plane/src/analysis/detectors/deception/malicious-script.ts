@@ -60,10 +60,28 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     all: [
       ['powershell', 'mshta', 'cmd/c', 'cmd.exe', 'base64-d'],
       [
-        ...['-whidden', '-windowstylehidden', '-wihidden', 'mshtahttp', 'mshta.exehttp', '|iex', 'iex(iwr', 'iex(irm'],
-        ...['iex(new-object', 'frombase64string', '-encodedcommand', '|base64-d|bash', '|base64-d|sh'],
+        ...['-whidden', '-windowstylehidden', '-wihidden', 'mshtahttp', 'mshta.exehttp', 'frombase64string'],
+        ...['-encodedcommand', 'powershell-enc', 'powershell.exe-enc', '-nop-enc', '|base64-d|bash', '|base64-d|sh'],
       ],
     ],
+  },
+  {
+    name: 'a command that a captcha puts into the clipboard',
+    // Installers are published as such commands too (bun, uv, Scoop, Homebrew): only the pretext, often a comment in the command, differs.
+    source: 'github.com/JohnHammond/recaptcha-phish: index.html; bun.sh/docs/installation, docs.astral.sh/uv',
+    starts: ['writeText', 'execCommand', 'clipboardData'],
+    all: [
+      ['powershell', 'pwsh', 'cmd/c', 'cmd.exe', 'curl', 'wget'],
+      [
+        ...['|iex', 'iex(iwr', 'iex(irm', 'iex(new-object', 'iex((new-object', 'invoke-expression'],
+        ...['scriptblock]::create', '|bash', '|sh"', "|sh'", '|sh`', '|sh#'],
+      ],
+      [
+        ...['notarobot', 'notabot', 'humanverif', 'verifyyouarehuman', 'verifythatyouarehuman', 'verificationid'],
+        ...['captchaid', 'captchaverif', 'verificationhash', 'cloudflareid'],
+      ],
+    ],
+    lengthMax: 20_000,
   },
   {
     name: 'an address that is spelt by character codes',
@@ -116,10 +134,11 @@ function scriptsOf(body: CapturedBody): string[] {
   return body.resource_type === 'document' ? inlineScripts(text) : [];
 }
 
-const isScript = ({ resource_type, content_type }: CapturedBody): boolean =>
+export const isScript = ({ resource_type, content_type }: CapturedBody): boolean =>
   resource_type === 'script' || /(java|ecma)script/i.test(content_type);
 
-function inlineScripts(html: string): string[] {
+/** The scripts in HTML that a browser serialised, at most {@link INLINE_MAX}. Pure. */
+export function inlineScripts(html: string): string[] {
   const scripts: string[] = [];
   for (const { attributes, end } of tagsIn(html, ['script'])) {
     const close = html.indexOf('</script', end);

@@ -4,7 +4,8 @@ import type { FormField } from '@adsweep/shared/capture/observations/content.ts'
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
-import { BRANDS, type Brand, isOwn } from './brands.ts';
+import { BRANDS, type Brand, isOwn, servesSignIn } from './brands.ts';
+import { inlineScripts, isScript } from './malicious-script.ts';
 import { discusses, findPhrase } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
@@ -78,14 +79,16 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
   name: 'phishing_form',
   needs: ['documents', 'requests', 'bodies'],
   detect({ documents, observations, requests, bodies }) {
-    const forms = observationsOf(observations, 'form').filter(({ facts }) => asksForSecrets(facts.fields));
+    const forms = observationsOf(observations, 'form').filter(({ facts }) => asksForAccount(facts));
     const pages = seenPages(documents).filter(({ landing }) => forms.some((form) => form.landing === landing));
     const collectors = new Map(pages.map((page) => [page.landing, collectorIn(page, bodies)]));
     const signOf = (form: ObservationOf<'form'>): string | null => {
       const { landing, facts } = form;
-      if (COLLECTORS.test(facts.action_url)) return `sent to ${URL.parse(facts.action_url)?.host}`;
-      const collector = collectors.get(landing);
-      if (collector) return `with a script that sends to ${collector}`;
+      if (asksForSecrets(facts)) {
+        if (COLLECTORS.test(facts.action_url)) return `sent to ${URL.parse(facts.action_url)?.host}`;
+        const collector = collectors.get(landing);
+        if (collector) return `with a script that sends to ${collector}`;
+      }
       const page = pages.find((one) => one.landing === landing);
       return page ? impersonates(form, page, requests) : null;
     };
@@ -100,15 +103,21 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
   },
 };
 
-const asksForSecrets = (fields: FormField[]): boolean => fields.some((field) => SECRETS.includes(field));
+type Form = ObservationOf<'form'>['facts'];
+const asksForSecrets = ({ fields }: Form): boolean => fields.some((field) => SECRETS.includes(field));
+/** Many sign-in pages ask for the identifier first, and for the password in the next step. */
+const asksForAccount = (form: Form): boolean => asksForSecrets(form) || form.fields.includes('identifier');
 
-/** The messenger endpoint that a script of the landing posts form data to; null: none. */
+/**
+ * The messenger endpoint that a script of the landing posts form data to; null: none. A page about deception may show such a script, so only
+ * what runs counts there.
+ */
 function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string | null {
-  if (discusses(text)) return null;
+  const isAboutDeception = discusses(text);
   const scripts = bodies
-    .filter(({ resource_type, excerpts }) => resource_type === 'script' || excerpts)
+    .filter((body) => isScript(body) || (body.excerpts && !isAboutDeception))
     .map((body) => body.text ?? body.excerpts ?? '');
-  for (const script of [...html, ...scripts]) {
+  for (const script of [...(isAboutDeception ? html.flatMap(inlineScripts) : html), ...scripts]) {
     const [found] = COLLECTOR_IN_SCRIPT.exec(script) ?? [];
     if (found) return found;
   }
@@ -117,13 +126,19 @@ function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string |
 
 /** The brand that a form claims to belong to, in words; null: its own site. */
 function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: NetworkRequest[]): string | null {
-  if (discusses(page.text)) return null;
-  const said = readableText(form.facts.text);
+  const said = asksForSecrets(form.facts) ? readableText(form.facts.text) : '';
+  const isAboutDeception = discusses(page.text);
+  const pictures = requests.filter((one) => one.landing === page.landing && isPicture(one)).map(({ url }) => url);
   for (const brand of BRANDS) {
     if (isOwn(brand, form.url) || isOwn(brand, page.url)) continue;
-    if (isTitleOf(brand, page.title) || claims(brand, said)) return `in the name of ${brand.name}`;
-    if (mentions(brand, said) && showsPictureOf(brand, page.landing, requests))
-      return `with a picture of ${brand.name}'s`;
+    // The title alone says whose page it is, also above the bank's own footer with its warnings of scams.
+    if (isTitleOf(brand, page.title)) return `in the name of ${brand.name}`;
+    if (isAboutDeception) continue;
+    if (claims(brand, said)) return `in the name of ${brand.name}`;
+    const isShown =
+      (mentions(brand, said) && pictures.some((url) => isOwn(brand, url))) ||
+      (namesSignIn(brand, page.text) && pictures.some((url) => servesSignIn(brand, url)));
+    if (isShown) return `with a picture of ${brand.name}'s`;
   }
   return null;
 }
@@ -143,11 +158,27 @@ const claims = ({ words }: Brand, text: string): boolean =>
     return sentence !== null && hasWord(sentence, word);
   });
 
-const mentions = ({ words }: Brand, text: string): boolean => words.some((word) => hasWord(text, word));
+/** Whether a line of a text has one of the words, and is not about the login of another site. */
+const mentions = ({ words }: Brand, text: string): boolean =>
+  text
+    .split('\n')
+    .some((line) => !BY_ANOTHER.some((other) => line.includes(other)) && words.some((word) => hasWord(line, word)));
 
-function showsPictureOf(brand: Brand, landing: number | null, requests: NetworkRequest[]): boolean {
-  return requests.some((one) => one.landing === landing && one.resource_type === 'image' && isOwn(brand, one.url));
-}
+/** Whether a text has words of the brand's sign-in page. */
+const namesSignIn = (brand: Brand, text: string): boolean =>
+  mentions(brand, text) || brand.signIn.words.some((word) => hasWord(text, word));
+
+/** Paths of pixels that count visits, and of buttons for payment that shops embed. */
+const PIXELS = /\/(tr|ts|px|pixel|collect|event|events|log|beacon|pagead|ads|batch|i\/(btn|scr))(\/|\.gif|\.php|$)/i;
+/** A picture of less than this has only one pixel, in bytes. */
+const PICTURE_BYTES_MIN = 100;
+
+/** Whether a request loaded something to look at. */
+const isPicture = ({ resource_type, url, status_code, content_type, body_size }: NetworkRequest): boolean =>
+  resource_type === 'image' &&
+  status_code !== 204 &&
+  !(content_type.startsWith('image/') && body_size < PICTURE_BYTES_MIN) &&
+  !PIXELS.test(URL.parse(url)?.pathname ?? '');
 
 /** Whether a text has a word as a word, not as a part of another. Words are of letters, digits and spaces. */
 const hasWord = (text: string, word: string): boolean =>
