@@ -127,6 +127,17 @@ describe('rules that search texts', () => {
     assert.deepEqual(hits.toSorted(), ['FINANCE', 'casino', 'großén']);
   });
 
+  it('§2.6.6 words match in Turkish capitals, whose i has a dot or none, with the excerpt at the match', async () => {
+    const text = 'İYİ HABER: ÖDÜL KAZANDINIZ, İNDİRİN';
+    const list = ['kazandınız', 'KAZANDINIZ', 'indirin', 'İndirin'];
+    const matches = await found({ text }, ...list.map((word) => rule(word, words('stopword_content', word))));
+    assert.deepEqual(matches.map((hit) => hit.split(' ')[0]).toSorted(), list.toSorted());
+    const hits: string[] = [];
+    const folded = foldText(text);
+    new WordAutomaton(list).search(folded, ({ start, end }) => hits.push(folded.slice(start, end)));
+    assert.deepEqual([...new Set(hits)], ['kazandiniz', 'indirin']);
+  });
+
   it('§2.6.7 a domain matches with its subdomains, and not as a part of another name', async () => {
     const names = ['tracker.example', 't.tracker.example', 'racker.example', 'deep.t.tracker.example', 'EXAMPLE.com'];
     const hits = await found({}, ...names.map((name) => rule(name, domains(name))));

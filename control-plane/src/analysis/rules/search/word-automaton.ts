@@ -1,3 +1,5 @@
+import { lowerCase } from '../../evidence/lower-case.ts';
+
 /** An occurrence of a word in a text: the word's index, and the offsets of its beginning and end. */
 export type WordHit = { word: number; start: number; end: number };
 
@@ -10,8 +12,8 @@ const UNKNOWN = -1;
 /** The words that end at a state: where they begin in the sorted words, and how many they are. */
 type Ending = { state: number; first: number; count: number };
 
-/** Words and texts are compared after Unicode NFKC, without letter case. */
-export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
+/** Words and texts are compared after Unicode NFKC, without letter case, that of Turkish included. */
+export const foldText = (text: string): string => lowerCase(text.normalize('NFKC'));
 
 /**
  * Finds any number of words in one pass over a text (Aho and Corasick, "Efficient string matching", 1975). The cost of a step does not depend
