@@ -127,6 +127,27 @@ describe('the findings of a VAST tag', () => {
     assert.deepEqual(slugs(vast(), GOOD.replace('</Linear>', `${untyped}</Linear>`)), ['vast_missing_element']);
   });
 
+  it('accept a page by http that a click opens, and no tracker of the click', () => {
+    const clicks = (name: string) =>
+      GOOD.replace(
+        '</TrackingEvents>',
+        `</TrackingEvents><VideoClicks><${name}>http://shop.example/</${name}></VideoClicks>`,
+      );
+    for (const name of ['ClickThrough', 'CompanionClickThrough', 'NonLinearClickThrough', 'IconClickThrough'])
+      assert.deepEqual(found(vast(), clicks(name)), [], name);
+    assert.deepEqual(slugs(vast(), clicks('ClickTracking')), ['vast_insecure_url']);
+    assert.deepEqual(slugs(vast(), clicks('ClickThrough').replace('http:', 'relative')), ['vast_invalid_value']);
+  });
+
+  it('accept a wrapper with an empty list of creatives, and no such ad', () => {
+    const wrapper = `<VAST version="2.0"><Ad id="1"><Wrapper><AdSystem>s</AdSystem><VASTAdTagURI>https://ads.example/t</VASTAdTagURI>
+      <Impression>https://track.example/i</Impression><Creatives/></Wrapper></Ad></VAST>`;
+    assert.deepEqual(found(vast(), wrapper), []);
+    const [[slug, detail] = []] = found(vast(), GOOD.replace(/<Creatives>.*<\/Creatives>/s, '<Creatives/>'));
+    assert.equal(slug, 'vast_missing_element');
+    assert.match(String(detail), /Creatives has no Creative/);
+  });
+
   it('cite the standards that say so', () => {
     const details = Object.fromEntries(
       found(

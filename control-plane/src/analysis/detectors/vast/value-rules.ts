@@ -121,7 +121,8 @@ export const ELEMENT_RULES: readonly ElementRule[] = [
   { in: 'InLine', element: 'AdServingId', section: '3.4.3', since: 4.1 },
   { in: 'InLine', element: 'Impression', section: '3.4.4', since: 2 },
   { in: 'InLine', element: 'Creatives', section: '3.6', since: 2 },
-  { in: 'Creatives', element: 'Creative', section: '3.7', since: 2 },
+  // In a wrapper, the list may be empty (vast_2.0.1.xsd, `minOccurs`).
+  { in: 'InLine/Creatives', element: 'Creative', section: '3.7', since: 2 },
   { in: 'InLine/Creative', element: 'UniversalAdId', section: '3.7.1', since: 4 },
   { in: 'InLine/Linear', element: 'Duration', section: '3.8.1', since: 2 },
   { in: 'InLine/Linear', element: 'MediaFiles', section: '3.9', since: 2 },
