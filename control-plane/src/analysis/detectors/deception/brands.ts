@@ -14,7 +14,13 @@ export type Brand = {
 const listOf = (words: string): string[] => words.split(' ').filter(Boolean);
 
 /** `endings`: further endings under which the first label of `domains` is the brand's, such as `de co.uk`. */
-const brand = (name: string, words: string, domains: string, endings = '', signIn = { words: '', domains: '' }): Brand => {
+const brand = (
+  name: string,
+  words: string,
+  domains: string,
+  endings = '',
+  signIn = { words: '', domains: '' },
+): Brand => {
   const own = domains.split(' ');
   const label = own[0]?.split('.')[0];
   const inCountries = listOf(endings);

@@ -2,10 +2,11 @@ import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/obse
 import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
-import { OLD_PARTS } from './fake-update.ts';
+import { isForeignUpdate, OLD_PARTS } from './fake-update.ts';
+import { linksOf } from './markup.ts';
 import { countWords, discusses, saidOf } from './phrase.ts';
 import { DETECTIONS, THREATS } from './scareware-phrases.ts';
-import { readableText } from './seen-page.ts';
+import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
 /** Names that dialogs of systems and browsers use. */
 const SPEAKERS = [
@@ -103,14 +104,14 @@ const SAYS =
 const QUOTE_LENGTH = 120;
 
 /** Pages that imitate a dialog of the system or the browser: a warning in its name, a permission prompt, or an alert. */
-export const fakeSystemDialog: Detector = {
+export const fakeSystemDialog: Detector<'documents'> = {
   name: 'fake_system_dialog',
-  needs: [],
-  detect: ({ observations }) =>
+  needs: ['documents'],
+  detect: ({ observations, documents }) =>
     oneTag(
       'fake_system_dialog',
       observationsOf(observations, 'dialog_box')
-        .filter((box) => !isVendors(box.url) && pretends(box))
+        .filter((box) => !isVendors(box.url) && pretends(box, seenPages(documents)))
         .map(({ landing, facts }) => ({
           landing,
           text: `"${readableText(facts.text).replaceAll('\n', ' ').slice(0, QUOTE_LENGTH)}"`,
@@ -118,7 +119,8 @@ export const fakeSystemDialog: Detector = {
     ),
 };
 
-function pretends({ facts }: ObservationOf<'dialog_box'>): boolean {
+function pretends(box: ObservationOf<'dialog_box'>, pages: readonly SeenPage[]): boolean {
+  const { facts } = box;
   const text = readableText(facts.text);
   const buttons = facts.buttons.map(readableText);
   const has = (among: string, words: string[]) => countWords(among, words, 1) > 0;
@@ -126,5 +128,25 @@ function pretends({ facts }: ObservationOf<'dialog_box'>): boolean {
   if (discusses(text)) return false;
   if (SAYS.test(text)) return true;
   if (has(text, WANTS) && has(text, PERMISSIONS) && offers(BLOCKS) && offers(ALLOWS)) return true;
-  return has(text, SPEAKERS) && saidOf(text, [...THREATS, ...DETECTIONS, ...OLD_PARTS]).length > 0;
+  if (!has(text, SPEAKERS)) return false;
+  if (saidOf(text, [...THREATS, ...DETECTIONS]).length > 0) return true;
+  // Honest sites ask for a newer browser too, and name it.
+  const [heading = ''] = text.split('\n', 1);
+  return has(heading, SPEAKERS) && saidOf(text, OLD_PARTS).length > 0 && offersForeignUpdate(box, buttons, pages);
+}
+
+/** Whether a button of the box offers an update that is not its vendor's. */
+function offersForeignUpdate(
+  { landing, url }: ObservationOf<'dialog_box'>,
+  buttons: readonly string[],
+  pages: readonly SeenPage[],
+): boolean {
+  const html = pages.find((page) => page.landing === landing)?.html ?? [];
+  const links = html.flatMap((one) => linksOf(one, url));
+  return buttons.some((button) => {
+    const text = button.replace(/\s+/g, ' ').trim();
+    const same = links.filter((link) => link.text === text);
+    // What is neither a link nor a button is handled by a script.
+    return (same.length > 0 ? same : [{ text, url: '', isDownload: false }]).some((link) => isForeignUpdate(link, url));
+  });
 }

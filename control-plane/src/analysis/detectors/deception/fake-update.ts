@@ -28,7 +28,7 @@ const PRODUCTS = [
     'navegador',
     'браузер',
     'przeglądark',
-    'tarayıcı',
+    'tarayici',
     'ブラウザ',
   ],
 ];
@@ -133,13 +133,21 @@ function offerOf({ landing, url, text, html }: SeenPage, observations: Observati
   const file = downloads.find(({ facts }) => PROGRAM.test(facts.file_name) && !isVendors(facts.file_url));
   if (file) return `"${claim}", and ${file.facts.file_url} is downloaded`;
   const links = html.flatMap((one) => linksOf(one, url));
-  const actions = links.filter((link) => ACTIONS.some((action) => link.text.includes(action)) && !isVendors(link.url));
-  const program = actions.find(isProgram);
+  const updates = links.filter((link) => isForeignUpdate(link, url));
+  const program = updates.find(isProgram);
   if (program) return `"${claim}", and a link to ${program.url}`;
-  // An honest prompt links to its own site or to the vendor.
-  const action = actions.find((link) => !sameSite(link.url || OTHER_SITE, url));
+  const action = updates.find((link) => leadsElsewhere(link, url));
   const isPrompt = text.length <= LENGTH_OF_PROMPT && !links.some((link) => isVendors(link.url));
   return action && isPrompt ? `"${claim}", and "${action.text.slice(0, 60)}"` : null;
 }
+
+/** Whether a link or button of the page at `url` offers an update that is not its vendor's: a program, or another site. */
+export const isForeignUpdate = (link: Link, url: string): boolean =>
+  ACTIONS.some((action) => link.text.includes(action)) &&
+  !isVendors(link.url) &&
+  (isProgram(link) || leadsElsewhere(link, url));
+
+/** An honest prompt links to its own site or to the vendor. */
+const leadsElsewhere = (link: Link, url: string): boolean => !sameSite(link.url || OTHER_SITE, url);
 
 const isProgram = ({ url, isDownload }: Link): boolean => isDownload || PROGRAM.test(URL.parse(url)?.pathname ?? '');

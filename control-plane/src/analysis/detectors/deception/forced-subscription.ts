@@ -75,8 +75,8 @@ const RECURRING = [
     'в месяц',
     'в день',
     'подписк',
-    'haftalık',
-    'aylık',
+    'haftalik',
+    'aylik',
     'günlük',
     'abonelik',
     'اشتراك',
@@ -137,6 +137,9 @@ const SUBSCRIBED: readonly Phrase[] = [
 /** Smaller or paler text is illegible on a phone (WCAG asks for a contrast of 4.5). */
 const FONT_PX_MIN = 9;
 const CONTRAST_MIN = 1.8;
+/** An amount of money: a sign or code of a currency. As in `read-prices.ts` of browser-node, whose page script imports nothing. */
+const MONEY =
+  /[€$£¥₹₽₺₩₴฿₫₦]|\b(?:EUR|USD|GBP|CHF|PLN|INR|BRL|ZAR|AED|SAR|QAR|EGP|NGN|KES|TRY|RUB|SEK|NOK|DKK|CZK|HUF|RON|MXN)\b|\d\s?(?:zł|Kč|kr|руб)/;
 const DIGIT = /\d/;
 
 /** Pages that hide a recurring price, preselect it, or order a subscription without a click. */
@@ -171,7 +174,7 @@ const isReadable = ({ facts }: ObservationOf<'price'>): boolean =>
 
 const preselected = (observations: Observation[]): Sign[] =>
   observationsOf(observations, 'preselected')
-    .filter(({ facts }) => recurs(facts.label) && DIGIT.test(facts.label))
+    .filter(({ facts }) => recurs(facts.label) && MONEY.test(facts.label) && DIGIT.test(facts.label))
     .map(({ landing, facts }) => ({ landing, text: `ticked: "${facts.label}"` }));
 
 /** A text message to a short number can order a subscription on the phone bill. */

@@ -50,3 +50,20 @@ export function linksOf(html: string, base: string): Link[] {
   }
   return links;
 }
+
+/** Elements whose content is not text. */
+const TEXTLESS = ['script', 'style'];
+
+/** The words of HTML that a browser serialised, shown or not, with a space for each tag. Pure; takes linear time. */
+export function wordsOf(html: string): string {
+  const words: string[] = [];
+  for (let at = 0; at < html.length; ) {
+    const open = html.indexOf('<', at);
+    words.push(html.slice(at, open < 0 ? html.length : open));
+    const textless = TEXTLESS.find((one) => open >= 0 && html.startsWith(one, open + 1));
+    const close = open < 0 ? -1 : html.indexOf(textless ? `</${textless}` : '>', open);
+    if (close < 0) break;
+    at = close + (textless ? 0 : 1);
+  }
+  return words.join(' ').replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&');
+}

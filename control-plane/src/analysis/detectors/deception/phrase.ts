@@ -1,6 +1,6 @@
 /**
  * A statement that a sentence makes if it contains one word of each group of `all` and none of `unless`, with any words in between. Words are
- * in lower case and may be parts of words. The rarest group comes first: the text is searched for its words.
+ * in lower case (by `lowerCase`, so with i for ı) and may be parts of words. The rarest group comes first: the text is searched for its words.
  */
 export type Phrase = { all: readonly (readonly string[])[]; unless?: readonly string[] };
 
@@ -50,7 +50,7 @@ const WARNINGS = [
   ...['scam', 'scareware', 'fake ', 'hoax', 'malvertising', 'social engineering', 'clickfix', 'impersonat'],
   ...['betrug', 'betrüg', 'masche', 'gefälscht', 'falsche ', 'arnaque', 'escroquer', 'faux ', 'fausse'],
   ...['estafa', 'engaño', 'falso', 'falsa', 'truffa', 'raggiro', 'golpe ', 'golpista', 'oplicht', 'nep-', 'neppe'],
-  ...['oszust', 'fałszyw', 'мошенни', 'поддельн', 'фальшив', 'dolandırıcı', 'sahte ', '詐欺', '偽'],
+  ...['oszust', 'fałszyw', 'мошенни', 'поддельн', 'фальшив', 'dolandirici', 'sahte ', '詐欺', '偽'],
 ];
 const WARNINGS_MIN = 2;
 

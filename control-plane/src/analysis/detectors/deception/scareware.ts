@@ -8,7 +8,9 @@ import { ACT, CALL, DETECTIONS, STAY, THREATS } from './scareware-phrases.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
 
 /** A displayed telephone number: nine digits or more, in groups. */
-const TELEPHONE = /(?:\+|\(|\b)\d[\d\s().\-–]{7,20}\d\b/;
+const TELEPHONE = /(?:\+|\(|\b)\d[\d\s().\-–]{7,20}\d\b/g;
+/** Internet addresses and dates look alike. */
+const OTHER_NUMBERS = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]*\d)|\b\d{4}-\d\d-\d\d\b/g;
 const DIGITS_MIN = 9;
 const QUOTE_LENGTH = 120;
 
@@ -43,8 +45,8 @@ function threatOf({ landing, url, title, text }: SeenPage, observations: Observa
 }
 
 function hasTelephone(text: string): boolean {
-  const [number = ''] = TELEPHONE.exec(text) ?? [];
-  return number.replace(/\D/g, '').length >= DIGITS_MIN;
+  const numbers = text.replace(OTHER_NUMBERS, '|').matchAll(TELEPHONE);
+  return numbers.some(([number]) => number.replace(/\D/g, '').length >= DIGITS_MIN);
 }
 
 /** Whether a landing tried to keep its visitor: by dialogs, windows, sound, fullscreen, vibration or history entries. Pure. */

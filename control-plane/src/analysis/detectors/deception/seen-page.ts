@@ -1,4 +1,5 @@
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
+import { lowerCase } from '../../evidence/lower-case.ts';
 import { withLatinLetters } from './look-alikes.ts';
 
 /**
@@ -49,12 +50,10 @@ function readPages(documents: readonly CapturedDocument[]): SeenPage[] {
   });
 }
 
-/** Text that can be searched for phrases: lower case, Unicode NFKC, Latin letters for look-alikes, single spaces, line breaks kept. Pure. */
+/** Text that can be searched for phrases: `lowerCase`, Unicode NFKC, Latin letters for look-alikes, single spaces, line breaks kept. Pure. */
 export function readableText(text: string): string {
   const shown =
     text.length <= HEAD_LENGTH + TAIL_LENGTH ? text : `${text.slice(0, HEAD_LENGTH)}\n${text.slice(-TAIL_LENGTH)}`;
   const visible = shown.replace(REVERSED, reversed).replace(INVISIBLE, '').replaceAll('’', "'");
-  return withLatinLetters(visible.normalize('NFKC'))
-    .toLowerCase()
-    .replace(/[^\S\n]+/g, ' ');
+  return lowerCase(withLatinLetters(visible.normalize('NFKC'))).replace(/[^\S\n]+/g, ' ');
 }
