@@ -61,6 +61,34 @@ it('a picture of an ad size that leads to another site is no ad without a mark, 
   assert.deepEqual([found?.kind, found?.signals, found?.networkHost], ['banner', ['ad_label', 'ad_size'], '']);
 });
 
+it('a label is the word alone, in any script, and no sentence or name with the word', () => {
+  const under = (text: string) => {
+    const banner = [node(2, 'div'), node(3, 'a', { href: 'http://shop.test/' }), node(4, 'img', {})];
+    return findAdBlocks(pageOf([...banner, { ...node(3, '#text'), text }]), 100).blocks.length;
+  };
+  for (const label of [
+    '広告',
+    '【広告】',
+    'Реклама ✕',
+    'Реклама. ООО «Ромашка»',
+    '· إعلان ·',
+    'विज्ञापन',
+    'ℹ️ Ad',
+    'Sponsored by Łódź',
+  ])
+    assert.equal(under(label), 1, label);
+  for (const text of [
+    '広告なしで視聴',
+    'Социальная реклама',
+    'Рекламация',
+    'Без рекламы',
+    'Реклама и право',
+    'إعلانات مبوبة للسيارات',
+    'كل إعلان',
+  ])
+    assert.equal(under(text), 0, text);
+});
+
 it('a slot has the same description when its ids carry other random numbers, and two slots have two', () => {
   const described = (id: string) => {
     const page = pageOf([node(2, 'div', { id }), node(3, 'iframe', { id: `${id}_frame` })]);

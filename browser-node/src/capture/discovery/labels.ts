@@ -2,9 +2,11 @@ import type { Box } from './page-facts.ts';
 import { areaOf, isFrame, type NodeRef, type PageIndex } from './page-index.ts';
 import { leadsElsewhere } from './signals.ts';
 
+/** Signs around a word: no letters or digits of any script (`\W` has all letters that are not Latin), but the letter-like ℹ. */
+const SIGNS = '(?:[^\\p{L}\\p{N}]|ℹ)*';
 /** How publishers mark ads, as a text of its own. */
 const LABEL = new RegExp(
-  `^\\W*(${[
+  `^${SIGNS}(${[
     ...['ads?', 'advert', 'advertisements?', 'advertising', 'sponsored( content| post| link| links)?', 'sponsor'],
     ...[
       '(sponsored|promoted|presented|paid for) by .{1,60}',
@@ -20,6 +22,8 @@ const LABEL = new RegExp(
       'mainos',
       'annons',
       'реклама',
+      // With the advertiser, whom the law requires to be named.
+      `реклама${SIGNS}(ооо|ао|пао|зао|ип|erid|инн)(?!\\p{L}).{0,80}`,
       '広告',
       '广告',
       '廣告',
@@ -28,7 +32,7 @@ const LABEL = new RegExp(
       'विज्ञापन',
       'quảng cáo',
     ],
-  ].join('|')})\\W*$`,
+  ].join('|')})${SIGNS}$`,
   'iu',
 );
 /** Classes, ids and attributes that mark an ad, as whole words. */
