@@ -63,6 +63,16 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         '<script>const c = new AudioContext(); const o = c.createOscillator(); o.connect(c.destination); o.start()</script>',
         'audio_context',
       ],
+      [
+        'samples of a buffer that is set after the start',
+        `<script>const c = new AudioContext(); const s = c.createBufferSource(); s.connect(c.destination); s.start(0); s.buffer = c.createBuffer(1, 22050, 22050)</script>`,
+        'audio_context',
+      ],
+      [
+        'a short sample in a loop',
+        `<script>const c = new AudioContext(); const s = c.createBufferSource(); s.buffer = c.createBuffer(1, 100, 22050); s.loop = true; s.connect(c.destination); s.start(0)</script>`,
+        'audio_context',
+      ],
       ['a film in a frame of another site', '', 'play'],
     ];
     for (const [name, body, via] of attempts)
@@ -95,6 +105,12 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       [
         'a fingerprint by an offline context',
         `<script>const c = new OfflineAudioContext(1, 5000, 44100); const o = c.createOscillator(); o.connect(c.destination); o.start(); c.startRendering()</script>`,
+      ],
+      [
+        'an empty sample that wakes the device, and a source without a buffer',
+        `<script>const c = new AudioContext(); for (const buffer of [c.createBuffer(1, 1, 22050), null]) {
+          const s = c.createBufferSource(); s.buffer = buffer; s.connect(c.destination); s.start(0);
+        }</script>`,
       ],
       [
         'a fingerprint at gain 0',

@@ -92,7 +92,16 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
   const channelsOf = getter<number>(AudioDestinationNode.prototype, 'maxChannelCount');
   const latencyOf = getter<number>(AudioContext.prototype, 'baseLatency');
   const stateOf = getter<string>(BaseAudioContext.prototype, 'state');
+  const bufferOf = getter<AudioBuffer | null>(AudioBufferSourceNode.prototype, 'buffer');
+  const lengthOf = getter<number>(AudioBuffer.prototype, 'duration');
+  const isLooping = getter<boolean>(AudioBufferSourceNode.prototype, 'loop');
   const isNode = (self: unknown): self is object => contextOf(self) !== undefined;
+  /** Without a buffer nothing is heard yet, and in less than a twentieth of a second no sound: libraries start an empty sample to wake the device. */
+  const isBlank = (self: unknown): boolean => {
+    const buffer = bufferOf(self);
+    if (buffer === undefined || (buffer !== null && isLooping(self) === true)) return false;
+    return buffer === null || (lengthOf(buffer) ?? 0) < 0.05;
+  };
   const [NODES_MAX, SINKS_MAX] = [500, 100];
   const heard = secret<{ sample: number; volume: number }>();
   let [sample, nodesLeft] = [0, 0];
@@ -122,7 +131,7 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
     if (!isNode(self) || hasUserGesture()) return;
     const report = begin('audio_context');
     watch(() => {
-      const volume = sampled(self);
+      const volume = isBlank(self) ? 0 : sampled(self);
       const running = stateOf(contextOf(self)) === 'running';
       report(false, volume, running, volume > 0);
       return volume > 0 && running;
