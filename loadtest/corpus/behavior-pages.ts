@@ -59,6 +59,7 @@ export function serveFilesOfOrigin({ site }: CaptureWorld, origin: string): void
   site.setRoute(`${origin}/answers-late`, (_, response) => {
     setTimeout(() => response.writeHead(200).end('late'), LATE_MS);
   });
+  site.setRoute(`${origin}/never-answers`, () => undefined);
 }
 
 /** Serves the resources and targets of the pages. */
@@ -71,7 +72,12 @@ export function serveResources({ site }: CaptureWorld): void {
     site.setText(`http://${picture}`, 'image/gif', pixel);
   const banner =
     '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="250"><rect width="300" height="250"/></svg>';
-  for (const picture of ['pictures.example/banner.svg', 'www.paypal.com/logo.svg', 'www.netflix.com/gift.svg', 'aadcdn.msauth.net/shared/logo.svg'])
+  for (const picture of [
+    'pictures.example/banner.svg',
+    'www.paypal.com/logo.svg',
+    'www.netflix.com/gift.svg',
+    'aadcdn.msauth.net/shared/logo.svg',
+  ])
     site.setText(`http://${picture}`, 'image/svg+xml', banner);
   for (const file of globSync('scripts/*.js', { cwd: PAGES }))
     site.setText(`http://scripts.example/${basename(file)}`, 'text/javascript', readPageFile(file));

@@ -3,13 +3,13 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { Page } from 'playwright-core';
 import { type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { ScriptFrames } from '../devtools/script-frames.ts';
-import { ANSWER_MS, underLoad } from '../session/budgets.ts';
+import { ANSWER_MS, LOADED_AT_LATEST_MS, underLoad } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
 import { clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
-type Sent = EventPayload<'Network.requestWillBeSent'>;
+type DocumentEvent = Pick<EventPayload<'Network.requestWillBeSent'>, 'type' | 'requestId' | 'loaderId' | 'frameId'>;
 type Facts = ObservationOf<'auto_redirect'>['facts'];
 /**
  * A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = nothing is loaded, for example for a link to an app.
@@ -50,7 +50,7 @@ export const autoRedirect: Collector = {
 function watchDepartures(capture: MemberCapture): Iterable<Departure> {
   const { devtools } = capture;
   const departures = new FairList<Departure>(DEPARTURES_MAX);
-  const documents = new Documents();
+  const documents = new Documents(() => underLoad(capture, LOADED_AT_LATEST_MS));
   const scripts = new ScriptFrames(devtools);
   const starterOf = (stack: CallStack | undefined, session: TargetSession) =>
     frameOfScript(capture, scripts, stack, session);
@@ -58,6 +58,9 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     if (capture.visit.phase !== 'navigating' && capture.visit.isUnprompted(frameId))
       departures.add(departure, registrableDomain(departure.facts.to));
   };
+  devtools.on('Network.responseReceived', (event, session) => {
+    if (isOwnDocument(event, session)) documents.answered(session.targetId, event.timestamp);
+  });
   devtools.on('Page.loadEventFired', ({ timestamp }, session) => documents.loaded(session.targetId, timestamp));
   devtools.on('Page.frameNavigated', ({ frame }, session) => {
     if (frame.id === session.targetId) documents.committed(session.targetId, frame.url + (frame.urlFragment ?? ''));
@@ -124,15 +127,30 @@ async function frameOfScript(
   return (await scripts.of(session, underLoad(capture, ANSWER_MS))).get(caller.scriptId) ?? null;
 }
 
-const isOwnDocument = ({ type, requestId, loaderId, frameId }: Sent, session: TargetSession): boolean =>
+const isOwnDocument = ({ type, requestId, loaderId, frameId }: DocumentEvent, session: TargetSession): boolean =>
   type === 'Document' && requestId === loaderId && session.type === 'page' && frameId === session.targetId;
 
-/** The documents that tabs show, and when they had loaded, in the browser's monotonic seconds; null: not yet. */
+/**
+ * The documents that tabs show, and when they were answered, which is when they replace the ones before, and had loaded, in the browser's
+ * monotonic seconds; null: not yet, or without an answer.
+ */
 class Documents {
-  readonly #byTab = new Map<string, { url: string; loadedAt: number | null }>();
+  readonly #byTab = new Map<string, { url: string; answeredAt: number | null; loadedAt: number | null }>();
+  readonly #answers = new Map<string, number>();
+  readonly #loadedAtLatestMs: () => number;
+
+  /** `loadedAtLatestMs`: how long after its answer a document is taken for loaded. */
+  constructor(loadedAtLatestMs: () => number) {
+    this.#loadedAtLatestMs = loadedAtLatestMs;
+  }
+
+  answered(tab: string, at: number): void {
+    this.#answers.set(tab, at);
+  }
 
   committed(tab: string, url: string): void {
-    this.#byTab.set(tab, { url: clipUrl(url), loadedAt: null });
+    this.#byTab.set(tab, { url: clipUrl(url), answeredAt: this.#answers.get(tab) ?? null, loadedAt: null });
+    this.#answers.delete(tab);
   }
 
   loaded(tab: string, at: number): void {
@@ -141,8 +159,9 @@ class Documents {
   }
 
   departure(tab: string, loaderId: string, to: string, at: number | null): Departure {
-    const { url, loadedAt } = this.#byTab.get(tab) ?? { url: to, loadedAt: null };
-    const after_load_ms = at === null || loadedAt === null ? 0 : Math.max(0, Math.round((at - loadedAt) * 1_000));
+    const { url, answeredAt, loadedAt } = this.#byTab.get(tab) ?? { url: to, answeredAt: null, loadedAt: null };
+    const shownAt = loadedAt ?? (answeredAt === null ? null : answeredAt + this.#loadedAtLatestMs() / 1_000);
+    const after_load_ms = at === null || shownAt === null ? 0 : Math.max(0, Math.round((at - shownAt) * 1_000));
     return { tab, url, loaderId, facts: { to, after_load_ms, refused: false }, starter: Promise.resolve(null) };
   }
 }

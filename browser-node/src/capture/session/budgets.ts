@@ -21,6 +21,8 @@ export const QUIET_MS = 500;
 export const DWELL_MS = 1_500;
 /** A loaded tab is watched for this long, if its scripts have long timers, workers or requests that are not answered. */
 export const LATE_MS = 5_000;
+/** A document that has not loaded after this long is shown all the same, and taken for loaded. */
+export const LOADED_AT_LATEST_MS = 2_000;
 /** Documents of a tab that are looked at as a visitor does: a redirect chain has many. */
 export const LOOKS_MAX = 3;
 /** A request that is pending longer than this is a stream or a long poll, which a page may have open and be settled. */
