@@ -25,7 +25,7 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
     ['password', /^password /],
     ['card_number', /cc-number|card.?num|cardno|\bcc.?num|card number|kartennummer|num.ro de (la )?(carte|tarjeta)/],
     ['card_code', /cc-csc|\bcv[vc]2?\b|security.?code|card.?code|pr.fziffer/],
-    ['one_time_code', /one-time-code|\botp\b|one.?time|sms.?code|\b2fa\b/],
+    ['one_time_code', /one.?time.?(code|pass|pin)|\botp\b|sms.?code|\b2fa\b/],
     ['seed_phrase', /mnemonic|seed.?(phrase|word)|(recovery|secret).?phrase|private.?key/],
     ['personal_id', /\bssn\b|social.?security|passport|national.?id|\bcpf\b|\bdni\b/],
     ['identifier', /\busername\b|\bloginfmt\b|\b(user|login|account|apple).?id\b|skype|e-?mail.{0,12}(phone|t.?l.?f)/],
