@@ -9,7 +9,7 @@ const BUSY_SHARE = 0.8;
 const HOG_MS = 4_000;
 const LESS_BUSY_SHARE = 0.6;
 const LESS_BUSY_MS = 7_000;
-/** The same for a worker, which is watched only when the page has long loaded. */
+/** The same for a worker, which is watched only when the page has long loaded. Miners leave a third of the time to the page, to stay unnoticed. */
 const WORKER_SHARE = 0.6;
 const WORKER_MS = 3_000;
 
