@@ -57,6 +57,8 @@ const [BACKOFF_MS, BACKOFF_MAX_MS] = [30_000, 900_000];
  * some seconds after Redis has lost its data, or the node API was unavailable.
  */
 const SILENT_MS = 60_000;
+/** While no node is heard, one that is silent for this long is replaced, if no host has room. */
+const GIVEN_UP_MS = 600_000;
 
 export const newMemory = (now: number): ScalingMemory => ({
   ...{ startedAt: now, needs: [], failures: {} },
@@ -80,6 +82,8 @@ class Step {
   readonly #startedAt: number;
   readonly #silentSince: ScalingMemory['silentSince'];
   readonly #heardSince: ScalingMemory['heardSince'];
+  /** The name of the node that is given up in this step. */
+  readonly #givenUp: string | undefined;
   readonly #target: number;
   readonly #actions: ScalingAction[] = [];
   readonly #held: string[] = [];
@@ -91,6 +95,7 @@ class Step {
     const silent = view.nodes.filter(({ state }) => state === 'silent');
     this.#silentSince = Object.fromEntries(silent.map(({ name }) => [name, before.silentSince[name] ?? now]));
     this.#heardSince = isAnyHeard(view) ? (before.heardSince ?? now) : null;
+    this.#givenUp = this.#toGiveUp()?.name;
     this.#failures = failuresAfter(view, before.failures, (node) => this.#hasFailed(node));
     const recent = before.needs.filter(({ at, desired: then }) => at > now - limits.coolDownMs && then > desired);
     this.#needs = [...recent, { at: now, desired }];
@@ -215,9 +220,25 @@ class Step {
     return this.#view.now >= failures.at + pauseMs;
   }
 
-  /** Whether it has ended by itself, or is silent for long while others are heard. */
+  /** Whether it has ended by itself, is given up, or is silent for long while others are heard. */
   #hasFailed({ name, state }: ScaledNode): boolean {
-    return state === 'dead' || (this.#isSilentForLong(name) && isOver(this.#heardSince, this.#view.now));
+    if (state === 'dead' || name === this.#givenUp) return true;
+    return this.#isSilentForLong(name) && isOver(this.#heardSince, this.#view.now);
+  }
+
+  /**
+   * While no node is heard and no host has room to try another one: the one that is silent the longest, which makes room for it. It is one at a
+   * time: if the node API is at fault, the others report again when it is back.
+   */
+  #toGiveUp(): ScaledNode | undefined {
+    const { now, hosts, nodes } = this.#view;
+    const isFull = (host: ScaledHost) => host.image === null || this.#occupied(host) >= host.max;
+    const isTrying = nodes.some(({ state }) => state === 'starting');
+    if (this.#heardSince !== null || isTrying || !hosts.every(isFull)) return undefined;
+    const since = ({ name }: ScaledNode) => this.#silentSince[name] ?? now;
+    return nodes
+      .filter((node) => isOver(since(node), now, GIVEN_UP_MS) && this.#imageOf(node.host) !== null)
+      .sort((a, b) => since(a) - since(b))[0];
   }
 
   #isSilentForLong(name: string): boolean {
@@ -262,7 +283,7 @@ class Step {
 const isAnyHeard = ({ others, nodes }: FarmView): boolean =>
   others > 0 || nodes.some(({ state }) => ['working', 'draining', 'drained'].includes(state));
 
-const isOver = (since: number | null, now: number): boolean => since !== null && now - since >= SILENT_MS;
+const isOver = (since: number | null, now: number, ms = SILENT_MS): boolean => since !== null && now - since >= ms;
 
 const keyOf = (host: string, image: string): string => `${host} ${image}`;
 

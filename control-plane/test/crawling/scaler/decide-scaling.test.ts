@@ -130,16 +130,84 @@ describe('the scaler', () => {
     assert.deepEqual(done, {}, 'nor before others were heard for a minute');
   });
 
-  it('does not remove nodes that are all silent, since the node API is at fault then, but starts others where there is room', () => {
-    const few = watch(600, () => ['silent', 'silent'], { hosts: [host('a', { max: 2 })] });
+  it('does not remove nodes that are all silent for some minutes, since the node API is at fault then, but starts others where there is room', () => {
+    const few = watch(585, () => ['silent', 'silent'], { hosts: [host('a', { max: 2 })] });
     assert.deepEqual([few.done, few.memory.failures], [{}, {}]);
     assert.match(few.held[0] ?? '', /all nodes are silent/);
     const one = watch(60, () => ['silent']);
     assert.deepEqual(one.done, { 60: [['start', 'a']] });
   });
 
+  type Changes = { nodes?: ScaledNode[]; imageAt?: (minute: number) => string; max?: number };
+  /**
+   * A farm of one host that is to be full, for `minutes`, with a step after each 15 s that is carried out. `reports`: whether a node reports at
+   * a minute; it is asked from a minute after its start. Returns the nodes at each step.
+   */
+  const live = (minutes: number, reports: (node: ScaledNode, minute: number) => boolean, changes: Changes = {}) => {
+    const { nodes: first = [], imageAt = () => 'new', max = 2 } = changes;
+    let [nodes, memory, count] = [first, newMemory(NOW), 0];
+    const steps: ScaledNode[][] = [];
+    for (let now = NOW; now <= NOW + minutes * 60_000; now += 15_000) {
+      const minute = (now - NOW) / 60_000;
+      const stateOf = (one: ScaledNode) => {
+        if (now - one.since >= 60_000 && reports(one, minute)) return 'working';
+        return now - one.since < 120_000 ? 'starting' : 'silent';
+      };
+      nodes = nodes.map((one) => ({ ...one, state: stateOf(one) }));
+      steps.push(nodes);
+      const decision = decide(
+        { now, desired: max, hosts: [host('a', { max, image: imageAt(minute) })], nodes },
+        memory,
+      );
+      memory = decision.memory;
+      for (const action of decision.actions) {
+        if (action.do === 'start') {
+          count += 1;
+          nodes = [...nodes, node(`new-${count}`, { image: action.image, since: now, state: 'starting' })];
+        } else nodes = nodes.filter(({ name }) => name !== action.node);
+      }
+    }
+    return steps;
+  };
+  const namesAt = (steps: ScaledNode[][], minute: number) => steps[minute * 4]?.map(({ name }) => name);
+
+  it('replaces the only node, if it is silent for ten minutes and its host has no room for another one', () => {
+    const steps = live(15, ({ name }) => name !== 'hung', { nodes: [node('hung')], max: 1 });
+    assert.deepEqual([namesAt(steps, 10), namesAt(steps, 15)], [['hung'], ['new-1']]);
+    assert.equal(steps.at(-1)?.[0]?.state, 'working');
+  });
+
+  it('tries an image that never reports again after longer and longer pauses, and a corrected one as soon as there is room', () => {
+    const imageAt = (minute: number) => (minute < 120 ? 'bad' : 'good');
+    const steps = live(150, ({ image }) => image === 'good', { imageAt });
+    const triedBy = (minute: number) =>
+      new Set(
+        steps
+          .slice(0, minute * 4)
+          .flat()
+          .map(({ name }) => name),
+      ).size;
+    assert.ok(triedBy(60) < 10, `${triedBy(60)} in an hour`);
+    assert.ok(triedBy(120) - triedBy(60) <= 4, `${triedBy(120) - triedBy(60)} in the second hour`);
+    assert.deepEqual(
+      steps.at(-1)?.map(({ image, state }) => [image, state]),
+      [
+        ['good', 'working'],
+        ['good', 'working'],
+      ],
+    );
+  });
+
+  it('keeps nearly all nodes of full hosts while the node API is away for hours', () => {
+    const nodes = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'].map((name) => node(name));
+    const steps = live(125, (_, minute) => minute >= 120, { nodes, max: 8 });
+    assert.equal(Math.min(...steps.map(({ length }) => length)), 7);
+    assert.ok(steps.at(-1)!.filter(({ state }) => state === 'working').length >= 7);
+  });
+
   it('leaves a blocked node alone, which is no sign that the node API works', () => {
-    assert.deepEqual(watch(600, () => ['blocked', 'silent'], { hosts: [host('a', { max: 2 })] }).done, {});
+    const { done } = watch(600, () => ['blocked', 'silent'], { hosts: [host('a', { max: 2 })] });
+    assert.deepEqual(done, { 600: [['remove', '1']] });
   });
 
   it('replaces nodes of another image one by one, the new one first where there is room', () => {
