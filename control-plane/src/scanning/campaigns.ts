@@ -6,6 +6,7 @@ import type { CancelParts } from '../scan/cancel.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { PublicUrls } from '../scan/scan-links.ts';
 import { type FindUnknownDestinations, INHERITED } from './campaigns/alert-routing.ts';
+import { archiveWithGroup } from './campaigns/archive-with-group.ts';
 import { campaignStore } from './campaigns/campaign-store.ts';
 import { findCampaigns } from './campaigns/find-campaigns.ts';
 import { type CampaignParts, campaignRoutes } from './campaigns/routes.ts';
@@ -46,6 +47,7 @@ export function campaignsDomain(
   const { findIssues, scans, findUnknownDestinations, hasPolicySet, isPolicySetGone, defaultPolicySet } = needs;
   const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
   const findGroup = (organizationId: string, id: string) => groups.find(organizationId, id);
+  const archiveCampaigns = archiveWithGroup({ campaigns, findGroup });
   const start = startRun({ ...needs, runs, campaigns, runAccepted: () => wake.announce('runs') });
   const cancel = cancelRuns({ ...needs, runs, log: logger, outboxFilled: () => wake.announce('scan-outbox') });
   const creating = { ...needs, runs, campaigns, cancelPending: cancel.cancelPendingOfRun, logger };
@@ -63,11 +65,11 @@ export function campaignsDomain(
         ...groupRoutes({
           groups,
           summaryOf: campaigns.summaryOfGroup,
-          archiveCampaigns: campaigns.setArchivedWithGroup,
+          archiveCampaigns,
           ...groupRuns({ campaigns, startRun: start, cancelCampaign: cancel.cancelCampaign }),
         }),
         ...campaignRoutes({
-          ...{ campaigns, findIssues, addresses, findGroup, findUnknownDestinations },
+          ...{ campaigns, findIssues, addresses, findGroup, archiveCampaigns, findUnknownDestinations },
           hasGroup: async (organizationId, id) => (await findGroup(organizationId, id)) !== null,
           ...{ hasPolicySet, isPolicySetGone, defaultPolicySet },
         }),

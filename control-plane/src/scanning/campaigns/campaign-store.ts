@@ -177,17 +177,11 @@ export function campaignStore(store: Store, most = MOST) {
       return find(organization_id, _id);
     },
 
-    /** Archives the campaigns of a group, or only `_id`, or restores those that were archived with it. Returns how many. */
-    async setArchivedWithGroup(
-      organization_id: string,
-      group_id: string,
-      is_archived: boolean,
-      _id?: string,
-    ): Promise<number> {
+    /** Archives the campaigns of a group, or restores those that were archived with it. Returns how many. */
+    async setArchivedWithGroup(organization_id: string, group_id: string, is_archived: boolean): Promise<number> {
       if (is_archived) {
         const update = { $set: { is_archived, archived_with_group: true }, $unset: { next_run_at: '' as const } };
-        const active = { ...(_id !== undefined && { _id }), organization_id, group_id, is_archived: false };
-        return updateInPortions(campaigns, active, update);
+        return updateInPortions(campaigns, { organization_id, group_id, is_archived: false }, update);
       }
       const taken: Filter<CampaignRecord> = { organization_id, group_id, is_archived: true, archived_with_group: true };
       let restored = 0;

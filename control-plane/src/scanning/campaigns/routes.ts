@@ -5,6 +5,7 @@ import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { defaultGroupId, type GroupRecord } from '../groups/group.ts';
 import { listFilterIssues, listFilters, readListFilters } from '../groups/list-filters.ts';
+import type { GroupParts } from '../groups/routes.ts';
 import { replanned } from '../schedules/schedule.ts';
 import { changedSchedule } from '../schedules/schedule-in.ts';
 import { routingOf } from './alert-routing.ts';
@@ -14,14 +15,15 @@ import type { CampaignStore } from './campaign-store.ts';
 import { type CampaignCheckParts, campaignIssues, settingsOf } from './check-campaign.ts';
 import { CampaignPickSchema, CampaignSchema, presentCampaign, presentPick } from './responses.ts';
 
-export type CampaignParts = CampaignCheckParts & {
-  campaigns: CampaignStore;
-  findGroup: (organizationId: string, id: string) => Promise<GroupRecord | null>;
-  /** Whether a policy set to which a campaign was bound is deleted. */
-  isPolicySetGone: (organizationId: string, id: string) => Promise<boolean>;
-  /** The policy set of new campaigns that name none; null: none. */
-  defaultPolicySet: (organizationId: string) => Promise<string | null>;
-};
+export type CampaignParts = CampaignCheckParts &
+  Pick<GroupParts, 'archiveCampaigns'> & {
+    campaigns: CampaignStore;
+    findGroup: (organizationId: string, id: string) => Promise<GroupRecord | null>;
+    /** Whether a policy set to which a campaign was bound is deleted. */
+    isPolicySetGone: (organizationId: string, id: string) => Promise<boolean>;
+    /** The policy set of new campaigns that name none; null: none. */
+    defaultPolicySet: (organizationId: string) => Promise<string | null>;
+  };
 
 const PICKED_MAX = 100;
 
@@ -231,15 +233,12 @@ async function requireActiveGroup(
  * campaigns, so either it finds the campaign, or this finds the mark.
  */
 async function followGroup(
-  { campaigns, findGroup }: Pick<CampaignParts, 'campaigns' | 'findGroup'>,
+  { campaigns, findGroup, archiveCampaigns }: Pick<CampaignParts, 'campaigns' | 'findGroup' | 'archiveCampaigns'>,
   campaign: CampaignRecord,
 ): Promise<CampaignRecord> {
   const { _id, organization_id, group_id } = campaign;
-  const isGroupArchived = async () => (await findGroup(organization_id, group_id))?.is_archived ?? false;
-  if (!(await isGroupArchived())) return campaign;
-  await campaigns.setArchivedWithGroup(organization_id, group_id, true, _id);
-  // It may have been restored meanwhile, before this campaign was archived.
-  if (!(await isGroupArchived())) await campaigns.setArchivedWithGroup(organization_id, group_id, false);
+  if (!(await findGroup(organization_id, group_id))?.is_archived) return campaign;
+  await archiveCampaigns(organization_id, group_id, true);
   return (await campaigns.find(organization_id, _id)) ?? campaign;
 }
 

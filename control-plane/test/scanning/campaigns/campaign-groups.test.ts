@@ -59,4 +59,26 @@ describe('campaign groups', () => {
     assert.equal(await namesOf(`?group_id=${group_id}&archived=true`), 'before');
     assert.equal((await api.get(`${GROUPS}/${group_id}`)).body.campaign_count, 1);
   });
+
+  for (const [first, second] of [
+    ['archive', 'unarchive'],
+    ['unarchive', 'archive'],
+  ])
+    test(`§2.8 ${first} of a group that takes until after its ${second} leaves its campaigns as the group is`, async () => {
+      const group_id = await newGroup(`First ${first}`);
+      const campaign = await create({ group_id });
+      if (first === 'unarchive') await api.post(`${GROUPS}/${group_id}/archive`);
+      const { groups } = api.domains.campaigns.stores;
+      const { change } = groups;
+      groups.change = async (...of) => {
+        groups.change = change;
+        const changed = await change(...of);
+        assert.equal((await api.post(`${GROUPS}/${group_id}/${second}`)).status, 200);
+        return changed;
+      };
+      assert.equal((await api.post(`${GROUPS}/${group_id}/${first}`)).status, 200);
+      const isArchived = second === 'archive';
+      assert.equal((await api.get(`${GROUPS}/${group_id}`)).body.is_archived, isArchived);
+      assert.equal((await api.get(`${CAMPAIGNS}/${campaign.id}`)).body.is_archived, isArchived);
+    });
 });
