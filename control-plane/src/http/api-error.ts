@@ -4,11 +4,15 @@ import { codeOf, ERRORS, type ErrorCode } from './errors.ts';
 /** Maximum number of issues in a response, so that a hostile body cannot make it large. */
 const ITEMS_MAX = 100;
 
-/** An error response: `detail` is for the client, `cause` is only logged. */
+/**
+ * An error response: `detail` is for the client, `cause` is only logged. `isPartlyDone`: a part of the request was carried out, and the rest is
+ * when it is repeated with its `Idempotency-Key`.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly detail: string | Issue[];
   readonly headers: Record<string, string>;
+  isPartlyDone = false;
 
   constructor(
     code: ErrorCode,

@@ -79,7 +79,7 @@ export function idempotencyStore(store: Store) {
       if (forgotten.deletedCount === 0) await requests.updateOne(own, INTERRUPTED);
     },
 
-    /** Allows a request that failed with an internal error to be run again at once, with the same `recordId`. */
+    /** Allows a request that failed with an internal error, or is partly done, to be run again at once, with the same `recordId`. */
     async interrupt(scope: string, key: string): Promise<void> {
       await requests.updateOne({ _id: idOf(scope, key), answer: null }, INTERRUPTED);
     },

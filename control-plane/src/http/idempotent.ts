@@ -45,8 +45,8 @@ export function runOnceForKeys(routes: Route<Caller>[], parts: IdempotencyParts)
 /**
  * Runs a route once for each `Idempotency-Key` of an API key and path within 24 hours: the same body gets the stored response with
  * `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs. Error responses are not
- * stored: after a refusal the key is free, unless the request was run again after an interruption. A response with a secret is encrypted
- * with the `Idempotency-Key`. `recordId` is the id that the handler must give to the record it creates.
+ * stored: after a refusal the key is free, unless the request was run again after an interruption, or is partly done. A response with a secret
+ * is encrypted with the `Idempotency-Key`. `recordId` is the id that the handler must give to the record it creates.
  */
 function idempotent(parts: IdempotencyParts, route: Route<Caller>): Route<Caller> {
   return {
@@ -122,7 +122,7 @@ async function run(
     unused -= body.length;
     return answer;
   } catch (error) {
-    const isRefusal = error instanceof ApiError && error.status < 500;
+    const isRefusal = error instanceof ApiError && error.status < 500 && !error.isPartlyDone;
     await (isRefusal ? store.refuse(scope, key) : store.interrupt(scope, key));
     throw error;
   } finally {

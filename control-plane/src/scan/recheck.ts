@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { StoredPerDay } from '../accounts/stored-per-day.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { CursorPosition } from '../http/page.ts';
 import { changeScan } from './change-scan.ts';
 import type { ScanRecord } from './scan.ts';
@@ -25,7 +26,7 @@ const WRITTEN_AT_ONCE = 50;
 /**
  * Queues finished scans of an organization for a new analysis of their stored evidence, and returns their number. Scans whose recheck is
  * already running are skipped. `id` identifies the request: repeated after an interruption, it queues the rest and counts all. Throws 429
- * `storage.quota_exhausted` where the organization may recheck no more scans today; those before are queued.
+ * `storage.quota_exhausted` where the organization may recheck no more scans today; those before are queued, and the request is partly done.
  */
 export async function recheckScans(
   parts: RecheckParts,
@@ -41,7 +42,12 @@ export async function recheckScans(
     const limit = Math.min(left, WRITTEN_AT_ONCE);
     const completedSince = 'newest' in scope ? null : scope.completedSince;
     const page = await scans.finishedBefore(organizationId, { completedSince, after, limit });
-    queued += await queueAll(parts, organizationId, page.rows, id);
+    try {
+      queued += await queueAll(parts, organizationId, page.rows, id);
+    } catch (error) {
+      if (error instanceof ApiError) error.isPartlyDone = queued > 0;
+      throw error;
+    }
     left -= page.rows.length;
     after = page.last;
     analysisWaiting();

@@ -8,6 +8,7 @@ import { until } from '../../../shared/test/support/until.ts';
 import { finishCrawled } from '../../src/analysis/pipeline/worker.ts';
 import type { RuleRecord } from '../../src/analysis/rules/rule.ts';
 import { relay } from '../../src/delivery/outbox/relay.ts';
+import { ApiError } from '../../src/http/api-error.ts';
 import { changeScan } from '../../src/scan/change-scan.ts';
 import { type RecheckScope, recheckScans } from '../../src/scan/recheck.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
@@ -148,6 +149,29 @@ describe('POST /api/v1/scans/recheck', () => {
     const one = (scan: ScanRecord) => api.post(path(scan), undefined, { key: KEYS.theirs });
     assert.deepEqual((await one(third!)).body, { queued_count: 1 });
     assert.deepEqual([(await one(first!)).status, (await one(second!)).status, await rechecking()], [429, 429, 51]);
+  });
+
+  it('§2.8.81 repeated with its Idempotency-Key on the next day, queues the scans that were left', async () => {
+    const organization_id = ORGANIZATIONS.theirs;
+    const { storedPerDay } = api.domains.accounts.verbs;
+    for (let hour = 0; hour < 53; hour++) await store(hour, { organization_id });
+    const { take } = storedPerDay;
+    let left = 50;
+    storedPerDay.take = async (organizationId, kind, amount) => {
+      if (kind !== 'rechecks') return take(organizationId, kind, amount);
+      if (amount > left) throw new ApiError('storage.quota_exhausted', 'No more today.');
+      left -= amount;
+    };
+    const sent = { key: KEYS.theirs, headers: { 'idempotency-key': 'two days' } };
+    const ofTheirs = () => api.post(PATH, { scope_type: 'last_n', scope_value: 53 }, sent);
+    assert.deepEqual([(await ofTheirs()).status, (await ofTheirs()).status], [429, 429]);
+    await api.store.collection<ScanRecord>('scans').updateMany({}, { $set: { status: 'completed' } });
+    left = 3;
+    const rest = await ofTheirs();
+    storedPerDay.take = take;
+    assert.deepEqual(rest.body, { queued_count: 53 }, rest.text);
+    const expected = (_: unknown, at: number) => (at < 3 ? 'rechecking' : 'completed');
+    assert.deepEqual(await statuses(), Array.from({ length: 53 }, expected));
   });
 
   it('§4.2.22 needs a balance that covers a check where an AI model is set, and none where it is not', async () => {

@@ -40,7 +40,7 @@ export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
     group: 'Scans',
     summary: 'Check scans again',
     description:
-      'Analyses what finished scans have captured again, with the current rules and tags: nothing is crawled and nothing is charged. Their tags are replaced, and the events of a finished scan are sent again. A capture that is older than a day no longer has its contents, and only 200 of its requests. Scans whose analysis is already being repeated, or whose evidence was removed, are left unchanged. An organization may recheck 50,000 scans in a day (UTC): beyond them the request gets 429, and only the scans before are checked again. Where an AI model is set and balances are enforced, the balance must cover one check.',
+      'Analyses what finished scans have captured again, with the current rules and tags: nothing is crawled and nothing is charged. Their tags are replaced, and the events of a finished scan are sent again. A capture that is older than a day no longer has its contents, and only 200 of its requests. Scans whose analysis is already being repeated, or whose evidence was removed, are left unchanged. An organization may recheck 50,000 scans in a day (UTC): beyond them the request gets 429, and only the scans before are checked again: repeat it with its `Idempotency-Key` on the next day for the rest. Where an AI model is set and balances are enforced, the balance must cover one check.',
     permission: 'scans.write',
     body: RecheckInSchema,
     replies: { 200: { description: 'How many scans are checked again.', schema: RecheckSchema } },
