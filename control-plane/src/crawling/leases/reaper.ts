@@ -47,10 +47,15 @@ async function reapOnTime(dependencies: ReaperDependencies, grace: ReaperGrace):
     const expired = await queue.reap();
     if (!grace.stillOnTime()) return false;
     const ends = endAllLost(dependencies, expired, new Date());
-    // To end many takes seconds, in which the process and Redis may be paused as well.
-    while (!(await isDoneWithin(REAP_EVERY_MS, ends))) {
-      grace.mayReap(queue.connection());
-      await queue.depth();
+    try {
+      // To end many takes seconds, in which the process and Redis may be paused as well.
+      while (!(await isDoneWithin(REAP_EVERY_MS, ends))) {
+        grace.mayReap(queue.connection());
+        await queue.depth();
+      }
+    } finally {
+      // Also if Redis fails: the next step would run beside it, and the process would not wait for it when it stops.
+      await ends;
     }
     grace.mayReap(queue.connection());
     return expired.length >= REAPED_MAX;

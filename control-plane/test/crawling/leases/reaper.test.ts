@@ -62,13 +62,19 @@ describe('the grace period of the reaper', () => {
 });
 
 describe('a reaper that has many leases to end', () => {
-  /** A reaper with a grace period of a second. The first 200 leases take `endsMs` to end; `reapedAt` and `endedAt`: by its clock. */
+  /**
+   * A reaper with a grace period of a second. The first 200 leases take `endsMs` to end; `reapedAt`, `endedAt` and `askedAt`, when it asked Redis
+   * since the first ones, are by its clock. `isAway`: Redis fails.
+   */
   function reaping(t: TestContext, endsMs: number) {
-    const seen = { reapedAt: [] as number[], endedAt: 0, aheadMs: 0 };
+    const seen = { reapedAt: [] as number[], endedAt: 0, askedAt: [] as number[], isAway: false, aheadMs: 0 };
     const clock = () => performance.now() + seen.aheadMs;
     const queue = {
       connection: () => 1,
-      depth: async () => ({}),
+      depth: async () => {
+        if (seen.reapedAt.length > 0) seen.askedAt.push(clock());
+        if (seen.isAway) throw new Error('Redis is away');
+      },
       end: async () => true,
       reap: async () => {
         seen.reapedAt.push(clock());
@@ -96,6 +102,14 @@ describe('a reaper that has many leases to end', () => {
     const [first, second] = await until('two calls', () => seen.reapedAt.length > 1 && seen.reapedAt);
     assert.ok(second! - first! > 2_500);
     assert.ok(second! - seen.endedAt < 500, `${second! - seen.endedAt} ms after the end`);
+  });
+
+  it('has ended them before its next step if Redis fails in that time', async (t) => {
+    const seen = reaping(t, 2_600);
+    await until('the first call', () => seen.reapedAt.length > 0);
+    seen.isAway = true;
+    const [, next] = await until('a step after the one that failed', () => seen.askedAt.length > 1 && seen.askedAt);
+    assert.ok(seen.endedAt - seen.reapedAt[0]! > 2_500 && next! > seen.endedAt);
   });
 
   it('notices a pause in that time, and leaves live nodes the time to renew their leases', async (t) => {
