@@ -64,8 +64,8 @@ const unchanged = (
 });
 
 /**
- * `now`, or the time of the scan's status if that is later: the clock of the process that wrote it may be ahead. The times of a scan's changes
- * and events have the order in which they occurred.
+ * `now`, or the time of the scan's status if that is later: the clock of the process that wrote it may be ahead. The times of a scan's
+ * statuses, and of its events, have the order in which they occurred.
  */
 const notBefore = ({ status_at }: Pick<ScanRecord, 'status_at'>, now: Date): Date =>
   status_at && status_at > now ? status_at : now;

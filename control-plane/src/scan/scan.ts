@@ -136,8 +136,9 @@ export type ScanRecord = OutboxFields & {
   traceparent?: string;
 
   status: ScanStatus;
-  /** When it entered this status, never before the last one, and the number of earlier statuses. Absent: it is the first status, or an earlier version wrote the record. */
+  /** When it entered this status, never before the last one. Absent: an earlier version wrote the record. */
   status_at?: Date;
+  /** The number of earlier statuses. Absent: it is the first one, or an earlier version wrote the record. */
   status_sequence?: number;
   error: string;
   /** What it showed when it was first analysed, if it is in a run, and what differs from the last run. Absent: it is in none. */

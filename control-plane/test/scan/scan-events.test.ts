@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
@@ -10,9 +11,12 @@ import { changeScan } from '../../src/scan/change-scan.ts';
 import type { ScanState } from '../../src/scan/scan-state.ts';
 import { openStateStream } from '../../src/scanning/scans/api/state-stream.ts';
 import { newChildScan } from '../../src/scanning/scans/request/new-child-scan.ts';
+import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import { adBlocks } from '../support/ad-blocks.ts';
+import { PRICE_MICROS } from '../support/open-plane.ts';
 import { startRedis } from '../support/private-redis.ts';
 import { type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
+import { CATALOGUE } from '../support/sample-catalogue.ts';
 
 /** The events of a stream's text so far. */
 const eventsIn = (text: string): Json[] =>
@@ -75,6 +79,16 @@ describe('following a scan', () => {
       assert.equal(new Date(event.at).toISOString(), event.at);
       assert.deepEqual(Object.keys(event), ['number', 'id', 'status', 'retry_attempt', 'at']);
     }
+  });
+
+  test('§4.2.21 a scan whose creator had a clock that is ahead enters no status before its first one', async () => {
+    const ahead = new Date(Date.now() + 60_000);
+    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+    const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, ahead);
+    await api.scans.insertUnlessExists(scan);
+    await change(scan._id, lease(1));
+    const leased = await api.scans.find(ORGANIZATIONS.ours, scan._id);
+    assert.deepEqual([leased!.status, leased!.status_at], ['running', ahead]);
   });
 
   test('§4.2.21 the streams of a sweep and of its ads end one by one, each with the final state of its own scan', async () => {

@@ -182,6 +182,7 @@ export function pendingScan(requested: RequestedScan, now: Date): ScanRecord {
     ...requested,
     report_token: newSecret(REPORT_TOKEN_BYTES),
     status: 'pending',
+    status_at: now,
     error: '',
     retry_attempt: 0,
     lost_requeues: 0,
