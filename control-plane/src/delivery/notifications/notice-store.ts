@@ -1,3 +1,4 @@
+import { dueAtOnce } from '../../platform/due-by-organization.ts';
 import { deleteInPortions, inPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { insertAllOnce, insertOnce } from '../../platform/insert-once.ts';
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
@@ -97,7 +98,7 @@ export function noticeStore(store: Store) {
 
     /** Makes all messages of a destination due. */
     async resume({ organization_id, destination_id }: Of, now: Date): Promise<void> {
-      await updateInPortions(messages, { organization_id, destination_id }, { $min: { due_at: now } });
+      await updateInPortions(messages, { organization_id, destination_id }, { $min: { due_at: dueAtOnce(now) } });
     },
 
     /** Removes a message that was sent or given up. If this is interrupted, what is left is a message without notices. */
