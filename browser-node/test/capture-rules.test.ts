@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { webpSize } from '@adsweep/shared/capture/picture-size.ts';
 import { PICTURE_PIXELS_MAX } from '@adsweep/shared/limits.ts';
-import { historyGrowth } from '../src/capture/collectors/back-button.ts';
+import { ResponseTooLargeError } from '../src/browser/own-commands.ts';
+import { frameListensForBack, historyGrowth } from '../src/capture/collectors/back-button.ts';
 import { certificateProblem } from '../src/capture/collectors/certificates.ts';
 import { busyShare } from '../src/capture/collectors/main-thread.ts';
 import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
 import { missingIn } from '../src/capture/collectors/requests.ts';
 import { screenshotClip } from '../src/capture/collectors/screenshots.ts';
 import { busyShareOf, certainShare } from '../src/capture/collectors/worker-load.ts';
+import type { TargetSession } from '../src/capture/devtools/devtools.ts';
 import type { Natives } from '../src/capture/page-scripts/natives.ts';
 import { watchTimers } from '../src/capture/page-scripts/watch-timers.ts';
 import {
@@ -184,6 +186,15 @@ describe('redirect chains', () => {
       ],
     );
   });
+});
+
+it('a frame whose listeners are too large to be read is taken to listen for Back, and one that is gone is not', async () => {
+  const failing = (error: Error) => {
+    const session = { send: async () => Promise.reject(error) } as unknown as TargetSession;
+    return frameListensForBack({ session, frameId: 'frame', parentId: null, url: '' });
+  };
+  assert.equal(await failing(new ResponseTooLargeError('the response was too large')), true);
+  assert.equal(await failing(new Error('the target was closed')), false);
 });
 
 describe('history growth', () => {

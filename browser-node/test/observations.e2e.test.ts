@@ -257,20 +257,6 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       );
     });
 
-    it('back_button is recorded for a page that answers the question where it listens with more text than is read', async () => {
-      world.site.setPage('http://offer-behind-text.example/', '<title>offer</title>');
-      const captured = await observe(`<script>
-        for (let i = 0; i < 5; i++) history.pushState({ i }, '', location.href);
-        navigation.addEventListener('navigate', ({ navigationType }) => {
-          if (navigationType === 'traverse') location.href = 'http://offer-behind-text.example/';
-        });
-        Object.defineProperty(window, 'navigation', { value: 'x'.repeat(9_000_000) });</script>`);
-      assert.deepEqual(
-        captured.observed('back_button').map(({ facts }) => facts),
-        [{ pushes: 5, copies: 5, popstate_listener: true, probe_url: 'http://offer-behind-text.example/' }],
-      );
-    });
-
     it('back_button is not recorded for replaced states, frames that navigate and hops', async () => {
       const captured = await observe(`<iframe></iframe><script>
         for (let i = 0; i < 5; i++) history.replaceState({}, '', '?' + i);

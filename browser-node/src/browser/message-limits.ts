@@ -38,22 +38,15 @@ export function responseId(head: string): number | null {
   return id === undefined ? null : Number(id);
 }
 
-/** Bytes of a response that a command needs at most: a million characters of a document, each written as six. */
-const RESPONSE_BYTES_MAX = 8 * 1024 * 1024;
-/** Commands whose responses are files. */
-const FILES = new Set([
-  'Page.captureScreenshot',
-  'Network.getResponseBody',
-  'Network.streamResourceContent',
-  'Fetch.getResponseBody',
-]);
+/** The most bytes of responses whose size a page decides easily. */
+const RESPONSE_BYTES_MAX: Record<string, number> = {
+  'DOMSnapshot.captureSnapshot': 8 * 1024 * 1024,
+  'DOM.describeNode': 4 * 1024 * 1024,
+};
 
-/**
- * The limit of the response to one of our own commands, whose size a page may decide: a larger one is dropped, its command fails, and the
- * browser goes on. Pure.
- */
+/** The limit of the response to one of our own commands: a larger one is dropped, its command fails, and the browser goes on. Pure. */
 export const responseLimit = (method: string): MessageLimit => ({
-  bytes: FILES.has(method) ? MESSAGE_BYTES_MAX : RESPONSE_BYTES_MAX,
+  bytes: RESPONSE_BYTES_MAX[method] ?? MESSAGE_BYTES_MAX,
   beyond: 'drop',
 });
 

@@ -39,9 +39,13 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
   for (const [name, value] of Object.entries({ ...corner, ...outer }))
     if (Reflect.get(window, name) !== value || !isOfTopSite()) wrapGetter(window, name, value);
   wrapGetter(Screen.prototype, 'isExtended', false);
+  const { apply, getOwnPropertyDescriptor } = Reflect;
   // A window that moves out of our browser's desktop is not drawn. Window managers may refuse to move one.
+  const { moveBy } = window;
   for (const name of ['moveTo', 'moveBy'])
-    wrap(window, name, (self, _, original, all) => (all.length < 2 ? original(self) : undefined));
+    wrap(window, name, (self, first, original, all) =>
+      all.length < 2 ? original(self) : apply(moveBy, self, [0 * +(first as number), 0 * +(all[1] as number)]),
+    );
   // Events of user input have positions on our browser's desktop; those that a page makes have their own, and those of keys 0.
   const moveToScreen = (owner: object, isOfInput: (self: unknown) => boolean) => {
     const move = (name: string, by: number) =>
@@ -52,7 +56,6 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
     move('screenX', -overrides.windowLeft);
     move('screenY', overrides.contentTop);
   };
-  const { apply, getOwnPropertyDescriptor } = Reflect;
   const getterOf = (owner: object, name: string) => {
     const get = getOwnPropertyDescriptor(owner, name)?.get;
     return (self: unknown) => get && apply(get, self, []);

@@ -72,18 +72,19 @@ export function historyGrowth({ entries, currentIndex }: History, growth: Growth
 
 async function listensForBack(capture: CaptureSession, root: TargetSession): Promise<boolean> {
   const frames = (await framesOf(capture, root)).slice(0, FRAMES_MAX);
-  const listening = await Promise.all(frames.map((frame) => frameListensForBack(frame).catch(isTooLarge)));
+  const listening = await Promise.all(frames.map(frameListensForBack));
   return listening.includes(true);
 }
 
-/** A frame that is gone listens for nothing; one whose listeners are too large to be read hides them. */
-const isTooLarge = (error: unknown): boolean => error instanceof ResponseTooLargeError;
+/** Whether a frame listens for Back; false: it is gone, or does not answer. What is too large to be read hides something. */
+export const frameListensForBack = (frame: FrameAt): Promise<boolean> =>
+  hasListener(frame).catch((error: unknown) => error instanceof ResponseTooLargeError);
 
 /**
  * Reaches the frame's window through its document, which a page cannot replace. A page that replaced `navigation` is taken to listen there:
  * it hides something.
  */
-async function frameListensForBack({ session, frameId }: FrameAt): Promise<boolean> {
+async function hasListener({ session, frameId }: FrameAt): Promise<boolean> {
   const documentId = await documentOf({ session, frameId });
   for (const name of ['window', 'window.navigation']) {
     const owner = await inRealmOf(session, documentId, name);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
+import { ResponseTooLargeError } from '../../browser/own-commands.ts';
 import { type CommandAnswer, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import {
   BUSY_SHARE_CERTAIN,
@@ -67,7 +68,7 @@ function tabOf(session: TargetSession): string {
 
 /**
  * The share of the time that a worker is busy; 0 if it ended. A worker that waits for a CPU counts as busy, and so does one that does not answer
- * for that time, as long as the main thread of its tab answers.
+ * for that time, as long as the main thread of its tab answers, and one whose profile is too large to be read.
  */
 async function watchWorker(session: TargetSession, tab: TargetSession, ms: number): Promise<number> {
   try {
@@ -79,6 +80,7 @@ async function watchWorker(session: TargetSession, tab: TargetSession, ms: numbe
     session.notify('Profiler.disable');
     return certainShare(busyShareOf(profile), machineLoadFactor());
   } catch (error) {
+    if (error instanceof ResponseTooLargeError) return 1;
     return error instanceof DeadlineError && (await answers(tab)) ? 1 : 0;
   }
 }
