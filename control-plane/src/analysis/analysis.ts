@@ -55,7 +55,7 @@ const RULE_BATCH_MS = 110_000;
 export type AnalysisNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTags' | 'changeTag' | 'removeTag'> &
   Pick<AccountsDomain['verbs'], 'labelsOf' | 'requireSolvent'> &
-  Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'openPicture'> &
+  Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'findPicture'> &
   Pick<
     CampaignsDomain['verbs'],
     'policySetOf' | 'bindCampaigns' | 'unbindCampaigns' | 'boundCampaigns' | 'activeBoundCampaign' | 'knownCampaigns'
@@ -94,7 +94,7 @@ export function analysisDomain(
     ...{ findPolicy, urls: { publicUrl, hasConsole } },
     compareRuns: compareRuns({
       earlierLooks: scans.earlierLooks,
-      screenshotFor: screenshots(needs.openPicture, pictures, logger, COMPARED_SIZE),
+      screenshotFor: screenshots(needs.findPicture, pictures, logger, COMPARED_SIZE),
     }),
     analyse: (evidence, search) => threads.analyse(evidence, search),
     model: model && {

@@ -49,7 +49,7 @@ export function createDomains(platform: Platform, settings: Settings) {
       enqueue: (pending) => crawling.verbs.enqueue(pending),
       unqueue: (cancelled) => crawling.verbs.unqueue(cancelled),
       evidenceOf: (one) => crawling.verbs.evidenceOf(one),
-      openPicture: (one, of) => crawling.verbs.openPicture(one, of),
+      findPicture: (one, of) => crawling.verbs.findPicture(one, of),
       findFile: (one, name) => crawling.verbs.findFile(one, name),
       findCampaign: (...named) => campaigns.verbs.findCampaign(...named),
       joinRun: (...campaign) => campaigns.verbs.joinRun(...campaign),

@@ -11,7 +11,7 @@ import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../scanning/scans/api/evide
 import { bodyStore } from './captures/body-store.ts';
 import { captureReader, packedCaptureReader } from './captures/capture-record.ts';
 import { captureStore } from './captures/capture-store.ts';
-import { findFile, openPicture } from './captures/open-artifact.ts';
+import { findFile, findPicture } from './captures/find-artifact.ts';
 import { evidenceOf } from './captures/present-evidence.ts';
 import { startCountingWork } from './fleet/count-work.ts';
 import { enrolmentRoutes } from './fleet/enrolment-routes.ts';
@@ -179,7 +179,7 @@ export function crawlingDomain(
         const record = await readCapture(scan);
         return record ? evidenceOf(record) : NO_SCAN_EVIDENCE;
       },
-      openPicture: (scan: ScanRecord, of: PictureOf) => openPicture(readCapture, artifacts, scan, of),
+      findPicture: (scan: ScanRecord, of: PictureOf) => findPicture(readCapture, artifacts, scan, of),
       findFile: (scan: ScanRecord, name: string) => findFile(readCapture, artifacts, scan, name),
     },
     dependencies,

@@ -119,6 +119,12 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return scans.findOne({ report_token: token });
     },
 
+    /** The organization of the scan with this token, without reading the scan. */
+    async ownerOfReport(token: string): Promise<string | null> {
+      const found = await scans.findOne({ report_token: token }, { projection: { organization_id: 1 } });
+      return found?.organization_id ?? null;
+    },
+
     /**
      * Writes a change of `scan` as one compare-and-set. Returns the changed scan, or null if the document no longer matches `change.when`
      * (another process changed it first).

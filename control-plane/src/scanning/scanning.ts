@@ -6,11 +6,11 @@ import type { ReferenceDomain } from '../reference/reference.ts';
 import type { ScanRecord } from '../scan/scan.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { PublicUrls } from '../scan/scan-links.ts';
-import type { FoundFile, PictureOf } from './artifacts/artifact.ts';
+import type { FoundFile, FoundPicture, PictureOf } from './artifacts/artifact.ts';
 import { artifactStore } from './artifacts/artifact-store.ts';
 import { messagePicture } from './artifacts/message-picture.ts';
 import { PicturePool } from './artifacts/picture-pool.ts';
-import { answerPicture, artifactRoutes, type OpenPicture } from './artifacts/routes.ts';
+import { answerPicture, artifactRoutes } from './artifacts/routes.ts';
 import { startSweeping } from './artifacts/start-sweeping.ts';
 import { findDemoReport } from './reports/demo-report.ts';
 import { reportRoutes } from './reports/routes.ts';
@@ -29,7 +29,7 @@ export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
     unqueue: (scan: ScanRecord) => Promise<void>;
     /** The evidence in a scan's capture; empty before there is one. */
     evidenceOf: (scan: ScanRecord) => Promise<ScanEvidence>;
-    openPicture: (scan: ScanRecord, of: PictureOf) => Promise<OpenPicture | null>;
+    findPicture: (scan: ScanRecord, of: PictureOf) => Promise<FoundPicture | null>;
     findFile: (scan: ScanRecord, name: string) => Promise<FoundFile | null>;
     findCampaign: FindCampaign;
     joinRun: JoinRun;
@@ -54,7 +54,7 @@ export function scanningDomain(
   needs: ScanningNeeds,
   { publicUrl, hasConsole, addresses, dataDir }: ScanningSettings,
 ) {
-  const { scans, evidenceOf, openPicture, findFile, tagWordsFor } = needs;
+  const { scans, evidenceOf, findPicture, findFile, tagWordsFor } = needs;
   const artifacts = artifactStore(store, objects);
   const pictures = new PicturePool();
   const outboxFilled = () => wake.announce('scan-outbox');
@@ -69,11 +69,11 @@ export function scanningDomain(
     readEvidence: evidenceOf,
     analysisWaiting: () => wake.announce('checks'),
   };
-  const pictureForMessage = (scan: ScanRecord) => messagePicture({ openPicture, pictures, logger }, scan);
+  const pictureForMessage = (scan: ScanRecord) => messagePicture({ findPicture, pictures, logger }, scan);
   const ownArtifacts = {
-    openPicture: async (organizationId: string, scanId: string, of: PictureOf) => {
+    findPicture: async (organizationId: string, scanId: string, of: PictureOf) => {
       const scan = await scans.find(organizationId, scanId);
-      return scan && openPicture(scan, of);
+      return scan && findPicture(scan, of);
     },
     findFile: async (organizationId: string, scanId: string, name: string) => {
       const scan = await scans.find(organizationId, scanId);
@@ -90,11 +90,12 @@ export function scanningDomain(
           publicUrl,
           readHome: async () => ({ demoReport: await findDemoReport(dataDir), hasConsole, publicUrl }),
           findByReportToken: scans.findByReportToken,
+          ownerOfReport: scans.ownerOfReport,
           find: scans.find,
           discoveredBy: scans.discoveredBy,
           evidenceOf,
           answerPicture: async (scan, of, size, request) =>
-            answerPicture(pictures, await openPicture(scan, of), size, request),
+            answerPicture(pictures, await findPicture(scan, of), size, request),
           campaignNameOf: async ({ organization_id, campaign_id }) =>
             campaign_id === null
               ? null

@@ -13,7 +13,7 @@ export type Model = { ask: AskModel; show: ShowModel; close(): Promise<void> };
 /** The model of these settings and the store of its answers. Opens no connection. */
 export function openModel(
   { store, metrics, logger }: Pick<Platform, 'store' | 'metrics' | 'logger'>,
-  { openPicture }: Pick<CrawlingDomain['verbs'], 'openPicture'>,
+  { findPicture }: Pick<CrawlingDomain['verbs'], 'findPicture'>,
   settings: ModelSettings,
 ): Model & { answers: ReturnType<typeof answerStore> } {
   const answers = answerStore(store);
@@ -21,7 +21,7 @@ export function openModel(
   return {
     answers,
     ask: askModel({ settings, chat: openChat(settings), answers, metrics, logger }),
-    show: showModel(settings.screenshot ? screenshots(openPicture, pictures, logger) : null),
+    show: showModel(settings.screenshot ? screenshots(findPicture, pictures, logger) : null),
     close: () => pictures.close(),
   };
 }

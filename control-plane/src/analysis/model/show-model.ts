@@ -33,24 +33,20 @@ const AGAIN_MS = 500;
 
 /** Reads screenshots and resizes them, by default for a model. */
 export function screenshots(
-  openPicture: CrawlingDomain['verbs']['openPicture'],
+  findPicture: CrawlingDomain['verbs']['findPicture'],
   pictures: Pick<PicturePool, 'resize'>,
   logger: Logger,
   size: WantedSize = SIZE,
 ): ScreenshotFor {
   return async (scan, of) => {
-    const picture = await openPicture(scan, of);
+    const picture = await findPicture(scan, of);
     if (!picture) return null;
-    const { organizationId, artifact, stream } = picture;
-    const stored = { ...artifact, owner: organizationId, open: () => stream };
     const signal = AbortSignal.timeout(RESIZE_MS);
     try {
-      return await whenFree(() => pictures.resize(stored, size, signal), signal);
+      return await whenFree(() => pictures.resize(picture, size, signal), signal);
     } catch (cause) {
       logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be resized for the analysis');
       return 'failed';
-    } finally {
-      stream.destroy();
     }
   };
 }

@@ -6,18 +6,23 @@ import {
 } from '@adsweep/shared/capture/artifacts.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/capture.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
-import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
+import type { FoundPicture, PictureOf } from '../../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../../scanning/scanning.ts';
 import { attemptOf, type CaptureRecord, type ReadCapture } from './capture-record.ts';
 
-type Artifacts = Pick<ScanningDomain['stores']['artifacts'], 'open' | 'find'>;
+type Artifacts = Pick<ScanningDomain['stores']['artifacts'], 'find'>;
 type Scan = Pick<ScanRecord, 'organization_id' | 'capture'>;
 
-/** Opens a screenshot of a scan in its original size; null if there is none. The caller must read or destroy the stream. */
-export async function openPicture(readCapture: ReadCapture, artifacts: Artifacts, scan: Scan, of: PictureOf) {
+/** Finds a screenshot of a scan, in its original size; null if there is none. */
+export async function findPicture(
+  readCapture: ReadCapture,
+  artifacts: Artifacts,
+  scan: Scan,
+  of: PictureOf,
+): Promise<FoundPicture | null> {
   const record = await readCapture(scan);
   const name = record && pictureName(record, of);
-  const found = name ? await artifacts.open(attemptOf(record._id), name) : null;
+  const found = name ? await artifacts.find(attemptOf(record._id), name) : null;
   return found && { ...found, organizationId: scan.organization_id };
 }
 

@@ -15,7 +15,7 @@ import type { CaptureStore } from './capture-store.ts';
 import { checkAdBlocks } from './check-ad-blocks.ts';
 import { checkCapture, replacedMeanwhile, unnamedFile } from './check-capture.ts';
 import { chooseStored } from './choose-requests.ts';
-import { pictureName } from './open-artifact.ts';
+import { pictureName } from './find-artifact.ts';
 
 export type EvidenceDependencies = {
   captures: CaptureStore;

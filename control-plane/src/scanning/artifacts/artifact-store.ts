@@ -5,7 +5,7 @@ import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import { artifactKindOf, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
-import { isStorageProblem, type ObjectStore, type StoredObject } from '../../platform/objects/object-store.ts';
+import { isStorageProblem, type ObjectStore } from '../../platform/objects/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
 import {
   ArtifactKept,
@@ -162,13 +162,6 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const kind = { content_type: CONTENT_TYPES.gzipped_json, width: 0, height: 0 };
       await save({ ...draft, sha256, bytes: bytes.length, ...kind, expires_at });
-    },
-
-    /** The content and the record of an artifact; null if the attempt has none with this name. */
-    async open(ref: AttemptRef, name: string): Promise<(StoredObject & { artifact: ArtifactRecord }) | null> {
-      const artifact = await artifacts.findOne({ _id: idOf(ref, name) });
-      const stored = artifact && (await objects.get(artifact.object));
-      return stored ? { ...stored, artifact } : null;
     },
 
     /** The record of an artifact, with a function that reads all or a part of it; null if the attempt has none with this name. */

@@ -31,9 +31,12 @@ export type ArtifactRecord = {
  * A stored file that is not open yet. `read` opens it, or a part of it; null if it was removed in the meantime. The caller must read or
  * destroy the stream.
  */
-export type FoundFile = Pick<ArtifactRecord, 'sha256' | 'bytes' | 'content_type'> & {
+export type FoundFile = Pick<ArtifactRecord, 'sha256' | 'bytes' | 'content_type' | 'width' | 'height'> & {
   read(range?: ByteRange): Promise<Readable | null>;
 };
+
+/** A picture of an organization, with its size in pixels. */
+export type FoundPicture = FoundFile & { organizationId: string };
 
 /** The subject of a picture: the page, the creative, the companion with this index, or the landing with this ordinal. */
 export type PictureOf = 'page' | 'creative' | `companion ${number}` | number;

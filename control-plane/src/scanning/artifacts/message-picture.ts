@@ -1,11 +1,10 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
-import type { PictureOf } from './artifact.ts';
+import type { FoundPicture, PictureOf } from './artifact.ts';
 import type { PicturePool } from './picture-pool.ts';
-import type { OpenPicture } from './routes.ts';
 
 type Parts = {
-  openPicture: (scan: ScanRecord, of: PictureOf) => Promise<OpenPicture | null>;
+  findPicture: (scan: ScanRecord, of: PictureOf) => Promise<FoundPicture | null>;
   pictures: Pick<PicturePool, 'resize'>;
   logger: Logger;
 };
@@ -16,19 +15,15 @@ const RESIZE_MS = 20_000;
 
 /** The picture of a scan for a message, as a JPEG: the creative, or else the page; null: there is none, or it cannot be read now. */
 export async function messagePicture(
-  { openPicture, pictures, logger }: Parts,
+  { findPicture, pictures, logger }: Parts,
   scan: ScanRecord,
 ): Promise<Buffer | null> {
-  const picture = (await openPicture(scan, 'creative')) ?? (await openPicture(scan, 'page'));
+  const picture = (await findPicture(scan, 'creative')) ?? (await findPicture(scan, 'page'));
   if (!picture) return null;
-  const { organizationId, artifact, stream } = picture;
   try {
-    const stored = { ...artifact, owner: organizationId, open: () => stream };
-    return await pictures.resize(stored, SIZE, AbortSignal.timeout(RESIZE_MS));
+    return await pictures.resize(picture, SIZE, AbortSignal.timeout(RESIZE_MS));
   } catch (cause) {
     logger.warn({ scan_id: scan._id, cause }, 'a picture could not be prepared for a message');
     return null;
-  } finally {
-    stream.destroy();
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { BoundedQueue } from '../../platform/bounded-queue.ts';
+import type { FoundPicture } from './artifact.ts';
 import type { Resized, ResizeRequest } from './resize-process.ts';
 import type { Size, WantedSize } from './resize-screenshot.ts';
 
@@ -16,8 +17,8 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** An idle process is ended after this time, which frees its memory. */
 const IDLE_MS = 60_000;
 
-/** A stored picture of an organization, its `owner`; `sha256` identifies its bytes. */
-type StoredPicture = Size & { sha256: string; owner: string; open: () => Readable };
+/** `sha256` identifies the bytes of a picture. It is read once its turn has come; null: it was removed. */
+type StoredPicture = Size & Pick<FoundPicture, 'sha256' | 'organizationId'> & { read: () => Promise<Readable | null> };
 
 type Waiting = { resolve: (bytes: Buffer) => void; reject: (error: Error) => void };
 
@@ -46,11 +47,13 @@ export class PicturePool {
     const work = async () => {
       const cachedMeanwhile = this.#cache.get(name);
       if (cachedMeanwhile) return cachedMeanwhile;
-      const resized = await this.#resizeInChild(await buffer(picture.open()), picture, wanted);
+      const stream = await picture.read();
+      if (!stream) throw new NotResized('it was removed', false);
+      const resized = await this.#resizeInChild(await buffer(stream), picture, wanted);
       this.#cache.set(name, resized);
       return resized;
     };
-    return this.#queue.run(work, { owner: picture.owner, signal });
+    return this.#queue.run(work, { owner: picture.organizationId, signal });
   }
 
   /** Ends the process; running resizes fail. */
@@ -110,7 +113,7 @@ export class PicturePool {
   }
 }
 
-/** A picture could not be resized: its content does not match its header, or (`isLate`) there was not enough time or memory. */
+/** A picture could not be resized: it was removed, its content does not match its header, or (`isLate`) there was not enough time or memory. */
 export class NotResized extends Error {
   readonly isLate: boolean;
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
@@ -9,22 +8,15 @@ import type { Caller } from '../../http/caller.ts';
 import { conditional, matches } from '../../http/conditional-get.ts';
 import { type Answer, ok, type Route, route } from '../../http/route.ts';
 import { QueueFull } from '../../platform/bounded-queue.ts';
-import type { FoundFile, PictureOf } from './artifact.ts';
+import type { FoundFile, FoundPicture, PictureOf } from './artifact.ts';
 import { CACHING, fileRoutes } from './file-routes.ts';
 import type { PicturePool } from './picture-pool.ts';
 import { NotResized } from './picture-pool.ts';
 import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
-/** An open picture of an organization: its bytes, hash, media type and size in pixels. The caller must read or destroy the stream. */
-export type OpenPicture = {
-  organizationId: string;
-  stream: Readable;
-  artifact: Size & { sha256: string; bytes: number; content_type: string };
-};
-
 /** Access to pictures and files of an organization's scans; null if the file or the scan does not exist. */
 export type ArtifactSource = {
-  openPicture(organizationId: string, scanId: string, of: PictureOf): Promise<OpenPicture | null>;
+  findPicture(organizationId: string, scanId: string, of: PictureOf): Promise<FoundPicture | null>;
   /** The file with this name. */
   findFile(organizationId: string, scanId: string, name: string): Promise<FoundFile | null>;
 };
@@ -59,7 +51,7 @@ export function artifactRoutes(source: ArtifactSource, pictures: PicturePool): R
 }
 
 function pictureRoute(
-  { openPicture }: ArtifactSource,
+  { findPicture }: ArtifactSource,
   pictures: PicturePool,
   { path, summary, params, of }: (typeof PICTURES)[number],
 ): Route<Caller> {
@@ -76,7 +68,7 @@ function pictureRoute(
     handle: async ({ caller, params: named, query, stream }) => {
       const { id, ord } = named as { id: string; ord?: string };
       const wanted = of === 'landing' ? Number(ord) : of;
-      const picture = await openPicture(caller.organizationId, id, wanted);
+      const picture = await findPicture(caller.organizationId, id, wanted);
       return answerPicture(pictures, picture, wantedSize(query.w, wanted), stream);
     },
   });
@@ -94,22 +86,19 @@ export const wantedSize = (width: number | undefined, of: PictureOf): WantedSize
  */
 export async function answerPicture(
   pictures: PicturePool,
-  picture: OpenPicture | null,
+  picture: FoundPicture | null,
   wanted: WantedSize,
   request: IncomingMessage,
 ): Promise<Answer> {
   if (!picture) throw notFound('screenshot');
   const { headers } = request;
-  const { stream, artifact } = picture;
-  const shown = isWhole(artifact, wanted) ? { width: null, isWhole: true } : wanted;
-  const asStored = shown.width === null && artifact.content_type === CONTENT_TYPES.webp;
-  const etag = `"${artifact.sha256.slice(0, 32)}${shown.width === null ? '' : `-${shown.width}`}"`;
-  if (matches(headers['if-none-match'], etag)) {
-    stream.destroy();
-    return conditional(headers, etag, ok('', CACHING));
-  }
-  const body = asStored ? stream : await resize(pictures, picture, shown, request);
-  const length: Record<string, string> = asStored ? { 'Content-Length': String(artifact.bytes) } : {};
+  const shown = isWhole(picture, wanted) ? { width: null, isWhole: true } : wanted;
+  const asStored = shown.width === null && picture.content_type === CONTENT_TYPES.webp;
+  const etag = `"${picture.sha256.slice(0, 32)}${shown.width === null ? '' : `-${shown.width}`}"`;
+  if (matches(headers['if-none-match'], etag)) return conditional(headers, etag, ok('', CACHING));
+  const body = asStored ? await picture.read() : await resize(pictures, picture, shown, request);
+  if (!body) throw notFound('screenshot');
+  const length: Record<string, string> = asStored ? { 'Content-Length': String(picture.bytes) } : {};
   return { ...conditional(headers, etag, ok(body, { ...CACHING, ...length })), type: CONTENT_TYPES.webp };
 }
 
@@ -120,7 +109,7 @@ function isWhole(picture: Size, wanted: WantedSize): boolean {
 
 async function resize(
   pictures: PicturePool,
-  { organizationId, stream, artifact }: OpenPicture,
+  picture: FoundPicture,
   wanted: WantedSize,
   { socket }: IncomingMessage,
 ): Promise<Buffer> {
@@ -128,8 +117,7 @@ async function resize(
   const onClose = () => disconnected.abort(new ConnectionLost(undefined));
   socket.once('close', onClose);
   try {
-    const stored = { ...artifact, owner: organizationId, open: () => stream };
-    return await pictures.resize(stored, wanted, disconnected.signal);
+    return await pictures.resize(picture, wanted, disconnected.signal);
   } catch (error) {
     const unavailable = (detail: string) =>
       new ApiError('unavailable', detail, { headers: { 'Retry-After': '2' }, cause: error });
@@ -139,6 +127,5 @@ async function resize(
     throw error.isLate ? unavailable('The picture could not be resized in time.') : notFound('screenshot');
   } finally {
     socket.off('close', onClose);
-    stream.destroy();
   }
 }

@@ -26,6 +26,8 @@ export type ReportSources = {
   /** The base URL of the API. */
   publicUrl: string;
   findByReportToken(token: string): Promise<ScanRecord | null>;
+  /** The organization of that scan. */
+  ownerOfReport(token: string): Promise<string | null>;
   find(organizationId: string, scanId: string): Promise<ScanRecord | null>;
   /** The scans of the ads that this scan of the job found. */
   discoveredBy(job: JobRef, scanId: string): Promise<DiscoveredScan[]>;
@@ -136,11 +138,15 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
         503: { description: 'Too many reports are being read; the page reloads itself.' },
       },
       handle: async ({ params, query, headers }) => {
-        const scan = await findScan(sources, params.token);
-        if (!scan) return page(404, missingReportPage(ASSETS));
+        const missing = page(404, missingReportPage(ASSETS));
+        const owner = isToken(params.token) ? await sources.ownerOfReport(params.token) : null;
+        if (owner === null) return missing;
+        const answer = async () => {
+          const scan = await findScan(sources, params.token);
+          return scan ? answerPage(sources, scan, query.renew !== 'no', headers) : missing;
+        };
         try {
-          const answer = () => answerPage(sources, scan, query.renew !== 'no', headers);
-          return await queue.run(answer, { owner: scan.organization_id });
+          return await queue.run(answer, { owner });
         } catch (error) {
           if (error instanceof QueueFull) return busyPage();
           throw error;
@@ -280,9 +286,12 @@ async function answerPicture(
 /** Rounds up to a multiple of 100: only twelve widths of a picture can be requested, instead of a thousand. */
 const inSteps = (width: number): number => Math.ceil(width / WIDTH_STEP) * WIDTH_STEP;
 
-/** Finds the scan with this token. Tokens have 22 characters; anything much longer is not looked up. */
+/** Tokens have 22 characters; anything much longer is not looked up. */
+const isToken = (token: string): boolean => /^[A-Za-z0-9_-]{16,64}$/.test(token);
+
+/** Finds the scan with this token. */
 async function findScan(sources: ReportSources, token: string): Promise<ScanRecord | null> {
-  return /^[A-Za-z0-9_-]{16,64}$/.test(token) ? sources.findByReportToken(token) : null;
+  return isToken(token) ? sources.findByReportToken(token) : null;
 }
 
 function asset(name: string, type: string, text: string): Route<Caller> {

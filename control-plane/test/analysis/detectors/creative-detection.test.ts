@@ -7,7 +7,7 @@ import { creativeEmpty, creativeInteractive } from '../../../src/analysis/detect
 import { autoRedirect } from '../../../src/analysis/detectors/behaviors/navigation.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
-import { pictureName } from '../../../src/crawling/captures/open-artifact.ts';
+import { pictureName } from '../../../src/crawling/captures/find-artifact.ts';
 import { evidenceOf } from '../../../src/crawling/captures/present-evidence.ts';
 import { adBlocks } from '../../support/ad-blocks.ts';
 

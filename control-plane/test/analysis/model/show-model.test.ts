@@ -6,11 +6,11 @@ import { screenshots, showModel } from '../../../src/analysis/model/show-model.t
 import { QueueFull } from '../../../src/platform/bounded-queue.ts';
 import { sampleLanding, sampleScan } from '../../support/sample-scan.ts';
 
-const artifact = { width: 1, height: 1, sha256: 'a', bytes: 1, content_type: 'image/jpeg' };
-const openPicture = async () => ({ stream: Readable.from([]), artifact });
+const picture = { width: 1, height: 1, sha256: 'a', bytes: 1, content_type: 'image/jpeg' };
+const findPicture = async () => ({ ...picture, organizationId: 'ours', read: async () => Readable.from([]) });
 const judged = { landings: [{ ...sampleLanding(0), opener_url: '', site_name: '' }], documents: [], creative: null };
 const show = (resize: () => Promise<Buffer>) => {
-  const screenshotFor = screenshots(openPicture as never, { resize }, createLogger('test', 'silent'));
+  const screenshotFor = screenshots(findPicture, { resize }, createLogger('test', 'silent'));
   return showModel(screenshotFor)(sampleScan(), { ...judged, creativeHtml: '' } as never);
 };
 

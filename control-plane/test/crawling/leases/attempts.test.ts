@@ -89,9 +89,8 @@ describe('an attempt that fails', () => {
     const scan = await farm.read(lease.scan_id);
     assert.equal(scan.status, 'failed');
     assert.equal((await farm.farm.evidenceOf(scan)).landings[0]?.final_url, 'https://loop.example/');
-    const shown = await farm.farm.openPicture(scan, 0);
+    const shown = await farm.farm.findPicture(scan, 0);
     assert.equal(shown?.bytes, picture.length);
-    shown?.stream.destroy();
   });
 
   it('ends even if its evidence contradicts itself', async () => {

@@ -65,8 +65,8 @@ describe('a capture with its files in one request', () => {
       ],
     );
     await farm.sweepAll(new Date(Date.now() + 2 * 60 * 60 * 1000));
-    const stored = await store.open(attemptOf(record!._id), 'landing-0.webp');
-    assert.deepEqual(stored && (await buffer(stored.stream)), picture);
+    const stored = await store.find(attemptOf(record!._id), 'landing-0.webp');
+    assert.deepEqual(await buffer((await stored!.read())!), picture);
   });
 
   it('may name files that were uploaded before as well', async () => {

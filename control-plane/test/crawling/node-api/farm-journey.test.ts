@@ -118,11 +118,11 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
 
     const [landing] = (await farm.farm.evidenceOf(scan)).landings;
     assert.equal(landing?.redirect_chain[1]?.sub_requests[0]?.children[0]?.url, 'https://shop.example/file-2');
-    const stored = await farm.farm.openPicture(scan, 0);
+    const stored = await farm.farm.findPicture(scan, 0);
     assert.ok(stored);
-    assert.deepEqual([stored.artifact.width, stored.artifact.height], [40, 30], 'as measured, not as the node says');
-    assert.deepEqual(await buffer(stored.stream), picture);
-    assert.equal(await farm.farm.openPicture(scan, 1), null);
+    assert.deepEqual([stored.width, stored.height], [40, 30], 'as measured, not as the node says');
+    assert.deepEqual(await buffer((await stored.read())!), picture);
+    assert.equal(await farm.farm.findPicture(scan, 1), null);
   });
 
   it('is measured: jobs in the queue, nodes, and outcomes of leases', async () => {
@@ -202,6 +202,6 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
       [screenshot_url, creative_screenshot_url, page_title],
       [`${address}/screenshot`, `${address}/creative-screenshot`, 'news'],
     );
-    assert.equal((await farm.farm.openPicture(scan, 'page'))?.artifact.width, 300);
+    assert.equal((await farm.farm.findPicture(scan, 'page'))?.width, 300);
   });
 });

@@ -241,8 +241,8 @@ describe('an upload of a node', () => {
       await farm.sweepAll(new Date(Date.now() + 61 * 60_000));
       const { capture } = await farm.read(lease.scan_id);
       assert.ok(capture);
-      const stored = await artifacts.open(attemptOf(capture.id), 'landing-0.webp');
-      assert.deepEqual(stored && (await buffer(stored.stream)), Buffer.from(accepted));
+      const stored = await artifacts.find(attemptOf(capture.id), 'landing-0.webp');
+      assert.deepEqual(await buffer((await stored!.read())!), Buffer.from(accepted));
     });
 
   it('can be sent twice at the same time', async () => {
@@ -275,6 +275,6 @@ describe('an upload of a node', () => {
     assert.equal(JSON.parse(gunzipSync(stored!).toString()).length, 1_000);
     await farm.sweepAll(new Date(Date.now() + BODY_LIFETIME_MS + 60_000));
     assert.deepEqual(await bodyStore(artifacts).packed(ref, ['requests']), { requests: null });
-    assert.equal(await artifacts.open(ref, 'bodies.json.gz'), null);
+    assert.equal(await artifacts.find(ref, 'bodies.json.gz'), null);
   });
 });

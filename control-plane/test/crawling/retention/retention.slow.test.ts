@@ -98,7 +98,7 @@ describe('retention', () => {
       ['completed', false, 'A page'],
     );
     assert.deepEqual((await farm.farm.evidenceOf(bare)).landings, []);
-    assert.equal(await farm.farm.openPicture(bare, 0), null);
+    assert.equal(await farm.farm.findPicture(bare, 0), null);
   });
 
   it('leaves a scan whose recheck begins after a batch was read as it is until the recheck has ended', async () => {

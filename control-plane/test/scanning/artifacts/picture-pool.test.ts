@@ -8,7 +8,7 @@ import { isLate } from '../../../src/scanning/artifacts/resize-screenshot.ts';
 
 const never = new AbortController().signal;
 const wide = (width: number | null) => ({ width, isWhole: false });
-const OF_OURS = { owner: 'ours', width: 400, height: 300 };
+const OF_OURS = { organizationId: 'ours', width: 400, height: 300 };
 
 describe('the picture pool', () => {
   const pool = new PicturePool();
@@ -19,11 +19,11 @@ describe('the picture pool', () => {
       .webp()
       .toBuffer();
     let opened = 0;
-    const open = () => {
+    const read = async () => {
       opened++;
       return Readable.from([stored]);
     };
-    const picture = { ...OF_OURS, sha256: 'a', open };
+    const picture = { ...OF_OURS, sha256: 'a', read };
     const [first, second] = await Promise.all([
       pool.resize(picture, wide(200), never),
       pool.resize(picture, wide(100), never),
@@ -35,7 +35,7 @@ describe('the picture pool', () => {
   });
 
   test('rejects a picture that it cannot decode, and then serves the next one', async () => {
-    const broken = { ...OF_OURS, sha256: 'b', open: () => Readable.from([Buffer.from('RIFF....WEBP')]) };
+    const broken = { ...OF_OURS, sha256: 'b', read: async () => Readable.from([Buffer.from('RIFF....WEBP')]) };
     await assert.rejects(pool.resize(broken, wide(200), never), /could not be resized/);
     await assert.rejects(pool.resize(broken, wide(200), never), /could not be resized/);
   });
@@ -47,8 +47,8 @@ test('the picture pool rejects pictures whose process ends meanwhile as late, an
     .webp()
     .toBuffer();
   const resize = (sha256: string) => {
-    const open = () => Readable.from([stored]);
-    return pool.resize({ ...OF_OURS, sha256, open }, wide(200), never);
+    const read = async () => Readable.from([stored]);
+    return pool.resize({ ...OF_OURS, sha256, read }, wide(200), never);
   };
   await resize('first');
   const ending = pool.close();
@@ -59,22 +59,29 @@ test('the picture pool rejects pictures whose process ends meanwhile as late, an
   await pool.close();
 });
 
-test('the picture pool refuses more than ten pictures of one organization at once, and resizes one of another organization', async () => {
+test('the picture pool refuses more than ten pictures of one organization at once, reads none that waits, and resizes one of another organization', async () => {
   const pool = new PicturePool();
   const held = Promise.withResolvers<void>();
   const stored = await sharp({ create: { width: 400, height: 300, channels: 3, background: 'red' } })
     .webp()
     .toBuffer();
-  const resize = (owner: string, sha256: string) => {
-    async function* read() {
+  let reads = 0;
+  const resize = (organizationId: string, sha256: string) => {
+    async function* bytes() {
+      reads++;
       await held.promise;
       yield stored;
     }
-    return pool.resize({ ...OF_OURS, owner, sha256, open: () => Readable.from(read()) }, wide(200), never);
+    return pool.resize(
+      { ...OF_OURS, organizationId, sha256, read: async () => Readable.from(bytes()) },
+      wide(200),
+      never,
+    );
   };
   const ours = Array.from({ length: 10 }, (_, at) => resize('ours', `ours ${at}`));
   await assert.rejects(resize('ours', 'one more'), QueueFull);
   const theirs = resize('theirs', 'theirs');
+  assert.equal(reads, 2);
   held.resolve();
   assert.ok((await theirs).length > 0);
   await Promise.all(ours);

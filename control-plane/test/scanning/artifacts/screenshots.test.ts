@@ -156,7 +156,7 @@ describe('§4.3.3 screenshots', () => {
     ]);
   });
 
-  test('an ETag differs by width and, if it matches, gives 304 and leaves no file open', async () => {
+  test('an ETag differs by width and, if it matches, gives 304 and opens no file', async () => {
     const tags = await Promise.all(
       ['screenshot', 'screenshot?w=400', 'screenshot?w=200'].map(async (path) => {
         const { answer } = await fetchPicture(path);
@@ -170,10 +170,7 @@ describe('§4.3.3 screenshots', () => {
       assert.equal(answer.status, 304, path);
       assert.equal(bytes.length, 0);
     }
-    assert.deepEqual(
-      streams.map(({ destroyed }) => destroyed),
-      [true, true, true],
-    );
+    assert.deepEqual(streams, []);
   });
 
   test('HEAD is answered without the picture and leaves no file open', async () => {

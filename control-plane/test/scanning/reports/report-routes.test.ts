@@ -40,9 +40,10 @@ const routes = reportRoutes({
   campaignNameOf: async () => null,
   discoveredBy: async ({ organizationId, jobId }, id) =>
     ads.filter((one) => one.organization_id === organizationId && one.job_id === jobId && one.parent_scan_id === id),
-  findByReportToken: async (token) => {
+  findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
+  ownerOfReport: async (token) => {
     sought.add(token);
-    return scans.find((scan) => scan.report_token === token) ?? null;
+    return scans.find((scan) => scan.report_token === token)?.organization_id ?? null;
   },
   evidenceOf: async (scan) => {
     await reading;
