@@ -10,7 +10,7 @@ export function priceReader(
   pricesMax: number,
 ) {
   const MONEY =
-    /[€$£¥₹₽₺₩₴฿₫₦]|\b(?:EUR|USD|GBP|CHF|PLN|INR|BRL|ZAR|AED|SAR|QAR|EGP|NGN|KES|TRY|RUB|SEK|NOK|DKK|CZK|HUF|RON|MXN)\b|\d\s?(?:zł|Kč|kr|руб)/;
+    /[€$£¥₹₽₺₩₴฿₫₦]|\b(?:EUR|USD|GBP|CHF|PLN|INR|BRL|ZAR|AED|SAR|QAR|EGP|NGN|KES|TRY|RUB|SEK|NOK|DKK|CZK|HUF|RON|MXN)\b|\d\s?(?:zł|Kč|kr|руб|(?i:euros?|dollars?|TL)\b)/;
   const [WORDS_MAX, ANCESTORS_MAX] = [300, 6];
   const prices: Price[] = [];
   const known = new Set<Element>();

@@ -233,7 +233,8 @@ describe('§2.5.13 fake updates, dialogs and commands', () => {
       'fake_system_dialog',
     ]);
     assert.deepEqual(slugs(box('films.example wants to\nShow notifications', ['Later', 'Allow'])), []);
-    assert.deepEqual(slugs(box('www.films.example says\nYou have won.', ['OK'])), ['fake_system_dialog']);
+    for (const closer of ['', '×\n', ' \n\uf00d x\n'])
+      assert.deepEqual(slugs(box(`${closer}www.films.example says\nYou have won.`, ['OK'])), ['fake_system_dialog']);
     assert.deepEqual(slugs(box('Delete the project?', ['Cancel', 'Delete'])), []);
   });
 
@@ -242,11 +243,13 @@ describe('§2.5.13 fake updates, dialogs and commands', () => {
     const slugs = (text: string, button: string) =>
       slugsOf({ html }, [observed('dialog_box', { text, buttons: [button] })]);
     const [old, named] = ['Your browser is out of date.', 'Please use a current version of Google Chrome or Firefox.'];
-    assert.deepEqual(slugs(`Google Chrome\n${old}`, 'Update'), ['fake_system_dialog']);
+    for (const closer of ['', '×\n', ' \n\uf00d x\n'])
+      assert.deepEqual(slugs(`${closer}Google Chrome\n${old}`, 'Update'), ['fake_system_dialog']);
     assert.deepEqual(slugs(`Google Chrome\n${old}`, 'Update here'), []);
     assert.deepEqual(slugs(`Google Chrome\n${old}`, 'OK'), []);
     assert.deepEqual(slugs(`${old} ${named}`, 'OK'), []);
     assert.deepEqual(slugs(`${old}\n${named}`, 'Update'), []);
+    assert.deepEqual(slugs(`×\n${old}\n${named}`, 'Update'), []);
   });
 
   it('paste_to_run is found if visitors are to prove to be human by a command', () => {
@@ -309,7 +312,15 @@ describe('§2.5.13 forced_subscription', () => {
     assert.deepEqual(ticked('Send me the newsletter each month'), []);
     assert.deepEqual(ticked('Weekly newsletter (max 2 e-mails a week)'), []);
     assert.deepEqual(ticked('Monthly / Yearly (save 20%)'), []);
-    assert.deepEqual(ticked('Klub za 19 zł miesięcznie'), ['forced_subscription']);
+    for (const price of [
+      '19 zł miesięcznie',
+      '4,99 Euro pro Woche',
+      '29,90 TL haftalık',
+      '9 dollars a month',
+      '9 EUROS par mois',
+    ])
+      assert.deepEqual(ticked(`Club: ${price}`), ['forced_subscription'], price);
+    assert.deepEqual(ticked('Try 2 weekly newsletters about Europe'), []);
     const to = (url: string) => slugsOf({}, [observed('auto_redirect', { to: url, after_load_ms: 0, refused: false })]);
     assert.deepEqual(to('sms:12345?body=GO'), ['forced_subscription']);
     assert.deepEqual(to('tel:12345'), []);

@@ -98,6 +98,8 @@ const BLOCKS = [
   'ブロック',
 ];
 const ALLOWS = ['allow', 'zulassen', 'autoriser', 'permitir', 'consenti', 'toestaan', 'zezwól', 'разрешить', '許可'];
+/** A line without a word is a button that closes the dialog, or an icon. */
+const WORD = /\p{L}{2}/u;
 /** The heading of a browser's own alert. */
 const SAYS =
   /^(the page at |die seite |auf |la page |la página )?(https?:\/\/)?[\w-]+(\.[\w-]+)+ (says|sagt|indique|dice|meldet|wird folgendes angezeigt|mówi|diz)\b/;
@@ -126,12 +128,12 @@ function pretends(box: ObservationOf<'dialog_box'>, pages: readonly SeenPage[]):
   const has = (among: string, words: string[]) => countWords(among, words, 1) > 0;
   const offers = (words: string[]) => buttons.some((button) => words.includes(button.trim()));
   if (discusses(text)) return false;
-  if (SAYS.test(text)) return true;
+  const heading = (text.split('\n').find((line) => WORD.test(line)) ?? '').trim();
+  if (SAYS.test(heading)) return true;
   if (has(text, WANTS) && has(text, PERMISSIONS) && offers(BLOCKS) && offers(ALLOWS)) return true;
   if (!has(text, SPEAKERS)) return false;
   if (saidOf(text, [...THREATS, ...DETECTIONS]).length > 0) return true;
   // Honest sites ask for a newer browser too, and name it.
-  const [heading = ''] = text.split('\n', 1);
   return has(heading, SPEAKERS) && saidOf(text, OLD_PARTS).length > 0 && offersForeignUpdate(box, buttons, pages);
 }
 
