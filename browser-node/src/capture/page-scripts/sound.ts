@@ -84,7 +84,7 @@ export function watchMedia(
 
 /** Runs in the page: sources of Web Audio that are started by script, and the volume at which they reach the speakers. */
 export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }: Natives, begin: BeginAttempt): void {
-  type Sinks = { sink: unknown; next: Sinks | undefined };
+  type Sinks = { sink: object; next: Sinks | undefined };
   const sinks = secret<Sinks>();
   const gainOf = getter<AudioParam>(GainNode.prototype, 'gain');
   const amountOf = getter<number>(AudioParam.prototype, 'value');
@@ -93,36 +93,39 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
   const latencyOf = getter<number>(AudioContext.prototype, 'baseLatency');
   const stateOf = getter<string>(BaseAudioContext.prototype, 'state');
   const bufferOf = getter<AudioBuffer | null>(AudioBufferSourceNode.prototype, 'buffer');
-  const lengthOf = getter<number>(AudioBuffer.prototype, 'duration');
+  const framesOf = getter<number>(AudioBuffer.prototype, 'length');
   const isLooping = getter<boolean>(AudioBufferSourceNode.prototype, 'loop');
   const isNode = (self: unknown): self is object => contextOf(self) !== undefined;
-  /** Without a buffer nothing is heard yet, and in less than a twentieth of a second no sound: libraries start an empty sample to wake the device. */
+  /** Without a buffer nothing is heard yet, nor in a few frames: libraries start an empty one to wake the device. Players of streams start 26 ms each. */
   const isBlank = (self: unknown): boolean => {
     const buffer = bufferOf(self);
     if (buffer === undefined || (buffer !== null && isLooping(self) === true)) return false;
-    return buffer === null || (lengthOf(buffer) ?? 0) < 0.05;
+    return buffer === null || (framesOf(buffer) ?? 0) <= BLANK_FRAMES;
   };
-  const [NODES_MAX, SINKS_MAX] = [500, 100];
+  const [NODES_MAX, SINKS_MAX, BLANK_FRAMES] = [500, 100, 10];
   const heard = secret<{ sample: number; volume: number }>();
   let [sample, nodesLeft] = [0, 0];
-  /** The volume of a node at the speakers, 0 = silent. Offline contexts, which pages use for fingerprinting, reach no speaker. */
-  const loudness = (node: unknown): number => {
-    if (channelsOf(node) !== undefined) return latencyOf(contextOf(node)) === undefined ? 0 : 1;
-    if (!isNode(node)) return 0;
+  /** The volume of the speakers of a node's context. Offline contexts, which pages use for fingerprinting, have none. */
+  const speakersOf = (node: object): number => (latencyOf(contextOf(node)) === undefined ? 0 : 1);
+  /** The volume of a node at the speakers, 0 = silent. What is connected to more than is followed counts as connected to them. */
+  const loudness = (node: object): number => {
+    if (channelsOf(node) !== undefined) return speakersOf(node);
     const known = heard.of(node);
     if (known && known.sample === sample) return known.volume;
+    if (nodesLeft-- <= 0) return speakersOf(node);
     const own = { sample, volume: 0 };
     heard.keep(node, own);
-    if (nodesLeft-- <= 0) return 0;
     const gain = amountOf(gainOf(node)) ?? 1;
+    let sinksLeft = SINKS_MAX;
     for (let at = sinks.of(node); at; at = at.next) {
-      const reached = loudness(at.sink) * (gain < 0 ? -gain : gain);
+      const volume = sinksLeft-- > 0 ? loudness(at.sink) : speakersOf(node);
+      const reached = volume * (gain < 0 ? -gain : gain);
       if (reached > own.volume) own.volume = reached;
     }
     return own.volume;
   };
   /** The same, of a new sample: however many paths lead to a node, it is looked at once. */
-  const sampled = (node: unknown): number => {
+  const sampled = (node: object): number => {
     sample += 1;
     nodesLeft = NODES_MAX;
     return loudness(node);
@@ -138,10 +141,10 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
     });
   };
   precede(AudioNode.prototype, 'connect', (self, sink) => {
-    if (!isNode(self)) return;
+    if (!isNode(self) || !isNode(sink)) return;
     const first = sinks.of(self);
     let count = 0;
-    for (let at = first; at; at = at.next) if (at.sink === sink || ++count >= SINKS_MAX) return;
+    for (let at = first; at; at = at.next) if (at.sink === sink || ++count > SINKS_MAX) return;
     sinks.keep(self, { sink, next: first });
   });
   precede(AudioScheduledSourceNode.prototype, 'start', starts);
