@@ -70,7 +70,24 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       ],
       [
         'a short sample in a loop',
-        `<script>const c = new AudioContext(); const s = c.createBufferSource(); s.buffer = c.createBuffer(1, 100, 22050); s.loop = true; s.connect(c.destination); s.start(0)</script>`,
+        `<script>const c = new AudioContext(); const s = c.createBufferSource(); s.buffer = c.createBuffer(1, 10, 22050); s.loop = true; s.connect(c.destination); s.start(0)</script>`,
+        'audio_context',
+      ],
+      [
+        'a stream of which each 26 ms are a source of their own',
+        `<script>const c = new AudioContext(); const s = c.createBufferSource(); s.buffer = c.createBuffer(2, 1152, 44100); s.connect(c.destination); s.start(0)</script>`,
+        'audio_context',
+      ],
+      [
+        'an oscillator that is connected to the speakers after a hundred other nodes',
+        `<script>const c = new AudioContext(); const o = c.createOscillator(); for (let i = 0; i < 101; i++) o.connect(c.createGain()); o.connect(c.destination); o.start()</script>`,
+        'audio_context',
+      ],
+      [
+        'an oscillator at the end of a thousand nodes',
+        `<script>const c = new AudioContext(); const o = c.createOscillator(); let at = o;
+        for (let i = 0; i < 1000; i++) at = at.connect(c.createGain());
+        at.connect(c.destination); o.start()</script>`,
         'audio_context',
       ],
       ['a film in a frame of another site', '', 'play'],
@@ -104,7 +121,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       ],
       [
         'a fingerprint by an offline context',
-        `<script>const c = new OfflineAudioContext(1, 5000, 44100); const o = c.createOscillator(); o.connect(c.destination); o.start(); c.startRendering()</script>`,
+        `<script>const c = new OfflineAudioContext(1, 5000, 44100); const o = c.createOscillator(); o.connect(c.destination); for (let i = 0; i < 101; i++) o.connect(c.createGain()); o.start(); c.startRendering()</script>`,
       ],
       [
         'an empty sample that wakes the device, and a source without a buffer',
@@ -114,7 +131,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       ],
       [
         'a fingerprint at gain 0',
-        `<script>const c = new AudioContext(); const o = c.createOscillator(); const g = c.createGain(); g.gain.value = 0; o.connect(g); g.connect(c.destination); o.start()</script>`,
+        `<script>const c = new AudioContext(); const o = c.createOscillator(); const g = c.createGain(); g.gain.value = 0; o.connect(g); g.connect(c.destination); for (let i = 0; i < 101; i++) o.connect(c.createGain().gain); o.start()</script>`,
       ],
     ];
     for (const [name, body] of silent)
@@ -134,6 +151,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         stack(() => CanvasRenderingContext2D.prototype.fillText.call({}));
         stack(() => navigator.vibrate.call({}));
         stack(() => Function.prototype.toString.call({}));
+        stack(() => Reflect.setPrototypeOf(new Proxy({}, { setPrototypeOf() { throw new Error('mine') } }), null));
         const read = [];
         const named = (name) => ({ get() { read.push(name); return 1 } });
         Object.defineProperty(Object.prototype, 'value', { ...named('what a descriptor lacks'), configurable: true });
@@ -144,7 +162,14 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       </script>`);
       const [stacks, read] = JSON.parse(captured.landings[0]?.page_title ?? '');
       const own = (lines: number) => new Array(lines).fill(true);
-      assert.deepEqual(stacks, [own(3), own(4), own(3), own(3), [' at Object.toString (<anonymous>)', ...own(3)]]);
+      assert.deepEqual(stacks, [
+        own(3),
+        own(4),
+        own(3),
+        own(3),
+        [' at Object.toString (<anonymous>)', ...own(3)],
+        [true, ' at Reflect.setPrototypeOf (<anonymous>)', ...own(3)],
+      ]);
       assert.deepEqual(read, ['pattern', 'delay']);
     });
 
@@ -158,10 +183,19 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
           ...['toDataURL', 'toBlob'].map((name) => [HTMLCanvasElement.prototype, name]),
           ...['vibrate'].map((name) => [Navigator.prototype, name]),
         ]);
-        for (const cyclic of [Object.create(alert), alert])
-          try { Object.setPrototypeOf(alert, cyclic); found.push('alert takes itself for a prototype') } catch (error) {
-            if (error.message !== 'Cyclic __proto__ value' || !/setPrototypeOf .*\\n +at [^\\n]*observed-/.test(error.stack)) found.push(error.stack);
+        const refuses = (set, fn, prototype, message) => {
+          try { set(fn, prototype); found.push(fn.name + ' takes a wrong prototype') } catch (error) {
+            if (!error.message.includes(message) || !/(setPrototypeOf|set __proto__) .*\\n +at [^\\n]*observed-/.test(error.stack)) found.push(error.stack);
           }
+          if (Reflect.setPrototypeOf(fn, prototype)) found.push(fn.name + ' takes a wrong prototype by Reflect');
+        };
+        Object.preventExtensions(confirm);
+        for (const set of [Object.setPrototypeOf, (fn, prototype) => { fn.__proto__ = prototype }]) {
+          for (const fn of [alert, Object.setPrototypeOf, Reflect.setPrototypeOf])
+            for (const cyclic of [Object.create(fn), fn]) refuses(set, fn, cyclic, 'Cyclic __proto__ value');
+          refuses(set, confirm, {}, 'is not extensible');
+        }
+        if (!Reflect.setPrototypeOf(prompt, print) || Object.getPrototypeOf(prompt) !== print) found.push('prompt takes no prototype');
         'a page'.match(/page/);
         let runs = 0;
         const { exec, test } = RegExp.prototype;
@@ -184,13 +218,13 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       const captured = await observe(`<script>
         const play = HTMLMediaElement.prototype.play;
         const own = Object.getOwnPropertyNames(window).filter((name) => /adsweep|playwright|cdp|^__/i.test(name));
-        document.title = [play, play.toString, Function.prototype.toString, AudioNode.prototype.connect, console.log].map(String).join(' ').replace(/\\s+/g, ' ')
+        document.title = [play, play.toString, Function.prototype.toString, AudioNode.prototype.connect, console.log, Reflect.setPrototypeOf].map(String).join(' ').replace(/\\s+/g, ' ')
           + ' | ' + play.name + play.length + ' | ' + own + ' | ' + ('prototype' in play);
       </script>`);
       const native = (name: string) => `function ${name}() { [native code] }`;
       assert.equal(
         captured.landings[0]?.page_title,
-        `${native('play')} ${native('toString')} ${native('toString')} ${native('connect')} ${native('log')} | play0 | | false`,
+        `${native('play')} ${native('toString')} ${native('toString')} ${native('connect')} ${native('log')} ${native('setPrototypeOf')} | play0 | | false`,
       );
     });
   });

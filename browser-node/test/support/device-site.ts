@@ -97,6 +97,7 @@ const unlikeNative = (more = []) => {
       expect(error.message === 'Cyclic __proto__ value', error.message);
       expect(/setPrototypeOf .*\\n +at check /.test(error.stack), error.stack);
     }
+    expect(!Reflect.setPrototypeOf(fn, Object.create(fn)), 'takes itself for a prototype by Reflect');
     try {
       fn.call({});
       expect(!refuses, 'takes any receiver');

@@ -41,7 +41,7 @@ function takeNatives(
 ): Natives {
   const [SOURCE_LENGTH_MAX, CHAIN_MAX] = [20_000, 100];
   const { soonMs, everyMs, times } = schedule;
-  const { apply } = Reflect;
+  const { apply, setPrototypeOf: trySetPrototypeOf } = Reflect;
   const call = Function.prototype.call;
   const microtask = queueMicrotask.bind(window);
   const addListener = EventTarget.prototype.addEventListener;
@@ -73,6 +73,8 @@ function takeNatives(
   };
   const { setPrototypeOf, getPrototypeOf, getOwnPropertyDescriptor, hasOwn } = Object;
   const { captureStackTrace } = Error;
+  /** Whether `Reflect.setPrototypeOf` was called last, which returns false where `Object.setPrototypeOf` throws: a trap does not know its caller. */
+  let isReflect = false;
   /** A function whose trap is looked up before each call, and is none: the engine calls the native with nothing of ours on the stack. */
   const untraced = (native: (...args: unknown[]) => unknown, before: () => void) => {
     const noTrap = () => {
@@ -83,8 +85,12 @@ function takeNatives(
     const refuseCycle = (target: object, prototype: object | null) => {
       let at = prototype;
       for (let level = 0; at !== null && at !== proxy && level < CHAIN_MAX; level++) at = getPrototypeOf(at);
+      const chain = at === proxy ? target : prototype;
+      const mayThrow = !isReflect;
+      isReflect = false;
+      if (!mayThrow) return trySetPrototypeOf(target, chain);
       try {
-        setPrototypeOf(target, at === proxy ? target : prototype);
+        setPrototypeOf(target, chain);
       } catch (error) {
         captureStackTrace(error as object, refuseCycle);
         throw error;
@@ -101,7 +107,7 @@ function takeNatives(
   };
   const asText = Function.prototype.toString;
   const slice = call.bind(String.prototype.slice) as (text: string, from: number, to: number) => string;
-  return {
+  const natives: Natives = {
     getter,
     secret,
     precede(owner, name, before, after) {
@@ -142,6 +148,13 @@ function takeNatives(
     },
     hasUserGesture: () => isActive(activation) === true,
   };
+  natives.precede(Reflect, 'setPrototypeOf', () => {
+    isReflect = true;
+  });
+  natives.precede(Object, 'setPrototypeOf', () => {
+    isReflect = false;
+  });
+  return natives;
 }
 
 /** The source of {@link takeNatives}, called. `mark`: distinguishes our functions from those of pages, in all documents of a context. */
