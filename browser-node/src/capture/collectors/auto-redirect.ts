@@ -9,7 +9,7 @@ import { FairList } from '../session/fair-list.ts';
 import { clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
-type DocumentEvent = Pick<EventPayload<'Network.requestWillBeSent'>, 'type' | 'requestId' | 'loaderId' | 'frameId'>;
+type Sent = EventPayload<'Network.requestWillBeSent'>;
 type Facts = ObservationOf<'auto_redirect'>['facts'];
 /**
  * A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = nothing is loaded, for example for a link to an app.
@@ -58,9 +58,7 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     if (capture.visit.phase !== 'navigating' && capture.visit.isUnprompted(frameId))
       departures.add(departure, registrableDomain(departure.facts.to));
   };
-  devtools.on('Network.responseReceived', (event, session) => {
-    if (isOwnDocument(event, session)) documents.answered(session.targetId, event.timestamp);
-  });
+  devtools.on('Page.domContentEventFired', ({ timestamp }, session) => documents.parsed(session.targetId, timestamp));
   devtools.on('Page.loadEventFired', ({ timestamp }, session) => documents.loaded(session.targetId, timestamp));
   devtools.on('Page.frameNavigated', ({ frame }, session) => {
     if (frame.id === session.targetId) documents.committed(session.targetId, frame.url + (frame.urlFragment ?? ''));
@@ -127,30 +125,26 @@ async function frameOfScript(
   return (await scripts.of(session, underLoad(capture, ANSWER_MS))).get(caller.scriptId) ?? null;
 }
 
-const isOwnDocument = ({ type, requestId, loaderId, frameId }: DocumentEvent, session: TargetSession): boolean =>
+const isOwnDocument = ({ type, requestId, loaderId, frameId }: Sent, session: TargetSession): boolean =>
   type === 'Document' && requestId === loaderId && session.type === 'page' && frameId === session.targetId;
 
-/**
- * The documents that tabs show, and when they were answered, which is when they replace the ones before, and had loaded, in the browser's
- * monotonic seconds; null: not yet, or without an answer.
- */
+/** The documents of tabs, and when they had been parsed and had loaded, in the browser's monotonic seconds; null: not yet. */
 class Documents {
-  readonly #byTab = new Map<string, { url: string; answeredAt: number | null; loadedAt: number | null }>();
-  readonly #answers = new Map<string, number>();
+  readonly #byTab = new Map<string, { url: string; parsedAt: number | null; loadedAt: number | null }>();
   readonly #loadedAtLatestMs: () => number;
 
-  /** `loadedAtLatestMs`: how long after its answer a document is taken for loaded. */
+  /** `loadedAtLatestMs`: how long after it was parsed a document is taken for loaded. */
   constructor(loadedAtLatestMs: () => number) {
     this.#loadedAtLatestMs = loadedAtLatestMs;
   }
 
-  answered(tab: string, at: number): void {
-    this.#answers.set(tab, at);
+  committed(tab: string, url: string): void {
+    this.#byTab.set(tab, { url: clipUrl(url), parsedAt: null, loadedAt: null });
   }
 
-  committed(tab: string, url: string): void {
-    this.#byTab.set(tab, { url: clipUrl(url), answeredAt: this.#answers.get(tab) ?? null, loadedAt: null });
-    this.#answers.delete(tab);
+  parsed(tab: string, at: number): void {
+    const document = this.#byTab.get(tab);
+    if (document) document.parsedAt ??= at;
   }
 
   loaded(tab: string, at: number): void {
@@ -159,8 +153,8 @@ class Documents {
   }
 
   departure(tab: string, loaderId: string, to: string, at: number | null): Departure {
-    const { url, answeredAt, loadedAt } = this.#byTab.get(tab) ?? { url: to, answeredAt: null, loadedAt: null };
-    const shownAt = loadedAt ?? (answeredAt === null ? null : answeredAt + this.#loadedAtLatestMs() / 1_000);
+    const { url, parsedAt, loadedAt } = this.#byTab.get(tab) ?? { url: to, parsedAt: null, loadedAt: null };
+    const shownAt = loadedAt ?? (parsedAt === null ? null : parsedAt + this.#loadedAtLatestMs() / 1_000);
     const after_load_ms = at === null || shownAt === null ? 0 : Math.max(0, Math.round((at - shownAt) * 1_000));
     return { tab, url, loaderId, facts: { to, after_load_ms, refused: false }, starter: Promise.resolve(null) };
   }

@@ -12,7 +12,7 @@ export type EventName =
   | `Network.${'loadingFinished' | 'loadingFailed'}`
   | `Network.${'webSocketCreated' | 'webSocketHandshakeResponseReceived' | 'webTransportCreated'}`
   | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
-  | `Page.${'navigatedWithinDocument' | 'loadEventFired' | 'frameAttached' | 'downloadWillBegin' | 'windowOpen'}`
+  | `Page.${'navigatedWithinDocument' | 'domContentEventFired' | 'loadEventFired' | 'frameAttached' | 'downloadWillBegin' | 'windowOpen'}`
   | 'Page.documentOpened'
   | 'Page.javascriptDialogOpening'
   | 'Debugger.scriptParsed'

@@ -21,7 +21,7 @@ export const QUIET_MS = 500;
 export const DWELL_MS = 1_500;
 /** A loaded tab is watched for this long, if its scripts have long timers, workers or requests that are not answered. */
 export const LATE_MS = 5_000;
-/** A document that has not loaded after this long is shown all the same, and taken for loaded. */
+/** A document that has not loaded this long after it was parsed is taken for loaded: visitors see it. One that waits for a script is not parsed. */
 export const LOADED_AT_LATEST_MS = 2_000;
 /** Documents of a tab that are looked at as a visitor does: a redirect chain has many. */
 export const LOOKS_MAX = 3;

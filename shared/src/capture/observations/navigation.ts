@@ -4,7 +4,7 @@ import { ObservedUrl, observationOf } from './observation-of.ts';
 
 /**
  * A document at `url` navigated its tab without a click: the final URL (of any scheme, '' = not known), how many ms after the document had
- * loaded, or was taken for loaded because it is shown for long (0 = before that, or by HTTP), and whether the browser refused it to a frame.
+ * loaded, or was taken for loaded because it was parsed long before (0 = before that, or by HTTP), and whether the browser refused it to a frame.
  */
 export const AutoRedirectObservation = observationOf('auto_redirect', {
   to: ObservedUrl,

@@ -4,7 +4,7 @@ import { type Detector, oneTag, type Sign } from '../detector.ts';
 
 type Departure = ObservationOf<'auto_redirect'>;
 
-/** A page that navigates sooner than this after its load is a step of a redirect chain. */
+/** A page that navigates sooner than this after it had loaded, or was taken for loaded, is a step of a redirect chain. */
 const STAYED_MS = 1_000;
 
 /** Pages for visitors to read that leave their site without a click, and creatives that navigate the page or try to. */
@@ -29,7 +29,7 @@ function describeDeparture(departure: Departure, all: Departure[]): Sign[] {
   const { after_load_ms } = startOf(departure, all).facts;
   // A navigation of the page around a creative is listed with the creative only if the creative caused it, however soon.
   const isStep = landing !== null && after_load_ms <= STAYED_MS;
-  return isStep ? [] : [{ landing, text: `left for ${to} by itself, ${after_load_ms} ms after its load` }];
+  return isStep ? [] : [{ landing, text: `left for ${to} by itself, shown for at least ${after_load_ms} ms` }];
 }
 
 /** The departure of the page that visitors could read: it may go through another URL of its site, which redirects at once. */
