@@ -136,10 +136,12 @@ export class LiveBrowser {
                   { chromium_pid: process.pid },
                   'a page kept all others from being drawn, the browser is ended',
                 );
-                void process.kill();
+                // Not only the process: a tab that it closes as it ends must be known to have ended with its browser.
+                void live.kill();
               },
             });
-      return new LiveBrowser(process, transport, browser, sessions, observers, reports.name, renderers, logger);
+      const live = new LiveBrowser(process, transport, browser, sessions, observers, reports.name, renderers, logger);
+      return live;
     } catch (error) {
       await process.kill();
       throw error;

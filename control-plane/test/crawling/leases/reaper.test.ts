@@ -117,6 +117,7 @@ describe('a reaper that has many leases to end', () => {
     await until('the first call', () => seen.reapedAt.length > 0);
     seen.aheadMs = 20_000;
     const [, second] = await until('two calls', () => seen.reapedAt.length > 1 && seen.reapedAt);
-    assert.ok(second! - seen.endedAt >= 1_000, `${second! - seen.endedAt} ms after the end`);
+    // Timers may fire a little early.
+    assert.ok(second! - seen.endedAt >= 990, `${second! - seen.endedAt} ms after the end`);
   });
 });
