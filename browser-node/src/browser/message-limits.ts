@@ -116,7 +116,7 @@ export class SessionBudgets {
    */
   add(text: string): { flooding: string | null; isUnread: boolean } {
     const nothing = { flooding: null, isUnread: false };
-    if (REFUSAL.test(text)) return { flooding: this.addUnread(text.length, text.slice(-TAIL_LENGTH)), isUnread: false };
+    if (REFUSAL.test(text)) return { ...nothing, flooding: this.addUnread(text.length, text.slice(-TAIL_LENGTH)) };
     if (!TRAFFIC.test(text)) return nothing;
     const tail = text.slice(-TAIL_LENGTH);
     const caused = this.#of(tail);

@@ -1,3 +1,4 @@
+import { MONEY } from '@adsweep/shared/capture/money.ts';
 import { note } from '@adsweep/shared/capture/notes.ts';
 import { FORM_FIELDS, type FormField } from '@adsweep/shared/capture/observations/content.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
@@ -9,7 +10,10 @@ import type { Collector } from './collector.ts';
 import type { FramedObservation } from './framed-observations.ts';
 
 /** Limits per document. */
-const LIMITS = { nodes: 20_000, forms: 3, boxes: 3, prices: 6, preselected: 3, url: CAPTURE_URL_LENGTH_MAX };
+const LIMITS = {
+  ...{ nodes: 20_000, forms: 3, boxes: 3, prices: 6, preselected: 3, url: CAPTURE_URL_LENGTH_MAX },
+  money: MONEY.source,
+};
 /** Observations of this collector per capture, so that others fit in too. */
 const PARTS_MAX = 60;
 

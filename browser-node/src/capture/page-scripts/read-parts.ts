@@ -15,6 +15,8 @@ export type PartLimits = {
   forms: number;
   boxes: number;
   prices: number;
+  /** The source of the expression for amounts of money. */
+  money: string;
   preselected: number;
   url: number;
 };
@@ -130,7 +132,7 @@ const PARTS = { domReader, formReader, contrastReader, priceReader, readBoxes };
 export const readParts = composeScript(function readParts(limits: PartLimits, parts: typeof PARTS): PageParts {
   const dom = parts.domReader();
   const forms = parts.formReader(dom, limits);
-  const prices = parts.priceReader(dom, parts.contrastReader(dom), limits.prices);
+  const prices = parts.priceReader(dom, parts.contrastReader(dom), { most: limits.prices, money: limits.money });
   let nodes = 0;
   const keptShadowRoots = (globalThis as KeptShadowRoots)[Symbol.for('shadow roots')] ?? [];
   const closedRoots = keptShadowRoots.filter(({ mode }) => mode === 'closed');

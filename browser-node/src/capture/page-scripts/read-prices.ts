@@ -3,21 +3,20 @@ import type { DomReader } from './dom-reader.ts';
 /** A price as it is shown; the fields are those of its observation. */
 export type Price = { text: string; font_px: number; contrast: number; in_page: boolean };
 
-/** Part of a page script: collects the blocks of text that contain prices. */
+/** Part of a page script: collects the blocks of text that contain prices, at most `most`. `money`: the source of `MONEY`. */
 export function priceReader(
   { parentOf, boxOf, textOf, isVisible }: DomReader,
   contrastOf: (element: Element) => number,
-  pricesMax: number,
+  { most, money }: { most: number; money: string },
 ) {
-  const MONEY =
-    /[€$£¥₹₽₺₩₴฿₫₦]|\b(?:EUR|USD|GBP|CHF|PLN|INR|BRL|ZAR|AED|SAR|QAR|EGP|NGN|KES|TRY|RUB|SEK|NOK|DKK|CZK|HUF|RON|MXN)\b|\d\s?(?:zł|Kč|kr|руб|(?i:euros?|dollars?|TL)\b)/;
+  const amount = new RegExp(money);
   const [WORDS_MAX, ANCESTORS_MAX] = [300, 6];
   const prices: Price[] = [];
   const known = new Set<Element>();
   const add = (node: Node) => {
-    if (!MONEY.test((node.nodeValue ?? '').slice(0, 2_000))) return;
+    if (!amount.test((node.nodeValue ?? '').slice(0, 2_000))) return;
     const own = parentOf(node);
-    if (!own || prices.length >= pricesMax) return;
+    if (!own || prices.length >= most) return;
     let block = own;
     for (let step = 0; step < ANCESTORS_MAX && getComputedStyle(block).display.startsWith('inline'); step++)
       block = parentOf(block) ?? block;

@@ -1,4 +1,5 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import { MONEY } from '@adsweep/shared/capture/money.ts';
 import { type Observation, type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag, type Sign } from '../detector.ts';
@@ -137,9 +138,6 @@ const SUBSCRIBED: readonly Phrase[] = [
 /** Smaller or paler text is illegible on a phone (WCAG asks for a contrast of 4.5). */
 const FONT_PX_MIN = 9;
 const CONTRAST_MIN = 1.8;
-/** An amount of money: a sign or code of a currency. As in `read-prices.ts` of browser-node, whose page script imports nothing. */
-const MONEY =
-  /[€$£¥₹₽₺₩₴฿₫₦]|\b(?:EUR|USD|GBP|CHF|PLN|INR|BRL|ZAR|AED|SAR|QAR|EGP|NGN|KES|TRY|RUB|SEK|NOK|DKK|CZK|HUF|RON|MXN)\b|\d\s?(?:zł|Kč|kr|руб|(?i:euros?|dollars?|TL)\b)/;
 const DIGIT = /\d/;
 
 /** Pages that hide a recurring price, preselect it, or order a subscription without a click. */
