@@ -32,6 +32,8 @@ const ENTRIES_TESTED_AT_FIRST = 32;
 const ENTRIES_TESTED_AT_ONCE = 512;
 /** Long texts take longer to test. */
 const BYTES_TESTED_AT_ONCE = 128 * 1024;
+/** Documents of many small fields take a millisecond for some kilobytes. */
+const BYTES_EXAMINED_AT_ONCE = 32 * 1024;
 
 /** Called for each document that a search examines, with the plan. */
 export type Examine = (plan: Plan | null) => void;
@@ -47,7 +49,7 @@ function* examined(rows: Iterable<Candidate | null>, plan: Plan | null, examine:
     if (row) examine(plan);
     yield row;
     bytes = row ? bytes + row.bytes.length : 0;
-    if (bytes < BYTES_TESTED_AT_ONCE) continue;
+    if (bytes < BYTES_EXAMINED_AT_ONCE) continue;
     bytes = 0;
     yield PAUSE;
   }

@@ -14,6 +14,8 @@ const BYTES_AT_ONCE = 256 * 1024;
 const SKIPPED_AT_ONCE = 2_000;
 /** After so many steps a search may pause. */
 const STEPS = 64;
+/** The first entries of a part that were not read lately come from the disk. */
+const PARTS_BEGUN_AT_ONCE = 8;
 const PAUSE = null;
 
 /** Reads the entries of a part in order, and skips those before a position without reading them. */
@@ -129,7 +131,7 @@ class UnionReader {
   /** Reads the first entries of each part. Pauses in between: a part may be one of thousands of values. */
   *begin(parts: Part[]): Generator<typeof PAUSE> {
     for (const [at, part] of parts.entries()) {
-      if (at % STEPS === STEPS - 1) yield PAUSE;
+      if (at % PARTS_BEGUN_AT_ONCE === PARTS_BEGUN_AT_ONCE - 1) yield PAUSE;
       const reader = new PartReader(part, this.#way === -1);
       if (!reader.head) continue;
       this.#heap.push(reader);
