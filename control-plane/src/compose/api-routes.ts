@@ -61,8 +61,9 @@ export function apiRoutes(
     take: (organizationId: string, bytes: number) => storedPerDay.take(organizationId, 'answers', bytes),
     giveBack: (organizationId: string, bytes: number) => storedPerDay.giveBack(organizationId, 'answers', bytes),
   };
-  const once = runOnceForKeys(countChanges(operations, storedPerDay), { store: idempotency, answers });
-  const whole = whereActive(once, isActive);
+  // Outermost: a repeated request gets its first response whatever has changed since.
+  const guarded = whereActive(countChanges(operations, storedPerDay), isActive);
+  const whole = runOnceForKeys(guarded, { store: idempotency, answers });
   return [...whole, documentRoute(whole, publicUrl), ...routes.filter(({ group }) => UNLISTED.has(group))];
 }
 

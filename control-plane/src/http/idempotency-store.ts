@@ -12,16 +12,19 @@ type Remembered = {
   _id: string;
   fingerprint: string;
   record_id: string;
-  answer: { status: number; body: string } | null;
+  answer: StoredAnswer | null;
   started_at: Date;
   resumed?: true;
   expires_at: Date;
 };
 
+/** A response, as `packAnswer` stores it. */
+export type StoredAnswer = { status: number; body: string };
+
 /** What to do with a request that has a key: run it, return the stored response, or refuse it. */
 export type Begun =
   | { run: true; recordId: string }
-  | { run: false; answer: { status: number; body: string } }
+  | { run: false; answer: StoredAnswer }
   | { run: false; refusal: 'key_reused' | 'in_progress' };
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -64,8 +67,14 @@ export function idempotencyStore(store: Store) {
 
     begin,
 
+    /** The stored response to the request with this key, and the fingerprint of that request; null: none is stored. */
+    async answered(scope: string, key: string, now: Date) {
+      const found = await requests.findOne({ _id: idOf(scope, key) });
+      return found?.answer && found.expires_at > now ? { answer: found.answer, fingerprint: found.fingerprint } : null;
+    },
+
     /** Stores the response for repeated requests. */
-    async finish(scope: string, key: string, answer: { status: number; body: string }): Promise<void> {
+    async finish(scope: string, key: string, answer: StoredAnswer): Promise<void> {
       await requests.updateOne({ _id: idOf(scope, key) }, { $set: { answer } });
     },
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { seal, unseal } from '../platform/seal.ts';
 import { ApiError, refused } from './api-error.ts';
 import { type Caller, credentialOf } from './caller.ts';
-import type { IdempotencyStore } from './idempotency-store.ts';
+import type { IdempotencyStore, StoredAnswer } from './idempotency-store.ts';
 import { packAnswer, unpackAnswer } from './packed-answer.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 
@@ -53,16 +53,36 @@ function idempotent(parts: IdempotencyParts, route: Route<Caller>): Route<Caller
     ...route,
     headers: HeaderSchema,
     errors: [...new Set([...route.errors, ...ERRORS])],
+    earlierAnswer: async (request) => {
+      const key = keyOf(route, request);
+      if (key === null) return null;
+      const earlier = await parts.store.answered(idempotencyScope(route, request), key, new Date());
+      if (!earlier) return null;
+      const sent = sentIn(request);
+      if (earlier.fingerprint !== fingerprintOf(sent)) throw keyReused();
+      return answerAgain(earlier.answer, key, route, sent);
+    },
     handle: async (request) => {
-      const key = request.headers['idempotency-key'];
-      if (key === undefined) return route.handle(request);
-      if (typeof key !== 'string' || key.length < 1 || key.length > KEY_LENGTH_MAX)
-        throw refusedKey('string_length', LENGTH_RULE);
-      if (route.runsOnce && !route.runsOnce(request)) return route.handle(request);
-      return once(parts, key, route, request);
+      const key = keyOf(route, request);
+      return key === null ? route.handle(request) : once(parts, key, route, request);
     },
   };
 }
+
+/** The `Idempotency-Key` of a request; null: it has none, or need not run only once. Throws 422 for a key that is none. */
+function keyOf({ runsOnce }: Route<Caller>, request: Incoming<Caller>): string | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || key.length < 1 || key.length > KEY_LENGTH_MAX)
+    throw refusedKey('string_length', LENGTH_RULE);
+  return runsOnce && !runsOnce(request) ? null : key;
+}
+
+/** What two requests with the same key must have in common. */
+const sentIn = ({ query, params, body }: Incoming<Caller>): Buffer =>
+  Buffer.from(JSON.stringify([query, params, body], sortKeys));
+
+const fingerprintOf = (sent: Buffer): string => createHash('sha256').update(sent).digest('hex');
 
 /**
  * The scope within which an `Idempotency-Key` is unique: one credential, method and path with its ids. Another credential of the organization
@@ -83,9 +103,8 @@ async function once(
   request: Incoming<Caller>,
 ): Promise<Answer> {
   const scope = idempotencyScope(route, request);
-  const sent = Buffer.from(JSON.stringify([request.query, request.params, request.body], sortKeys));
-  const fingerprint = createHash('sha256').update(sent).digest('hex');
-  const begun = await store.begin(scope, key, fingerprint, new Date());
+  const sent = sentIn(request);
+  const begun = await store.begin(scope, key, fingerprintOf(sent), new Date());
   if (begun.run) {
     const protect = async (answer: string) => {
       const text = await packAnswer(answer, sent);
@@ -93,15 +112,24 @@ async function once(
     };
     return run({ store, answers }, { scope, key, protect }, { ...request, recordId: begun.recordId }, route);
   }
-  if ('answer' in begun) {
-    const { status, body } = begun.answer;
-    const text = await unpackAnswer(route.answersSecret ? unseal(keyFrom(key), body) : body, sent);
-    return { status, body: JSON.parse(text), headers: { 'Idempotency-Replayed': 'true' } };
-  }
-  if (begun.refusal === 'key_reused') throw refusedKey('key_reused', 'This key was sent before with another body.');
+  if ('answer' in begun) return answerAgain(begun.answer, key, route, sent);
+  if (begun.refusal === 'key_reused') throw keyReused();
   const headers = { 'Retry-After': '1' };
   throw new ApiError('idempotency.in_progress', 'The first request with this key is still running.', { headers });
 }
+
+/** The stored response, for a request that has sent the same. */
+async function answerAgain(
+  { status, body }: StoredAnswer,
+  key: string,
+  { answersSecret }: Route<Caller>,
+  sent: Buffer,
+): Promise<Answer> {
+  const text = await unpackAnswer(answersSecret ? unseal(keyFrom(key), body) : body, sent);
+  return { status, body: JSON.parse(text), headers: { 'Idempotency-Replayed': 'true' } };
+}
+
+const keyReused = (): ApiError => refusedKey('key_reused', 'This key was sent before with another body.');
 
 type Once = { scope: string; key: string; protect: (answer: string) => Promise<string> };
 

@@ -113,11 +113,14 @@ export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>
     const body = validate.body ? await arrived.readBody() : undefined;
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];
     const issues = parts.flatMap((one) => one.issues);
+    const request = { caller, params, query, body, headers, stream } as Incoming<Caller>;
+    const earlier = issues.length === 0 && route.earlierAnswer ? await route.earlierAnswer(request) : null;
+    if (earlier) return earlier;
     // `refine` relies on the schema: it is not called for a value whose validation stopped at the maximum of errors.
     const isWhole = parts.every((one) => one.isWhole);
     if (isWhole) issues.push(...(await refine(route, { caller, params, query, body }, issues)));
     if (issues.length > 0) throw refused(issues.map(numbered(route.numberedItems)), isWhole);
-    return route.handle({ caller, params, query, body, headers, stream } as Incoming<Caller>);
+    return route.handle(request);
   };
 }
 

@@ -132,6 +132,21 @@ describe('a request with an Idempotency-Key', () => {
     assert.deepEqual([again.status, again.body.id, await total()], [201, first.body.id, before]);
   });
 
+  test('§4.2.18 repeated by an organization that is not active any more returns the first response', async () => {
+    const create = (name: string, order: string) =>
+      api.post('/api/v1/custom-taxonomies', { name }, { key: KEYS.theirs, headers: { 'idempotency-key': order } });
+    const first = await create('Before', 'order-of-the-suspended');
+    assert.equal(first.status, 201, first.text);
+    const organizations = api.store.collection<{ _id: string }>('organizations');
+    const become = (status: string) => organizations.updateOne({ _id: ORGANIZATIONS.theirs }, { $set: { status } });
+    await become('suspended');
+    const again = await create('Before', 'order-of-the-suspended');
+    const later = await create('Later', 'later order');
+    await become('active');
+    assert.deepEqual([again.status, again.body], [201, first.body]);
+    assert.equal(later.body.code, 'billing.suspended');
+  });
+
   test('can reuse a key after 24 hours', async () => {
     const scope = 'any scope';
     const now = new Date('2026-05-01T00:00:00Z');

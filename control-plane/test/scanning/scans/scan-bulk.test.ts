@@ -218,6 +218,34 @@ describe('creating several scans with one request', () => {
       assert.deepEqual((await refused(change)).items, items);
     });
 
+  test('§4.2.18 a repeated request returns the first response, also if a later one with its body would be refused', async () => {
+    const { country_codes: _, ...settings } = { ...BULK, proxy: { city: 'Houston' } };
+    const ours = { ...settings, country_codes: ['US'] };
+    const calls = {
+      single: (body: object = {}) =>
+        api.post(
+          '/api/v1/scans',
+          { ...settings, country_code: 'US', ...body },
+          { headers: { 'idempotency-key': 'one' } },
+        ),
+      bulk: (body: object = {}) => bulk({ ...ours, ...body }, { headers: { 'idempotency-key': 'many' } }),
+    };
+    const first = [accepted(await calls.single()), accepted(await calls.bulk())];
+    const before = await total();
+    const pools = CATALOGUE.pools.map((pool) => ({ ...pool, cities: [], cities_by_region: {} }));
+    await api.serveCatalogue({ ...CATALOGUE, pools });
+    const again = [await calls.single(), await calls.bulk()];
+    const others = [await calls.single({ labels: { a: 'b' } }), await calls.bulk({ labels: { a: 'b' } })];
+    await api.serveCatalogue(CATALOGUE);
+    assert.deepEqual(again.map(accepted), first);
+    assert.deepEqual(
+      again.map(({ headers }) => headers.get('idempotency-replayed')),
+      ['true', 'true'],
+    );
+    for (const other of others) assert.equal(other.body.code, 'idempotency.key_reused');
+    assert.equal(await total(), before);
+  });
+
   test('a target whose response would be too large is refused', async () => {
     const { pools } = CATALOGUE;
     const countries = Array.from({ length: 100 }, (_, n) => `A${n}`);
