@@ -3,12 +3,16 @@ import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { valueAt } from '@adsweep/shared/validation/value-at.ts';
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import Format from 'typebox/format';
 import { Settings } from 'typebox/system';
 import type { RequestPart } from './errors.ts';
 
 /** Maximum number of schema errors that are collected for a value. Several of them may be one problem, such as the branches of a union. */
 const ERRORS_MAX = 300;
 Settings.Set({ maxErrors: ERRORS_MAX });
+
+/** RFC 3339, without what TypeBox accepts and `Date` cannot read: leap seconds, and the suffixes of RFC 9557 (`...Z[Europe/Lisbon]`). */
+Format.Set('date-time', (text) => Format.IsDateTime(text) && !Number.isNaN(Date.parse(text)));
 
 /** The result of validating a value. `isWhole`: `issues` are all of them; false: validation stopped at the maximum. */
 export type Validation = { issues: Issue[]; isWhole: boolean };

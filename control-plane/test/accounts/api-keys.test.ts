@@ -96,6 +96,8 @@ describe('the API keys of an organization', () => {
     [{ name: '' }, ['body.name string_too_short']],
     [{ name: 'x', expires_at: '2020-01-01T00:00:00Z' }, ['body.expires_at date_past']],
     [{ name: 'x', expires_at: 'tomorrow' }, ['body.expires_at date-time_invalid']],
+    [{ name: 'x', expires_at: '2099-12-31T23:59:60Z' }, ['body.expires_at date-time_invalid']],
+    [{ name: 'x', expires_at: '2099-12-31T00:00:00Z[UTC]' }, ['body.expires_at date-time_invalid']],
     [{ name: 'x', permissions: ['scans.read', 'scans.read'] }, ['body.permissions duplicate_items']],
     [{ name: 'x', permissions: ['everything'] }, ['body.permissions.0 enum']],
     [{ name: 'x', key: 'my own' }, ['body.key unexpected_field']],

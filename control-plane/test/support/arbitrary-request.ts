@@ -71,6 +71,13 @@ function validOf(schema: Schema): fc.Arbitrary<unknown> {
 
 function stringsOf({ pattern, format, maxLength }: Schema): fc.Arbitrary<string> {
   if (pattern) return fc.stringMatching(new RegExp(pattern), { size: 'small' });
+  if (format === 'date-time')
+    return fc.constantFrom(
+      '2026-01-31T10:00:00Z',
+      '2099-12-31T23:59:60Z',
+      '2099-01-01t00:00:00+23:59',
+      '2099-01-01T00:00:00Z[UTC]',
+    );
   if (format === 'date') return fc.constantFrom('2026-01-31', '2025-12-01', '0001-01-01', '9999-12-31');
   return text(maxLength);
 }
