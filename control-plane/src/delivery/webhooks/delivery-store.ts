@@ -88,9 +88,10 @@ export function deliveryStore(store: Store) {
       return updateInPortions(deliveries, over, { $set: { state: 'expired' } });
     },
 
-    /** Makes deliveries wait again, whatever became of them; they have their 24 hours from `now`. */
-    async replay(ids: string[], now: Date): Promise<void> {
-      await deliveries.updateMany({ _id: { $in: ids } }, { $set: { state: 'waiting', window_from: now } });
+    /** Makes deliveries wait again, whatever became of them; they have their 24 hours from `now`. Returns how many there still are. */
+    async replay(ids: string[], now: Date): Promise<number> {
+      const again = { $set: { state: 'waiting' as const, window_from: now } };
+      return (await deliveries.updateMany({ _id: { $in: ids } }, again)).matchedCount;
     },
 
     /** Of these deliveries, the ids of those that were taken. */

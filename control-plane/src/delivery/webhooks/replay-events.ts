@@ -6,7 +6,7 @@ import type { EndpointRecord } from './endpoint.ts';
 import type { EndpointStore } from './endpoint-store.ts';
 
 export type ReplayParts = {
-  endpoints: Pick<EndpointStore, 'queued'>;
+  endpoints: Pick<EndpointStore, 'find' | 'queued'>;
   deliveries: Pick<DeliveryStore, 'add' | 'replay' | 'takenOf' | 'findAttempt'>;
   events: Pick<EventStore, 'between'>;
   queued: () => void;
@@ -14,7 +14,10 @@ export type ReplayParts = {
 
 const READ_AT_ONCE = 200;
 
-/** Queues the event of an attempt again, whatever became of it. False: there is no such attempt. */
+/**
+ * Queues the event of an attempt again, whatever became of it. False: there is no such attempt, its endpoint was deleted, or its event, which is
+ * kept for seven days from when it occurred: an attempt is kept longer.
+ */
 export async function replayAttempt(
   { endpoints, deliveries, queued }: ReplayParts,
   organizationId: string,
@@ -22,8 +25,8 @@ export async function replayAttempt(
   now: Date,
 ): Promise<boolean> {
   const attempt = await deliveries.findAttempt(organizationId, attemptId);
-  if (!attempt) return false;
-  await deliveries.replay([attempt.delivery_id], now);
+  if (!attempt || !(await endpoints.find(organizationId, attempt.endpoint_id))) return false;
+  if ((await deliveries.replay([attempt.delivery_id], now)) === 0) return false;
   if (await endpoints.queued(organizationId, [attempt.endpoint_id], now)) queued();
   return true;
 }

@@ -451,6 +451,18 @@ describe('deliveries to webhook endpoints', () => {
     );
   });
 
+  test('§6.4.30 a delivery whose event is not kept any more, or whose endpoint was deleted, is not replayed', async () => {
+    const { webhook } = await create({ event_types: ['scanning.scan.completed'] });
+    for (const scan of ['scan-1', 'scan-2']) await emitOf(scan);
+    await dispatch();
+    const tries = (await api.get(`${PATH}/${webhook.id}/deliveries`)).body.items;
+    const replay = async (at: number) => (await api.post(`${PATH}/deliveries/${tries[at].id}/replay`)).status;
+    await api.store.collection<{ event_id: string }>('webhook_deliveries').deleteOne({ event_id: tries[0].event_id });
+    assert.deepEqual([await replay(0), await replay(1)], [404, 204]);
+    assert.equal((await api.call('DELETE', `${PATH}/${webhook.id}`)).status, 204);
+    assert.equal(await replay(1), 404);
+  });
+
   test('§6.4.31 a test shot sends a sample once, returns what came back, and counts for nothing', async () => {
     const receiver = await startDouble(() => ({ status: 418, body: 'a teapot' }));
     const { webhook } = await create({ url: receiver.url });
