@@ -96,6 +96,10 @@ function notInFile(bytes: number): ApiError {
   });
 }
 
-/** The type that the server sent, if it is an audio or video type; otherwise that of arbitrary bytes, because a server can send any type. */
-const mediaType = (sent: string): string =>
-  /^(audio|video)\/[a-z0-9][a-z0-9.+-]{0,60}$/i.test(sent) ? sent.toLowerCase() : CONTENT_TYPES.media;
+const MEDIA_TYPE = /^((?:audio|video)\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;[\x20-\x7e]*)?$/i;
+
+/**
+ * The type that the server sent, without its parameters, if it is an audio or video type; otherwise that of arbitrary bytes, because a server
+ * can send any type.
+ */
+const mediaType = (sent: string): string => MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase() ?? CONTENT_TYPES.media;

@@ -69,9 +69,10 @@ describe('the files of a creative', () => {
       await withType(claimed, async () => {
         assert.equal((await fetchFile('creative-video')).header('content-type'), 'application/octet-stream', claimed);
       });
-    await withType('Video/MP4', async () => {
-      assert.equal((await fetchFile('creative-video')).header('content-type'), 'video/mp4');
-    });
+    for (const sent of ['Video/MP4', 'video/mp4; codecs="avc1.42E01E, mp4a.40.2"', 'video/mp4 ;charset=utf-8'])
+      await withType(sent, async () => {
+        assert.equal((await fetchFile('creative-video')).header('content-type'), 'video/mp4', sent);
+      });
   });
 
   async function withType(other: string, act: () => Promise<void>): Promise<void> {
