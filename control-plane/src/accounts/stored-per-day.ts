@@ -1,7 +1,7 @@
 import { ApiError } from '../http/api-error.ts';
 import { type Caller, isOperator } from '../http/caller.ts';
 import type { Route } from '../http/route.ts';
-import { type DayShare, type DayShares, endOfDay } from '../platform/day-shares.ts';
+import { type DayShare, type DayShares, retryNextDay } from '../platform/day-shares.ts';
 
 /** What an organization stores with every request, and never removes by itself. */
 export type StoredKind = 'answers' | 'targets' | 'changes' | 'tokens' | 'rechecks';
@@ -40,9 +40,8 @@ export function storedPerDay(shares: DayShares, megabytes: number) {
     async take(organizationId: string, kind: StoredKind, amount: number): Promise<void> {
       const now = new Date();
       if (await shares.take(kinds[kind], organizationId, amount, now)) return;
-      const seconds = Math.ceil((endOfDay(now).getTime() - now.getTime()) / 1_000);
       const detail = `The organization has stored as many ${WORDS[kind]} today as it may in a day (UTC).`;
-      throw new ApiError('storage.quota_exhausted', detail, { headers: { 'Retry-After': String(seconds) } });
+      throw new ApiError('storage.quota_exhausted', detail, { headers: retryNextDay(now) });
     },
 
     giveBack(organizationId: string, kind: StoredKind, amount: number): void {

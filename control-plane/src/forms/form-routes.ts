@@ -5,6 +5,7 @@ import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { resource } from '../http/resource-routes.ts';
 import { created, type Route, route } from '../http/route.ts';
+import { retryNextDay } from '../platform/day-shares.ts';
 import { dueAtOnce } from '../platform/due-by-organization.ts';
 import { FORM_SCHEMAS, filledFields, isTrapped } from './form-in.ts';
 import { FORM_PATHS } from './form-paths.ts';
@@ -57,7 +58,9 @@ function formRoute(parts: FormParts, path: string, form: FormName): Route<Caller
       // A program is answered as everybody else, so that it learns nothing.
       if (!isTrapped(sent)) {
         if (!(await parts.takeOfDay(Buffer.byteLength(JSON.stringify(fields)))))
-          throw new ApiError('rate_limited', 'Too much was sent today: try again tomorrow.');
+          throw new ApiError('rate_limited', 'Too much was sent today: try again tomorrow.', {
+            headers: retryNextDay(now),
+          });
         const mail = parts.isMailed ? { mail_due_at: dueAtOnce(now), mail_tries: 0 } : {};
         await parts.forms.insert({ _id: id, form, fields, received_at: now, ...mail });
       }

@@ -13,7 +13,12 @@ type UsedShare = { _id: string; used: number; expires_at: Date };
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The next midnight, UTC. */
-export const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
+const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
+
+/** When a share that is used up is there again, as a header of the refusal. */
+export const retryNextDay = (now: Date): Record<string, string> => ({
+  'Retry-After': String(Math.ceil((endOfDay(now).getTime() - now.getTime()) / 1_000)),
+});
 
 /** Shares that owners use, counted together by all processes: the sum never exceeds `perDay`, however many use it at once. */
 export type DayShares = ReturnType<typeof dayShares>;

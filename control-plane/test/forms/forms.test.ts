@@ -124,6 +124,18 @@ describe('forms of a website', () => {
     assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
   });
 
+  it('§4.5.24 are refused with Retry-After once the day’s share of all forms is used up', async () => {
+    const shares = api.store.collection<{ _id: string; used: number }>('day_shares');
+    const ofForms = { _id: { $regex: '^forms/' } };
+    assert.equal((await send('/api/forms/contact', CONTACT)).status, 201);
+    await shares.updateMany(ofForms, { $set: { used: 16 * 1024 * 1024 } });
+    const refused = await send('/api/forms/contact', CONTACT);
+    await shares.updateMany(ofForms, { $set: { used: 0 } });
+    assert.equal(refused.status, 429);
+    const seconds = Number(refused.headers.get('retry-after'));
+    assert.ok(seconds > 0 && seconds <= DAY_MS / 1_000, `${seconds} s`);
+  });
+
   it('§4.5.25 are served at their legacy paths too, whose answers name the successor', async () => {
     for (const [form, body] of [
       ['contact', CONTACT],
