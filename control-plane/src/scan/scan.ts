@@ -30,6 +30,8 @@ export type ScanTag = {
   surface: 'page' | 'creative';
   /** Where a rule matched; absent: no rule assigned the tag, or the rule combines other tags. */
   match?: TagMatch;
+  /** A combo assigned it. Absent: none did, or an earlier version wrote the record. */
+  of_combo?: true;
   created_at: Date;
 };
 

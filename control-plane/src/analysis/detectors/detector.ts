@@ -10,6 +10,8 @@ export type Finding = {
   surface: 'page' | 'creative';
   /** For findings of rules: which rule, and where it matched. */
   match?: TagMatch;
+  /** A combo found it: no combo looks at it. */
+  of_combo?: true;
 };
 
 /** Evidence that every detector gets. */

@@ -9,6 +9,7 @@ import { type ComboConfig, combo } from '../../../src/analysis/rules/rule-types/
 import type { FoundTag } from '../../../src/analysis/rules/rule-types/rule-type.ts';
 import { foldText, WordAutomaton } from '../../../src/analysis/rules/search/word-automaton.ts';
 import { AnalysisThreads } from '../../../src/analysis/threads/analysis-threads.ts';
+import { SYSTEM_TAGS } from '../../../src/reference/tags/system-tags.ts';
 import {
   domains,
   evidence,
@@ -243,6 +244,17 @@ describe('§2.6.4 combos', () => {
     });
     assert.equal(findings.length, 50);
     assert.ok(turns >= 50, `${turns} turns of the event loop`);
+  });
+
+  it('look at no tag that a combo assigned', async () => {
+    const tags = new Map(SYSTEM_TAGS.map((one) => [one.slug, { ...one, organization_id: null, archived_at: null }]));
+    const combos = (config: ComboConfig) => [rule('autosound', { rule_type: 'combo', config })];
+    const found = await matchCombos(combos({ none_of: ['back_button'] }), [], tags, []);
+    assert.deepEqual(
+      found.map(({ tag_slug }) => tag_slug),
+      ['autosound'],
+    );
+    assert.deepEqual(await matchCombos(combos({ all_of: ['autosound'] }), found, tags, []), []);
   });
 
   it('stay on the whole scan if none of their inputs has a link', () => {

@@ -208,6 +208,15 @@ describe('rule tests', () => {
     ]);
   });
 
+  it('§4.4.2 a combo is not tested on tags that combos assigned, which it would not see in a scan', async () => {
+    const scan = await finished({
+      tags: [sampleTag('autosound', ''), { ...sampleTag('back_button', ''), of_combo: true }],
+    });
+    const rule = (config: object) => ({ rule_type: 'combo', config });
+    const answer = await batch([rule({ all_of: ['back_button'] }), rule({ none_of: ['back_button'] })], [scan]);
+    assert.deepEqual(shown(answer), ['0 false null', '1 true null']);
+  });
+
   it('§4.4.2 a second batch of an organization at the same time is refused', async () => {
     const scan = await finished();
     let release = (): void => undefined;

@@ -85,8 +85,8 @@ export function findingsOf(rules: Rule[], matches: RuleMatch[]): Finding[] {
 /** Finds what a combo matches among the tags that everything else found: no combo reads the tag of another, and those of organizations no hidden one. */
 export function comboMatcher(found: Finding[], tags: Tags, links: string[]): (rule: ComboRule) => Finding[] {
   const inputsAmong = (seen: Tags) =>
-    found.flatMap(({ tag_slug, url }): FoundTag[] => {
-      const tag = inService(seen, tag_slug);
+    found.flatMap(({ tag_slug, url, of_combo }): FoundTag[] => {
+      const tag = of_combo ? null : inService(seen, tag_slug);
       return tag ? [{ tag_slug, url, category: tag.category }] : [];
     });
   const [ofPlatform, ofOrganization] = [inputsAmong(tags), inputsAmong(visibleTags(tags))];
@@ -94,7 +94,7 @@ export function comboMatcher(found: Finding[], tags: Tags, links: string[]): (ru
     const type = RULE_TYPES[rule_type];
     const detail = `Rule "${name}": ${type.describe(config)}`;
     const urls = type.match(config, organization_id === null ? ofPlatform : ofOrganization, links);
-    return urls.map((url) => ({ tag_slug, detail, url, surface: 'page' }));
+    return urls.map((url) => ({ tag_slug, detail, url, surface: 'page', of_combo: true }));
   };
 }
 

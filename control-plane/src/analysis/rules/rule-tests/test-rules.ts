@@ -96,7 +96,7 @@ function searchResult(rule: Rule, { matches, finished, unreadable, elapsed_ms }:
   return matchOf(findingsOf([rule], matches), elapsed_ms);
 }
 
-/** Combos are tested on the tags that the scan has. */
+/** Combos are tested on the tags that the scan has from anything but combos. */
 function comboResult(rule: ComboRule, match: (rule: ComboRule) => Finding[], tags: Tags): TestResult {
   const began = performance.now();
   const canMatch = slugsReadBy(rule).every((slug) => inService(tags, slug) !== null);
