@@ -105,7 +105,7 @@ async function createIssues(
   { readTags, problemsOf }: RuleVerbParts,
 ): Promise<Issue[]> {
   if (!refused) return [];
-  const organization_id = query.scope === 'system' ? null : caller.organizationId;
+  const organization_id = ownerFor(caller, query.scope ?? 'personal');
   const tags = await readTags(organization_id);
   const { rule_type, config, target = 'page', tag_slug = '', tag_visibility = null } = body;
   const rule = rule_type && config ? ({ rule_type, config, target } satisfies WrittenRule) : null;

@@ -145,7 +145,10 @@ describe('custom rules', () => {
     assert.equal((await create({}, reader)).status, 403);
     assert.equal((await api.get(RULES, { key: reader })).status, 200);
     const platform = () => api.post(`${RULES}?scope=system`, { ...casino, tag_slug: 'autosound' }, { key: operator });
-    assert.equal((await api.post(`${RULES}?scope=system`, casino)).status, 403);
+    for (const all_of of [['autosound'], ['nowhere']]) {
+      const combo = { ...casino, rule_type: 'combo', config: { all_of } };
+      assert.equal((await api.post(`${RULES}?scope=system`, combo)).status, 403, 'whether or not it has such a tag');
+    }
     const { status, body } = await platform();
     assert.deepEqual([status, body.scope, body.organization_id], [201, 'system', null]);
     assert.deepEqual((await api.get(`${RULES}?scope=system`)).body.items, [body], 'everyone may read them');
