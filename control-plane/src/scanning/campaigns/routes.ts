@@ -1,3 +1,4 @@
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound, refused } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
@@ -99,17 +100,13 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
     all.change({
       summary: 'Change a campaign',
       description:
-        'Later runs use the new values. Omitted fields keep their values; null removes a referrer or a policy set, and restores the default of `max_discovered_ads` and `ad_formats`.',
+        'Later runs use the new values. Omitted fields keep their values, which are not checked again; null removes a referrer or a policy set, and restores the default of `max_discovered_ads` and `ad_formats`.',
       reply: 'The campaign.',
       body: CampaignPatchSchema,
       errors: [...CHECK_ERRORS, 'campaigns.archived', 'campaigns.too_many'],
       refine: async ({ caller: { organizationId }, params, body, refused }) => {
         const found = refused && (await campaigns.find(organizationId, params.campaign_id!));
-        if (!found) return [];
-        const sent = changed(await campaigns.withTarget(found), body);
-        // What the change leaves as it is was checked before, and may name what was archived or unpublished since.
-        const named = { group_id: body.group_id, policy_set_id: newSet(found, body) };
-        return campaignIssues(parts, organizationId, { ...sent, ...named }, withoutType(refused));
+        return found ? issuesOfChange(parts, await campaigns.withTarget(found), body, withoutType(refused)) : [];
       },
       change: ({ caller, organizationId, id, body }) => {
         requireRoutingPermission(caller, body);
@@ -143,6 +140,26 @@ const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): Camp
   };
 };
 
+/**
+ * The problems that a change leads to. What it leaves as it is was checked before, and may name what was archived, unpublished or has become
+ * unroutable since: a problem that the campaign has without the change is none of the change, unless it sends the field again.
+ */
+async function issuesOfChange(
+  parts: CampaignParts,
+  campaign: CampaignRecord,
+  body: Partial<CampaignPatch>,
+  refused: ReadonlySet<string>,
+): Promise<Issue[]> {
+  const issuesWith = (change: Partial<CampaignPatch>) => {
+    const named = { group_id: change.group_id, policy_set_id: newSet(campaign, change) };
+    return campaignIssues(parts, campaign.organization_id, { ...changed(campaign, change), ...named }, refused);
+  };
+  const issues = await issuesWith(body);
+  if (issues.length === 0) return issues;
+  const before = new Set((await issuesWith({})).map((issue) => JSON.stringify(issue)));
+  return issues.filter((issue) => !before.has(JSON.stringify(issue)) || Object.hasOwn(body, String(issue.loc[1])));
+}
+
 /** Writes a change to the campaign as it is now; null: there is none. If another change comes first, its result is checked and changed. */
 async function changeCampaign(
   parts: CampaignParts,
@@ -158,10 +175,10 @@ async function changeCampaign(
     if (found.is_archived) throw archived();
     if (body.group_id !== undefined && body.group_id !== found.group_id)
       await requireActiveGroup(parts, organizationId, body.group_id);
-    const sent = changed(await campaigns.withTarget(found), body);
-    const checked = { ...sent, policy_set_id: newSet(found, body) };
-    const issues = isRepeated ? await campaignIssues(parts, organizationId, checked, new Set()) : [];
+    const whole = await campaigns.withTarget(found);
+    const issues = isRepeated ? await issuesOfChange(parts, whole, body, new Set()) : [];
     if (issues.length > 0) throw refused(issues);
+    const sent = changed(whole, body);
     const settings = settingsOf(sent, sent.group_id!, addresses);
     const plan = replanned(found, settings, new Date());
     const written = await campaigns.change(found, settings, plan, routing);

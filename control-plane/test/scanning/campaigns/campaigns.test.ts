@@ -137,6 +137,27 @@ describe('campaigns', () => {
     ]);
   });
 
+  test('§2.8 a change is not refused for what it leaves as it is, such as a place that has become unroutable', async () => {
+    const { id } = await create({
+      country_codes: ['US'],
+      proxy_city: 'Houston',
+      schedule_type: 'interval',
+      schedule_interval_seconds: 3_600,
+    });
+    const campaigns = api.store.collection<CampaignRecord>('campaigns');
+    await campaigns.updateOne({ _id: id }, { $set: { proxy_city: 'Atlantis' } });
+    const paused = await patch(id, { schedule_enabled: false, name: 'Paused' });
+    assert.deepEqual([paused.status, paused.body.schedule_enabled, paused.body.proxy_city], [200, false, 'Atlantis']);
+    for (const [change, items] of [
+      [{ proxy_city: 'Atlantis' }, ['body.proxy_city unsupported_proxy_city']],
+      [{ country_codes: ['PT'] }, ['body.proxy_city unsupported_proxy_city']],
+      [{ proxy_type: 'mobile' }, ['body.proxy_city unsupported_proxy_city']],
+      [{ repeat_count: 0 }, ['body.repeat_count greater_than_equal']],
+    ] as const)
+      assert.deepEqual(itemsOf(await patch(id, change)), items, JSON.stringify(change));
+    assert.equal((await patch(id, { proxy_city: 'Houston' })).status, 200);
+  });
+
   test('§4.2.12 null clears a field, an omitted one stays, and what cannot be null is refused', async () => {
     const { id } = await create({ referrer: 'https://Pub.example/a', labels: { team: 'red' }, repeat_count: 3 });
     const changed = (await patch(id, { referrer: null, name: ' Renamed ' })).body;

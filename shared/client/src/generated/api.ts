@@ -295,7 +295,7 @@ export interface paths {
         head?: never;
         /**
          * Change a campaign
-         * @description Later runs use the new values. Omitted fields keep their values; null removes a referrer or a policy set, and restores the default of `max_discovered_ads` and `ad_formats`.
+         * @description Later runs use the new values. Omitted fields keep their values, which are not checked again; null removes a referrer or a policy set, and restores the default of `max_discovered_ads` and `ad_formats`.
          *
          *     Needs the permission `campaigns.write`.
          */
