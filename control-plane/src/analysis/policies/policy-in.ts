@@ -141,11 +141,11 @@ function readValue(entry: EntryIn, words: PolicyWords): Read {
     case 'brand':
       return entry.brand == null ? none : { value: { rule_type, brand: entry.brand.trim() }, issues: [] };
     case 'iab_v3':
-      return entry.iab_v3 == null ? none : readIab(filled(entry.iab_v3));
+      return entry.iab_v3 == null ? none : readIab(entry.iab_v3);
     case 'ai_category':
       return entry.ai_category == null
         ? none
-        : withoutGap('ai_category', filled(entry.ai_category), (ai_category) => ({ rule_type, ai_category }));
+        : withoutGap('ai_category', entry.ai_category, (ai_category) => ({ rule_type, ai_category }));
     case 'custom_taxonomy': {
       const { custom_taxonomy: sent } = entry;
       if (sent == null) return none;
@@ -154,7 +154,7 @@ function readValue(entry: EntryIn, words: PolicyWords): Read {
         return { value: null, issues: [issueAt(loc, 'not_found', 'There is no such taxonomy.', sent.taxonomy_id)] };
       }
       const { taxonomy_id } = sent;
-      return withoutGap('custom_taxonomy', filled(sent), (path) => ({
+      return withoutGap('custom_taxonomy', sent, (path) => ({
         rule_type,
         custom_taxonomy: { taxonomy_id, ...path },
       }));
@@ -168,16 +168,18 @@ function readTag(slug: string, { tags, seesHidden }: PolicyWords): Read {
   return { value: null, issues: [issueAt(['tag_slug'], 'not_found', `Unknown tag(s): ${slug}`, slug)] };
 }
 
-function withoutGap(field: string, path: Tiers, toValue: (path: Tiers) => PolicyValue): Read {
+function withoutGap(field: string, sent: Static<typeof TiersIn>, toValue: (path: Tiers) => PolicyValue): Read {
+  const path = filled(sent);
   if (!hasGap(path)) return { value: toValue(path), issues: [] };
-  return { value: null, issues: [issueAt([field], 'invalid_combination', 'A tier needs the one above it.', path)] };
+  return { value: null, issues: [issueAt([field], 'invalid_combination', 'A tier needs the one above it.', sent)] };
 }
 
-function readIab(path: Tiers): Read {
-  const read = withoutGap('iab_v3', path, () => ({ rule_type: 'iab_v3', iab_v3: { id: '', ...path } }));
+function readIab(sent: Static<typeof TiersIn>): Read {
+  const path = filled(sent);
+  const read = withoutGap('iab_v3', sent, () => ({ rule_type: 'iab_v3', iab_v3: { id: '', ...path } }));
   if (!read.value) return read;
   const id = IAB_BY_PATH.get(JSON.stringify(tierNames(path)));
   if (id !== undefined) return { value: { rule_type: 'iab_v3', iab_v3: { id, ...path } }, issues: [] };
   const msg = 'The IAB Content Taxonomy 3.0 has no such path.';
-  return { value: null, issues: [issueAt(['iab_v3'], 'not_found', msg, path)] };
+  return { value: null, issues: [issueAt(['iab_v3'], 'not_found', msg, sent)] };
 }

@@ -83,8 +83,10 @@ export function taxonomyRoutes({ taxonomies: store }: { taxonomies: TaxonomyStor
       body: TaxonomyPutSchema,
       reply: 'The taxonomy.',
       refine: ({ body, refused }) => nodeIssues(body.nodes, refused),
-      change: ({ organizationId, id, body: { nodes, ...words }, now }) =>
-        store.change(organizationId, id, { ...words, ...(nodes && { nodes: treeOf(nodes) }), updated_at: now }),
+      change: ({ organizationId, id, body: { name, nodes, ...words }, now }) => {
+        const given = { ...words, ...(name && { name: name.trim() }), ...(nodes && { nodes: treeOf(nodes) }) };
+        return store.change(organizationId, id, { ...given, updated_at: now });
+      },
     }),
     taxonomies.command({
       method: 'DELETE',

@@ -88,6 +88,12 @@ describe('policy sets', () => {
       'body.entries.6 duplicate',
       'body.entries.7.custom_taxonomy.taxonomy_id not_found',
     ]);
+    const paths = [
+      { rule_type: 'ai_category', ai_category: { tier1: 'A', tier3: 'B' } },
+      { rule_type: 'iab_v3', iab_v3: { tier1: 'Cats' } },
+    ];
+    const given = (await api.post(SETS, { name: 'Set', entries: paths })).body.detail.map(({ ctx }: Json) => ctx.given);
+    assert.deepEqual(given, [{ tier1: 'A', tier3: 'B' }, { tier1: 'Cats' }], '§2.4.2 as they were sent');
     assert.equal((await api.post(SETS, { name: 'Set', entries: [] })).status, 422);
     assert.equal((await api.post(SETS, { name: 'Set', entries: [AUTOSOUND], colour: 1 })).status, 422);
   });

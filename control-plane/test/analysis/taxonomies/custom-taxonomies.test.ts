@@ -55,7 +55,7 @@ describe('custom taxonomies', () => {
     assert.equal((await create()).body.slug, 'our-verticals-2');
 
     const put = (change: object) => api.call('PUT', `${PATH}/${id}`, { body: change });
-    assert.equal((await put({ name: 'Renamed' })).body.version, 1);
+    assert.equal((await put({ name: ' Renamed ' })).body.version, 1);
     const changed = (await put({ nodes: chainOf(4) })).body;
     assert.deepEqual(
       [changed.version, changed.name, changed.nodes.length, changed.nodes[3].level],

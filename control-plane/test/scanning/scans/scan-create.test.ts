@@ -291,16 +291,19 @@ describe('creating a scan', () => {
   });
 
   test('labels have keys in snake case and values of 1 to 255 characters, at most 20', async () => {
-    const { items } = await refused({ labels: { 'Big Deal': 'x', empty: '', long: 'x'.repeat(256), fine: 'x' } });
+    const labels = { 'Big Deal': 'x', empty: '', long: 'x'.repeat(256), emoji: '😀'.repeat(256), fine: 'x' };
+    const { items } = await refused({ labels });
     assert.deepEqual(items, [
       'body.labels.Big Deal string_pattern_mismatch',
       'body.labels.empty string_too_short',
       'body.labels.long string_too_long',
+      'body.labels.emoji string_too_long',
     ]);
     assert.deepEqual((await refused({ labels: { number: 5 } })).items, ['body.labels.number string_type']);
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`key_${index}`, 'x']));
     assert.deepEqual((await refused({ labels: many })).items, ['body.labels too_long']);
     assert.equal((await create({ ...PAGE, labels: { constructor: 'x', team_1: 'ü'.repeat(255) } })).status, 201);
+    assert.equal((await create({ ...PAGE, labels: { emoji: '😀'.repeat(255) } })).status, 201);
   });
 
   test('§7.2.2 an unknown key is refused by name, on every level', async () => {

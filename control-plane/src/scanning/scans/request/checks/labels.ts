@@ -14,7 +14,11 @@ function labelIssues([key, value]: [string, string]): Issue[] {
   if (!LABEL_KEY.test(key))
     return [issueAt(at, 'string_pattern_mismatch', `A label's key must match ${LABEL_KEY.source}.`, key)];
   if (value === '') return [issueAt(at, 'string_too_short', 'A label must have a value.', value, { min_length: 1 })];
-  if (value.length <= LABEL_VALUE_LENGTH_MAX) return [];
+  if (!hasMoreCharacters(value, LABEL_VALUE_LENGTH_MAX)) return [];
   const msg = `Must have at most ${LABEL_VALUE_LENGTH_MAX} characters.`;
   return [issueAt(at, 'string_too_long', msg, value, { max_length: LABEL_VALUE_LENGTH_MAX })];
 }
+
+/** Counts characters as schemas do: an emoji is one, and two UTF-16 units. A text with more than twice as many units is not split. */
+const hasMoreCharacters = (text: string, most: number): boolean =>
+  text.length > most && (text.length > 2 * most || [...text].length > most);
