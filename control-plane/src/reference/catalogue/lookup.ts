@@ -13,13 +13,17 @@ import { ApiError } from '../../http/api-error.ts';
 /** Returns the last copy of the catalogue; null if there is none yet. */
 export type ReadCatalogue = () => Catalogue | null;
 
-/** Normalizes a text for comparison: values that differ only in letter case are equal (spec 2.2). */
-export const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
+/**
+ * Normalizes a text for comparison: values that differ only in letter case are equal (spec 2.2). In upper case first, which some letters have in
+ * common with others (`ß` and `ss`, `ı` and `i`); `İ` has a lower case of its own.
+ */
+export const fold = (text: string): string =>
+  text.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('i\u0307', 'i');
 
 /** The spelling in `values` of a value that was sent in any letter case; null if the list does not contain it. */
-export function spelled(values: string[], given: string): string | null {
-  const wanted = fold(given);
-  return values.find((value) => fold(value) === wanted) ?? null;
+export function spelled(values: readonly string[], given: string): string | null {
+  if (values.includes(given)) return given;
+  return values[foldedOf(values).indexOf(fold(given))] ?? null;
 }
 
 /** The supported countries, in order of their codes. */

@@ -10,7 +10,6 @@ import { ok, type Route, route } from '../../http/route.ts';
 import {
   catalogueNotReady,
   countriesOf,
-  fold,
   poolOf,
   proxyTypeIssues,
   type ReadCatalogue,
@@ -134,7 +133,7 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
 /** The lists of a country and proxy type; `region`, in any letter case, limits the cities. */
 function targeting(catalogue: Catalogue | null, country: string, proxyType: ProxyType, region?: string) {
   const pool = catalogue && poolOf(catalogue, country, proxyType);
-  const regionName = region === undefined ? null : spelled(pool?.regions ?? [], fold(region));
+  const regionName = region === undefined ? null : spelled(pool?.regions ?? [], region);
   const refreshed_at = catalogue && refreshedAt(catalogue, country);
   const citiesOfRegion = regionName === null ? [] : (pool?.cities_by_region[regionName] ?? []);
   return {

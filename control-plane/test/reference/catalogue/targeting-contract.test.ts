@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
+import { spelled } from '../../../src/reference/catalogue/lookup.ts';
 import { itemsOf, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 describe('targeting through the API', () => {
@@ -30,6 +31,15 @@ describe('targeting through the API', () => {
               assert.equal(answer.status, 200, `${country} ${proxy_type} ${field} ${spelled}: ${answer.text}`);
             }
       }
+  });
+
+  test('§4.1.2 letters whose upper or lower case is that of others, or longer, are compared in any letter case', () => {
+    const values = ['Gießen', 'İstanbul', 'Iğdır', 'Πάτρας', 'São Paulo'];
+    for (const value of values)
+      for (const sent of [value, value.toUpperCase(), value.toLowerCase(), value.normalize('NFD')])
+        assert.equal(spelled(values, sent), value, sent);
+    for (const sent of ['ISTANBUL', 'istanbul']) assert.equal(spelled(values, sent), 'İstanbul', sent);
+    assert.equal(spelled(values, 'Giesen'), null);
   });
 
   test('§7.1.1 the error for an unknown region, city or ISP contains the given value and valid ones', async () => {
