@@ -7,6 +7,7 @@ import { notFound } from './api-error.ts';
 import { type Caller, isOperator, type RoutePermission } from './caller.ts';
 import type { ErrorCode } from './errors.ts';
 import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from './page.ts';
+import type { BodyBounds } from './read-body.ts';
 import { type Incoming, type Route, route, type ValidPart } from './route.ts';
 
 /** Returns the function that turns a record into the JSON of a response. Called once per request: it can load what all items of a list need. */
@@ -56,6 +57,7 @@ type Operation<Q extends TProperties, B extends TSchema> = {
   permission?: RoutePermission;
   query?: Q;
   body?: B;
+  bodyBounds?: BodyBounds;
   bodyIsOptional?: boolean;
   answersSecret?: boolean;
   errors?: readonly ErrorCode[];

@@ -1,6 +1,8 @@
+import { API_BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { iso31661, iso31661Alpha3ToAlpha2 } from 'iso-3166';
 import { type Static, Type } from 'typebox';
+import type { BodyBounds } from '../../http/read-body.ts';
 import { orNull } from '../../http/route.ts';
 import { isOperatorsTag, type Tags } from '../../reference/tags/tag-definitions.ts';
 import type { Tiers } from '../../scan/scan.ts';
@@ -61,6 +63,8 @@ export const PolicyInSchema = Type.Object(
   },
 );
 export type PolicyIn = Static<typeof PolicyInSchema>;
+/** 500 entries of at most 75 values each, for 50 countries, and 2,000 campaigns. */
+export const POLICY_BOUNDS: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: 40_000 };
 
 /** What entries may refer to. `seesHidden`: hidden tags of the platform too. */
 export type PolicyWords = { tags: Tags; taxonomyIds: ReadonlySet<string>; seesHidden: boolean };

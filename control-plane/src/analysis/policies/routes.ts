@@ -6,7 +6,7 @@ import { type ResourceRequest, resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import type { ScanDomain } from '../../scan/scan-domain.ts';
 import type { TaxonomyStore } from '../taxonomies/taxonomy-store.ts';
-import { type PolicyIn, PolicyInSchema, type PolicyWords, readEntries } from './policy-in.ts';
+import { POLICY_BOUNDS, type PolicyIn, PolicyInSchema, type PolicyWords, readEntries } from './policy-in.ts';
 import { EVERYONE, OPERATOR, ownerAudience, type PolicySetRecord } from './policy-set.ts';
 import type { PolicySetRow } from './policy-set-store.ts';
 import {
@@ -84,6 +84,7 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
       summary: 'Create a policy set',
       description: 'Scans of the campaigns that are bound to it raise an alert for each entry that they violate.',
       body: PolicyInSchema,
+      bodyBounds: POLICY_BOUNDS,
       reply: 'The policy set.',
       errors: ['policies.too_many'],
       refine: ({ caller, body, refused }) => (refused ? bodyIssues(parts, caller, body, refused) : []),
@@ -113,6 +114,7 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
       description:
         'Replaces name, description and entries, and if `campaign_ids` is sent, which of your campaigns are bound. A public set awaits approval again; campaigns of others keep the copy that was approved.',
       body: PolicyInSchema,
+      bodyBounds: POLICY_BOUNDS,
       reply: 'The policy set.',
       errors: ['policies.private_entries', 'policies.too_many'],
       refine: ({ caller, body, refused }) => (refused ? bodyIssues(parts, caller, body, refused) : []),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
+import { iso31661 } from 'iso-3166';
 import { addFirstOrganization } from '../../../src/accounts/add-organization.ts';
 import type { PolicySetRecord } from '../../../src/analysis/policies/policy-set.ts';
 import { policySetStore } from '../../../src/analysis/policies/policy-set-store.ts';
@@ -96,6 +97,22 @@ describe('policy sets', () => {
     assert.deepEqual(given, [{ tier1: 'A', tier3: 'B' }, { tier1: 'Cats' }], '§2.4.2 as they were sent');
     assert.equal((await api.post(SETS, { name: 'Set', entries: [] })).status, 422);
     assert.equal((await api.post(SETS, { name: 'Set', entries: [AUTOSOUND], colour: 1 })).status, 422);
+  });
+
+  test('§2.8.20 the largest set is stored: 500 entries of 50 countries each, with every field written, and 2,000 campaigns', async () => {
+    const country_codes = iso31661.slice(0, 50).map(({ alpha2 }) => alpha2 as string);
+    const none = { tag_slug: null, iab_v3: null, brand: null, custom_taxonomy: null };
+    const ai_category = { tier1: 'A', tier2: 'B', tier3: 'C' };
+    const entries = Array.from({ length: 500 }, (_, at) => ({
+      ...{ rule_type: 'ai_category', ...none, country_codes },
+      ai_category: { ...ai_category, tier4: `${at}` },
+    }));
+    const set = await create({ entries });
+    assert.deepEqual(set.entries.at(-1).country_codes, country_codes.toSorted());
+    const named = { name: 'Set', entries, campaign_ids: Array.from({ length: 2_000 }, () => 'none') };
+    for (const answer of [await api.post(SETS, named), await put(set.id, named)])
+      assert.equal(itemsOf(answer)[0], 'body.campaign_ids.0 not_found');
+    done(await put(set.id, { name: 'Changed', entries }), 200);
   });
 
   test('§7.2.6 unknown tags and those of other organizations are refused; archived ones are left out, even all of them', async () => {
