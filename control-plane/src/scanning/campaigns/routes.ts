@@ -73,10 +73,11 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
       reply: 'The campaign.',
       body: CampaignInSchema,
       errors: [...CHECK_ERRORS, 'campaigns.too_many'],
-      refine: ({ caller, body, refused }) =>
-        refused ? campaignIssues(parts, caller.organizationId, body, refused) : [],
-      create: async ({ caller, organizationId, id, body, now }) => {
+      refine: ({ caller, body, refused }) => {
         requireRoutingPermission(caller, body);
+        return refused ? campaignIssues(parts, caller.organizationId, body, refused) : [];
+      },
+      create: async ({ organizationId, id, body, now }) => {
         const earlier = await campaigns.find(organizationId, id);
         if (earlier) return earlier;
         const groupId = body.group_id ?? defaultGroupId(organizationId);
@@ -104,14 +105,12 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
       reply: 'The campaign.',
       body: CampaignPatchSchema,
       errors: [...CHECK_ERRORS, 'campaigns.archived', 'campaigns.too_many'],
-      refine: async ({ caller: { organizationId }, params, body, refused }) => {
-        const found = refused && (await campaigns.find(organizationId, params.campaign_id!));
+      refine: async ({ caller, params, body, refused }) => {
+        requireRoutingPermission(caller, body);
+        const found = refused && (await campaigns.find(caller.organizationId, params.campaign_id!));
         return found ? issuesOfChange(parts, await campaigns.withTarget(found), body, withoutType(refused)) : [];
       },
-      change: ({ caller, organizationId, id, body }) => {
-        requireRoutingPermission(caller, body);
-        return changeCampaign(parts, organizationId, id, body);
-      },
+      change: ({ organizationId, id, body }) => changeCampaign(parts, organizationId, id, body),
     }),
     archiveRoute(parts, true),
     archiveRoute(parts, false),
@@ -231,7 +230,7 @@ function pickerRoute({ campaigns }: CampaignParts): Route<Caller> {
 }
 
 /** Who may not manage notifications cannot do so by a campaign. */
-function requireRoutingPermission({ permissions }: Caller, { notifications }: Pick<CampaignIn, 'notifications'>): void {
+function requireRoutingPermission({ permissions }: Caller, { notifications }: Partial<CampaignIn>): void {
   if (!notifications || permissions.has('alert_notifications.manage')) return;
   throw new ApiError('forbidden', 'This API key lacks the permission alert_notifications.manage.');
 }

@@ -249,6 +249,8 @@ describe('the alert routing of a campaign', () => {
     const forbidden = await change({ notifications: { mode: 'inherit' } }, narrowed);
     assert.equal(forbidden.status, 403);
     assert.match(forbidden.text, /alert_notifications\.manage/);
+    const unknown = { mode: 'override', destination_ids: ['none'] };
+    assert.equal((await change({ notifications: unknown }, narrowed)).status, 403, 'which destinations there are');
     assert.equal((await change({ name: 'Again' }, narrowed)).status, 200);
     const body = { name: 'x', url: 'https://shop.example/', country_codes: ['US'], notifications: { mode: 'silence' } };
     assert.equal((await api.post('/api/v1/campaigns', body, { key: narrowed })).status, 403);
