@@ -10,6 +10,12 @@ const MAX_TIME_EXPIRED = 50;
 export const isTimeLimit = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === MAX_TIME_EXPIRED;
 
+/** The condition of a text that contains `part`, in any letter case. MongoDB refuses expressions with a null character, not its escape. */
+export const containing = (part: string) => ({
+  $regex: part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00'),
+  $options: 'i',
+});
+
 /** Where records are stored: a MongoDB deployment, or a file on this machine (`:memory:` for no file). */
 export type StoreLocation = { mongodbUrl?: string | undefined; path?: string | undefined };
 

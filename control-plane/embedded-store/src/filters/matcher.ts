@@ -132,6 +132,9 @@ function regularExpression(pattern: unknown, options: unknown): RegExp {
   if (typeof source !== 'string' || typeof chosen !== 'string') {
     throw refusal(CODE.badValue, '$regex and $options need texts');
   }
+  if (source.includes('\0')) {
+    throw refusal(CODE.badValue, 'Regular expression cannot contain an embedded null byte');
+  }
   try {
     return new RegExp(source, chosen);
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { updateInPortions } from '../../platform/in-portions.ts';
-import type { Collection, Filter } from '../../platform/store.ts';
+import { type Collection, containing, type Filter } from '../../platform/store.ts';
 import type { CampaignRecord } from './campaign.ts';
 
 /** A campaign as a policy set lists it. */
@@ -33,7 +33,7 @@ export function boundCampaigns(campaigns: Collection<CampaignRecord>) {
       { name, skip, limit }: { name?: string; skip: number; limit: number },
     ): Promise<{ rows: BoundCampaign[]; total: number }> {
       const where: Filter<CampaignRecord> = { organization_id, policy_set_id };
-      if (name !== undefined) where.name = { $regex: name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), $options: 'i' };
+      if (name !== undefined) where.name = containing(name);
       const rows = campaigns.find(where).sort(BY_NAME).skip(skip).limit(limit).project<BoundCampaign>(SHOWN);
       return { rows: await rows.toArray(), total: await campaigns.countDocuments(where) };
     },

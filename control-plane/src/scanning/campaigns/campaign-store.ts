@@ -5,7 +5,7 @@ import { dueByOrganization, dueIndexes } from '../../platform/due-by-organizatio
 import { updateInPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { pickingInTurns } from '../../platform/pick-in-turns.ts';
-import type { Collection, Filter, Store } from '../../platform/store.ts';
+import { type Collection, containing, type Filter, type Store } from '../../platform/store.ts';
 import { nextRunOf, type Replanned, type ScheduleProblem } from '../schedules/schedule.ts';
 import type { AlertRouting } from './alert-routing.ts';
 import { BOUND_INDEX, boundCampaigns } from './bound-campaign-store.ts';
@@ -324,7 +324,7 @@ function archiving(campaign: Planned, is_archived: boolean, now: Date) {
 function filterOf(organization_id: string, { name, group_id, is_archived, created, last_run }: CampaignFilter) {
   const filter: Filter<CampaignRecord> = { organization_id, is_archived };
   if (group_id !== undefined) filter.group_id = group_id;
-  if (name !== undefined) filter.name = { $regex: name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), $options: 'i' };
+  if (name !== undefined) filter.name = containing(name);
   if (created) filter.created_at = created;
   if (last_run) filter.last_run_at = last_run;
   return filter;

@@ -165,6 +165,7 @@ describe('policy sets', () => {
     assert.equal(await boundSet(one.id), second.id);
     const bound = (await api.get(`${SETS}/${second.id}/campaigns?q=SPRING`)).body;
     assert.deepEqual([bound.total, bound.items[0].name], [2, 'Spring offer']);
+    assert.equal((await api.get(`${SETS}/${second.id}/campaigns?q=%00`)).body.total, 0);
     const body = { name: 'Set', entries: [AUTOSOUND] };
     assert.equal(done(await put(second.id, { ...body, campaign_ids: [two.id] }), 200).campaigns_total, 1);
     assert.equal(done(await put(second.id, body), 200).campaigns_total, 1);

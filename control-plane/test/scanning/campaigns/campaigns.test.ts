@@ -205,6 +205,7 @@ describe('campaigns', () => {
     assert.equal(await namesOf(inGroup), 'Beta alphaX1 Alpha.1');
     assert.equal(await namesOf(`${inGroup}&q=ALPHA`), 'alphaX1 Alpha.1');
     assert.equal(await namesOf(`${inGroup}&q=a.1`), 'Alpha.1');
+    assert.equal(await namesOf(`${inGroup}&q=%00`), '');
     assert.equal(await namesOf(`${inGroup}&created_from=2001-01-01&limit=1&page=2`), 'alphaX1');
     assert.equal(await namesOf(`${inGroup}&created_to=2001-01-01`), '');
     assert.equal(await namesOf(`${inGroup}&last_run_from=2001-01-01`), '');

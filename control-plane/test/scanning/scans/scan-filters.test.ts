@@ -95,6 +95,7 @@ describe('listing scans', () => {
     assert.equal(await names(`?url=${encodeURIComponent('a+b?c=(1)')}`), 'other');
     assert.equal(await names('?url=.*'), '');
     assert.equal(await names(`?url=${encodeURIComponent('(')}`), 'other');
+    assert.equal(await names('?url=%00'), '');
   });
 
   test('scan_id accepts several ids', async () => {

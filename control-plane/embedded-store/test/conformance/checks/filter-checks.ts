@@ -162,6 +162,7 @@ export const filterChecks: readonly Check[] = [
         { _id: 'c', v: ['nothing', 'an EXAMPLE'] },
         { _id: 'd', v: 5 },
         { _id: 'e', v: 'two\nlines' },
+        { _id: 'f', v: 'null\0' },
       ]);
       const expectations: Expectation[] = [
         [{ v: { $regex: 'example' } }, 'b'],
@@ -170,9 +171,17 @@ export const filterChecks: readonly Check[] = [
         [{ v: { $regex: 'a=\\(1\\)$' } }, 'a'],
         [{ v: { $regex: '^lines', $options: 'm' } }, 'e'],
         [{ v: { $regex: 'two.lines', $options: 's' } }, 'e'],
+        [{ v: { $regex: 'L\\x00', $options: 'i' } }, 'f'],
         [{ v: { $in: [/^example/, 5] } }, 'bd'],
       ];
       await finds(things, expectations, 'v');
+    },
+  ],
+  [
+    '$regex with a null character is refused',
+    async (things) => {
+      await things.insertOne({ _id: 'a', v: 'null\0' });
+      await refused(things.find({ v: { $regex: '\0' } }).toArray());
     },
   ],
   [

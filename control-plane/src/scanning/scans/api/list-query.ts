@@ -4,7 +4,7 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../../http/calendar-days.ts';
 import { CURSOR_DESCRIPTION, cursorIssues, pageQuery } from '../../../http/page.ts';
-import type { Filter } from '../../../platform/store.ts';
+import { containing, type Filter } from '../../../platform/store.ts';
 import { type FilterKind, filterKey, labelPair } from '../../../scan/filter-keys.ts';
 import type { ListQuestion } from '../../../scan/scan-list-store.ts';
 import type { StoredScan } from '../../../scan/stored-scan.ts';
@@ -96,8 +96,6 @@ export function listQuestion(
 }
 
 const NONE: Filter<StoredScan> = { _id: { $in: [] } };
-const escapeRegex = (literal: string): string => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-const containing = (part: string) => ({ $regex: escapeRegex(part), $options: 'i' });
 
 /** Scans of few campaigns are read from the index of each; those of many are found in the list of all scans. */
 const INDEXED_CAMPAIGNS_MAX = 50;
