@@ -6,13 +6,17 @@ import { tagsIn } from './markup.ts';
 
 /**
  * What only malicious scripts do. `starts`: markers that are rare in other scripts; one of them must match before anything else is searched. `all`: one word of each group must occur, in lower case and without white space. `source` is
- * the publication that describes the behaviour; the words are our own choice.
+ * the publication that describes the behaviour; the words are our own choice. `beginsBase64`: a marker counts where base64 begins, and not inside a
+ * picture or a source map, whose base64 contains URLs too. `reach`: the words count within so many characters of a marker, because a bundle contains
+ * everything somewhere. `lengthMax`: longer scripts do not count.
  */
 type ScriptSignature = {
   name: string;
   source: string;
   starts: readonly ScriptMarker[];
   all: readonly (readonly string[])[];
+  beginsBase64?: true;
+  reach?: number;
   lengthMax?: number;
 };
 
@@ -22,6 +26,7 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     // Rules and deobfuscated skimmers of checkout pages, with `atob` around their URLs and the path of the checkout.
     source: 'github.com/gwillem/magento-malware-scanner: build/all-confirmed.yar, analysis/deobfuscated_js',
     starts: ['aHR0cHM6Ly', 'aHR0cDovL', 'd3NzOi8v'],
+    beginsBase64: true,
     all: [
       ['atob('],
       ['cardnumber', 'card_number', 'card-number', 'cc_number', 'cc-number', 'ccnumber', 'cc_cid', 'cvv', 'cvc'],
@@ -35,6 +40,7 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     source:
       'github.com/chainguard-dev/malcontent: rules/combo/stealer/telegram.yara, rules/exfil/telegram.yara; cofense.com/blog/telegram-utilized-credentials',
     starts: ['api\\.telegram\\.org/bot', 'discord\\.com/api/webhooks/', 'discordapp\\.com/api/webhooks/'],
+    reach: 3_000,
     all: [
       ['sendmessage', 'webhooks/'],
       ['password', 'passwd', 'seedphrase', 'mnemonic', 'document.cookie'],
@@ -168,14 +174,29 @@ function findingsIn(script: string, at: Pick<Finding, 'url' | 'surface'>, length
  */
 export function matchingSignatures(script: string, length = 0): ScriptSignature[] {
   if (!ANY_START.test(script)) return [];
-  const compact = script.replace(/\s+/g, '').toLowerCase();
-  return SCRIPT_SIGNATURES.filter(
-    ({ starts, all, lengthMax = Number.POSITIVE_INFINITY }) =>
-      Math.max(script.length, length) <= lengthMax &&
-      starts.some((start) => new RegExp(start).test(script)) &&
-      all.every((words) => words.some((word) => compact.includes(word))),
-  );
+  const whole = compacted(script);
+  return SCRIPT_SIGNATURES.filter((signature) => {
+    const { all, reach, lengthMax = Number.POSITIVE_INFINITY } = signature;
+    if (Math.max(script.length, length) > lengthMax) return false;
+    const places = placesOf(script, signature);
+    const texts = reach === undefined ? places.slice(0, 1).map(() => whole) : around(script, places, reach);
+    return texts.some((text) => all.every((words) => words.some((word) => text.includes(word))));
+  });
 }
+
+/** Places of the markers of a signature that are looked at: a script that repeats one says nothing new. */
+const PLACES_MAX = 100;
+
+function placesOf(script: string, { starts, beginsBase64 }: ScriptSignature): number[] {
+  const start = new RegExp(`${beginsBase64 ? '(?<![\\w+/=])' : ''}(?:${starts.join('|')})`, 'g');
+  return [...script.matchAll(start).take(PLACES_MAX)].map(({ index }) => index);
+}
+
+/** The parts of a script within `reach` characters of these places. */
+const around = (script: string, places: readonly number[], reach: number): string[] =>
+  places.map((place) => compacted(script.slice(Math.max(0, place - reach), place + reach)));
+
+const compacted = (script: string): string => script.replace(/\s+/g, '').toLowerCase();
 
 /** The `starts` of all signatures. */
 const ANY_START = new RegExp(SCRIPT_SIGNATURES.flatMap(({ starts }) => starts).join('|'));
