@@ -32,7 +32,10 @@ const PRODUCTS = [
     'ブラウザ',
   ],
 ];
-/** Claims that a part of the visitor's browser or system is old or missing. By language: English, German, French, Spanish, ... */
+/**
+ * Claims that a part of the visitor's browser or system is old or missing. By language: English, German, French, Spanish, ... Words that also ask for
+ * a browser that is up to date, as the requirements of honest sites do, are none.
+ */
 export const OLD_PARTS: readonly Phrase[] = [
   [
     ...[
@@ -56,21 +59,28 @@ export const OLD_PARTS: readonly Phrase[] = [
     'aktualisierung erforderlich',
   ],
   ['obsolète', "n'est pas à jour", 'mettre à jour', 'mise à jour requise', 'mettez à jour', 'manquant'],
-  ['desactualizad', 'obsolet', 'actualice', 'actualiza tu', 'falta ', 'atualize', 'atualizad', 'atualização'],
-  ['non è aggiornato', 'obsoleto', 'aggiorna ', 'aggiornamento richiesto', 'verouderd', 'nieste', 'bijgewerkt'],
   [
-    'nieaktualn',
-    'zaktualizuj',
-    'устарел',
-    'обновите',
-    'обновление',
-    'güncel değil',
-    'güncelle',
-    '古い',
-    '更新',
-    '最新',
+    ...['desactualizad', 'obsolet', 'actualice', 'actualiza tu', 'falta ', 'desatualizad', 'atualize', 'ser atualizad'],
+    ...['atualização necessária', 'atualização crítica', 'atualização obrigatória', 'requer atualização'],
   ],
-].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls '] }));
+  [
+    ...['non è aggiornato', 'obsoleto', 'aggiorna ', 'aggiornamento richiesto', 'verouderd', 'niet up-to-date'],
+    ...['worden bijgewerkt', 'bijgewerkt worden'],
+  ],
+  [
+    ...['nieaktualn', 'zaktualizuj', 'устарел', 'обновите', 'требуется обновление', 'необходимо обнов', 'нужно обнов'],
+    ...['güncel değil', 'güncelleyin', 'güncellemeniz', 'güncellenmesi', 'güncelleme gerek', '古い', '古く'],
+    ...[
+      '最新ではあり',
+      '最新ではない',
+      '更新してください',
+      '更新が必要',
+      '更新する必要',
+      'アップデートしてください',
+      'アップデートが必要',
+    ],
+  ],
+].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls ', 'old versions'] }));
 
 const ACTIONS = [
   ...[
@@ -104,6 +114,9 @@ const ACTIONS = [
 ];
 /** Files that run when they are opened, and archives of them. */
 const PROGRAM = /\.(exe|msi|msix|dmg|pkg|apk|xapk|zip|rar|iso|img|hta|js|jse|vbs|scr|bat|cmd|ps1|crx|xpi|jar|lnk)$/i;
+/** Files that show something when they are opened. */
+const DOCUMENT =
+  /\.(pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|txt|csv|json|xml|ics|vcf|epub|jpe?g|png|gif|webp|avif|svg|mp3|mp4|m4a|webm|mov)$/i;
 /** The longest text of a page that is only a prompt to update, in characters. */
 const LENGTH_OF_PROMPT = 1_500;
 
@@ -150,4 +163,8 @@ export const isForeignUpdate = (link: Link, url: string): boolean =>
 /** An honest prompt links to its own site or to the vendor. */
 const leadsElsewhere = (link: Link, url: string): boolean => !sameSite(link.url || OTHER_SITE, url);
 
-const isProgram = ({ url, isDownload }: Link): boolean => isDownload || PROGRAM.test(URL.parse(url)?.pathname ?? '');
+/** Whether a link saves something that runs, as far as names say. */
+function isProgram({ url, isDownload, fileName }: Link): boolean {
+  const path = URL.parse(url)?.pathname ?? '';
+  return PROGRAM.test(path) || (isDownload && !DOCUMENT.test(fileName ?? path));
+}

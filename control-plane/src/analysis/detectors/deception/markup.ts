@@ -22,8 +22,11 @@ export function* tagsIn(html: string, names: readonly string[]): Generator<Start
   }
 }
 
-/** A link or button of a page: its text, its URL ('' = none) and whether it has a `download` attribute. */
-export type Link = { text: string; url: string; isDownload: boolean };
+/**
+ * A link or button of a page: its text, its URL ('' = none), whether it has a `download` attribute, and the name that this gives to the file;
+ * absent: none.
+ */
+export type Link = { text: string; url: string; isDownload: boolean; fileName?: string };
 
 const LINKS_MAX = 1_000;
 const CONTENT_LENGTH = 600;
@@ -42,10 +45,12 @@ export function linksOf(html: string, base: string): Link[] {
     }
     const [content = ''] = html.slice(end, end + CONTENT_LENGTH).split(`</${name}>`, 1);
     const href = /\shref="([^"]*)"/.exec(attributes)?.[1];
+    const fileName = /\sdownload="([^"]+)"/.exec(attributes)?.[1];
     links.push({
       text: readableText(content.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')).trim(),
       url: href ? (URL.parse(href.replaceAll('&amp;', '&'), base)?.href ?? '') : '',
       isDownload: /\sdownload(?=[\s=]|$)/.test(attributes),
+      ...(fileName !== undefined && { fileName }),
     });
   }
   return links;

@@ -51,16 +51,7 @@ const PASTE = [
 ];
 /** Claims that this proves the visitor to be human, which no honest installation needs. */
 const HUMAN = [
-  ...[
-    'not a robot',
-    'are human',
-    "you're human",
-    'human verification',
-    'captcha',
-    'kein roboter',
-    'mensch sind',
-    'ein mensch',
-  ],
+  ...['not a robot', 'are human', "you're human", 'human verification', 'kein roboter', 'mensch sind', 'ein mensch'],
   ...['pas un robot', 'êtes humain', 'êtes un humain', 'no soy un robot', 'eres humano', 'es humano', 'un ser humano'],
   ...['non sono un robot', 'sei umano', 'essere umano', 'não sou um robô', 'é humano', 'geen robot', 'een mens'],
   ...[
@@ -73,6 +64,11 @@ const HUMAN = [
     '人間であること',
   ],
 ];
+/**
+ * The same beside a place that only runs commands. Beside a terminal honest pages speak of captchas too; the line "protected by reCAPTCHA" of an
+ * honest form is beside anything.
+ */
+const HUMAN_OR_CAPTCHA = [...HUMAN, ' captcha'];
 /** Claims that this repairs an error or opens a file: honest instructions begin like that too. */
 const PRETEXTS = [
   ...['went wrong', 'how to fix', 'fix it', 'error', 'failed', 'unable to', 'cannot be', 'not installed', 'shared'],
@@ -109,12 +105,12 @@ export const pasteToRun: Detector<'documents'> = {
 function instructionOf({ text, html }: SeenPage): string | null {
   if (discusses(text)) return null;
   const seen = singleSpaced(text);
-  const toProve = placeIn(seen, RUN, HUMAN);
+  const toProve = placeIn(seen, RUN_ONLY, HUMAN_OR_CAPTCHA) ?? placeIn(seen, RUN, HUMAN);
   if (toProve) return `"${toProve}" to prove to be human`;
   const copying = html.filter((one) => COPIES.test(one));
   // Most pages show the instruction after a click, when the command is in the clipboard.
   for (const hidden of copying.map((one) => singleSpaced(wordsOf(one).slice(0, HIDDEN_LENGTH)))) {
-    const place = placeIn(hidden, RUN_ONLY, HUMAN);
+    const place = placeIn(hidden, RUN_ONLY, HUMAN_OR_CAPTCHA);
     if (place) return `"${place}" to prove to be human, shown later`;
   }
   const copies = copying.flatMap(inlineScripts).some((one) => COPIES.test(one) && COMMAND.test(one) && LOADS.test(one));

@@ -36,49 +36,45 @@ const UNCERTAIN = [
   ...['als uw', 'als je', 'misschien', 'jeśli', 'może', 'если', 'может', 'eğer', 'olabilir', '場合', 'かも'],
 ];
 
-const claim = (states: string[], things: string[]): Phrase => ({ all: [states, things], unless: UNCERTAIN });
+const claim = (states: string[], things: string[], unless: string[] = []): Phrase => ({
+  all: [states, things],
+  unless: [...UNCERTAIN, ...unless],
+});
+
+const YOUR_DEVICE = [
+  ...[
+    'your computer',
+    'your pc',
+    'your device',
+    'your phone',
+    'your iphone',
+    'your android',
+    'your mac',
+    'your windows',
+  ],
+  ...['this computer', 'your system', 'your browser', 'this pc', 'your battery', 'your sim'],
+];
+
+/** What browsers refuse to honest pages, which then say so: "Notifications have been blocked in your browser", "Ihr Browser blockiert Cookies". */
+const REFUSED = [
+  ...['cookie', 'javascript', 'notifications', 'location access', 'location is', 'location has', 'geolocation'],
+  ...['microphone', 'camera', 'pop-up', 'popup', 'autoplay', 'ad block', 'adblock', 'storage', 'third-party'],
+  ...['benachrichtigung', 'standort', 'mikrofon', 'kamera', 'werbe', 'werbung', 'drittanbieter', 'wiedergabe'],
+];
 
 /** "Your device is infected", or locked. By language: English, German, French, Spanish, ... */
 export const THREATS: readonly Phrase[] = [
   claim(
     [
-      ...[
-        'is infected',
-        'been infected',
-        'is locked',
-        'been locked',
-        'been blocked',
-        'is blocked',
-        'been hacked',
-        'is damaged',
-      ],
-      ...[
-        'been compromised',
-        'is at risk',
-        'been disabled',
-        'been suspended',
-        'viruses on',
-        'virus on',
-        'severely',
-        'is corrupted',
-      ],
+      ...['is infected', 'been infected', 'been hacked', 'is damaged', 'been compromised', 'is at risk', 'viruses on'],
+      ...['virus on', 'severely', 'is corrupted'],
     ],
-    [
-      'your computer',
-      'your pc',
-      'your device',
-      'your phone',
-      'your iphone',
-      'your android',
-      'your mac',
-      'your windows',
-      'this computer',
-      'your system',
-      'your browser',
-      'this pc',
-      'your battery',
-      'your sim',
-    ],
+    YOUR_DEVICE,
+  ),
+  claim(
+    ['is locked', 'been locked', 'been blocked', 'is blocked', 'been disabled', 'been suspended'],
+    YOUR_DEVICE,
+    REFUSED,
   ),
   claim(
     ['infiziert', 'gesperrt', 'blockiert', 'gehackt', 'beschädigt', 'viren gefunden'],
@@ -95,6 +91,7 @@ export const THREATS: readonly Phrase[] = [
       'ihr browser',
       'dieser computer',
     ],
+    REFUSED,
   ),
   claim(
     ['infecté', 'bloqué', 'verrouillé', 'piraté', 'endommagé'],
@@ -249,7 +246,7 @@ export const CALL: readonly Phrase[] = [
         'helpline',
         'toll',
         'immediately',
-        'now',
+        ' now',
         'engineer',
         'police',
       ],
@@ -313,7 +310,7 @@ export const ACT: readonly Phrase[] = [
   {
     all: [
       ['remove', 'clean', 'scan', 'repair', 'eliminate', 'fix ', 'install', 'download'],
-      ['virus', 'now', 'immediately', 'threat', 'malware', 'infection', 'within', 'minute', 'second'],
+      ['virus', ' now', 'immediately', 'threat', 'malware', 'infection', 'within', 'minute', 'second'],
     ],
   },
   {
@@ -343,7 +340,7 @@ export const ACT: readonly Phrase[] = [
   {
     all: [
       ['rimuov', 'puli', 'scansion', 'ripar', 'install', 'scaric'],
-      ['ora', 'subito', 'virus', 'minuti', 'secondi'],
+      [' ora', 'subito', 'virus', 'minuti', 'secondi'],
     ],
   },
   {

@@ -20,6 +20,10 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 const REVERSED = /\u202e([^\u202c\n]*)/g;
 const reversed = (_: string, text: string): string => [...text].reverse().join('');
 
+/** Frames of captcha services: what they say ("I'm not a robot") is not said by the page. */
+const CAPTCHAS =
+  /^https:\/\/((www\.)?google\.com\/recaptcha|(www\.)?recaptcha\.net\/recaptcha|(newassets\.)?hcaptcha\.com|challenges\.cloudflare\.com)\//;
+
 /** Pages by the documents that they were read from, because several detectors read the same. */
 const known = new WeakMap<readonly CapturedDocument[], SeenPage[]>();
 
@@ -33,11 +37,12 @@ export function seenPages(documents: readonly CapturedDocument[]): SeenPage[] {
 function readPages(documents: readonly CapturedDocument[]): SeenPage[] {
   return [...Map.groupBy(documents, ({ landing }) => landing)].map(([landing, all]) => {
     const own = all.find(({ frame }) => frame === '') ?? all[0];
+    const said = all.filter(({ frame, url }) => frame === '' || !CAPTCHAS.test(url));
     // The titles of frames are shown nowhere.
-    const inView = all.map(({ frame, title, text, viewport_length = text.length }) =>
+    const inView = said.map(({ frame, title, text, viewport_length = text.length }) =>
       readableText(`${frame === '' ? title : ''}\n${text.slice(0, viewport_length)}`),
     );
-    const below = all.map(({ text, viewport_length = text.length, page_length = text.length }) =>
+    const below = said.map(({ text, viewport_length = text.length, page_length = text.length }) =>
       readableText(text.slice(viewport_length, page_length)),
     );
     return {
