@@ -47,13 +47,14 @@ export const BRANDS: readonly Brand[] = [
   brand(
     'Microsoft',
     'microsoft|office 365|microsoft 365',
-    'microsoft.com microsoftonline.com live.com office.com office365.com outlook.com windows.com azure.com msn.com microsoftonline.de',
+    'microsoft.com microsoftonline.com live.com office.com office365.com outlook.com windows.com azure.com msn.com microsoftonline.de ' +
+      'microsoftonline.us microsoftonline.cn microsoft365.com cloud.microsoft',
     'de fr it es nl pl ch at co.uk co.jp',
     // "Email, phone, or Skype", with pictures from aadcdn.msauth.net and aadcdn.msftauth.net.
     { words: 'skype', domains: 'msauth.net msftauth.net' },
   ),
   brand('Google', 'google|gmail', 'google.com gmail.com youtube.com withgoogle.com', GOOGLES),
-  brand('Apple', 'apple|icloud|apple id', 'apple.com icloud.com me.com', 'com.cn de fr'),
+  brand('Apple', 'apple|icloud|apple id', 'apple.com icloud.com me.com icloud.com.cn', 'com.cn de fr'),
   brand(
     'Amazon',
     'amazon',
@@ -100,7 +101,7 @@ export const BRANDS: readonly Brand[] = [
   brand(
     'Santander',
     'santander',
-    'santander.com bancosantander.es',
+    'santander.com bancosantander.es santanderbank.com',
     'co.uk de es pl pt com.br com.mx com.ar cl com.uy com.co pe no se dk fi it nl be at us',
   ),
   brand('ING', 'ing', 'ing.com ingbank.pl ing-diba.at', 'nl de be es it pl ro lu fr at com.au com.tr'),
@@ -138,9 +139,20 @@ function isOfUsers(url: string): boolean {
   return HOSTS_OF_USERS.some((one) => host === one || host.endsWith(`.${one}`));
 }
 
-/** Whether a page belongs to a brand: one of its domains, and no page of its users. */
-export const isOwn = ({ domains }: Brand, url: string): boolean =>
-  domains.has(registrableDomain(url)) && !isOfUsers(url);
+/** Top-level domains under which only their brand registers names (ICANN, "Specification 13"); each is the first label of one of its domains. */
+const OWN_TOP_LEVELS = new Set(
+  'amazon americanexpress apple azure chase dhl fedex google hsbc microsoft netflix office ups windows yahoo youtube'.split(
+    ' ',
+  ),
+);
+
+/** Whether a page belongs to a brand: one of its domains, or one below its own top-level domain, and no page of its users. */
+export function isOwn({ domains }: Brand, url: string): boolean {
+  const domain = registrableDomain(url);
+  const [, top = ''] = /\.([^.]+)$/.exec(domain) ?? [];
+  const isBelowOwn = OWN_TOP_LEVELS.has(top) && domains.values().some((one) => one.startsWith(`${top}.`));
+  return (domains.has(domain) || isBelowOwn) && !isOfUsers(url);
+}
 
 /** Whether `url` is a part of the brand's sign-in page, and of no other. */
 export const servesSignIn = ({ signIn }: Brand, url: string): boolean => signIn.domains.has(registrableDomain(url));

@@ -49,6 +49,38 @@ const OWNED = [
   'アカウント',
   'wallet',
 ];
+/** Brands whose accounts honest forms ask for as a contact, beside a password of their own: "Telegram account". */
+const CONTACTS = new Set(['Facebook', 'Instagram', 'WhatsApp', 'Telegram', 'LinkedIn', 'Discord']);
+/** What phishing wants to be done with such an account, and no form that asks for a contact. */
+const OPENED = [
+  ...['password', 'log in', 'login', 'log into', 'sign in', 'verif', 'confirm', 'secur', 'recover', 'restor', 'unlock'],
+  ...[
+    'disab',
+    'suspend',
+    'restrict',
+    'violat',
+    'passwort',
+    'anmeld',
+    'einlogg',
+    'bestätig',
+    'gesperrt',
+    'mot de passe',
+  ],
+  ...[
+    'connexion',
+    'connectez',
+    'vérifi',
+    'contraseña',
+    'iniciar',
+    'inicia ',
+    'acced',
+    'senha',
+    'entrar',
+    'entre ',
+    'inlog',
+  ],
+  ...['zalog', 'пароль', 'войти', 'войдите', 'вход', 'подтверд', 'giriş', 'şifre', 'パスワード', 'ログイン'],
+];
 /** Words of buttons for the login of another site, and of the text around them. */
 const BY_ANOTHER = [
   'with ',
@@ -152,9 +184,10 @@ function isTitleOf({ words }: Brand, title: string): boolean {
 }
 
 /** Whether a form asks for the account that a visitor has with the brand. */
-const claims = ({ words }: Brand, text: string): boolean =>
+const claims = ({ name, words }: Brand, text: string): boolean =>
   words.some((word) => {
-    const sentence = findPhrase(text, { all: [[word], OWNED], unless: BY_ANOTHER });
+    const all = [[word], OWNED, ...(CONTACTS.has(name) ? [OPENED] : [])];
+    const sentence = findPhrase(text, { all, unless: BY_ANOTHER });
     return sentence !== null && hasWord(sentence, word);
   });
 

