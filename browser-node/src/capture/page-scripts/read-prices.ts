@@ -3,7 +3,10 @@ import type { DomReader } from './dom-reader.ts';
 /** A price as it is shown; the fields are those of its observation. */
 export type Price = { text: string; font_px: number; contrast: number; in_page: boolean };
 
-/** Part of a page script: collects the blocks of text that contain prices, at most `most`. `money`: the source of `MONEY`. */
+/**
+ * Part of a page script: collects the blocks of text that contain prices, at most `most`, except those that the page will show later: how legible
+ * they are is not known. `money`: the source of `MONEY`.
+ */
 export function priceReader(
   { parentOf, boxOf, textOf, isVisible }: DomReader,
   contrastOf: (element: Element) => number,
@@ -11,6 +14,17 @@ export function priceReader(
 ) {
   const amount = new RegExp(money);
   const [WORDS_MAX, ANCESTORS_MAX] = [300, 6];
+  /** Menus and slides wait so close to the page, in CSS pixels. */
+  const BESIDE_MAX = 500;
+  const TRANSPARENT = 0.1;
+  const opacityOf = (element: Element): number => {
+    let opacity = 1;
+    for (let at: Element | null = element; at; at = parentOf(at)) opacity *= Number(getComputedStyle(at).opacity);
+    return opacity;
+  };
+  /** Whether it waits for its visitor to scroll, transparent below the viewport, or to open a menu or slide beside the page. */
+  const isShownLater = (element: Element, { top, right }: DOMRect): boolean =>
+    (right + scrollX <= 0 && right + scrollX > -BESIDE_MAX) || (top >= innerHeight && opacityOf(element) < TRANSPARENT);
   const prices: Price[] = [];
   const known = new Set<Element>();
   const add = (node: Node) => {
@@ -23,7 +37,9 @@ export function priceReader(
     const text = textOf(block, WORDS_MAX);
     if (known.has(block) || !/\d/.test(text) || !isVisible(own)) return;
     known.add(block);
-    const { right, bottom, width, height } = boxOf(own);
+    const box = boxOf(own);
+    if (isShownLater(own, box)) return;
+    const { right, bottom, width, height } = box;
     const in_page = right + scrollX > 0 && bottom + scrollY > 0 && width > 2 && height > 2;
     const font_px = Math.min(10_000, Number.parseFloat(getComputedStyle(own).fontSize) || 0);
     prices.push({ text, font_px, contrast: contrastOf(own), in_page });
@@ -40,17 +56,27 @@ export function contrastReader({ get, parentOf, nameOf, boxOf }: DomReader) {
     const linear = (value: number) => (value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4);
     return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
   };
-  /** Whether an element other than an ancestor paints behind `rect`: an image, or a box with a colour. */
-  const hasPaintBehind = (element: Element, { left, top, right, bottom }: DOMRect): boolean => {
+  const paints = ({ backgroundImage, backgroundColor }: CSSStyleDeclaration): boolean =>
+    backgroundImage !== 'none' || (rgb(backgroundColor)[3] ?? 1) > 0.5;
+  /** Whether generated content of an element, whose place is not known, is laid under what it contains: it is at least as large as `rect`. */
+  const hasLayer = (element: Element, rect: DOMRect): boolean =>
+    ['::before', '::after'].some((pseudo) => {
+      const style = getComputedStyle(element, pseudo);
+      const [width = 0, height = 0] = [style.width, style.height].map(Number.parseFloat);
+      const isLayer = style.content !== 'none' && ['absolute', 'fixed'].includes(style.position);
+      return isLayer && width >= rect.width && height >= rect.height && paints(style);
+    });
+  /** Whether an element other than an ancestor paints behind `rect`: an image, a box with a colour, or generated content. */
+  const hasPaintBehind = (element: Element, rect: DOMRect): boolean => {
+    const { left, top, right, bottom } = rect;
     let branch = element;
     for (let at = parentOf(element), step = 0; at && step < ANCESTORS_MAX; at = parentOf(at), step++) {
+      if (hasLayer(at, rect)) return true;
       for (const child of [...(get(Element, 'children', at) as HTMLCollection)].slice(0, SIBLINGS_MAX)) {
         if (child === branch) continue;
         const box = boxOf(child);
         if (box.left > left + 1 || box.top > top + 1 || box.right < right - 1 || box.bottom < bottom - 1) continue;
-        const { backgroundImage, backgroundColor } = getComputedStyle(child);
-        if (IMAGES.has(nameOf(child)) || backgroundImage !== 'none' || (rgb(backgroundColor)[3] ?? 1) > 0.5)
-          return true;
+        if (IMAGES.has(nameOf(child)) || paints(getComputedStyle(child))) return true;
       }
       branch = at;
     }

@@ -36,7 +36,8 @@ export const DialogBoxObservation = observationOf('dialog_box', {
 
 /**
  * An amount of money in a document, with the words around it, and how it is shown: its font size in CSS pixels, the contrast of its colour
- * with the background (WCAG 2.2, 1 to 21; 21 over an image), and whether it is inside the page's area.
+ * with the background (WCAG 2.2, 1 to 21; 21 over an image), and whether it is inside the page's area. One that is shown later, on scrolling or in a menu
+ * beside the page, is none.
  */
 export const PriceObservation = observationOf('price', {
   text: Type.String({ maxLength: 300 }),
