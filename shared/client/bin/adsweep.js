@@ -1,6 +1,12 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
+// A reader such as `head` has read enough: this ends as other programs do then, by SIGPIPE.
+process.stdout.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(128 + 13);
+});
+
 // The package has compiled files. A checkout has TypeScript, which Node.js 24 runs as it is and the bootstrap provides.
 const compiled = new URL('../dist/cli/main.js', import.meta.url);
 if (existsSync(compiled) || process.features.typescript) {

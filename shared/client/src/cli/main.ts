@@ -61,7 +61,7 @@ export async function main(args: string[], { env, stdout, stderr }: Process = pr
     const words = args.slice(named.name.split(' ').length);
     const options: Options = { ...named.options, ...named.more?.(words), ...GENERAL };
     const { values, positionals } = parse(words, options);
-    if (values.help) return helpFor(terminal, named);
+    if (values.help) return helpFor(terminal, named, options);
     const client = async () =>
       adsweep({ url: config.url, key: config.key ?? (await ask(`API key for ${config.url}: `, { secret: true })) });
     const { json: _, help: __, ...own } = values;
@@ -98,11 +98,11 @@ function help(terminal: Terminal, [word]: string[]): number {
   return 0;
 }
 
-function helpFor(terminal: Terminal, { name, args, summary, options }: Command): number {
+function helpFor(terminal: Terminal, { name, args, summary }: Command, options: Options): number {
   terminal.print(`adsweep ${name} ${args}: ${summary}`);
   terminal.table(
     ['option', 'meaning'],
-    Object.entries({ ...options, ...GENERAL } as Options).map(([long, { short, type, means, values }]) => [
+    Object.entries(options).map(([long, { short, type, means, values }]) => [
       `${short ? `-${short}, ` : ''}--${long}${type === 'string' ? ` <${values?.join('|') ?? 'value'}>` : ''}`,
       means,
     ]),

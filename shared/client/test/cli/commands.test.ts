@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { readConfig, saveConfig } from '../../src/cli/config.ts';
 import { verifyWebhook } from '../../src/client.ts';
 import { runCli, SECRET } from '../support/run-cli.ts';
@@ -83,6 +86,53 @@ test('a list is scanned line by line, and a refused line is reported by its numb
     [problems[0].line, problems[0].target, problems[0].code],
     [4, 'http://localhost/', 'validation_error'],
   );
+});
+
+test('the scans of a list that cannot be sent to its end are printed, with exit code 1', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'list.txt'), 'https://a.example/\nhttps://b.example/\nhttps://c.example/\n');
+  const created = answer(201, [{ id: 'scan-1', status: 'pending', country_code: 'US', url: 'https://a.example/' }]);
+  const spent = answer(403, { detail: 'The quota is spent.', code: 'billing.quota_exhausted' });
+  const args = ['bulk', join(folder, 'list.txt'), '--country', 'US', '--device', 'iphone_16'];
+  const machine = await runCli((await scriptedServer(t, [created, spent])).url, ...args, '--json', '--wait');
+  const { verdict, scans } = JSON.parse(machine.stdout);
+  assert.deepEqual([machine.code, verdict, scans[0].scan.id], [1, null, 'scan-1']);
+  assert.equal(JSON.parse(machine.stderr).error.code, 'billing.quota_exhausted');
+  const person = await runCli((await scriptedServer(t, [created, spent])).url, ...args);
+  assert.equal(person.code, 1);
+  assert.match(person.stdout, /scan-1/);
+  assert.match(person.stderr, /^1 of 3 lines accepted\nadsweep: .*quota_exhausted/);
+});
+
+test('a scan that cannot be waited for is printed, with exit code 1', async (t) => {
+  const created = answer(201, {
+    id: 'scan-1',
+    status: 'pending',
+    public_report_url: 'https://adsweep.example/r/token',
+  });
+  const refused = answer(401, { detail: 'The key has ended.', code: 'unauthorized' });
+  const { url } = await scriptedServer(t, [created, refused]);
+  const { code, stdout, stderr } = await runCli(url, ...SCAN);
+  assert.equal(code, 1);
+  assert.match(stdout, /scan-1\nhttps:\/\/adsweep\.example\/r\/token\n$/);
+  assert.match(stderr, /unauthorized/);
+});
+
+test('a reader that ends early, such as head, ends the command without an error message', async () => {
+  const program = fileURLToPath(new URL('../../bin/adsweep.js', import.meta.url));
+  const child = spawn(process.execPath, [program, 'completion', 'bash'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  const said = child.stderr.toArray();
+  const [code] = await once(child, 'close');
+  assert.deepEqual([code, Buffer.concat(await said).toString()], [141, '']);
+});
+
+test('the help of an operation lists its query parameters', async (t) => {
+  const { url } = await simulatedApi(t);
+  const { code, stdout } = await runCli(url, 'api', 'listScans', '--help');
+  assert.equal(code, 0);
+  assert.match(stdout, /--date_from <value>/);
 });
 
 test('new events are forwarded to a receiver, signed, and each once', async (t) => {

@@ -31,6 +31,9 @@ export const bulk = command({
 
     const scans: Schemas['Scan'][] = [];
     const problems: Problem[] = [];
+    /** What ended the command before its end. The scans that it has created are paid for: they are printed all the same. */
+    let failure: { error: unknown } | null = null;
+    let sent = 0;
     const query = values['dry-run'] ? { dry_run: true } : {};
     for (const [at, { line, text }] of lines.entries()) {
       terminal.bar(at, lines.length, 'lines sent');
@@ -38,19 +41,30 @@ export const bulk = command({
         const made = await api.createScansInBulk({ ...fieldsOf(values), [target]: text, country_codes }, { query });
         if (Array.isArray(made)) scans.push(...made);
       } catch (error) {
-        // A refused line is a problem of that line; anything else would refuse all of them.
-        if (!(error instanceof AdsweepError) || error.status !== 422) throw error;
+        // A refused line is a problem of that line; anything else would refuse all that follow.
+        if (!(error instanceof AdsweepError) || error.status !== 422) {
+          failure = { error };
+          break;
+        }
         problems.push({ line, target: text, code: error.code, message: error.message });
       }
+      sent += 1;
     }
     const ids = scans.flatMap(({ id, repeat_scan_ids = [] }) => [id, ...repeat_scan_ids]);
-    const outcomes = values.wait && ids.length > 0 ? await followScans(api, ids, terminal) : [];
+    const isFollowed = values.wait && !failure && ids.length > 0;
+    const outcomes = !isFollowed
+      ? []
+      : await followScans(api, ids, terminal).catch((error: unknown) => {
+          failure = { error };
+          return [];
+        });
+    if (failure && scans.length === 0) throw failure.error;
     const judged = verdictOf(outcomes, failOn);
     const verdict = judged === 'clean' && problems.length > 0 ? 'failed' : judged;
     if (json)
       terminal.json({
-        verdict: values.wait ? verdict : null,
-        scans: values.wait ? outcomes : scans.map((scan) => ({ scan, tags: [] })),
+        verdict: values.wait && !failure ? verdict : null,
+        scans: values.wait && !failure ? outcomes : scans.map((scan) => ({ scan, tags: [] })),
         problems,
       });
     else {
@@ -65,8 +79,9 @@ export const bulk = command({
           ['line', 'problem', 'target'],
           problems.map((one) => [String(one.line), one.message, one.target]),
         );
-      terminal.note(`${lines.length - problems.length} of ${lines.length} lines accepted`);
+      terminal.note(`${sent - problems.length} of ${lines.length} lines accepted`);
     }
+    if (failure) throw failure.error;
     return EXIT_CODES[verdict];
   },
 });

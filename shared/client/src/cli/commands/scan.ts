@@ -29,7 +29,12 @@ export const scan = command({
     const created = await api.createScan(body);
     if (values.open) openInBrowser(created.public_report_url);
     if (!values.wait) return showCreated(context, created);
-    const outcomes = await followScans(api, [created.id, ...(created.repeat_scan_ids ?? [])], context.terminal);
+    const ids = [created.id, ...(created.repeat_scan_ids ?? [])];
+    const outcomes = await followScans(api, ids, context.terminal).catch((error: unknown) => {
+      // The scan goes on, and is paid for.
+      showCreated(context, created);
+      throw error;
+    });
     const verdict = verdictOf(outcomes, failOn);
     if (context.json) context.terminal.json({ verdict, scans: outcomes });
     else {
