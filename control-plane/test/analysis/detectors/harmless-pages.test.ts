@@ -29,6 +29,16 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     );
   });
 
+  it('a text about what follows an infection is no scareware beside a telephone number', () => {
+    const pressure = '\nDo not restart it. Call us now: +49 30 5550 1234';
+    for (const condition of [
+      'Once your computer is infected, others see your files.',
+      'Ways to notice your PC is infected',
+    ])
+      assert.deepEqual(slugsOf({ text: condition + pressure }), [], condition);
+    assert.deepEqual(slugsOf({ text: `We have detected that your computer is infected.${pressure}` }), ['scareware']);
+  });
+
   it('requirements of a site are no fake_update beside a download', () => {
     const html = '<a href="/files/form.zip">ダウンロード Download Baixar</a>';
     for (const text of [
@@ -65,7 +75,8 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     for (const near of ['This site is protected by reCAPTCHA.', 'Solves every captcha: get a key.'])
       assert.deepEqual(slugsOf({ text: `${install}\n${near}` }), [], near);
     const run = 'Press Windows + R.\nPress Ctrl + V.\n';
-    assert.deepEqual(slugsOf({ text: `${run}Protected by reCAPTCHA` }), []);
+    for (const form of ['Protected by reCAPTCHA', 'Was this helpful? CAPTCHA verification is required.'])
+      assert.deepEqual(slugsOf({ text: run + form }), [], form);
     assert.deepEqual(slugsOf({ text: `${run}Complete the captcha` }), ['paste_to_run']);
     assert.deepEqual(slugsOf({ text: `${install}\nThis proves that you are human.` }), ['paste_to_run']);
   });

@@ -65,10 +65,14 @@ const HUMAN = [
   ],
 ];
 /**
- * The same beside a place that only runs commands. Beside a terminal honest pages speak of captchas too; the line "protected by reCAPTCHA" of an
- * honest form is beside anything.
+ * The same beside a place that only runs commands. A captcha alone is none: honest help pages have one in the form below them ("protected by
+ * reCAPTCHA", "CAPTCHA verification is required").
  */
-const HUMAN_OR_CAPTCHA = [...HUMAN, ' captcha'];
+const HUMAN_OR_CAPTCHA = [
+  ...HUMAN,
+  ...['the captcha', 'this captcha', 'solve captcha', 'das captcha', 'le captcha', 'el captcha', 'il captcha'],
+  ...[' o captcha', 'капчу'],
+];
 /** Claims that this repairs an error or opens a file: honest instructions begin like that too. */
 const PRETEXTS = [
   ...['went wrong', 'how to fix', 'fix it', 'error', 'failed', 'unable to', 'cannot be', 'not installed', 'shared'],

@@ -7,6 +7,8 @@ const UNCERTAIN = [
     'if ',
     'whether',
     'when your',
+    'once your',
+    'ways to',
     'may be',
     'might',
     'could',
