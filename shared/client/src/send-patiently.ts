@@ -8,7 +8,7 @@ export type Patience = {
 };
 
 /** Problems that may have passed when the request is sent again: of the network, of a proxy, of a server that restarts. */
-const PASSING = new Set([408, 500, 502, 503, 504]);
+export const PASSING: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
 const [PAUSE_MS, PAUSE_MAX_MS] = [500, 8_000];
 /** A server that asks for a longer pause than this refuses the request for now. */
 const ASKED_PAUSE_MAX_MS = 120_000;

@@ -1,6 +1,6 @@
 import { AdsweepError } from './adsweep-error.ts';
 import type { components } from './generated/api.ts';
-import { pause } from './send-patiently.ts';
+import { PASSING, pause } from './send-patiently.ts';
 
 type Scan = components['schemas']['Scan'];
 
@@ -21,16 +21,40 @@ export type Watched = {
 
 const FINAL: readonly Scan['status'][] = ['completed', 'partial', 'failed', 'cancelled'];
 const [POLL_MS, POLL_GROWTH, POLL_MAX_MS] = [1_000, 1.5, 10_000];
+/** How long waiting goes on without an answer of the API, such as while it restarts. */
+const UNANSWERED_MAX_MS = 5 * 60_000;
+
+const longer = (pauseMs: number): number => Math.min(pauseMs * POLL_GROWTH, POLL_MAX_MS);
 
 export const isFinal = ({ status }: ScanState): boolean => FINAL.includes(status);
+
+/**
+ * Resolves to an answer about something that is waited for and was there before: asked again while the API cannot be reached or cannot serve it, for
+ * some minutes. Rejects with the last error, or with the signal's reason.
+ */
+export async function untilAnswered<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const until = Date.now() + UNANSWERED_MAX_MS;
+  for (let pauseMs = POLL_MS; ; pauseMs = longer(pauseMs)) {
+    try {
+      return await ask();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const isRefused = error instanceof AdsweepError && error.status !== 429 && !PASSING.has(error.status);
+      if (isRefused || Date.now() >= until) throw error;
+    }
+    await pause(pauseMs, signal);
+  }
+}
 
 /**
  * Resolves to a scan when it has ended. Follows its stream of events; where that breaks, as behind a proxy that cuts it, it asks every few
  * seconds. Rejects with an `AdsweepError` if the scan cannot be read, or with the signal's reason.
  */
 export async function waitForScan(api: Watched, id: string, { onState, ...options }: WaitOptions = {}): Promise<Scan> {
+  let isKnown = false;
   try {
     for await (const state of api.getScanEvents(id, undefined, options)) {
+      isKnown = true;
       onState?.(state);
       if (isFinal(state)) return await api.getScan(id, undefined, options);
     }
@@ -39,8 +63,10 @@ export async function waitForScan(api: Watched, id: string, { onState, ...option
     // The scan itself is refused: polling would be too.
     if (error instanceof AdsweepError && [401, 403, 404].includes(error.status)) throw error;
   }
-  for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * POLL_GROWTH, POLL_MAX_MS)) {
-    const scan = await api.getScan(id, undefined, options);
+  const ask = () => api.getScan(id, undefined, options);
+  for (let pauseMs = POLL_MS; ; pauseMs = longer(pauseMs)) {
+    const scan = await (isKnown ? untilAnswered(ask, options.signal) : ask());
+    isKnown = true;
     onState?.(scan);
     if (isFinal(scan)) return scan;
     await pause(pauseMs, options.signal);

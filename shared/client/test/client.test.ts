@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { KEYS, PAGE, type RunningApi, runningApi } from '../../../control-plane/test/support/running-api.ts';
 import { AdsweepError, adsweep, type Client, type ScanState } from '../src/client.ts';
 import { OPERATIONS } from '../src/generated/operations.ts';
-import { answer, scriptedServer } from './support/scripted-server.ts';
+import { answer, hangUp, scriptedServer } from './support/scripted-server.ts';
 
 describe('a client of the real API', () => {
   let server: RunningApi;
@@ -126,6 +126,19 @@ test('waiting goes on without the stream of events if the server refuses it', as
   const { api, requests } = await scriptedServer(t, [full, answer(200, { id: 'one', status: 'completed' })]);
   assert.equal((await api.scans.wait('one')).status, 'completed');
   assert.equal(requests.length, 2);
+});
+
+test('waiting for a scan that was seen goes on while the server restarts, and ends when it refuses', async (t) => {
+  const restarting = answer(503, { detail: 'It starts.', code: 'unavailable' });
+  const running = answer(200, { id: 'one', status: 'running' });
+  const ended = answer(200, { id: 'one', status: 'completed' });
+  const seen = await scriptedServer(t, [restarting, running, hangUp, ended], { retries: 0 });
+  assert.equal((await seen.api.scans.wait('one')).status, 'completed');
+  const unseen = await scriptedServer(t, [restarting], { retries: 0 });
+  await assert.rejects(unseen.api.scans.wait('one'), { status: 503 });
+  const gone = answer(404, { detail: 'Not found.', code: 'not_found' });
+  const removed = await scriptedServer(t, [restarting, running, gone], { retries: 0 });
+  await assert.rejects(removed.api.scans.wait('one'), { status: 404 });
 });
 
 test('a picture is a Blob and a markup a text', async (t) => {

@@ -1,6 +1,6 @@
 import type { Client, ScanState } from '../client.ts';
 import { pause } from '../send-patiently.ts';
-import { isFinal } from '../wait-for-scan.ts';
+import { isFinal, untilAnswered } from '../wait-for-scan.ts';
 import type { Terminal } from './terminal.ts';
 import type { Outcome } from './verdict.ts';
 
@@ -33,7 +33,7 @@ async function waitForAll(api: Client, ids: string[], terminal: Terminal): Promi
   const open = new Set(ids);
   while (open.size > 0) {
     for (const some of chunks([...open], PAGE)) {
-      const { items } = await api.listScans({ scan_id: some.join(','), limit: PAGE });
+      const { items } = await untilAnswered(() => api.listScans({ scan_id: some.join(','), limit: PAGE }));
       for (const scan of items) if (isFinal(scan)) open.delete(scan.id);
     }
     terminal.bar(ids.length - open.size, ids.length, 'scans');

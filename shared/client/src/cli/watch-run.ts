@@ -1,5 +1,6 @@
 import type { Client, Schemas } from '../client.ts';
 import { pause } from '../send-patiently.ts';
+import { untilAnswered } from '../wait-for-scan.ts';
 import type { Context } from './command.ts';
 import { counts, EXIT_CODES, type FailOn, type Verdict } from './verdict.ts';
 
@@ -14,7 +15,7 @@ const endedOf = ({ completed, failed, partial, cancelled }: Schemas['Run']): num
 export async function watchRun(api: Client, id: string, failOn: FailOn, context: Context): Promise<number> {
   const { json, terminal } = context;
   let run = await api.getRun(id);
-  for (; endedOf(run) < run.total; run = await api.getRun(id)) {
+  for (; endedOf(run) < run.total; run = await untilAnswered(() => api.getRun(id))) {
     terminal.bar(endedOf(run), run.total, `scans, ${run.failed} failed`);
     await pause(POLL_MS);
   }

@@ -36,9 +36,17 @@ export const runCampaign = command({
     const failOn = failOnOf(values['fail-on']);
     const api = await context.api();
     const run = await api.runCampaign(id!);
-    if (values.wait) return watchRun(api, run.id, failOn, context);
-    if (context.json) context.terminal.json(run);
-    else context.terminal.print(`run ${run.id}, ${run.total} scans`);
+    const show = () => {
+      if (context.json) context.terminal.json(run);
+      else context.terminal.print(`run ${run.id}, ${run.total} scans`);
+    };
+    if (values.wait)
+      return watchRun(api, run.id, failOn, context).catch((error: unknown) => {
+        // The run goes on, and is paid for.
+        show();
+        throw error;
+      });
+    show();
     return 0;
   },
 });
