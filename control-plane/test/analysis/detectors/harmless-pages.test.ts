@@ -92,6 +92,18 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(slugs('https://www.google.com.example/recaptcha/api2/anchor'), ['paste_to_run']);
   });
 
+  it('headlines of news are no fake_system_dialog', () => {
+    const slugs = (text: string, buttons: string[]) => slugsOf({}, [observed('dialog_box', { text, buttons })]);
+    const headline = 'New macOS malware detected in forty applications of the store';
+    assert.deepEqual(slugs(`Security\n${headline}\nBy A. Writer`, ['Security', headline, 'A. Writer']), []);
+    assert.deepEqual(slugs(headline, [headline.slice(0, 60)]), []);
+    assert.deepEqual(slugs('Shop.com says it sells less this year\nRead more', ['Read more']), []);
+    assert.deepEqual(slugs('www.shop.example says:\nYou have won.', ['OK']), ['fake_system_dialog']);
+    const dialog = 'macOS security\nMalware detected';
+    assert.deepEqual(slugs(dialog, ['Remove now']), ['fake_system_dialog']);
+    assert.deepEqual(slugs(dialog, [dialog]), ['fake_system_dialog']);
+  });
+
   it('pages below the own top-level domain of a brand, and its sign-in pages in other clouds, are its own', () => {
     const found = (brand: string, url: string) =>
       slugsOf({ title: `Log in to your ${brand} account`, url }, [form({}, url)]).length > 0;

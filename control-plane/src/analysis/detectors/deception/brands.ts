@@ -111,7 +111,7 @@ export const BRANDS: readonly Brand[] = [
   brand(
     'DHL',
     'dhl',
-    'dhl.com',
+    'dhl.com dhlparcel.nl dhlecommerce.nl dhlexpresscommerce.com',
     'de fr it es nl be at ch pl pt se dk fi no cz hu ro gr ie us ca in co.uk co.jp com.au com.br com.cn com.hk com.tr',
   ),
   brand('FedEx', 'fedex', 'fedex.com', 'com.cn'),

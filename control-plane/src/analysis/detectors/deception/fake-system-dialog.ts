@@ -100,9 +100,9 @@ const BLOCKS = [
 const ALLOWS = ['allow', 'zulassen', 'autoriser', 'permitir', 'consenti', 'toestaan', 'zezwól', 'разрешить', '許可'];
 /** A line without a word is a button that closes the dialog, or an icon. */
 const WORD = /\p{L}{2}/u;
-/** The heading of a browser's own alert. */
+/** The heading of a browser's own alert: nothing else is on its line, as it is in the headline "Shop.com says it sells less". */
 const SAYS =
-  /^(the page at |die seite |auf |la page |la página )?(https?:\/\/)?[\w-]+(\.[\w-]+)+ (says|sagt|indique|dice|meldet|wird folgendes angezeigt|mówi|diz)\b/;
+  /^(the page at |die seite |auf |la page |la página )?(https?:\/\/)?[\w-]+(\.[\w-]+)+ (says|sagt|indique|dice|meldet|wird folgendes angezeigt|mówi|diz) ?:?$/;
 const QUOTE_LENGTH = 120;
 
 /** Pages that imitate a dialog of the system or the browser: a warning in its name, a permission prompt, or an alert. */
@@ -132,10 +132,23 @@ function pretends(box: ObservationOf<'dialog_box'>, pages: readonly SeenPage[]):
   if (SAYS.test(heading)) return true;
   if (has(text, WANTS) && has(text, PERMISSIONS) && offers(BLOCKS) && offers(ALLOWS)) return true;
   if (!has(text, SPEAKERS)) return false;
-  if (saidOf(text, [...THREATS, ...DETECTIONS]).length > 0) return true;
+  if (saidOf(text, THREATS).length > 0 || saidOf(text, DETECTIONS).some((found) => !isHeadline(found, buttons)))
+    return true;
   // Honest sites ask for a newer browser too, and name it.
   return has(heading, SPEAKERS) && saidOf(text, OLD_PARTS).length > 0 && offersForeignUpdate(box, buttons, pages);
 }
+
+/** Shorter buttons are no headlines. */
+const HEADLINE_MIN = 20;
+
+/** Whether a sentence is a link, as the headlines of news are: those name systems and what was found in them too. Buttons are cut. */
+const isHeadline = (sentence: string, buttons: readonly string[]): boolean =>
+  buttons.some((button) => {
+    const text = button.trim();
+    return (
+      text.length >= HEADLINE_MIN && !text.includes('\n') && (sentence.startsWith(text) || text.includes(sentence))
+    );
+  });
 
 /** Whether a button of the box offers an update that is not its vendor's. */
 function offersForeignUpdate(
