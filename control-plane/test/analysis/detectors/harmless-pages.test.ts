@@ -18,6 +18,8 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       'Ihr Browser blockiert Cookies.\nRufen Sie jetzt unsere Hotline an.',
     ])
       assert.deepEqual(slugsOf({ text: refused + business }), [], refused);
+    const hacked = 'Ihr Gerät wurde gehackt, auch die Kamera.\nRufen Sie jetzt die Hotline an: +49 30 5550 1234';
+    assert.deepEqual(slugsOf({ text: hacked }), ['scareware']);
     assert.deepEqual(slugsOf({ text: `Your browser has been locked.${business}` }), ['scareware']);
     assert.deepEqual(
       slugsOf({ text: 'Your computer has been locked.\nContact support to know more: +49 30 5550 1234' }),
@@ -37,6 +39,17 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     ])
       assert.deepEqual(slugsOf({ text: condition + pressure }), [], condition);
     assert.deepEqual(slugsOf({ text: `We have detected that your computer is infected.${pressure}` }), ['scareware']);
+  });
+
+  it('a shop that repairs devices is no scareware, and a virus that damages one is, whatever its make', () => {
+    const shop = 'Your phone is damaged. We repair it today.\nContact us now: +49 30 5550 1234';
+    assert.deepEqual(slugsOf({ text: shop }), []);
+    for (const threat of [
+      'Your Samsung Galaxy is heavily damaged by 4 viruses!\nRemove the viruses now.\n4 viruses detected',
+      'Your Chrome is severely damaged by 13 malware!\nInstall the cleaner now.\n13 threats found (high)',
+      'Your PC is infected with 5 viruses!\nRenew now to stay safe.\n5 viruses were found',
+    ])
+      assert.deepEqual(slugsOf({ text: threat }), ['scareware'], threat);
   });
 
   it('requirements of a site are no fake_update beside a download', () => {

@@ -54,7 +54,21 @@ const YOUR_DEVICE = [
     'your mac',
     'your windows',
   ],
-  ...['this computer', 'your system', 'your browser', 'this pc', 'your battery', 'your sim'],
+  ...[
+    'this computer',
+    'your system',
+    'your browser',
+    'this pc',
+    'your battery',
+    'your sim',
+    'your chrome',
+    'your ipad',
+  ],
+  ...['your samsung', 'your galaxy', 'your xiaomi', 'your huawei', 'your laptop', 'your tablet', 'your smartphone'],
+];
+const IHR_GERAET = [
+  ...['ihr computer', 'ihr pc', 'ihr gerät', 'ihr handy', 'dein handy', 'dein gerät', 'ihr system', 'ihr iphone'],
+  ...['ihr windows', 'ihr browser', 'dieser computer'],
 ];
 
 /** What browsers refuse to honest pages, which then say so: "Notifications have been blocked in your browser", "Ihr Browser blockiert Cookies". */
@@ -68,33 +82,20 @@ const REFUSED = [
 export const THREATS: readonly Phrase[] = [
   claim(
     [
-      ...['is infected', 'been infected', 'been hacked', 'is damaged', 'been compromised', 'is at risk', 'viruses on'],
-      ...['virus on', 'severely', 'is corrupted'],
+      ...['is infected', 'been infected', 'been hacked', 'been compromised', 'is at risk', 'viruses on', 'virus on'],
+      ...['severely', 'is corrupted'],
     ],
     YOUR_DEVICE,
   ),
+  // Repair shops speak of damaged devices too.
+  { all: [['damaged'], ['virus', 'malware', 'adware', 'trojan', 'spyware'], YOUR_DEVICE], unless: UNCERTAIN },
   claim(
     ['is locked', 'been locked', 'been blocked', 'is blocked', 'been disabled', 'been suspended'],
     YOUR_DEVICE,
     REFUSED,
   ),
-  claim(
-    ['infiziert', 'gesperrt', 'blockiert', 'gehackt', 'beschädigt', 'viren gefunden'],
-    [
-      'ihr computer',
-      'ihr pc',
-      'ihr gerät',
-      'ihr handy',
-      'dein handy',
-      'dein gerät',
-      'ihr system',
-      'ihr iphone',
-      'ihr windows',
-      'ihr browser',
-      'dieser computer',
-    ],
-    REFUSED,
-  ),
+  claim(['infiziert', 'gesperrt', 'gehackt', 'beschädigt', 'viren gefunden'], IHR_GERAET),
+  claim(['blockiert'], IHR_GERAET, REFUSED),
   claim(
     ['infecté', 'bloqué', 'verrouillé', 'piraté', 'endommagé'],
     [
@@ -311,7 +312,7 @@ export const CALL: readonly Phrase[] = [
 export const ACT: readonly Phrase[] = [
   {
     all: [
-      ['remove', 'clean', 'scan', 'repair', 'eliminate', 'fix ', 'install', 'download'],
+      ['remove', 'clean', 'scan', 'repair', 'eliminate', 'fix ', 'install', 'download', 'renew ', 'activate '],
       ['virus', ' now', 'immediately', 'threat', 'malware', 'infection', 'within', 'minute', 'second'],
     ],
   },
