@@ -14,6 +14,10 @@ export function priceReader(
 ) {
   const amount = new RegExp(money);
   const [WORDS_MAX, ANCESTORS_MAX] = [300, 6];
+  /** A text of fewer characters is a part of a price whose parts are boxes of their own: the sign, the number, the period. */
+  const [PART_MAX, BOXES_MAX] = [16, 2];
+  /** Texts of boxes around a part that are read: each may be that of the whole page. */
+  let unread = 20;
   /** Menus and slides wait so close to the page, in CSS pixels. */
   const BESIDE_MAX = 500;
   const TRANSPARENT = 0.1;
@@ -25,6 +29,18 @@ export function priceReader(
   /** Whether it waits for its visitor to scroll, transparent below the viewport, or to open a menu or slide beside the page. */
   const isShownLater = (element: Element, { top, right }: DOMRect): boolean =>
     (right + scrollX <= 0 && right + scrollX > -BESIDE_MAX) || (top >= innerHeight && opacityOf(element) < TRANSPARENT);
+  /** The text of a block, with that of the boxes around it if it is a part of a price. */
+  const wordsOf = (block: Element): string => {
+    let words = textOf(block, WORDS_MAX);
+    let at = block;
+    for (let step = 0; step < BOXES_MAX && words.length < PART_MAX && unread > 0; step++, unread--) {
+      at = parentOf(at) ?? at;
+      const wider = textOf(at, WORDS_MAX + 1);
+      if (wider.length > WORDS_MAX) break;
+      words = wider;
+    }
+    return words;
+  };
   const prices: Price[] = [];
   const known = new Set<Element>();
   const add = (node: Node) => {
@@ -34,9 +50,10 @@ export function priceReader(
     let block = own;
     for (let step = 0; step < ANCESTORS_MAX && getComputedStyle(block).display.startsWith('inline'); step++)
       block = parentOf(block) ?? block;
-    const text = textOf(block, WORDS_MAX);
-    if (known.has(block) || !/\d/.test(text) || !isVisible(own)) return;
+    if (known.has(block) || !isVisible(own)) return;
     known.add(block);
+    const text = wordsOf(block);
+    if (!/\d/.test(text)) return;
     const box = boxOf(own);
     if (isShownLater(own, box)) return;
     const { right, bottom, width, height } = box;
