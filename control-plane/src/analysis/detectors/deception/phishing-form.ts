@@ -19,7 +19,7 @@ const SECRETS: readonly FormField[] = [
   'personal_id',
 ];
 /** Those that open something. Honest forms without a server of their own ask for the number of an identity card. */
-const KEYS = SECRETS.filter((field) => field !== 'personal_id');
+const KEYS: readonly FormField[] = SECRETS.filter((field) => field !== 'personal_id');
 /** Words of a title that name no brand: the rest is the name that the page claims. By language: English, German, French, Spanish, ... */
 const NAMELESS = new Set(
   (
