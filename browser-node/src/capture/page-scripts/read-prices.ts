@@ -66,7 +66,7 @@ export function priceReader(
 
 /** Part of a page script: measures the contrast of an element's text, 1 to 21; 21 if its background is not known. */
 export function contrastReader({ get, parentOf, nameOf, boxOf }: DomReader) {
-  const [ANCESTORS_MAX, SIBLINGS_MAX, LOW_CONTRAST] = [12, 20, 2];
+  const [ANCESTORS_MAX, SIBLINGS_MAX, WITHIN_MAX, LOW_CONTRAST] = [12, 20, 20, 2];
   const IMAGES = new Set(['img', 'picture', 'video', 'canvas', 'svg']);
   const rgb = (color: string): number[] => (color.startsWith('rgb') ? (color.match(/[\d.]+/g) ?? []).map(Number) : []);
   const luminance = ([r = 0, g = 0, b = 0]: number[]): number => {
@@ -83,17 +83,20 @@ export function contrastReader({ get, parentOf, nameOf, boxOf }: DomReader) {
       const isLayer = style.content !== 'none' && ['absolute', 'fixed'].includes(style.position);
       return isLayer && width >= rect.width && height >= rect.height && paints(style);
     });
+  const covers = (element: Element, { left, top, right, bottom }: DOMRect): boolean => {
+    const box = boxOf(element);
+    return box.left <= left + 1 && box.top <= top + 1 && box.right >= right - 1 && box.bottom >= bottom - 1;
+  };
+  const isPaint = (element: Element): boolean => IMAGES.has(nameOf(element)) || paints(getComputedStyle(element));
   /** Whether an element other than an ancestor paints behind `rect`: an image, a box with a colour, or generated content. */
   const hasPaintBehind = (element: Element, rect: DOMRect): boolean => {
-    const { left, top, right, bottom } = rect;
     let branch = element;
     for (let at = parentOf(element), step = 0; at && step < ANCESTORS_MAX; at = parentOf(at), step++) {
       if (hasLayer(at, rect)) return true;
       for (const child of [...(get(Element, 'children', at) as HTMLCollection)].slice(0, SIBLINGS_MAX)) {
-        if (child === branch) continue;
-        const box = boxOf(child);
-        if (box.left > left + 1 || box.top > top + 1 || box.right < right - 1 || box.bottom < bottom - 1) continue;
-        if (IMAGES.has(nameOf(child)) || paints(getComputedStyle(child))) return true;
+        if (child === branch || !covers(child, rect)) continue;
+        const within = [...Element.prototype.querySelectorAll.call(child, '*')].slice(0, WITHIN_MAX);
+        if (isPaint(child) || within.some((one) => covers(one, rect) && isPaint(one))) return true;
       }
       branch = at;
     }
