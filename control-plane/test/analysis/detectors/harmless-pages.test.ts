@@ -186,6 +186,12 @@ describe('§2.5.13 scripts that contain everything somewhere', () => {
     assert.deepEqual(names(`x="a|aHR0cHM6Ly9zaG9wLmV4YW1wbGUv".split("|");${pays}`), ['a skimmer of card numbers']);
   });
 
+  it('a script that sets up the printer of an old browser, and parses a text elsewhere, starts no program', () => {
+    const prints = 'new ActiveXObject("WScript.Shell").RegWrite("HKCU\\\\header","")';
+    assert.deepEqual(names(`${prints}${filler}/a/.exec(text)`), []);
+    assert.deepEqual(names(`${filler}${prints};shell.exec("cmd")`), ['a program that is started by ActiveX']);
+  });
+
   it('a bundle whose contact form writes to a messenger is no thief of passwords', () => {
     const sends = 'fetch("https://api.telegram.org/bot1:a/sendMessage",{body:phone.value})';
     const library = 'var inputs={password:!0};';

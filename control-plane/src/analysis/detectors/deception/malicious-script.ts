@@ -103,6 +103,7 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     source:
       'github.com/YangHuaidong/scrapy_yara_tool: Suspicious_JS_script_content.yar (Florian Roth, 2017); github.com/roadwy/DefenderYara: TrojanDownloader_Win32_AdoStream_A.yar',
     starts: ['ActiveXObject', 'CreateObject'],
+    reach: 2_000,
     all: [
       ['wscript.shell', 'shell.application', 'adodb.stream'],
       ['.run(', '.exec(', '.shellexecute(', '.savetofile(', '.run"'],
