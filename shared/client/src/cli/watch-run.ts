@@ -19,6 +19,11 @@ export async function watchRun(api: Client, id: string, failOn: FailOn, context:
     terminal.bar(endedOf(run), run.total, `scans, ${run.failed} failed`);
     await pause(POLL_MS);
   }
+  // Scans that are analysed again have ended before, and have no tags until then.
+  for (let open = await countOpen(api, id); open > 0; open = await countOpen(api, id)) {
+    terminal.bar(run.total - open, run.total, 'scans, the others are analysed again');
+    await pause(POLL_MS);
+  }
   const found = await scansWithFindings(api, id, failOn);
   const verdict: Verdict = found.length > 0 ? 'findings' : run.completed === run.total ? 'clean' : 'failed';
   if (json) terminal.json({ verdict, run, scans: found });
@@ -37,6 +42,9 @@ export async function watchRun(api: Client, id: string, failOn: FailOn, context:
   }
   return EXIT_CODES[verdict];
 }
+
+const countOpen = async (api: Client, run_id: string): Promise<number> =>
+  (await untilAnswered(() => api.listScans({ run_id, status: 'checking,rechecking', limit: 1 }))).total;
 
 /** The scans of a run with a tag of at least this severity: the list filters by tags, so that not every scan is asked for its own. */
 async function scansWithFindings(api: Client, run_id: string, failOn: FailOn): Promise<Schemas['ScanBrief'][]> {

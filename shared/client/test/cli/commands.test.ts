@@ -119,6 +119,29 @@ test('a scan that cannot be waited for is printed, with exit code 1', async (t) 
   assert.match(stderr, /unauthorized/);
 });
 
+test('a run whose scans are analysed again is judged by their new tags', async (t) => {
+  const pageOf = (items: unknown[], total = items.length) => ({ items, total, page: 1, limit: 200, pages: 1 });
+  const scan = {
+    ...{ id: 'scan-1', status: 'completed', country_code: 'US', emulator_display_name: 'A device' },
+    ...{ url: 'https://shop.example/', is_vast: false, public_report_url: 'https://adsweep.example/r/token' },
+  };
+  let isOver = false;
+  const { url } = await scriptedServer(t, [
+    (response, request) => {
+      const { pathname, searchParams } = new URL(request.url!, 'http://api.example');
+      const isTagged = isOver && searchParams.has('tag');
+      const answers: Record<string, unknown> = {
+        '/api/v1/runs/run-1': { total: 1, completed: 1, failed: 0, partial: 0, cancelled: 0 },
+        '/api/v1/tag-definitions': MEDIUM.map(({ tag_slug: slug, severity }) => ({ slug, severity })),
+        '/api/v1/scans': searchParams.has('status') ? pageOf([], isOver ? 0 : 1) : pageOf(isTagged ? [scan] : []),
+      };
+      if (searchParams.has('status')) isOver = true;
+      answer(200, answers[pathname])(response, request);
+    },
+  ]);
+  assert.equal((await runCli(url, 'runs', 'watch', 'run-1')).code, 3);
+});
+
 test('a reader that ends early, such as head, ends the command without an error message', async () => {
   const program = fileURLToPath(new URL('../../bin/adsweep.js', import.meta.url));
   const child = spawn(process.execPath, [program, 'completion', 'bash'], { stdio: ['ignore', 'pipe', 'pipe'] });
