@@ -5,6 +5,7 @@ import { matchingSignatures } from '../../../src/analysis/detectors/deception/ma
 import { detect } from '../../../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
 import { documentOf, observed, PAGE, slugsOf } from '../../support/detected.ts';
+import { requestOf } from '../../support/running-farm.ts';
 
 describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
   const form = (facts: Partial<ObservationOf<'form'>['facts']>, url = PAGE) =>
@@ -154,6 +155,16 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(loaded(`password:!0${filler}${sends}${filler}`), []);
     assert.deepEqual(loaded(`${filler}${sends}${filler}${sends.replace('phone', 'pass')}`), ['phishing_form']);
     assert.deepEqual(loaded(sends), ['phishing_form']);
+  });
+
+  it('buttons of other logins with the pictures of their brands are no phishing_form', () => {
+    const withPicture = (text: string, url: string) =>
+      slugsOf({}, [form({ text })], { requests: [requestOf(1, { url, resource_type: 'image', landing: 0 })] });
+    const icon = 'https://www.google.com/favicon.ico';
+    assert.deepEqual(withPicture('E-mail\nPassword\n- or -\nGoogle', icon), []);
+    assert.deepEqual(withPicture('E-mail\nPassword\nGoogle\nFacebook', icon), []);
+    assert.deepEqual(withPicture('Google\nWelcome back', icon), ['phishing_form']);
+    assert.deepEqual(withPicture('PayPal\nWelcome back\nor', 'https://www.paypal.com/logo.svg'), ['phishing_form']);
   });
 
   it('a form without a server of its own that asks for the number of an identity card is no phishing_form', () => {

@@ -102,6 +102,10 @@ const BY_ANOTHER = [
   'never',
   'not ',
 ];
+/** Brands by whose accounts other sites let visitors sign in, by buttons with their names and pictures. */
+const LOGINS = new Set(['Google', 'Facebook', 'Apple', 'Microsoft', 'LinkedIn', 'Amazon', 'Yahoo', 'Discord', 'Steam']);
+/** A line between the own login and such buttons. */
+const OR = /^[-–—\s]*(or|oder|ou|o|of|lub|или|veya|または)[-–—\s]*$/mu;
 /** Endpoints for forms without a server of their own. No honest login uses them. */
 const COLLECTORS =
   /^https?:\/\/(api\.telegram\.org\/bot|(discord|discordapp)\.com\/api\/webhooks\/|formspree\.io\/|formsubmit\.co\/|getform\.io\/|script\.google\.com\/macros\/|webhook\.site\/|hooks\.zapier\.com\/|[\w-]+\.m\.pipedream\.net\/)/i;
@@ -180,6 +184,8 @@ function collectorOf(script: string, length: number): string | null {
 function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: NetworkRequest[]): string | null {
   const said = asksForSecrets(form.facts) ? readableText(form.facts.text) : '';
   const isAboutDeception = discusses(page.text);
+  const mayBeButton =
+    OR.test(said) || BRANDS.filter((brand) => LOGINS.has(brand.name) && mentions(brand, said)).length > 1;
   const pictures = requests.filter((one) => one.landing === page.landing && isPicture(one)).map(({ url }) => url);
   for (const brand of BRANDS) {
     if (isOwn(brand, form.url) || isOwn(brand, page.url)) continue;
@@ -187,8 +193,9 @@ function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: Net
     if (isTitleOf(brand, page.title)) return `in the name of ${brand.name}`;
     if (isAboutDeception) continue;
     if (claims(brand, said)) return `in the name of ${brand.name}`;
+    const isButton = mayBeButton && LOGINS.has(brand.name);
     const isShown =
-      (mentions(brand, said) && pictures.some((url) => isOwn(brand, url))) ||
+      (!isButton && mentions(brand, said) && pictures.some((url) => isOwn(brand, url))) ||
       (namesSignIn(brand, page.text) && pictures.some((url) => servesSignIn(brand, url)));
     if (isShown) return `with a picture of ${brand.name}'s`;
   }
