@@ -53,6 +53,13 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       assert.deepEqual(slugsOf({ text: threat }), ['scareware'], threat);
   });
 
+  it('what vendors of antivirus software say of viruses is no scareware, and their name elsewhere protects nobody', () => {
+    const text = 'Your PC is at risk.\n5 threats were found\nScan now and remove them.';
+    for (const url of ['https://www.avira.com/en/free', 'https://www.trendmicro.com/', 'https://free.drweb.ru/'])
+      assert.deepEqual(slugsOf({ text, url }), [], url);
+    assert.deepEqual(slugsOf({ text, url: 'https://avira.example/' }), ['scareware']);
+  });
+
   it('requirements of a site are no fake_update beside a download', () => {
     const html = '<a href="/files/form.zip">ダウンロード Download Baixar</a>';
     for (const text of [

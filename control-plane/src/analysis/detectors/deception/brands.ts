@@ -160,9 +160,11 @@ export const servesSignIn = ({ signIn }: Brand, url: string): boolean => signIn.
 /** Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a browser. */
 const VENDORS = new Set(
   (
-    'adobe.com android.com apple.com avast.com avg.com bitdefender.com brave.com browsehappy.com browser-update.org chrome.com ' +
-    'duckduckgo.com eset.com firefox.com google.com java.com kaspersky.com malwarebytes.com mcafee.com microsoft.com mozilla.org ' +
-    'norton.com opera.com oracle.com outdatedbrowser.com samsung.com sophos.com vivaldi.com whatsapp.com windows.com yandex.com yandex.ru'
+    'adobe.com android.com apple.com avast.com avg.com avira.com bitdefender.com brave.com browsehappy.com browser-update.org ccleaner.com ' +
+    'chrome.com drweb.com drweb.ru duckduckgo.com eset.com f-secure.com firefox.com gendigital.com google.com java.com kaspersky.com ' +
+    'kaspersky.ru malwarebytes.com mcafee.com microsoft.com mozilla.org norton.com opera.com oracle.com outdatedbrowser.com ' +
+    'pandasecurity.com samsung.com sophos.com trendmicro.com updatemybrowser.org vivaldi.com webroot.com whatbrowser.org ' +
+    'whatismybrowser.com whatsapp.com windows.com yandex.com yandex.ru'
   ).split(' '),
 );
 
