@@ -114,6 +114,8 @@ const COLLECTOR_IN_SCRIPT =
 /** A longer script is a bundle, which contains everything somewhere: there the endpoint counts with the words of secrets within so many characters. */
 const SCRIPT_OF_PAGE_MAX = 20_000;
 const REACH = 3_000;
+/** Endpoints of one script that are looked at: a script that repeats them says nothing new. */
+const PLACES_MAX = 100;
 const SECRET_WORDS = /passw|passwd|pwd|\bpass\b|\botp\b|cvv|cvc|seed|mnemonic/i;
 /** Event handlers in HTML that a browser serialised. */
 const HANDLERS = /\son[a-z]+="([^"]*)"/g;
@@ -155,10 +157,10 @@ const asksForAccount = (form: Form): boolean => asksForSecrets(form) || form.fie
 /** The messenger endpoint that a script of the landing posts form data to; null: none. What a page only shows, such as code in a forum, does not run. */
 function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string | null {
   const isAboutDeception = discusses(text);
-  const ofPage = html.flatMap((one) => [
-    ...inlineScripts(one),
-    ...[...one.matchAll(HANDLERS)].map(([, code = '']) => code),
-  ]);
+  // Few pages name an endpoint, and only these are read for what runs.
+  const ofPage = html
+    .filter((one) => one.search(COLLECTOR_IN_SCRIPT) >= 0)
+    .flatMap((one) => [...inlineScripts(one), ...[...one.matchAll(HANDLERS)].map(([, code = '']) => code)]);
   const loaded = bodies.filter((body) => isScript(body) || (body.excerpts && !isAboutDeception));
   const scripts = [
     ...ofPage.map((script) => ({ script, length: script.length })),
@@ -173,7 +175,7 @@ function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string |
 
 /** The endpoint that a script, or its excerpts, sends to. `length`: that of the whole script. */
 function collectorOf(script: string, length: number): string | null {
-  for (const { 0: found, index } of script.matchAll(COLLECTOR_IN_SCRIPT)) {
+  for (const { 0: found, index } of script.matchAll(COLLECTOR_IN_SCRIPT).take(PLACES_MAX)) {
     const around = script.slice(Math.max(0, index - REACH), index + REACH);
     if (length <= SCRIPT_OF_PAGE_MAX || SECRET_WORDS.test(around)) return found;
   }
