@@ -7,6 +7,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { connectTo } from '../src/providers/connect-to.ts';
 import { TunnelSocket } from '../src/providers/tunnel-socket.ts';
 import { startRawTarget } from './support/target.ts';
 
@@ -82,4 +83,15 @@ test('a tunnel that is closed while its reader waits leaves other tunnels alone'
   held.near.end();
   const received = await rest;
   assert.equal(digest(received), digest(flood.subarray(0, received.length)));
+});
+
+test('a server that accepted while this process was busy is connected to, and not given up for its next address', async (t) => {
+  const { address } = await startRawTarget(t, (socket) => socket.resume());
+  const port = Number(address.split(':')[1]);
+  // Nothing listens at the second address.
+  const connecting = connectTo(['127.0.0.1', '127.0.0.2'], port, new AbortController().signal);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+  const socket = await connecting;
+  assert.equal(socket.remoteAddress, '127.0.0.1');
+  socket.destroy();
 });

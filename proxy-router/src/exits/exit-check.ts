@@ -6,7 +6,7 @@ import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { RouterMetrics } from '../metrics.ts';
-import { once } from '../providers/connect-to.ts';
+import { EACH_ADDRESS, once } from '../providers/connect-to.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { ExitSession } from '../providers/exit.ts';
 import type { Destination } from '../providers/provider.ts';
@@ -143,7 +143,7 @@ const encrypt = (url: URL, socket: Socket, signal: AbortSignal): Promise<Socket>
   once(tls.connect({ socket, servername: hostOf(url) }), 'secureConnect', signal);
 
 const dialDirectly = ({ host, port }: Destination, signal: AbortSignal): Promise<Socket> =>
-  once(connect({ host, port, signal }), 'connect', signal);
+  once(connect({ host, port, signal, ...EACH_ADDRESS }), 'connect', signal);
 
 function get(url: URL, socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {

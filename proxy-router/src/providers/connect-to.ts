@@ -1,4 +1,5 @@
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket, type TcpSocketConnectOpts } from 'node:net';
+import { ADDRESS_ATTEMPT_MS } from '@adsweep/shared/egress/checked-addresses.ts';
 import { ConnectionFailure } from './connection-failure.ts';
 import { TunnelSocket } from './tunnel-socket.ts';
 
@@ -7,8 +8,14 @@ const OUTCOMES: Record<string, ConnectionFailure['outcome']> = {
   ETIMEDOUT: 'timeout',
 };
 
+/** Options for a connection to a host with several addresses: they are tried one after another. */
+export const EACH_ADDRESS = {
+  autoSelectFamily: true,
+  autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+} satisfies Partial<TcpSocketConnectOpts>;
+
 /**
- * Connects to one of the addresses, tried in order with a head start for each (RFC 8305). Throws ConnectionFailure, or the signal's
+ * Connects to the first of the addresses that accepts, tried in order. Throws ConnectionFailure, or the signal's
  * reason when it aborts first.
  */
 export async function connectTo(addresses: string[], port: number, signal: AbortSignal): Promise<Socket> {
@@ -16,7 +23,7 @@ export async function connectTo(addresses: string[], port: number, signal: Abort
   const given = addresses.map((address) => ({ address, family: isIP(address) }));
   // The name is a placeholder: Node.js calls only this lookup, which returns the given addresses.
   const lookup: LookupFunction = (_name, _options, done) => done(null, given);
-  const socket = new TunnelSocket(signal).connect({ host: 'target.invalid', port, lookup, autoSelectFamily: true });
+  const socket = new TunnelSocket(signal).connect({ host: 'target.invalid', port, lookup, ...EACH_ADDRESS });
   return once(socket, 'connect', signal).catch((error: NodeJS.ErrnoException) => {
     throw signal.aborted ? signal.reason : asFailure(error);
   });

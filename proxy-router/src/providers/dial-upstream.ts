@@ -2,7 +2,7 @@ import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { SocksClient } from 'socks';
 import { requestTunnel } from './connect-method.ts';
-import { once } from './connect-to.ts';
+import { EACH_ADDRESS, once } from './connect-to.ts';
 import { ConnectionFailure } from './connection-failure.ts';
 import type { Connected, Destination, Provider } from './provider.ts';
 import { TunnelSocket } from './tunnel-socket.ts';
@@ -73,7 +73,7 @@ export async function dialUpstream(
 }
 
 async function connectToUpstream({ protocol, host, port }: Upstream, signal: AbortSignal): Promise<Socket> {
-  const plain = new TunnelSocket(signal).connect({ host, port, autoSelectFamily: true });
+  const plain = new TunnelSocket(signal).connect({ host, port, ...EACH_ADDRESS });
   try {
     await once(plain, 'connect', signal);
     plain.setNoDelay(true);

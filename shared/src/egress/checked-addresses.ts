@@ -2,6 +2,12 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { EgressError } from './egress-error.ts';
 
+/**
+ * How long one of several addresses may take to accept a connection before the next one is tried, in ms. Node.js would close an attempt after
+ * 250 ms, in which a far server cannot answer, nor any server while this process is busy.
+ */
+export const ADDRESS_ATTEMPT_MS = 2_000;
+
 /** Resolves a name to all its addresses. Throws EgressError `dns`. */
 export type Resolve = (name: string) => Promise<string[]>;
 

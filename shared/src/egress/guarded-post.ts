@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { checkedAddresses, type Resolve, resolveNames } from './checked-addresses.ts';
+import { ADDRESS_ATTEMPT_MS, checkedAddresses, type Resolve, resolveNames } from './checked-addresses.ts';
 import { EgressError } from './egress-error.ts';
 import type { EgressPolicy } from './egress-policy.ts';
 
@@ -47,6 +47,7 @@ export function guardedPost(
     maxFreeSockets: IDLE_CONNECTIONS_MAX,
     timeout: IDLE_MS,
     lookup: checkedLookup(policy, resolve, protocol),
+    autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
   });
   const agents = { 'http:': new http.Agent(agentOptions('http:')), 'https:': new https.Agent(agentOptions('https:')) };
   return {
