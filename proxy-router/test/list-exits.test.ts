@@ -9,7 +9,7 @@ import { openTunnel, request, requestOver, tunnelStatus } from './support/proxy-
 import { exitIn, startTestRouter } from './support/router.ts';
 import { startVendor } from './support/simulated-vendor.ts';
 import { startSocksServer } from './support/socks-server.ts';
-import { startTarget } from './support/target.ts';
+import { startRawTarget, startTarget } from './support/target.ts';
 
 const listed = (upstream: string, more = {}) => exitIn('US', { provider: 'list', upstream, ...more });
 
@@ -159,17 +159,38 @@ test('what an upstream answers is told to the node by class', async (t) => {
   }
 });
 
-test('a target that an upstream refuses without a reason takes the exit from no other scan', async (t) => {
-  const { target, vendor, router, ticket } = await routerThrough(t, good);
-  Object.assign(vendor, { spared: 'shop.example' });
-  for (const status of [403, 503]) {
-    vendor.behavior = { status, text: 'http://account-suspended.example/ was not retrieved' };
-    for (const port of [80, 81, 82])
-      assert.ok((await request(ticket, `http://account-suspended.example:${port}/`)).status >= 592);
+test('a target that an upstream refuses without a reason, or on which it hangs or closes, takes the exit from no other scan', async (t) => {
+  const target = await startTarget(t);
+  const vendor = await startVendor(t);
+  Object.assign(vendor, { spared: 'shop.example', hosts: { 'shop.example': target.address } });
+  const text = 'http://account-suspended.example/ was not retrieved';
+  const config = { ADSWEEP_CONNECT_TIMEOUT_SECONDS: 0.3 };
+  const behaviors = [{ status: 403, text }, { status: 503, text }, 'dies', 'hangs'] as const;
+  for (const behavior of behaviors) {
+    vendor.behavior = behavior;
+    const router = await startTestRouter(t, { exits: [listed(good(vendor.address))], config });
+    const ticket = await router.ticket();
+    const urls = [80, 81, 82].map((port) => `http://account-suspended.example:${port}/`);
+    for (const { status } of await Promise.all(urls.map((url) => request(ticket, url)))) assert.ok(status >= 592);
     const other = await router.ticket({ session: 'other', scan_id: 'other' });
     assert.equal((await request(other, 'http://shop.example/')).status, 200);
   }
-  assert.equal(target.seen.length, 2);
+  assert.equal(target.seen.length, behaviors.length);
+});
+
+test('a SOCKS5 upstream that hangs or closes on the target of one scan is there for the next one', async (t) => {
+  const config = { ADSWEEP_CONNECT_TIMEOUT_SECONDS: 0.3 };
+  for (const ends of [false, true]) {
+    const socks = await startRawTarget(t, (socket) =>
+      socket.once('data', () => {
+        socket.write('\x05\x00');
+        socket.once('data', () => ends && socket.end());
+      }),
+    );
+    const router = await startTestRouter(t, { exits: [listed(`socks5://user:pass@${socks.address}`)], config });
+    assert.equal(await tunnelStatus(await router.ticket(), 'shop.example:443'), 599);
+    await router.ticket({ session: 'other', scan_id: 'other' });
+  }
 });
 
 test('an upstream that is not there, that dies or hangs is upstream_failed', async (t) => {
@@ -237,6 +258,29 @@ test('tickets that are asked for at once are no more than an exit may have, also
   await assert.rejects(router.ticket({ session: 'e' }), /503.*NODE_BUSY/);
   vendor.behavior = 'works';
   await until('the exit that failed its check to be free', () => router.ticket({ session: 'f' }).catch(() => null));
+});
+
+test('a ticket for a node that gave up while its exit was checked is not in use', async (t) => {
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const service = await startTarget(t, (_, response) => {
+    asked.resolve();
+    void answered.promise.then(() => response.end('{ "ip": "203.0.113.7", "country_code": "US" }'));
+  });
+  const { vendor } = await routerThrough(t, good);
+  vendor.hosts['check.example'] = service.address;
+  const router = await startTestRouter(t, {
+    exits: [listed(good(vendor.address), { tickets_max: 1 })],
+    config: { ADSWEEP_EXIT_CHECK_URL: 'http://check.example/' },
+  });
+  const node = new AbortController();
+  const request = router.ticket({ session: 'a' }, node.signal);
+  await asked.promise;
+  node.abort();
+  await assert.rejects(request, { name: 'AbortError' });
+  // The router takes this after the end of that connection.
+  await router.call('GET', '/catalogue/times');
+  answered.resolve();
+  await until('the exit to be free', () => router.ticket({ session: 'b' }).catch(() => null));
 });
 
 test('an exit has no more tickets in use than it may; one that is deleted makes room', async (t) => {

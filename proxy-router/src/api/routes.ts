@@ -68,7 +68,7 @@ function requireToken(nodeTokens: string): Middleware {
 }
 
 async function createTicket(dependencies: ApiDependencies, context: Context): Promise<void> {
-  const { metrics, gatewayUrl, isReady } = dependencies;
+  const { metrics, gatewayUrl, isReady, tickets } = dependencies;
   const request = await readJson(ExitRequestSchema, context.req);
   const issued = isReady()
     ? await issueTicket(dependencies, request, gatewayUrl(context.hostname))
@@ -79,6 +79,8 @@ async function createTicket(dependencies: ApiDependencies, context: Context): Pr
     throw new ApiError(status, issued.refusal, text);
   }
   metrics.tickets.inc({ outcome: 'issued' });
+  // A node that has given up would not delete it, and it would count as one in use until it expires.
+  if (context.req.socket.destroyed) await tickets.delete(issued.reply.ticket_id, Date.now());
   context.status = 201;
   context.body = issued.reply;
 }

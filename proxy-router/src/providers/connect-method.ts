@@ -57,7 +57,7 @@ function readHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
       socket.pause().off('data', onData).off('close', onClose).off('end', onClose).off('error', onClose);
       then();
     };
-    const onClose = (cause?: unknown) => settle(() => reject(failure('the upstream closed without an answer', cause)));
+    const onClose = (cause?: unknown) => settle(() => reject(closedWithoutAnswer(cause)));
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
       const bytes = Buffer.concat(chunks);
@@ -111,4 +111,8 @@ function parseHead(head: string): UpstreamAnswer {
   return { status: Number(status), reason, headers, body: '' };
 }
 
-const failure = (text: string, cause?: unknown) => new ConnectionFailure('upstream_failed', text, { cause });
+const failure = (text: string) => new ConnectionFailure('upstream_failed', text);
+
+/** Some proxies close where others answer a 502: it may be the target that they could not reach. */
+const closedWithoutAnswer = (cause: unknown) =>
+  new ConnectionFailure('upstream_failed', 'the upstream closed without an answer', { cause, mayBeTargets: true });

@@ -48,7 +48,8 @@ export const listProvider: Provider = {
 /**
  * Connects to the destination through an upstream proxy, which receives the host name and resolves it. The operator chose the upstream,
  * so it may have a private address. A failure of the upstream is `upstream_failed` unless its response is more specific; so is a
- * timeout of `signal`. Throws ConnectionFailure.
+ * timeout of `signal`. One that was reached and then says nothing may be waiting for the target: most wait longer than we do. Throws
+ * ConnectionFailure.
  */
 export async function dialUpstream(
   upstream: Upstream,
@@ -66,7 +67,7 @@ export async function dialUpstream(
     return { socket, address: null };
   } catch (error) {
     socket?.destroy();
-    throw signal.aborted ? asUpstreamFailure(signal.reason) : error;
+    throw signal.aborted ? asUpstreamFailure(signal.reason, socket !== undefined) : error;
   } finally {
     signal.removeEventListener('abort', abort);
   }
@@ -98,10 +99,13 @@ async function openTunnel(
   if (refusal) throw upstreamRefusal(refusal, texts, destination.host);
 }
 
-/** A timeout while an upstream connects is the upstream's failure. */
-function asUpstreamFailure(reason: unknown): unknown {
+/** A timeout while an upstream connects is the upstream's failure; it may be the target's if the upstream was reached (`mayBeTargets`). */
+function asUpstreamFailure(reason: unknown, mayBeTargets: boolean): unknown {
   if (!(reason instanceof ConnectionFailure) || reason.outcome !== 'timeout') return reason;
-  return new ConnectionFailure('upstream_failed', 'the upstream did not connect in time', { cause: reason });
+  return new ConnectionFailure('upstream_failed', 'the upstream did not connect in time', {
+    cause: reason,
+    mayBeTargets,
+  });
 }
 
 /** The Basic credentials (RFC 7617), '' if there are none. */
@@ -137,7 +141,8 @@ async function requestSocksTunnel(socket: Socket, destination: Destination, upst
     throw new ConnectionFailure(outcome, `the upstream refused: ${text}`, {
       cause,
       isAccount: outcome === 'account_refused',
-      mayBeTargets: /rejected connection/.test(text),
+      // What speaks no SOCKS, or refuses to let us sign in, does so whatever the target is.
+      mayBeTargets: !/\binvalid\b|Authentication failed/i.test(text),
     });
   }
 }

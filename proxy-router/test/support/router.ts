@@ -136,17 +136,18 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
 
 /** Calls of the router's API at `base`. */
 export function apiClient(base: string) {
-  const call = (method: string, path: string, body?: unknown) =>
+  const call = (method: string, path: string, body?: unknown, signal: AbortSignal | null = null) =>
     fetch(`${base}${path}`, {
       method,
+      signal,
       headers: { authorization: `Bearer ${NODE_TOKEN}` },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   return {
     call,
-    async ticket(more: Partial<ExitRequest> = {}): Promise<ExitTicket> {
+    async ticket(more: Partial<ExitRequest> = {}, signal: AbortSignal | null = null): Promise<ExitTicket> {
       const asked = { targeting: targeting(), session: 'session-1', scan_id: 'scan-1', ttl_seconds: 60, ...more };
-      const answer = await call('POST', '/exits', asked);
+      const answer = await call('POST', '/exits', asked, signal);
       if (answer.status !== 201) throw new Error(`POST /exits was answered ${answer.status}: ${await answer.text()}`);
       return (await answer.json()) as ExitTicket;
     },
