@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -230,10 +230,49 @@ test('§2.3.3 a catalogue at a URL is fetched on a schedule; its countries have 
     return now.pools.length > 0 && now;
   });
   await until('another fetch', async () => (await read()).pools[0]!.refreshed_at > first.pools[0]!.refreshed_at);
-  answer.body = '{ "places": [ {} ] }';
-  const before = seen.length;
-  await until('a wrong catalogue', () => seen.length > before + 1);
-  assert.deepEqual((await read()).pools[0]?.cities, ['New York', 'Austin']);
+  for (const body of ['{ "places": [ {} ] }', '{ "places": [] }']) {
+    answer.body = body;
+    const before = seen.length;
+    await until('a wrong catalogue', () => seen.length > before + 1);
+    assert.deepEqual((await read()).pools[0]?.cities, ['New York', 'Austin'], body);
+  }
+});
+
+test('what no exit has may be had later until the catalogue of every provider was read: 503, then 404', async (t) => {
+  const answer = { status: 503, body: '' };
+  const { host } = await startCatalogueServer(t, answer);
+  const account = vendorConfig({ catalogue: `http://${host}/places` });
+  const config = { ADSWEEP_CATALOGUE_REFRESH_SECONDS: 0.05 };
+  const router = await startTestRouter(t, { exits: [exitIn('DE')], providers: [account], config });
+  const refusal = (country_code: string) =>
+    router.ticket({ targeting: targeting({ country_code }) }).then(
+      () => 'issued',
+      (error: Error) => /\d{3}: .*"code":"(\w+)"/.exec(error.message)?.[1],
+    );
+  assert.deepEqual(
+    [await refusal('DE'), await refusal('US'), await refusal('FR')],
+    ['issued', 'NODE_BUSY', 'NODE_BUSY'],
+  );
+  Object.assign(answer, { status: 200, body: JSON.stringify(places()) });
+  await until('the catalogue', async () => (await refusal('US')) === 'issued');
+  assert.equal(await refusal('FR'), 'NODE_NOT_FOUND');
+});
+
+test('a catalogue at a URL with another credential replaces the one before, in the snapshot too', async (t) => {
+  const { host } = await startCatalogueServer(t, { status: 200, body: JSON.stringify(places()) });
+  const folder = temporaryFolder();
+  const account = (key: string) => vendorConfig({ catalogue: `http://${host}/places?key=${key}` });
+  const router = await startTestRouter(t, { providers: [account('one')], config: { ADSWEEP_DATA_DIR: folder } });
+  const kept = () => {
+    const text = readFileSync(join(folder, 'catalogues-snapshot.json'), 'utf8');
+    return Object.keys((JSON.parse(text) as { catalogues: object }).catalogues);
+  };
+  const [first] = await until(
+    'the first catalogue',
+    () => existsSync(join(folder, 'catalogues-snapshot.json')) && kept(),
+  );
+  writeFileSync(router.file, JSON.stringify({ providers: [account('two')] }));
+  await until('the other one alone', () => kept().length === 1 && kept()[0] !== first);
 });
 
 test('a fetched catalogue outlives a restart while the vendor is away', async (t) => {

@@ -127,6 +127,11 @@ export class ExitSource {
     return catalogueTimes(this.#derived.pools, this.#sources());
   }
 
+  /** Whether the catalogue of every provider was read: before that, a place that none has may be one of those that are missing. */
+  get isComplete(): boolean {
+    return this.#sources().every(({ refreshedAt }) => refreshedAt !== null);
+  }
+
   /** Whether anything can be targeted. */
   get isEmpty(): boolean {
     return this.#derived.pools.length === 0;

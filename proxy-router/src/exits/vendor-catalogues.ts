@@ -1,7 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Place } from '../providers/exit.ts';
 import type { ProviderConfig } from '../providers/provider-config.ts';
-import { readCatalogue } from '../providers/read-catalogue.ts';
+import { CatalogueError, readCatalogue } from '../providers/read-catalogue.ts';
 import type { PlaceSource } from './build-catalogue.ts';
 import { catalogueKey, type FetchedPlaces, readCatalogues, writeCatalogues } from './snapshots.ts';
 import { requireCountry } from './vendor-exit.ts';
@@ -67,8 +67,9 @@ export class VendorCatalogues {
     try {
       const places = await fetchCatalogue(config.catalogue);
       requireCountry(config, places);
+      if (places.length === 0) throw new CatalogueError(['has no places']);
       if (!this.#timers.has(key)) return false;
-      this.#fetched.set(key, { places, refreshedAt: new Date() });
+      this.#replace(key, config, { places, refreshedAt: new Date() });
       changed();
       writeCatalogues(snapshot, this.#fetched);
       return true;
@@ -76,6 +77,12 @@ export class VendorCatalogues {
       this.#logger.error({ provider: config.id, cause }, 'the catalogue of a provider cannot be refreshed');
       return false;
     }
+  }
+
+  /** Also drops what was fetched for the same vendor from another URL: one with a new credential is another one. */
+  #replace(key: string, { id }: ProviderConfig, fetched: FetchedPlaces): void {
+    for (const other of [...this.#fetched.keys()]) if (other.startsWith(`${id} `)) this.#fetched.delete(other);
+    this.#fetched.set(key, fetched);
   }
 }
 

@@ -68,7 +68,11 @@ function pick(
     scoreOf: (exit: Exit) => health.score(exit),
   } as const;
   const picked = pickExit(source.index.select(targeting), session, conditions, sessions.find(memory, now));
-  if ('refusal' in picked) return picked;
+  if ('refusal' in picked) {
+    // Not found would end the scan for good.
+    const isUnknown = picked.refusal === 'NODE_NOT_FOUND' && !source.isComplete;
+    return isUnknown ? { refusal: 'NODE_BUSY' } : picked;
+  }
   health.assigned(picked.exit, now);
   counts.opened(picked.exit.id);
   sessions.remember(memory, picked.exit.id, now + ttl_seconds * 1000);
