@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
+import { trafficSince } from '../src/lease/attempt-contexts.ts';
 import {
   FILE,
   goodOutcome,
@@ -75,6 +77,37 @@ test('the traffic of earlier members of a shared repeat group is not counted for
     { bytes_sent: 0, bytes_received: 100 },
     { bytes_sent: 40, bytes_received: 50 },
   ]);
+});
+
+test('a member of a shared repeat group has its traffic also if the proxy-router was killed or did not answer meanwhile', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  router.carried = [[40, 900], null, [50, 950], [50, 950], [7, 80]];
+  plane.give({ kind: 'repeat_group', members: members('one', 'two', 'three') });
+  await plane.until(() => plane.count('complete') === 3);
+  const traffic = plane.said
+    .filter(({ call }) => call === 'complete')
+    .map(({ body }) => (body as { capture: Capture }).capture.traffic);
+  assert.deepEqual(traffic, [
+    { bytes_sent: 40, bytes_received: 900 },
+    { bytes_sent: 10, bytes_received: 50 },
+    { bytes_sent: 0, bytes_received: 0 },
+  ]);
+});
+
+test('the requests of a later attempt are those that the gateway lists after the earlier ones, or all if it has started again', () => {
+  const listing = (...paths: string[]): TicketTraffic => ({
+    ...{ ticket_id: 'ticket', bytes_sent: 0, bytes_received: 0, open_streams: 0, connecting_streams: 0, quiet_ms: 0 },
+    ...{
+      hosts: [],
+      requests: paths.map((path, at) => ({ method: 'GET', url: `http://shop.example/${path}`, at_ms: at })),
+    },
+  });
+  const since = (all: TicketTraffic, before: TicketTraffic) => trafficSince(all, before).requests;
+  const all = listing('a', 'b', 'c');
+  assert.deepEqual(since(all, listing('a', 'b')), all.requests.slice(2));
+  assert.deepEqual(since(all, all), []);
+  assert.deepEqual(since(all, listing()), all.requests);
+  for (const before of [listing('x'), listing('w', 'x', 'y', 'z')]) assert.deepEqual(since(all, before), all.requests);
 });
 
 test('a shared repeat group continues in a new context if a member leaves an unusable one', async (t) => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { type ExitTicket, TICKET_SECONDS_MAX, type TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
@@ -26,6 +27,8 @@ export class AttemptContexts {
   readonly #job: CrawlJob;
   readonly #shares: boolean;
   #kept: AttemptContext | null = null;
+  /** What the gateway reported last of the newest ticket. */
+  #carried: TicketTraffic | null = null;
 
   constructor(parts: ContextParts, job: CrawlJob) {
     this.#parts = parts;
@@ -80,7 +83,8 @@ export class AttemptContexts {
     const opening = pool.open({ emulator, countryCode: member.targeting.country_code, ticket, isolated });
     try {
       const open = await stop.race(opening, (late) => void late.close());
-      return { ticket, open, traffic: () => exits.traffic(ticket.ticket_id) };
+      this.#carried = null;
+      return { ticket, open, traffic: () => this.#traffic(ticket) };
     } catch (error) {
       void exits.forget(ticket.ticket_id);
       if (stop.reason) throw error;
@@ -107,22 +111,32 @@ export class AttemptContexts {
 
   /** The shared context for the next attempt, which is not charged with earlier traffic. */
   async #reuse({ ticket, open }: AttemptContext): Promise<AttemptContext> {
-    const { exits } = this.#parts;
-    const before = await exits.traffic(ticket.ticket_id);
+    const before = (await this.#traffic(ticket)) ?? this.#carried;
     const traffic = async () => {
-      const all = await exits.traffic(ticket.ticket_id);
+      const all = await this.#traffic(ticket);
       return all && before ? trafficSince(all, before) : all;
     };
     return { ticket, open, traffic };
   }
+
+  async #traffic({ ticket_id }: ExitTicket): Promise<TicketTraffic | null> {
+    const carried = await this.#parts.exits.traffic(ticket_id);
+    this.#carried = carried ?? this.#carried;
+    return carried;
+  }
 }
 
-/** A ticket's traffic after `before`. Hosts are kept: a connection of an earlier attempt may have been reused. Pure. */
-function trafficSince(all: TicketTraffic, before: TicketTraffic): TicketTraffic {
+/**
+ * A ticket's traffic after `before`. Hosts are kept: a connection of an earlier attempt may have been reused. A router that has started again since
+ * then lists requests anew, and counts fewer bytes if it was killed. Pure.
+ */
+export function trafficSince(all: TicketTraffic, before: TicketTraffic): TicketTraffic {
+  const listed = before.requests.length;
+  const isContinued = isDeepStrictEqual(all.requests[listed - 1], before.requests[listed - 1]);
   return {
     ...all,
-    bytes_sent: all.bytes_sent - before.bytes_sent,
-    bytes_received: all.bytes_received - before.bytes_received,
-    requests: all.requests.slice(before.requests.length),
+    bytes_sent: Math.max(0, all.bytes_sent - before.bytes_sent),
+    bytes_received: Math.max(0, all.bytes_received - before.bytes_received),
+    requests: isContinued ? all.requests.slice(listed) : all.requests,
   };
 }

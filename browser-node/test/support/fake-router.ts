@@ -20,8 +20,8 @@ const TRAFFIC: TicketTraffic = {
 export class FakeRouter extends Conditions {
   ticket: ExitTicket = ticketFor('http://127.0.0.1:1');
   refusal: { status: number; code: string } | null = null;
-  /** The traffic [sent, received] that the gateway reports, one pair per query; the last one is repeated. */
-  carried: [sent: number, received: number][] = [[TRAFFIC.bytes_sent, TRAFFIC.bytes_received]];
+  /** The traffic [sent, received] that the gateway reports, one pair per query, null: it does not answer; the last one is repeated. */
+  carried: ([sent: number, received: number] | null)[] = [[TRAFFIC.bytes_sent, TRAFFIC.bytes_received]];
   readonly calls: string[] = [];
   /** The bodies of requests for exits. */
   readonly requests: unknown[] = [];
@@ -55,14 +55,16 @@ export class FakeRouter extends Conditions {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #traffic(): TicketTraffic {
-    const [[bytes_sent, bytes_received] = [0, 0]] = this.carried;
+  #traffic(): [number, object] {
+    const [carried = [0, 0]] = this.carried;
     if (this.carried.length > 1) this.carried.shift();
-    return { ...TRAFFIC, bytes_sent, bytes_received };
+    if (!carried) return [503, { detail: 'away', code: 'replica_unreachable' }];
+    const [bytes_sent, bytes_received] = carried;
+    return [200, { ...TRAFFIC, bytes_sent, bytes_received }];
   }
 
   #answer(method: string): [number, object | undefined] {
-    if (method === 'GET') return [200, this.#traffic()];
+    if (method === 'GET') return this.#traffic();
     if (method === 'DELETE') return [204, undefined];
     if (this.refusal) return [this.refusal.status, { detail: 'refused', code: this.refusal.code }];
     return [201, this.ticket];
