@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { ExitRequest } from '@adsweep/shared/targeting/exit-ticket.ts';
-import { instantly, leaseBench } from './support/lease-bench.ts';
+import { instantly, leaseBench, members } from './support/lease-bench.ts';
 
 test('§4.2.13 an ad tag requests an exit that denies the host of its publisher', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
@@ -34,6 +34,31 @@ test('an unreachable proxy-router fails the attempt with proxy: UPSTREAM_FAILED'
   await router.close();
   plane.give();
   assert.equal(((await plane.received('fail')).body as Fail).code, 'proxy: UPSTREAM_FAILED');
+});
+
+test('while the proxy-router stops or has no exits, jobs go back to the queue and the node takes no others', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly, { watchesRouter: true });
+  Object.assign(router, { isReady: false, refusal: { status: 503, code: 'NODE_BUSY' } });
+  plane.give({ members: members('one', 'two') });
+  await plane.until(() => plane.count('release') === 1);
+  // Its answer would be lost.
+  await plane.until(() => plane.acquiring === 0);
+  plane.give({ scan_id: 'three' });
+  const probes = () => router.calls.filter((call) => call === 'GET /readyz').length;
+  await router.until(() => probes() > 1);
+  assert.deepEqual([plane.count('fail'), plane.count('release'), router.requests.length], [0, 1, 1]);
+  Object.assign(router, { isReady: true, refusal: null });
+  await plane.until(() => plane.count('complete') === 1);
+});
+
+test('a proxy-router that is ready and has no exit free fails the attempt with proxy: NODE_BUSY', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly, { watchesRouter: true });
+  router.refusal = { status: 503, code: 'NODE_BUSY' };
+  plane.give();
+  assert.equal(((await plane.received('fail')).body as Fail).code, 'proxy: NODE_BUSY');
+  router.refusal = null;
+  plane.give({ scan_id: 'two' });
+  await plane.received('complete');
 });
 
 test('an exit request has the limits of the job', async (t) => {

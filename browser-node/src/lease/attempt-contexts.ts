@@ -11,10 +11,16 @@ import type { ExitAnswer, ExitsClient } from './exits-client.ts';
 
 /** The exit and the browser context that an attempt runs in. `traffic`: what the gateway carried for this attempt. */
 export type AttemptContext = { ticket: ExitTicket; open: OpenContext; traffic: () => Promise<TicketTraffic | null> };
-/** Why an attempt has no exit or no context. */
-export type NoContext = Exclude<ExitAnswer, { ticket: ExitTicket }> | { noContext: unknown };
+/** Why an attempt has no exit or no context. `routerGone`: it has nothing to do with this attempt, which can be made later. */
+export type NoContext = Exclude<ExitAnswer, { ticket: ExitTicket }> | { noContext: unknown } | { routerGone: true };
 
-export type ContextParts = { exits: ExitsClient; pool: BrowserPool; metrics: Pick<NodeMetrics, 'exits'> };
+/** `isRouterGone`: asked where a request got no ticket; absent: it never is. */
+export type ContextParts = {
+  exits: ExitsClient;
+  isRouterGone?: () => Promise<boolean>;
+  pool: BrowserPool;
+  metrics: Pick<NodeMetrics, 'exits'>;
+};
 /** What an attempt needs; `isolated`: a browser of its own. */
 export type ContextRequest = { member: JobMember; emulator: Emulator; isolated: boolean };
 
@@ -71,12 +77,14 @@ export class AttemptContexts {
   }
 
   async #open(request: ContextRequest, stop: AttemptStop): Promise<AttemptContext | NoContext> {
-    const { exits, pool, metrics } = this.#parts;
+    const { exits, isRouterGone, pool, metrics } = this.#parts;
     const { member, emulator, isolated } = request;
     const answer = await exits.request(this.#exitFor(member), stop.signal, member.traceparent);
     if (!('ticket' in answer)) {
       metrics.exits.inc({ answer: 'refusal' in answer ? answer.refusal : 'unreachable' });
-      return answer;
+      // One that stops says that it is busy.
+      const mayBeGone = 'unreachable' in answer || answer.refusal === 'NODE_BUSY';
+      return mayBeGone && (await isRouterGone?.()) ? { routerGone: true } : answer;
     }
     metrics.exits.inc({ answer: 'granted' });
     const { ticket } = answer;

@@ -2,9 +2,9 @@ import type { NodeResource } from '@adsweep/shared/lease/messages.ts';
 
 /**
  * Why a node acquires no leases for the moment. `drain`: it only finishes running work; `browser`: its remote
- * browser is gone; a resource: too much of it is in use.
+ * browser is gone; `exits`: the proxy-router is; a resource: too much of it is in use.
  */
-export type HoldReason = 'drain' | 'browser' | NodeResource;
+export type HoldReason = 'drain' | 'browser' | 'exits' | NodeResource;
 
 /** Whether a node may acquire leases: while no reason holds it, and never again once the gate is closed. */
 export class ClaimGate {

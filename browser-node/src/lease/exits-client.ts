@@ -19,7 +19,7 @@ export type ExitAnswer =
   | { unreachable: true; cause: string };
 
 const REQUEST_DEADLINE_MS = 20_000;
-const TRAFFIC_DEADLINE_MS = 5_000;
+const CALL_DEADLINE_MS = 5_000;
 
 /** Talks to the proxy-router's API. `baseUrl` without a trailing slash. */
 export class ExitsClient {
@@ -79,16 +79,24 @@ export class ExitsClient {
   async traffic(ticketId: string): Promise<TicketTraffic | null> {
     try {
       const path = `/exits/${encodeURIComponent(ticketId)}/traffic`;
-      const { status, body } = await this.#call('GET', path, TRAFFIC_DEADLINE_MS);
+      const { status, body } = await this.#call('GET', path, CALL_DEADLINE_MS);
       return status === 200 ? Value.Parse(TicketTrafficSchema, body) : null;
     } catch {
       return null;
     }
   }
 
+  /** Throws unless the proxy-router issues tickets, and takes this node's token. */
+  async requireReady(): Promise<void> {
+    for (const path of ['/readyz', '/catalogue/times']) {
+      const { status } = await this.#call('GET', path, CALL_DEADLINE_MS);
+      if (status !== 200) throw new Error(`GET ${path} was answered ${status}`);
+    }
+  }
+
   /** Deletes a ticket that is no longer needed. Without it the ticket expires, so this waits only briefly, and never throws. */
   async forget(ticketId: string): Promise<void> {
-    await this.#call('DELETE', `/exits/${encodeURIComponent(ticketId)}`, TRAFFIC_DEADLINE_MS).catch(() => undefined);
+    await this.#call('DELETE', `/exits/${encodeURIComponent(ticketId)}`, CALL_DEADLINE_MS).catch(() => undefined);
   }
 
   /** The status and the JSON body of the response, null without one. */

@@ -84,6 +84,10 @@ const notRun = (attempt: Attempt): Ran => ({ attempt, browserFailed: false });
 async function throughExit(run: Run): Promise<Ran> {
   const { contexts, stop } = run;
   const context = await contexts.open(run, stop);
+  if ('routerGone' in context) {
+    stop.stop('declined');
+    throw stop.signal.reason;
+  }
   if ('unreachable' in context) return notRun(failed('proxy: UPSTREAM_FAILED', context.cause));
   if ('refusal' in context) return notRun(failed(`proxy: ${context.refusal}`, context.cause));
   if ('noContext' in context) return { attempt: failed('browser: CRASHED', context.noContext), browserFailed: true };

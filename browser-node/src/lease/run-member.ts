@@ -70,9 +70,11 @@ async function runTraced(run: LeaseRun, member: JobMember, work: MemberWork, spa
   const deadline = setTimeout(() => stop.stop('deadline'), attemptMsOf(parts, job));
   const leased = { lease_id, token, scan_id, limits: job.limits };
   const reporting = { ...parts, reportLoaded: () => parts.api.reportLoaded(leased) };
-  const attempt = await makeAttempt(reporting, job, member, contexts, stop, logger).finally(() =>
-    clearTimeout(deadline),
-  );
+  const attempt = await makeAttempt(reporting, job, member, contexts, stop, logger).finally(() => {
+    clearTimeout(deadline);
+    // The other members could not run here either.
+    if (stop.reason === 'declined') leaseStop.stop('declined');
+  });
   endCapture();
   if (attempt.failure) {
     logger.info(attempt.failure, 'an attempt failed');

@@ -29,7 +29,7 @@ import { drainOnRequest, Heartbeat } from './heartbeat.ts';
 import { type EnrolmentApi, NodeEnrolment } from './node-enrolment.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
 import { LoadWatch } from './watch-load.ts';
-import { RemoteWatch } from './watch-remote.ts';
+import { ServiceWatch } from './watch-service.ts';
 
 /**
  * A running node: the port of its probes, its parts to stop, in order, a function that releases all work at once, and one that ends all
@@ -69,12 +69,16 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const pool = new ChromiumPool(chromium, logger, (reason) => metrics.browserLaunches.inc({ reason }));
   const renewals = new Renewals(nodeApiUrl);
   const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;
-  const parts = { api, exits, pool, capturePage, startSweep, metrics, attemptMs, evidenceMs: EVIDENCE_MS, renewals };
+  const limits = { attemptMs, evidenceMs: EVIDENCE_MS };
+  const isRouterGone = () => router.doubt();
+  const parts = { api, exits, isRouterGone, pool, capturePage, startSweep, metrics, ...limits, renewals };
   const bounds = slotBounds(config);
   const loop = new LeaseLoop(parts, config.ADSWEEP_NODE_ID, bounds.least, logger);
   const connect = async () => (await LiveBrowser.launch(chromium, logger)).kill();
-  const remote = new RemoteWatch(connect, loop.gate, logger);
+  const remote = new ServiceWatch({ name: 'the remote browser', reason: 'browser', connect }, loop.gate, logger);
   if ('cdpUrl' in chromium) pool.onlost = () => remote.lost();
+  const ready = { name: 'the proxy-router', reason: 'exits', connect: () => exits.requireReady() } as const;
+  const router = new ServiceWatch(ready, loop.gate, logger);
 
   let started = false;
   const readiness: Readiness = () => (loop.draining ? 'draining' : started ? 'ready' : 'starting');
@@ -114,6 +118,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   load.start();
   enrolment?.start();
   await heartbeat.start();
+  await router.doubt();
   loop.start();
   started = true;
   const stopLeases = async () => {
@@ -127,6 +132,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     ['load', () => load.stop()],
     ['renewals', () => renewals.close()],
     ['connections to a remote browser', () => remote.stop()],
+    ['connections to the proxy-router', () => router.stop()],
     ['browsers', () => pool.close()],
     ['connections to services', () => services.close()],
     ['probes', () => probes.close(0)],

@@ -123,6 +123,7 @@ export class FakeControlPlane extends Conditions {
     this.acquiring += 1;
     await this.until(() => gone || this.drain || (!this.hold && this.#waiting.length > 0), 60_000);
     this.acquiring -= 1;
+    this.changed();
     if (this.drain) send(response, 200, { leases: [], drain: true });
     else if (!gone) send(response, 200, { leases: this.#waiting.splice(0, max) });
   }

@@ -20,6 +20,8 @@ const TRAFFIC: TicketTraffic = {
 export class FakeRouter extends Conditions {
   ticket: ExitTicket = ticketFor('http://127.0.0.1:1');
   refusal: { status: number; code: string } | null = null;
+  /** Whether it says that it issues tickets. */
+  isReady = true;
   /** The traffic [sent, received] that the gateway reports, one pair per query, null: it does not answer; the last one is repeated. */
   carried: ([sent: number, received: number] | null)[] = [[TRAFFIC.bytes_sent, TRAFFIC.bytes_received]];
   readonly calls: string[] = [];
@@ -34,7 +36,7 @@ export class FakeRouter extends Conditions {
       this.changed();
       void text(request).then((sent) => {
         if (request.method === 'POST') this.requests.push(JSON.parse(sent));
-        const [status, body] = this.#answer(request.method ?? '');
+        const [status, body] = this.#answer(request.method ?? '', request.url ?? '');
         response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body));
       });
     });
@@ -63,7 +65,8 @@ export class FakeRouter extends Conditions {
     return [200, { ...TRAFFIC, bytes_sent, bytes_received }];
   }
 
-  #answer(method: string): [number, object | undefined] {
+  #answer(method: string, url: string): [number, object | undefined] {
+    if (url === '/readyz') return [this.isReady ? 200 : 503, {}];
     if (method === 'GET') return this.#traffic();
     if (method === 'DELETE') return [204, undefined];
     if (this.refusal) return [this.refusal.status, { detail: 'refused', code: this.refusal.code }];

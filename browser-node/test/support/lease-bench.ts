@@ -11,6 +11,7 @@ import { ExitsClient } from '../../src/lease/exits-client.ts';
 import { LeaseLoop } from '../../src/lease/lease-loop.ts';
 import { Renewals } from '../../src/lease/renewals.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { ServiceWatch } from '../../src/node/watch-service.ts';
 import { FakeControlPlane, MEMBER } from './fake-control-plane.ts';
 import { FakeRouter } from './fake-router.ts';
 
@@ -66,16 +67,19 @@ export const NODE_REPORT = { slots: 2, busy: 0, draining: false, adsweep_version
 export async function leaseBench(
   t: TestContext,
   capturePage: CapturePage,
-  options: { slots?: number; attemptMs?: number; startSweep?: () => Sweep } = {},
+  options: { slots?: number; attemptMs?: number; startSweep?: () => Sweep; watchesRouter?: boolean } = {},
 ) {
   const plane = await FakeControlPlane.start();
   const router = await FakeRouter.start();
   const pool = new CountingPool();
   const metrics = createMetrics(new Registry());
   const renewals = new Renewals(plane.url, 25);
+  const exits = new ExitsClient(router.url, 'node-token', ['127.0.0.1']);
+  const isRouterGone = () => watch.doubt();
   const parts = {
     api: new LeaseClient(plane.url, 'node-token'),
-    exits: new ExitsClient(router.url, 'node-token', ['127.0.0.1']),
+    exits,
+    ...(options.watchesRouter && { isRouterGone }),
     pool,
     capturePage,
     startSweep: options.startSweep ?? startSweep,
@@ -85,8 +89,12 @@ export async function leaseBench(
     evidenceMs: 300,
     retryPolicy: { forMs: 5_000, minMs: 5, maxMs: 20 },
   };
-  const loop = new LeaseLoop(parts, 'node-1', options.slots ?? 2, createLogger('test', 'silent'));
+  const logger = createLogger('test', 'silent');
+  const loop = new LeaseLoop(parts, 'node-1', options.slots ?? 2, logger);
+  const ready = { name: 'the router', reason: 'exits', connect: () => exits.requireReady() } as const;
+  const watch = new ServiceWatch(ready, loop.gate, logger);
   t.after(async () => {
+    watch.stop();
     await loop.stop(0);
     await renewals.close();
     await plane.close();
