@@ -37,6 +37,24 @@ describe('a capture', () => {
     assert.deepEqual((await notesOf('http://plain.example/')).notes, []);
   });
 
+  it('of a page whose requests did not reach the gateway any more has a note of them, and is that page', async () => {
+    const { site } = world;
+    let stop = () => {};
+    site.setPage('http://shop.example/', '<title>shop</title><h1>Shop</h1><script src="/last.js"></script>');
+    site.setRoute('http://shop.example/last.js', (_, response) => {
+      stop();
+      response.setHeader('content-type', 'application/javascript');
+      response.end("for (const n of [1, 2]) new Image().src = 'http://ads.example/' + n");
+    });
+    const captured = await world.capture('http://shop.example/', {
+      opened: (_, proxy) => {
+        stop = () => proxy.refuse();
+      },
+    });
+    assert.equal(captured.failure, null);
+    assert.deepEqual(captured.outcome.capture.notes, [note('gateway', { count: 2 })]);
+  });
+
   it('of a page with a frame that keeps its thread busy has the texts of both, and a note that its scripts were stopped', async () => {
     const { captured, notes } = await notesOf('http://around.example/');
     assert.equal(captured.landings[0]?.page_title, 'around');

@@ -31,7 +31,7 @@ import { ForwardProxy } from './forward-proxy.ts';
 import { Site } from './site.ts';
 import { ticketFor } from './ticket.ts';
 
-/** `opened` sees the context before the capture does. */
+/** `opened` sees the context and its proxy before the capture does. */
 export type CaptureOptions = {
   kind?: Target['kind'];
   /** Another web than the world's own. */
@@ -40,7 +40,7 @@ export type CaptureOptions = {
   isolated?: boolean;
   signal?: AbortSignal;
   emulator?: string;
-  opened?: (open: OpenContext) => void;
+  opened?: (open: OpenContext, proxy: ForwardProxy) => void;
 };
 
 /** What the tests' pages are seen on unless they ask for another: 1366 by 633 pixels. */
@@ -77,7 +77,7 @@ export class CaptureWorld {
       ticket: ticketFor(proxy.server),
       isolated: false,
     });
-    options.opened?.(open);
+    options.opened?.(open, proxy);
     const startedAt = performance.now();
     try {
       const signal = options.signal ?? new AbortController().signal;

@@ -52,6 +52,11 @@ export class ForwardProxy {
     this.#activeAt = null;
   }
 
+  /** Takes no more connections; those that are open go on. */
+  refuse(): void {
+    this.#server.close();
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));

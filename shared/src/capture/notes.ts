@@ -81,6 +81,7 @@ export const NOTE_WORDS = {
   collector_frames: (note) => `${recorded(note)} could not be recorded in ${things(note, 'frame')} of ${of(note)}`,
   collector_timed_out: (note) => `${recorded(note)} could not be recorded in time`,
   traffic: () => 'the gateway did not report the traffic so that requests which only it saw are missing',
+  gateway: (note) => `${things(note, 'request')} could not be sent because the gateway could not be reached`,
   late_requests: (note) => `requests were still under way ${note.count} s after the windows were closed`,
   unsettled: (note) => `the page was still busy after ${note.count} s and was captured as it was then`,
   stopped_busy: () => 'a page kept its main thread busy and its scripts were stopped',

@@ -26,9 +26,14 @@ export const requests: Collector = {
       draft.requests = asRequests(entries, capture, creative);
       const left = Math.max(0, entries.length - REQUEST_URLS_MAX) + journal.dropped;
       if (left > 0) capture.notes.push(note('requests_beyond_limit', { count: left }));
+      const unsent = entries.filter(({ fault }) => fault === GATEWAY_UNREACHED).length;
+      if (unsent > 0) capture.notes.push(note('gateway', { count: unsent }));
     };
   },
 };
+
+/** The error of a request if the gateway was away, such as while the proxy-router restarts: the page is not to blame for what it lacks. */
+const GATEWAY_UNREACHED = 'net::ERR_PROXY_CONNECTION_FAILED';
 
 /** Characters of an HTTP method: pages may invent methods. */
 const METHOD_LENGTH_MAX = 100;

@@ -87,6 +87,8 @@ const RESTING: Record<NoteKind, readonly string[] | ((note: Note) => readonly st
   collector_frames: judgedBy,
   collector_timed_out: judgedBy,
   traffic: ['rules'],
+  // What a page would have done with the answers is not known.
+  gateway: [...new Set([...OBSERVED, ...TEXT])],
   late_requests: [],
   unsettled: [],
   stopped_busy: [],
