@@ -305,7 +305,7 @@ export const ERRORS = {
     status: 503,
     detail: 'text',
     means: 'The targeting catalogue has not been read yet; try again shortly.',
-    cure: 'Try again after `Retry-After`. If it lasts, the proxy-router cannot be reached, or has no exits.',
+    cure: 'Try again after `Retry-After`. If it lasts, the proxy-router cannot be reached, has no exits, or cannot read the catalogue of a provider, which may have the requested place.',
   },
   'checking.system_slug_reserved': {
     status: 422,

@@ -11,6 +11,7 @@ import {
   type RunningApi,
   runningApi,
 } from '../../support/running-api.ts';
+import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
 describe('creating a scan', () => {
   let api: RunningApi;
@@ -347,6 +348,27 @@ describe('creating a scan', () => {
     const answer = await create({ url: PAGE.url });
     assert.deepEqual(itemsOf(answer), ['body.country_code missing', 'body.emulator_id missing']);
     assert.equal(answer.body.code, 'validation_error');
+  });
+
+  test('what the catalogue lacks gives 503 until that of every provider was read, and other problems give 422', async () => {
+    const partly = await runningApi({ catalogue: { ...CATALOGUE, refreshed_at: null } });
+    const create = (more: object) => partly.post('/api/v1/scans', { ...PAGE, ...more });
+    const answers = [
+      await create({}),
+      await create({ country_code: 'ZZ' }),
+      await create({ proxy: { city: 'Nowhere' } }),
+      await create({ country_code: 'ZZ', emulator_id: 'none' }),
+    ];
+    await partly.stop();
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body.code]),
+      [
+        [201, undefined],
+        [503, 'catalogue.not_ready'],
+        [503, 'catalogue.not_ready'],
+        [422, 'scanning.unknown_emulator_id'],
+      ],
+    );
   });
 
   test('before the catalogue was first read, every request gives 503', async () => {

@@ -72,7 +72,12 @@ export function scanCreation(parts: CreateParts) {
     const catalogue = readNow(parts.readCatalogue);
     const { campaign_id = null, run_id = null } = request.scan;
     const campaign = await parts.findCampaign(organizationId, campaign_id, run_id);
-    return checkRequest({ ...request, campaign, catalogue, addresses: parts.addresses });
+    const issues = checkRequest({ ...request, campaign, catalogue, addresses: parts.addresses });
+    if (catalogue.refreshed_at !== null) return issues;
+    // A provider whose catalogue was not read yet may have what this one lacks.
+    const certain = issues.filter((issue) => !isUnsupported(issue));
+    if (issues.length > 0 && certain.length === 0) throw catalogueNotReady();
+    return certain;
   };
 
   /** Throws 409 if no scan may join the campaign or the run of the settings. */
@@ -163,6 +168,9 @@ const inOwnTrace = (scan: ScanRecord): ScanRecord =>
     : { ...scan, ...carried(beginTrace('scan created', { attributes: { 'adsweep.scan.id': scan._id } })) };
 
 const WHOLE: CreateStep = { from: 0, scans: Number.MAX_SAFE_INTEGER };
+
+/** Whether the catalogue lacks a country, or a place in it. */
+const isUnsupported = ({ type }: Issue): boolean => type.startsWith('unsupported_');
 
 function readNow(readCatalogue: ReadCatalogue): Catalogue {
   const catalogue = readCatalogue();
