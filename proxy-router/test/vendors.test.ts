@@ -258,21 +258,38 @@ test('what no exit has may be had later until the catalogue of every provider wa
   assert.equal(await refusal('FR'), 'NODE_NOT_FOUND');
 });
 
-test('a catalogue at a URL with another credential replaces the one before, in the snapshot too', async (t) => {
-  const { host } = await startCatalogueServer(t, { status: 200, body: JSON.stringify(places()) });
+test('a router that starts without a copy of a catalogue is not ready before its provider has answered', async (t) => {
+  const asked = Promise.withResolvers<http.ServerResponse>();
+  const slow = await startTarget(t, (_, response) => asked.resolve(response));
+  const account = vendorConfig({ catalogue: `http://${slow.address}/places` });
+  const router = await startTestRouter(t, { exits: [exitIn('DE')], providers: [account] });
+  const ready = () => fetch(`http://127.0.0.1:${router.ports.api}/readyz`);
+  const answer = await asked.promise;
+  const before = await ready();
+  const { missing } = (await before.json()) as { missing: string[] };
+  assert.deepEqual([before.status, missing.length], [503, 1]);
+  assert.match(missing[0]!, /^a catalogue/);
+  answer.writeHead(500).end();
+  await until('the router', async () => (await ready()).status === 200);
+});
+
+test('a catalogue at a URL with another credential replaces the one before once it was fetched, in the snapshot too', async (t) => {
+  const answer = { status: 200, body: JSON.stringify(places()) };
+  const { host, seen } = await startCatalogueServer(t, answer);
   const folder = temporaryFolder();
   const account = (key: string) => vendorConfig({ catalogue: `http://${host}/places?key=${key}` });
-  const router = await startTestRouter(t, { providers: [account('one')], config: { ADSWEEP_DATA_DIR: folder } });
-  const kept = () => {
-    const text = readFileSync(join(folder, 'catalogues-snapshot.json'), 'utf8');
-    return Object.keys((JSON.parse(text) as { catalogues: object }).catalogues);
-  };
-  const [first] = await until(
-    'the first catalogue',
-    () => existsSync(join(folder, 'catalogues-snapshot.json')) && kept(),
-  );
+  const config = { ADSWEEP_DATA_DIR: folder, ADSWEEP_CATALOGUE_REFRESH_SECONDS: 0.05 };
+  const router = await startTestRouter(t, { providers: [account('one')], config });
+  const snapshot = join(folder, 'catalogues-snapshot.json');
+  const kept = () => Object.keys((JSON.parse(readFileSync(snapshot, 'utf8')) as { catalogues: object }).catalogues);
+  const [first] = await until('the first catalogue', () => existsSync(snapshot) && kept());
+  answer.status = 503;
   writeFileSync(router.file, JSON.stringify({ providers: [account('two')] }));
+  await until('the other URL to be asked', () => seen.some(({ url }) => url?.endsWith('two')));
+  await router.ticket();
+  answer.status = 200;
   await until('the other one alone', () => kept().length === 1 && kept()[0] !== first);
+  await router.ticket();
 });
 
 test('a fetched catalogue outlives a restart while the vendor is away', async (t) => {

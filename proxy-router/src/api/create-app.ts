@@ -50,9 +50,13 @@ function serveProbes(dependencies: AppDependencies): Middleware {
   };
 }
 
-/** Why the router is not ready; empty when it is. It needs a process that is not starting or stopping, and at least one exit. */
+/**
+ * Why the router is not ready; empty when it is. It needs a process that is not starting or stopping and at least one exit. Since
+ * its start it has tried to read each catalogue that it has no copy of.
+ */
 function missingFor({ isReady, source }: AppDependencies): string[] {
   const missing = isReady() ? [] : ['the process is starting or stopping'];
+  if (source.isBeginning) missing.push('a catalogue: that of a provider is being read for the first time');
   if (source.isEmpty) missing.push('an exit: no exit is listed and no catalogue was read yet');
   return missing;
 }

@@ -132,6 +132,11 @@ export class ExitSource {
     return this.#sources().every(({ refreshedAt }) => refreshedAt !== null);
   }
 
+  /** Whether the first catalogue of a provider is being fetched since the start. */
+  get isBeginning(): boolean {
+    return this.#catalogues.isBeginning;
+  }
+
   /** Whether anything can be targeted. */
   get isEmpty(): boolean {
     return this.#derived.pools.length === 0;

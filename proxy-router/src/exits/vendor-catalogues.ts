@@ -4,7 +4,7 @@ import type { ProviderConfig } from '../providers/provider-config.ts';
 import { CatalogueError, readCatalogue } from '../providers/read-catalogue.ts';
 import type { PlaceSource } from './build-catalogue.ts';
 import { catalogueKey, type FetchedPlaces, readCatalogues, writeCatalogues } from './snapshots.ts';
-import { requireCountry } from './vendor-exit.ts';
+import { omittedFields, requireCountry } from './vendor-exit.ts';
 
 /** Longest delay before a failed fetch is retried. */
 const RETRY_MS = 60_000;
@@ -24,6 +24,9 @@ export class VendorCatalogues {
   readonly #fetched: Map<string, FetchedPlaces>;
   /** The followed vendors, each with the timer of its next fetch. */
   readonly #timers = new Map<string, NodeJS.Timeout | undefined>();
+  /** The vendors of the start whose first catalogue is being fetched. */
+  readonly #beginning = new Set<string>();
+  #hasBegun = false;
 
   /** Starts from the snapshot. Throws the system's errors. */
   constructor(options: VendorCataloguesOptions, logger: Logger) {
@@ -32,16 +35,32 @@ export class VendorCatalogues {
     this.#fetched = readCatalogues(options.snapshot);
   }
 
-  /** A vendor's places; none before the first fetch. */
+  /** A vendor's places; before the first fetch from its URL those from an earlier one, which may have had another credential. */
   sourceOf(config: ProviderConfig): PlaceSource {
-    return this.#fetched.get(catalogueKey(config)) ?? { places: [], refreshedAt: null };
+    const fetched = this.#fetched.get(catalogueKey(config)) ?? this.#fetched.get(this.#keysOf(config)[0] ?? '');
+    const isUsable = fetched && !omittedFields(config, fetched.places).includes('country');
+    return isUsable ? fetched : { places: [], refreshedAt: null };
+  }
+
+  /** The keys of all that was fetched for the vendor. */
+  #keysOf({ id }: ProviderConfig): string[] {
+    return [...this.#fetched.keys()].filter((key) => key.startsWith(`${id} `));
+  }
+
+  /** Whether the first catalogue of a vendor is being fetched since the start: what it has is not known, and will be soon. */
+  get isBeginning(): boolean {
+    return this.#beginning.size > 0;
   }
 
   /** Fetches the catalogues of these vendors, and of no others, from now on. */
   follow(configs: ProviderConfig[]): void {
     const wanted = new Map(configs.map((config) => [catalogueKey(config), config]));
     for (const key of [...this.#timers.keys()]) if (!wanted.has(key)) this.#forget(key);
-    for (const [key, config] of wanted) if (!this.#timers.has(key)) void this.#refresh(key, config);
+    for (const [key, config] of wanted) {
+      if (!this.#hasBegun && this.sourceOf(config).refreshedAt === null) this.#beginning.add(key);
+      if (!this.#timers.has(key)) void this.#refresh(key, config);
+    }
+    this.#hasBegun = true;
   }
 
   stop(): void {
@@ -56,6 +75,7 @@ export class VendorCatalogues {
   async #refresh(key: string, config: ProviderConfig): Promise<void> {
     this.#timers.set(key, undefined);
     const isGood = await this.#fetch(key, config);
+    this.#beginning.delete(key);
     if (!this.#timers.has(key)) return;
     const { refreshMs } = this.#options;
     const next = () => void this.#refresh(key, config);
@@ -79,9 +99,9 @@ export class VendorCatalogues {
     }
   }
 
-  /** Also drops what was fetched for the same vendor from another URL: one with a new credential is another one. */
-  #replace(key: string, { id }: ProviderConfig, fetched: FetchedPlaces): void {
-    for (const other of [...this.#fetched.keys()]) if (other.startsWith(`${id} `)) this.#fetched.delete(other);
+  /** Drops what was fetched from earlier URLs. */
+  #replace(key: string, config: ProviderConfig, fetched: FetchedPlaces): void {
+    for (const earlier of this.#keysOf(config)) this.#fetched.delete(earlier);
     this.#fetched.set(key, fetched);
   }
 }
