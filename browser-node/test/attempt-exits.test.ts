@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { ExitRequest } from '@adsweep/shared/targeting/exit-ticket.ts';
-import { instantly, leaseBench, members } from './support/lease-bench.ts';
+import { goodOutcome, instantly, leaseBench, members } from './support/lease-bench.ts';
 
 test('§4.2.13 an ad tag requests an exit that denies the host of its publisher', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
@@ -59,6 +60,29 @@ test('a proxy-router that is ready and has no exit free fails the attempt with p
   router.refusal = null;
   plane.give({ scan_id: 'two' });
   await plane.received('complete');
+});
+
+test('a capture that the gateway was away for is made again, and is kept if that fails', async (t) => {
+  const lacking = note('gateway', { count: 3 });
+  const failure = { code: 'proxy: UPSTREAM_FAILED', cause: 'the proxy is away' } as const;
+  const whole = goodOutcome();
+  const cut = { ...whole, capture: { ...whole.capture, notes: [lacking] } };
+  const failed = { ...cut, failure };
+  for (const [first, second, end] of [
+    [cut, whole, []],
+    [cut, failed, [lacking]],
+    [cut, cut, [lacking]],
+    [failed, whole, []],
+    [failed, failed, failure.code],
+  ] as const) {
+    const outcomes = [first, second];
+    const { plane, router, pool } = await leaseBench(t, async () => outcomes.shift()!);
+    plane.give();
+    const { body } = await plane.received(typeof end === 'string' ? 'fail' : 'complete');
+    const { code, capture } = body as Fail;
+    assert.deepEqual(typeof end === 'string' ? code : capture?.notes, end);
+    assert.deepEqual([router.requests.length, pool.isolated, pool.live], [2, [false, false], 0]);
+  }
 });
 
 test('an exit request has the limits of the job', async (t) => {

@@ -34,7 +34,8 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
 
 /**
  * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends or does not respond during the attempt, the
- * attempt runs once more in a browser of its own, within the same time. Throws `AttemptStopped` if it is stopped for any reason but time.
+ * attempt runs once more in a browser of its own, within the same time; so does one whose requests did not all reach the gateway, and what it has
+ * is kept if that fails. Throws `AttemptStopped` if it is stopped for any reason but time.
  */
 export async function makeAttempt(
   parts: AttemptParts & ReportLoaded,
@@ -44,25 +45,34 @@ export async function makeAttempt(
   stop: AttemptStop,
   logger: Logger,
 ): Promise<Attempt> {
+  let kept: Attempt | null = null;
   try {
     const emulator = findEmulator(member.emulator_id);
     if (!emulator) return failed('internal: ERROR', `this node knows no emulator ${member.emulator_id}`);
     const isolated = job.isolation !== 'shared';
     const run = { ...parts, job, member, emulator, isolated, contexts, stop, logger };
     const { attempt, browserFailed } = await throughExit(run);
-    if (!attempt.failure || !browserFailed || run.isolated || stop.reason) return attempt;
-    logger.info(
-      { cause: attempt.failure.cause },
-      'a browser ended during a capture or did not respond: the capture runs again in a browser of its own',
-    );
-    return (await throughExit({ ...run, isolated: true })).attempt;
+    if (!attempt.failure) kept = attempt;
+    const isCut = lacksRequests(attempt) && !contexts.isShared;
+    const isEnded = attempt.failure !== null && browserFailed && !isolated;
+    if ((!isCut && !isEnded) || stop.reason) return attempt;
+    logger.info({ cause: attempt.failure?.cause }, isCut ? GATEWAY_MISSED : BROWSER_FAILED);
+    const { attempt: second } = await throughExit({ ...run, isolated: isolated || isEnded });
+    return second.failure ? (kept ?? second) : second;
   } catch (error) {
-    if (stop.reason === 'deadline') return failed('browser: TIMEOUT', error);
+    if (stop.reason === 'deadline') return kept ?? failed('browser: TIMEOUT', error);
     if (stop.reason) throw error;
     logger.error({ cause: error }, 'an attempt failed with an internal error');
     return failed('internal: ERROR', error);
   }
 }
+
+const BROWSER_FAILED =
+  'a browser ended during a capture or did not respond: the capture runs again in a browser of its own';
+const GATEWAY_MISSED = 'the gateway was away during a capture, which runs again';
+
+/** Whether requests of the capture did not reach the gateway, as when the proxy-router starts again. */
+const lacksRequests = ({ capture }: Attempt): boolean => capture?.notes.some(({ kind }) => kind === 'gateway') ?? false;
 
 /** One run of an attempt; `isolated`: in a browser of its own. */
 type Run = AttemptParts &
