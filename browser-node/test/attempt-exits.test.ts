@@ -85,6 +85,21 @@ test('a capture that the gateway was away for is made again, and is kept if that
   }
 });
 
+test('a capture that failed is made again if the gateway does not report its traffic: it may have cut the connections', async (t) => {
+  const failure = { code: 'navigation: CONNECTION_FAILED', cause: 'net::ERR_CONNECTION_RESET' } as const;
+  for (const [carried, end] of [
+    [null, 'complete'],
+    [[1, 1], 'fail'],
+  ] as const) {
+    const outcomes = [{ ...goodOutcome(), failure }, goodOutcome()];
+    const { plane, router } = await leaseBench(t, async () => outcomes.shift()!);
+    router.carried = [carried && [...carried], [1, 1]];
+    plane.give();
+    await plane.received(end);
+    assert.equal(router.requests.length, end === 'fail' ? 1 : 2);
+  }
+});
+
 test('an exit request has the limits of the job', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
   plane.give({ limits: JOB_LIMITS.sweep });

@@ -71,8 +71,13 @@ const BROWSER_FAILED =
   'a browser ended during a capture or did not respond: the capture runs again in a browser of its own';
 const GATEWAY_MISSED = 'the gateway was away during a capture, which runs again';
 
-/** Whether requests of the capture did not reach the gateway, as when the proxy-router starts again. */
-const lacksRequests = ({ capture }: Attempt): boolean => capture?.notes.some(({ kind }) => kind === 'gateway') ?? false;
+/**
+ * Whether requests of the capture did not reach the gateway, as while the proxy-router starts again. One that was killed has cut connections
+ * that were open: a capture that failed, and whose traffic it does not report, may have failed for that.
+ */
+const lacksRequests = ({ capture, failure }: Attempt): boolean =>
+  capture !== null &&
+  (capture.notes.some(({ kind }) => kind === 'gateway') || (failure !== null && capture.traffic === null));
 
 /** One run of an attempt; `isolated`: in a browser of its own. */
 type Run = AttemptParts &

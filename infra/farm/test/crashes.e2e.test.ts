@@ -50,6 +50,25 @@ for (const part of ['browser-node 1', 'redis', 'control-plane', 'proxy-router'])
     await until(`${part} to be started again`, () => farm.pidOf(part) !== killed);
   });
 
+for (const signal of ['SIGTERM', 'SIGKILL'] as const)
+  test(`${signal} of the proxy-router in the middle of scans that may not be retried: every scan completes`, async () => {
+    const scans = await Promise.all(
+      Array.from({ length: 2 * SCANS }, () => farm.submit({ url: 'http://news.publisher.example/' })),
+    );
+    await until('a running scan', async () => {
+      const now = await Promise.all(scans.map((scan) => farm.scan(scan.id)));
+      return now.some((scan) => scan.status === 'running') ? true : null;
+    });
+    const killed = farm.pidOf('proxy-router');
+    process.kill(killed, signal);
+    const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 120)));
+    assert.deepEqual(
+      ends.map((scan) => `${scan.status} ${scan.error}`.trim()),
+      scans.map(() => 'completed'),
+    );
+    await until('the proxy-router to be started again', () => farm.pidOf('proxy-router') !== killed);
+  });
+
 test('kill -9 of the whole farm in the middle of scans: after a restart every scan ends, each charged once', async () => {
   const scans = await Promise.all(
     Array.from({ length: SCANS }, () => farm.submit({ url: 'http://news.publisher.example/' })),
