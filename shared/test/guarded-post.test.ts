@@ -50,6 +50,17 @@ describe('a guarded POST', () => {
     assert.deepEqual([bodies, connections()], [['{"a":"€"}', '[]'], 1]);
   });
 
+  it('does not give up an address for the next one while this process is busy', async (t) => {
+    const { port } = await serve(t, (_request, response) => response.end('taken'));
+    const busy = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+    const resolve = async () => {
+      // Once the connection was begun.
+      process.nextTick(busy);
+      return ['127.0.0.1', '127.0.0.2'];
+    };
+    assert.equal((await sender(t, LOOPBACK, resolve)(`http://hooks.example:${port}/`)).body, 'taken');
+  });
+
   it('returns redirects and does not follow them', async (t) => {
     let requests = 0;
     const { port } = await serve(t, (_request, response) => {
