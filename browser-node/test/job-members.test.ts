@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
@@ -124,6 +125,20 @@ test('a shared repeat group continues in a new context if a member leaves an unu
   );
   assert.deepEqual(pool.isolated, [false, true, false], 'the second member ran once more in a browser of its own');
   assert.equal(pool.live, 0);
+});
+
+test('a member of a shared repeat group that the gateway was away for is captured again in a new context, which the others share', async (t) => {
+  const whole = goodOutcome();
+  const cut = { ...whole, capture: { ...whole.capture, notes: [note('gateway', { count: 1 })] } };
+  const outcomes = [whole, cut];
+  const { plane, pool, router, loop } = await leaseBench(t, async () => outcomes.shift() ?? whole);
+  plane.give({ kind: 'repeat_group', members: members('one', 'two', 'three') });
+  await plane.until(() => plane.count('complete') === 3);
+  await untilIdle(loop, plane);
+  const notes = plane.said.flatMap(({ call, body }) =>
+    call === 'complete' ? (body as { capture: Capture }).capture.notes : [],
+  );
+  assert.deepEqual([notes, pool.opened, pool.live, router.requests.length], [[], 2, 0, 2]);
 });
 
 test('members that have not begun end with a lease that is lost or returned', async (t) => {

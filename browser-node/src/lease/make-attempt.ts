@@ -53,7 +53,7 @@ export async function makeAttempt(
     const run = { ...parts, job, member, emulator, isolated, contexts, stop, logger };
     const { attempt, browserFailed } = await throughExit(run);
     if (!attempt.failure) kept = attempt;
-    const isCut = lacksRequests(attempt) && !contexts.isShared;
+    const isCut = lacksRequests(attempt);
     const isEnded = attempt.failure !== null && browserFailed && !isolated;
     if ((!isCut && !isEnded) || stop.reason) return attempt;
     logger.info({ cause: attempt.failure?.cause }, isCut ? GATEWAY_MISSED : BROWSER_FAILED);
@@ -121,9 +121,10 @@ async function inContext(run: Run, context: AttemptContext): Promise<Ran> {
     const outcome = await captureUntilStopped(capturing, stop, evidenceMs);
     // Checked before the context is closed, which ends a browser without other contexts.
     const browserFailed = open.browserEnded() || outcome.failure?.code === 'browser: TIMEOUT';
-    isFit = !browserFailed && stop.reason === null;
     if (!contexts.isShared) await open.close();
-    return { attempt: finish(outcome, ticket.exit, await traffic(), stop), browserFailed };
+    const attempt = finish(outcome, ticket.exit, await traffic(), stop);
+    isFit = !browserFailed && stop.reason === null && !lacksRequests(attempt);
+    return { attempt, browserFailed };
   } finally {
     endWatch();
     await contexts.release(context, isFit, stop);
