@@ -3,6 +3,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { insertOnce } from '../insert-once.ts';
+import { ownFilesSince } from '../objects/own-files.ts';
 import type { Collection, Store } from '../store.ts';
 import { MIGRATIONS } from './index.ts';
 import type { Migration } from './migration.ts';
@@ -24,7 +25,9 @@ export async function bringUpToDate(store: Store, logger: Logger, migrations: Mi
   const meta = store.collection<Meta>('meta');
   const newest = migrations.at(-1)?.version ?? 0;
   const self = newId();
-  await insertOnce(meta, { _id: 'store', version: (await isUnused(store)) ? newest : 0 });
+  const isNew = await isUnused(store);
+  if (isNew) await ownFilesSince(store, new Date());
+  await insertOnce(meta, { _id: 'store', version: isNew ? newest : 0 });
   for (;;) {
     const { version } = (await meta.findOne({ _id: 'store' }))!;
     if (version > newest) throw tooNew(version, newest);

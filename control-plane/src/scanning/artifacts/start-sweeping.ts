@@ -1,5 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ListedObject, ObjectStore } from '../../platform/objects/object-store.ts';
+import { areOwnFiles } from '../../platform/objects/own-files.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { startCleaning } from '../../platform/start-cleaning.ts';
 import type { Loop } from '../../platform/start-loop.ts';
@@ -21,9 +22,17 @@ export function startSweeping({ store, objects, redis, artifacts, logger }: Swee
     const removed = await Promise.all([artifacts.sweep(now), store.sweepExpired(now)]);
     return removed.some((count) => count > 0);
   };
+  const areOwn = async (): Promise<boolean> => {
+    const own = await areOwnFiles(store, objects);
+    if (!own)
+      logger.warn(
+        'files without a record are not removed, because they belong to other records: check MONGODB_URL, ADSWEEP_DATA_DIR and ADSWEEP_S3_BUCKET',
+      );
+    return own;
+  };
   return startCleaning(redis, logger, {
     expired: { name: 'sweep', clean: sweepExpired },
-    walk: { name: 'sweep_unrecorded', clean: unrecordedSweep(objects, artifacts.listOf) },
+    walk: { name: 'sweep_unrecorded', clean: unrecordedSweep(objects, artifacts.listOf, areOwn) },
   });
 }
 
@@ -39,14 +48,22 @@ type ListOf = (ref: AttemptRef) => Promise<Pick<ArtifactRecord, 'object'>[]>;
 
 /**
  * Removes files without a record, which a crash between the two writes left, and what interrupted uploads left. Each call continues where the
- * last one stopped, looks up a bounded number of attempts and returns whether there are more; after the last one, the walk starts over.
+ * last one stopped, looks up a bounded number of attempts and returns whether there are more; after the last one, the walk starts over. `areOwn`:
+ * whether the files belong to these records; a walk over others removes none.
  */
-export function unrecordedSweep(objects: ObjectStore, listOf: ListOf): (now: Date) => Promise<boolean> {
+export function unrecordedSweep(
+  objects: ObjectStore,
+  listOf: ListOf,
+  areOwn: () => Promise<boolean>,
+): (now: Date) => Promise<boolean> {
   let walk: AsyncGenerator<ListedObject[]> | null = null;
 
   return async (now) => {
     const before = new Date(now.getTime() - MIN_AGE_MS);
-    if (!walk) await objects.removeIncomplete(before);
+    if (!walk) {
+      await objects.removeIncomplete(before);
+      if (!(await areOwn())) return false;
+    }
     const current = walk ?? objects.list('scans');
     walk = null; // After an error, the walk starts over.
     for (let attempts = 0; attempts < ATTEMPTS_AT_ONCE; ) {

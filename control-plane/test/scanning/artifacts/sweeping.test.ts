@@ -8,6 +8,7 @@ import { slow } from '../../../../shared/test/support/slow.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { openDiskObjects } from '../../../src/platform/objects/disk-objects.ts';
 import type { ObjectStore } from '../../../src/platform/objects/object-store.ts';
+import { areOwnFiles, ownFilesSince } from '../../../src/platform/objects/own-files.ts';
 import type { RedisClient } from '../../../src/platform/redis.ts';
 import { openStore, type Store } from '../../../src/platform/store.ts';
 import type { ArtifactRecord } from '../../../src/scanning/artifacts/artifact.ts';
@@ -104,8 +105,11 @@ describe('the sweeper', () => {
 });
 
 describe('files without a record', () => {
-  const sweepAll = async () => {
-    const sweep = unrecordedSweep(objects, artifacts.listOf);
+  /** As a process that has opened the records in `own`. */
+  const sweepOf = (own: Store) =>
+    unrecordedSweep(objects, artifactStore(own, objects).listOf, () => areOwnFiles(own, objects));
+  const sweepAll = async (own = store) => {
+    const sweep = sweepOf(own);
     while (await sweep(new Date()));
   };
 
@@ -125,11 +129,45 @@ describe('files without a record', () => {
     const keys = Array.from({ length: 250 }, (_, n) => `scans/s${n}/1/lost`);
     await Promise.all(keys.map((key) => objects.put(key, Buffer.from('x'))));
     for (const key of keys) await age(key, 25 * HOUR_MS);
-    const sweep = unrecordedSweep(objects, artifacts.listOf);
+    const sweep = sweepOf(store);
     assert.equal(await sweep(new Date()), true);
     const left = (await filesBelow()).length;
     assert.ok(left > 0 && left < 250, `${left} files left`);
     while (await sweep(new Date()));
+    assert.deepEqual(await filesBelow(), []);
+  });
+
+  it('stay while a process has new records, or those of another deployment', async () => {
+    const [foreign, added] = ['scans/a/1/foreign', 'scans/b/1/added'];
+    const other = await openStore({ path: ':memory:' });
+    try {
+      await objects.put(foreign, Buffer.from('x'));
+      await age(foreign, 25 * HOUR_MS);
+      // Settings were forgotten: a store without records has the files of another one, whose version marks none as its own.
+      await ownFilesSince(other, new Date());
+      await sweepAll(other);
+      assert.deepEqual(await filesBelow(), ['foreign']);
+
+      // The records that they belong to mark them. Files that a third deployment adds to them are not its own either.
+      await records().insertOne(recordOf(foreign, null));
+      await sweepAll();
+      await objects.put(added, Buffer.from('x'));
+      await age(added, 25 * HOUR_MS);
+      await other.collection('file_owner').drop();
+      await sweepAll(other);
+      assert.deepEqual((await filesBelow()).sort(), ['added', 'foreign']);
+      await sweepAll();
+      assert.deepEqual(await filesBelow(), ['foreign']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('are removed by a new deployment whose own they are', async () => {
+    await ownFilesSince(store, new Date(Date.now() - 48 * HOUR_MS));
+    await objects.put('scans/a/1/lost', Buffer.from('x'));
+    await age('scans/a/1/lost', 25 * HOUR_MS);
+    await sweepAll();
     assert.deepEqual(await filesBelow(), []);
   });
 });
