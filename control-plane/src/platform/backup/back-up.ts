@@ -6,7 +6,7 @@ import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 import { type CopyCounts, copyObjects } from '../objects/copy-objects.ts';
 import { openDiskObjects } from '../objects/disk-objects.ts';
 import type { Store } from '../store.ts';
-import { OBJECTS, readBackup, SECRET_FILES, sha256Of, writeBackup, writeSynced } from './backup-folder.ts';
+import { OBJECTS, readBackup, replaceFile, SECRET_FILES, sha256Of, writeBackup } from './backup-folder.ts';
 
 /** What is backed up: the store in `dataDir`, and the files there unless they are `inBucket`. */
 export type BackedUp = { store: Pick<Store, 'backUp'>; dataDir: string; inBucket: boolean };
@@ -24,16 +24,20 @@ export async function backUp({ store, dataDir, inBucket }: BackedUp, folder: str
   if (!store.backUp)
     throw new OperatorError('the records are in MongoDB: back them up with its own tools, such as mongodump');
   await prepareFolder(folder, dataDir);
-  const first = inBucket ? NO_FILES : await copyFiles(dataDir, folder, new Date());
-  const copy = `store-${newId()}.db`;
-  await store.backUp(join(folder, copy));
-  const meanwhile = inBucket ? NO_FILES : await copyFiles(dataDir, folder, new Date());
-  await copySecrets(dataDir, folder);
-  const sha256 = await sha256Of(join(folder, copy));
-  const files = inBucket ? 'bucket' : OBJECTS;
-  await writeBackup(folder, { format: 1, created_at: new Date().toISOString(), store: copy, sha256, files });
-  await removeOthers(folder, copy);
-  return { folder, copied: first.copied + meanwhile.copied, present: first.present, inBucket };
+  await removeIncomplete(folder);
+  try {
+    const first = inBucket ? NO_FILES : await copyFiles(dataDir, folder, new Date());
+    const copy = `store-${newId()}.db`;
+    await store.backUp(join(folder, copy));
+    const meanwhile = inBucket ? NO_FILES : await copyFiles(dataDir, folder, new Date());
+    await copySecrets(dataDir, folder);
+    const sha256 = await sha256Of(join(folder, copy));
+    const files = inBucket ? 'bucket' : OBJECTS;
+    await writeBackup(folder, { format: 1, created_at: new Date().toISOString(), store: copy, sha256, files });
+    return { folder, copied: first.copied + meanwhile.copied, present: first.present, inBucket };
+  } finally {
+    await removeIncomplete(folder);
+  }
 }
 
 const NO_FILES: CopyCounts = { copied: 0, present: 0 };
@@ -44,6 +48,7 @@ export async function copyFiles(from: string, to: string, before?: Date): Promis
     openDiskObjects(join(from, OBJECTS)),
     openDiskObjects(join(to, OBJECTS)),
   ]);
+  await target.removeIncomplete(new Date());
   return copyObjects(source, target, 'scans', before ? { before } : {});
 }
 
@@ -54,7 +59,8 @@ async function prepareFolder(folder: string, dataDir: string): Promise<void> {
   makePrivateFolder(folder);
   const names = await readdir(folder);
   const isOurs = names.every(
-    (name) => name === OBJECTS || COPY.test(name) || name.startsWith('backup.json') || SECRET_FILES.includes(name),
+    (name) =>
+      name === OBJECTS || COPY.test(name) || ['backup.json', ...SECRET_FILES].includes(name.replace(/\.new$/, '')),
   );
   if (!isOurs) throw new OperatorError(`${folder} has other files than those of a backup: choose an empty folder`);
   await readBackup(folder);
@@ -68,12 +74,16 @@ async function copySecrets(from: string, to: string): Promise<void> {
       if (error.code === 'ENOENT') return null;
       throw error;
     });
-    if (content) await writeSynced(join(to, name), content);
+    if (content) await replaceFile(join(to, name), content);
   }
 }
 
-/** Removes the copies of earlier backups, and of those that were interrupted. */
-async function removeOthers(folder: string, copy: string): Promise<void> {
-  const others = (await readdir(folder)).filter((name) => COPY.test(name) && name !== copy);
+/**
+ * Removes the copies of the store that are no backup: of earlier ones, and of those that failed or were interrupted, which would take the space that
+ * each further one needs.
+ */
+async function removeIncomplete(folder: string): Promise<void> {
+  const complete = await readBackup(folder);
+  const others = (await readdir(folder)).filter((name) => COPY.test(name) && name !== complete?.store);
   for (const name of others) await rm(join(folder, name));
 }

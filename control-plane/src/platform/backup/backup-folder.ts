@@ -42,20 +42,20 @@ export async function readBackup(folder: string): Promise<Backup | null> {
 }
 
 export async function writeBackup(folder: string, backup: Backup): Promise<void> {
-  await writeSynced(join(folder, `${NAME}.new`), `${JSON.stringify(backup, null, 2)}\n`);
-  await rename(join(folder, `${NAME}.new`), join(folder, NAME));
+  await replaceFile(join(folder, NAME), `${JSON.stringify(backup, null, 2)}\n`);
   await syncFile(folder);
 }
 
-/** Writes a file that only its owner can read, and syncs it to the disk. */
-export async function writeSynced(path: string, content: string | Uint8Array): Promise<void> {
-  const file = await open(path, 'w', 0o600);
+/** Writes a file that only its owner can read, and syncs it to the disk. An earlier one stays until the new one is complete. */
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(`${path}.new`, 'w', 0o600);
   try {
     await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();
   }
+  await rename(`${path}.new`, path);
 }
 
 /** Syncs a file or a folder to the disk. */

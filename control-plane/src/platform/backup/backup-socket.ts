@@ -19,8 +19,8 @@ function socketIn(dataDir: string): string | null {
 }
 
 /**
- * Makes backups for `npm run backup` of the same machine, while this process has the store open. Returns the function that stops listening and
- * waits for a backup under way.
+ * Makes backups for `npm run backup` of the same machine, one after the other, while this process has the store open. Returns the function that
+ * stops listening and waits for a backup under way.
  */
 export async function serveBackups(parts: BackedUp, logger: Logger): Promise<() => Promise<void>> {
   const path = socketIn(parts.dataDir);
@@ -34,7 +34,8 @@ export async function serveBackups(parts: BackedUp, logger: Logger): Promise<() 
   let running: Promise<unknown> = Promise.resolve();
   const answer = async (body: string): Promise<{ result: BackupResult } | { problem: string }> => {
     try {
-      const work = backUp(parts, String(JSON.parse(body).folder));
+      const folder = String(JSON.parse(body).folder);
+      const work = running.then(() => backUp(parts, folder));
       running = work.catch(() => undefined);
       const result = await work;
       logger.info(result, 'a backup was made');

@@ -7,11 +7,11 @@ import {
   type Backup,
   OBJECTS,
   readBackup,
+  replaceFile,
   SECRET_FILES,
   STORE,
   sha256Of,
   syncFile,
-  writeSynced,
 } from './backup-folder.ts';
 
 /** What a data folder has once Adsweep has run in it; Redis' files are an index of the records there. */
@@ -36,7 +36,7 @@ export async function restore(folder: string, dataDir: string): Promise<{ backup
   const { copied, present } = backup.files === OBJECTS ? await copyFiles(folder, dataDir) : { copied: 0, present: 0 };
   const names = await readdir(folder);
   for (const name of SECRET_FILES.filter((secret) => names.includes(secret)))
-    await writeSynced(join(dataDir, name), await readFile(join(folder, name)));
+    await replaceFile(join(dataDir, name), await readFile(join(folder, name)));
   const unnamed = join(dataDir, `${STORE}.restoring`);
   await copyFile(copy, unnamed);
   await syncFile(unnamed);

@@ -103,6 +103,47 @@ describe('a backup', () => {
     assert.equal(await checked(at('restored')), 6);
   });
 
+  it('removes what interrupted ones left, so that they do not fill the disk, and keeps the complete one', async () => {
+    const parts = { store, dataDir, inBucket: false };
+    await add(1);
+    await backUp(parts, at('backup'));
+    const complete = (await readdir(at('backup'))).sort();
+    const copies = async () => (await readdir(at('backup'))).filter((name) => name.endsWith('.db')).length;
+    // The disk is full: a part of the copy was written.
+    const full = async (file: string) => {
+      await writeFile(file, 'a part of it');
+      throw new Error('no space left on device');
+    };
+    await assert.rejects(backUp({ ...parts, store: { backUp: full } }, at('backup')), /no space/);
+    assert.deepEqual((await readdir(at('backup'))).sort(), complete);
+    // A process that was killed left a part of the records, of a file and of a secret.
+    await writeFile(at('backup/store-killed.db'), 'a part of it');
+    await writeFile(at('backup/objects/.incoming/killed'), 'a part of it');
+    await writeFile(at('backup/secrets.key.new'), 'a part of it');
+    const seen: number[] = [];
+    const counted = async (file: string) => {
+      seen.push(await copies());
+      await store.backUp!(file);
+    };
+    await backUp({ ...parts, store: { backUp: counted } }, at('backup'));
+    assert.deepEqual(seen, [1]);
+    assert.deepEqual(await readdir(at('backup/objects/.incoming')), []);
+    await restore(at('backup'), at('restored'));
+    assert.equal(await checked(at('restored')), 1);
+  });
+
+  it('is made after another one that is requested at the same time', async () => {
+    await add(1);
+    const stop = await serveBackups({ store, dataDir, inBucket: false }, logger);
+    try {
+      await Promise.all([1, 2, 3].map(() => requestBackup(dataDir, at('backup'))));
+    } finally {
+      await stop();
+    }
+    await restore(at('backup'), at('restored'));
+    assert.equal(await checked(at('restored')), 1);
+  });
+
   it('has the key of stored secrets, and no files that are in a bucket', async () => {
     const sealed = openSecrets('', dataDir).seal('a secret', 'here');
     await add(1);
