@@ -1,6 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
-import { deleteInPortions } from '../../platform/in-portions.ts';
+import { deleteInPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
@@ -11,6 +11,10 @@ import type { OAuthClientRecord } from './oauth-client.ts';
 const CLIENTS_MAX = 100;
 /** The most clients that registered themselves, in all: registration is open to everybody where the operator allows it. */
 const REGISTERED_MAX = 10_000;
+/** How long one of them is kept after it was last used. Its refresh tokens, which would be used, have ended long before. */
+const USED_MS = 180 * 24 * 60 * 60 * 1000;
+/** Its end is exact to this: a write for each token would be too many. */
+const EXACT_TO_MS = 24 * 60 * 60 * 1000;
 
 /** A client that was not deleted. */
 const LIVE = { deleted_at: { $exists: false } };
@@ -50,14 +54,21 @@ export function oauthClientStore(store: Store) {
 
     /** Stores a client that registered itself, and removes those that expired; returns false if there are too many. */
     async insertRegistered(client: OAuthClientRecord): Promise<boolean> {
-      await deleteInPortions(clients, { organization_id: null, expires_at: { $lte: client.created_at } });
+      const { created_at } = client;
+      await deleteInPortions(clients, { organization_id: null, expires_at: { $lte: created_at } });
+      // Earlier versions kept those that were used for ever.
+      const endless = { organization_id: null, expires_at: null };
+      await updateInPortions(clients, endless, { $set: { expires_at: new Date(created_at.getTime() + USED_MS) } });
       if ((await clients.countDocuments({ organization_id: null })) >= REGISTERED_MAX) return false;
       return insertOnce(clients, client);
     },
 
-    /** Keeps a client that registered itself: somebody uses it. */
-    async keepRegistered(_id: string): Promise<void> {
-      await clients.updateOne({ _id, organization_id: null }, { $set: { expires_at: null } });
+    /** Keeps a client that registered itself, because it is used at `now`. Returns whether its end changed. */
+    async keepRegistered({ _id, expires_at }: OAuthClientRecord, now: Date): Promise<boolean> {
+      const until = new Date(now.getTime() + USED_MS);
+      if (expires_at && until.getTime() - expires_at.getTime() < EXACT_TO_MS) return false;
+      await clients.updateOne({ _id, organization_id: null }, { $set: { expires_at: until } });
+      return true;
     },
 
     /** A client of any organization; null if it does not exist, was deleted or has expired at `now`. */

@@ -15,7 +15,10 @@ export type OAuthClientRecord = Partial<OutboxFields> & {
   permissions: Permission[];
   redirect_uris: string[];
   created_at: Date;
-  /** A client expires no later than the key that created it, or a day after it registered itself if nobody consented until then; null: never. */
+  /**
+   * A client expires no later than the key that created it. One that registered itself expires a day later if nobody has consented until then, else half
+   * a year after its last token. Null: never.
+   */
   expires_at: Date | null;
   /** What a client that registered itself sent, as checked by the provider; null: it was created by `POST /account/oauth-clients`. */
   registered: Record<string, unknown> | null;

@@ -79,6 +79,12 @@ export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAut
   const below = (path: string): string => new URL(publicUrl).pathname.replace(/\/+$/, '') + path;
   const pages = signInPages({ stylesheet: below('/oauth/page.css'), icon: below('/oauth/icon.svg') });
 
+  /** A client that registered itself is kept as long as it is used. */
+  const used = async (client: OAuthClientRecord): Promise<void> => {
+    if (client.registered === null || client._id === CONSOLE_CLIENT_ID) return;
+    if (await clients.keepRegistered(client, new Date())) findClient.forget(client._id);
+  };
+
   const provider = oauthProvider({
     ...{ publicUrl, cookieKeys, allowsRegistration, failed, errorPage: pages.problem },
     signInPath: below(OAUTH_PATHS.signIn),
@@ -96,14 +102,11 @@ export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAut
     countIssued: async ({ clientId, accountId }) => {
       const owner = await ownerOf(owners, { clientId, keyId: accountId ?? null });
       if (owner) await countToken(owner.organizationId);
+      const client = await findClient(clientId);
+      if (client) await used(client);
     },
   });
 
-  const used = async ({ _id, organization_id, expires_at }: OAuthClientRecord): Promise<void> => {
-    if (organization_id !== null || expires_at === null) return;
-    await clients.keepRegistered(_id);
-    findClient.forget(_id);
-  };
   const people = signIn({ ...owners, provider, pages, used, findCaller: findCallerByKey });
 
   const signInPath = `${OAUTH_PATHS.signIn}/{id}`;

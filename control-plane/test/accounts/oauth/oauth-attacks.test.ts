@@ -94,6 +94,28 @@ describe('OAuth 2.0 under attack', () => {
       assert.deepEqual(kept.map(({ _id }) => String(_id)).toSorted(), [made[0], 'new'].toSorted());
     });
 
+    test('§5.35 fill the clients that registered themselves for a while only: those that get no tokens go', async () => {
+      const { body } = await register('203.0.113.11');
+      const used = await oauthClient(api, {});
+      const stranger = standardClient(api, { ...used, client: { client_id: body.client_id }, authentication: None() });
+      const { oauthClients: clients } = api.accounts;
+      const inDays = (days: number) => new Date(Date.now() + days * 24 * 3_600_000);
+      const isKept = async (days: number, id = body.client_id) => (await clients.findById(id, inDays(days))) !== null;
+      const { url, exchange } = await stranger.authorization({ scope: 'scans.read' });
+      const consented = await signInWith(openBrowser(api), url, KEYS.ours);
+      assert.deepEqual([await isKept(179), await isKept(181)], [true, false]);
+
+      const stored = api.store.collection<{ _id: string; expires_at: Date | null }>('oauth_clients');
+      await stored.updateOne({ _id: body.client_id }, { $set: { expires_at: inDays(10) } });
+      await exchange(consented);
+      assert.equal(await isKept(179), true, 'a token keeps it');
+
+      const { _id, ...record } = (await clients.findById(body.client_id, new Date()))!;
+      await stored.insertOne({ ...record, _id: 'of an earlier version', expires_at: null });
+      await clients.insertRegistered({ ...record, _id: 'next', created_at: new Date() });
+      assert.equal(await isKept(181, 'of an earlier version'), false);
+    });
+
     test('§5.34 register no client that could leak a code, fill the store, or make us ask an address', async (t) => {
       let asked = 0;
       const inside = createServer((socket) => {
