@@ -7,10 +7,14 @@ import { MongoClient } from 'mongodb';
 const DEFAULT_DATABASE = 'adsweep';
 const NAMED_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
 
-/** Connects to MongoDB with its driver. The database is the one in the URL, else `adsweep`. Throws an OperatorError if it is unreachable. */
+/**
+ * Connects to MongoDB with its driver. The database is the one in the URL, else `adsweep`. Writes are acknowledged as the URL says, else when they
+ * survive a crash. Throws an OperatorError if it is unreachable.
+ */
 export async function openMongo(url: string): Promise<Store> {
-  const client = await connect(url);
-  const db = client.db(NAMED_DATABASE.exec(url)?.[1] ?? DEFAULT_DATABASE);
+  const { client, isAlone } = await connect(url);
+  const options = isAlone && !client.writeConcern ? { writeConcern: OF_ONE_SERVER } : {};
+  const db = client.db(NAMED_DATABASE.exec(url)?.[1] ?? DEFAULT_DATABASE, options);
   return {
     collection: <T extends Document>(name: string): Collection<T> => guarded(db.collection<T>(name)),
     ping: async () => void (await db.command({ ping: 1 })),
@@ -19,9 +23,22 @@ export async function openMongo(url: string): Promise<Store> {
   };
 }
 
-async function connect(url: string): Promise<MongoClient> {
+/**
+ * A server that is no member of a replica set acknowledges writes before they are in its journal, unless it is asked to wait. The default of other
+ * deployments, `w=majority`, waits.
+ */
+const OF_ONE_SERVER = { w: 'majority', journal: true } as const;
+
+/** `isAlone`: the server is no member of a replica set. */
+async function connect(url: string): Promise<{ client: MongoClient; isAlone: boolean }> {
   try {
-    return await new MongoClient(url, { ignoreUndefined: true, serverSelectionTimeoutMS: 10_000 }).connect();
+    const client = new MongoClient(url, { ignoreUndefined: true, serverSelectionTimeoutMS: 10_000 });
+    let isAlone = false;
+    client.on('serverDescriptionChanged', ({ newDescription }) => {
+      isAlone = newDescription.type === 'Standalone';
+    });
+    await client.connect();
+    return { client, isAlone };
   } catch (cause) {
     throw new OperatorError(`MONGODB_URL: ${(cause as Error).message}`, { cause });
   }
@@ -72,7 +89,7 @@ const EXPIRED_AT_ONCE = 500;
 /** Does what the server's TTL thread does once a minute, so that it happens at a defined time. */
 async function sweepExpired(db: Db, now: Date): Promise<number> {
   let removed = 0;
-  for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
+  for (const { name } of await db.listCollections({ type: 'collection' }, { nameOnly: true }).toArray()) {
     for (const index of await db.collection(name).indexes()) {
       if (index.expireAfterSeconds === undefined) continue;
       const [field] = Object.keys(index.key);

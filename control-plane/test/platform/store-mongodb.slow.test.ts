@@ -25,6 +25,22 @@ else {
   after(() => server.stop());
   const open = () => openStore({ mongodbUrl: server.url });
   describeStore('the store over MongoDB', open, { leaveOut: server.isStandIn ? STAND_IN_LACKS : {} });
+
+  const skip = !server.isStandIn && 'it may be a replica set, whose default waits too';
+  test('a server in no replica set is asked to wait for its journal, unless the URL has a write concern', {
+    skip,
+  }, async () => {
+    const concernOf = async (mongodbUrl: string) => {
+      const store = await openStore({ mongodbUrl });
+      const { writeConcern } = store.collection('things') as unknown as {
+        writeConcern?: { w: unknown; journal: unknown };
+      };
+      await store.close();
+      return [writeConcern?.w, writeConcern?.journal];
+    };
+    assert.deepEqual(await concernOf(server.url), ['majority', true]);
+    assert.deepEqual(await concernOf(`${server.url}?w=1`), [1, undefined]);
+  });
 }
 
 test('opening a store without a URL and a path is refused', async () => {
