@@ -157,10 +157,28 @@ export class Database {
     } catch (error) {
       // On a full disk SQLite has rolled back already.
       if (this.#db.isTransaction) this.#db.exec(rollback);
+      this.#forgetUncreated();
       for (const { indexes } of this.all) for (const index of indexes) index.recall();
       throw error;
     } finally {
       this.#depth -= 1;
+    }
+  }
+
+  /** After a rollback: what it has removed from the file is gone from here too, else each later write would look for its tables. */
+  #forgetUncreated(): void {
+    const idsIn = (table: string) =>
+      new Set(
+        this.#db
+          .prepare(`SELECT id FROM ${table}`)
+          .all()
+          .map(({ id }) => Number(id)),
+      );
+    const [collections, indexes] = [idsIn('collections'), idsIn('indexes')];
+    for (const records of this.all) {
+      if (!collections.has(records.id)) this.#collections.delete(records.name);
+      const left = records.indexes.filter(({ id }) => indexes.has(id));
+      records.indexes.splice(0, records.indexes.length, ...left);
     }
   }
 

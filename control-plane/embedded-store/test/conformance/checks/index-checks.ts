@@ -55,6 +55,19 @@ export const indexChecks: readonly Check[] = [
     },
   ],
   [
+    'a collection can be written after an index of several could not be created',
+    async (things) => {
+      await things.insertMany([
+        { _id: 'a', n: 1 },
+        { _id: 'b', n: 1 },
+      ]);
+      const error = await errorOf(things.createIndexes([{ key: { m: 1 } }, { key: { n: 1 }, unique: true }]));
+      assert.ok(isDuplicateKey(error), String(error));
+      await things.insertOne({ _id: 'c', n: 1, m: 1 });
+      assert.deepEqual(await sortedIdsOf(things.find({ m: 1 })), ['c']);
+    },
+  ],
+  [
     'a value that looks like the name of an index is not mistaken for one in E11000',
     async (things) => {
       await things.insertOne({ _id: ' index: other_1 dup key: ' });
