@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { failStart, OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { Type } from 'typebox';
@@ -31,7 +32,11 @@ async function main(): Promise<void> {
 
 /** The backup of a store that no process has open. */
 async function backUpStopped(dataDir: string, inBucket: boolean, folder: string): Promise<BackupResult> {
-  const store = await openStore({ path: join(dataDir, STORE) });
+  const path = join(dataDir, STORE);
+  // Opening it would make one, and its backup would replace the earlier one in the folder.
+  if (!existsSync(path))
+    throw new OperatorError(`${resolve(dataDir)} has no records: set ADSWEEP_DATA_DIR as Adsweep has it`);
+  const store = await openStore({ path });
   try {
     return await backUp({ store, dataDir, inBucket }, folder);
   } finally {

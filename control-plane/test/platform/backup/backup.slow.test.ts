@@ -193,5 +193,11 @@ describe('a backup', () => {
       assert.equal(await checked(at(`restored-${made}`)), 1);
     }
     await assert.rejects(command('backup', at('mongo'), { MONGODB_URL: 'mongodb://127.0.0.1:9' }), /OPERATIONS/);
+    // A forgotten setting must not replace a backup by one of no records.
+    const nowhere = { ADSWEEP_DATA_DIR: at('nowhere') };
+    await assert.rejects(command('backup', at('running'), nowhere), /has no records: set ADSWEEP_DATA_DIR/);
+    assert.ok(!(await readdir(folder)).includes('nowhere'));
+    await restore(at('running'), at('restored-again'));
+    assert.equal(await checked(at('restored-again')), 1);
   });
 });
