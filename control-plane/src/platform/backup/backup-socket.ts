@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { join, relative } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
@@ -32,9 +33,9 @@ export async function serveBackups(parts: BackedUp, logger: Logger): Promise<() 
     return async () => {};
   }
   let running: Promise<unknown> = Promise.resolve();
-  const answer = async (body: string): Promise<{ result: BackupResult } | { problem: string }> => {
+  const answer = async (request: Readable): Promise<{ result: BackupResult } | { problem: string }> => {
     try {
-      const folder = String(JSON.parse(body).folder);
+      const folder = String(JSON.parse(await text(request)).folder);
       const work = running.then(() => backUp(parts, folder));
       running = work.catch(() => undefined);
       const result = await work;
@@ -47,7 +48,7 @@ export async function serveBackups(parts: BackedUp, logger: Logger): Promise<() 
   };
   await rm(path, { force: true });
   const server = createServer(async (incoming, response) => {
-    response.end(JSON.stringify(await answer(await text(incoming))));
+    response.end(JSON.stringify(await answer(incoming)));
   });
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen(path, resolve);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -142,6 +144,18 @@ describe('a backup', () => {
     }
     await restore(at('backup'), at('restored'));
     assert.equal(await checked(at('restored')), 1);
+  });
+
+  it('whose request breaks off does not end the process', async () => {
+    const stop = await serveBackups({ store, dataDir, inBucket: false }, logger);
+    try {
+      const socket = connect(join(dataDir, 'backup.sock'));
+      socket.write('POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n\r\n{', () => socket.destroy());
+      await once(socket, 'close');
+      assert.partialDeepStrictEqual(await requestBackup(dataDir, at('backup')), { copied: 0 });
+    } finally {
+      await stop();
+    }
   });
 
   it('has the key of stored secrets, and no files that are in a bucket', async () => {
