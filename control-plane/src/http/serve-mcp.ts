@@ -111,9 +111,11 @@ function choose(tools: Tool[], { group, read_only }: Context['query']): Tool[] {
 /** Answers one message; resolves when the response has ended or the client has gone, which ends the work too. */
 async function answer(context: Context, server: ReturnType<typeof mcpServer>, body: unknown): Promise<void> {
   const { req, res } = context;
+  context.respond = false;
+  // The client has gone already: nothing would say so again.
+  if (res.closed) return;
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, keepAliveMs: KEEP_ALIVE_MS });
   const closed = once(res, 'close');
-  context.respond = false;
   try {
     await server.connect(transport);
     await transport.handleRequest(req, res, body);

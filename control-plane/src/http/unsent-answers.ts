@@ -36,6 +36,8 @@ export function boundUnsent(limits: UnsentLimits = LIMITS): Middleware {
   const unsent = new UnsentBytes(limits);
   return async (context, next) => {
     await next();
+    // The client has gone meanwhile: nothing would say again that the answer has ended.
+    if (context.res.closed) return;
     const body = bytesOf(context.body);
     if (body && body !== context.body) context.body = body;
     const bytes = body?.length ?? fileBytes(context);

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { listen } from '@adsweep/shared/service/listen.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -9,10 +12,14 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { OAuthClientInformationFull, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js';
+import Koa from 'koa';
 import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { clientApp, nodeApp } from '../../src/compose/create-app.ts';
 import { startLoops } from '../../src/compose/roles.ts';
+import type { Caller } from '../../src/http/caller.ts';
+import { requestLifecycle } from '../../src/http/request-lifecycle.ts';
+import { serveMcp } from '../../src/http/serve-mcp.ts';
 import { CALLBACK, openBrowser, signInWith } from '../support/oauth-client.ts';
 import { NODE_TOKEN, PUBLIC_URL } from '../support/open-plane.ts';
 import { KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
@@ -252,6 +259,36 @@ describe('the MCP server', () => {
     );
   });
 
+  test('calls whose clients left before their answers began are free when these begin', async (t) => {
+    const { promise: read, resolve: readOn } = Promise.withResolvers<void>();
+    let asked = 0;
+    const slowApi = createServer(async (_, response) => {
+      asked += 1;
+      await read;
+      response.setHeader('content-type', 'application/json').end('{"paths":{}}');
+    }).listen(0);
+    const apiUrl = `http://127.0.0.1:${(slowApi.address() as AddressInfo).port}`;
+    const admit = async () => ({ organizationId: 'ours' }) as Caller;
+    const app = new Koa().use(requestLifecycle(createLogger('test', 'silent'), () => {}));
+    app.use(serveMcp({ apiUrl, publicUrl: PUBLIC_URL, admit, counted: (key) => key }));
+    const server = app.listen(0);
+    t.after(() => {
+      for (const one of [server, slowApi]) one.close().closeAllConnections();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const send = (signal: AbortSignal | null = null) =>
+      fetch(url, { method: 'POST', headers, body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}', signal });
+    const leave = new AbortController();
+    const left = Array.from({ length: 32 }, () => send(leave.signal).catch(() => 'left'));
+    await until('the calls to wait', async () => asked > 0 && (await connectionsOf(server)) === 32);
+    leave.abort();
+    await Promise.all(left);
+    await until('their connections to end', async () => (await connectionsOf(server)) === 0);
+    readOn();
+    await until('room', async () => (await send()).status === 200);
+  });
+
   test('where it is switched off there is no such path', async () => {
     const other = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
     const surface = { ...api, readyChecks: [], metricsToken: 'token' };
@@ -288,3 +325,8 @@ function textOf({ content }: CallToolResult): string {
 /** The JSON between the marks of an answer. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of any operation
 const jsonOf = (answer: CallToolResult): any => JSON.parse(textOf(answer).split(/^untrusted-[0-9a-f]+$/m)[1]!);
+
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
 import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { requestLifecycle } from '../../src/http/request-lifecycle.ts';
@@ -21,11 +21,12 @@ const LIMITS: UnsentLimits = {
 };
 
 /** An app that answers with 16 MB to the organization that the path names, and with a few bytes at `/small`. */
-async function appWith(t: TestContext, changes: Partial<UnsentLimits> = {}) {
+async function appWith(t: TestContext, changes: Partial<UnsentLimits> = {}, before: Middleware = () => {}) {
   const app = new Koa();
   app.use(requestLifecycle(createLogger('test', 'silent'), () => {}));
   app.use(boundUnsent({ ...LIMITS, ...changes }));
-  app.use((context) => {
+  app.use(async (context, next) => {
+    await before(context, next);
     context.state.organizationId = context.path;
     context.body = context.path === '/small' ? { text: 'x' } : LARGE;
   });
@@ -37,6 +38,7 @@ async function appWith(t: TestContext, changes: Partial<UnsentLimits> = {}) {
   });
   const { port } = server.address() as AddressInfo;
   return {
+    port,
     /** Requests the path and reads only the status; the connection stays open. */
     async requestWithoutReading(path: string): Promise<number> {
       const client = connect(port, '127.0.0.1').on('error', () => {});
@@ -79,4 +81,25 @@ test('a client that does not read a large response is disconnected after its tim
 test('one response may be larger than the bound', async (t) => {
   const { read } = await appWith(t, { ownerBytes: MEGABYTE, allBytes: MEGABYTE });
   assert.equal(await read('/one'), 200);
+});
+
+test('responses whose clients left before they were ready do not count', async (t) => {
+  let [begun, left] = [0, 0];
+  const { promise: ready, resolve: go } = Promise.withResolvers<void>();
+  const { read, port } = await appWith(t, {}, async (context) => {
+    if (!context.path.startsWith('/left')) return;
+    begun += 1;
+    context.res.once('close', () => (left += 1));
+    await ready;
+  });
+  const clients = Array.from({ length: 4 }, (_, at) => {
+    const client = connect(port, '127.0.0.1').on('error', () => {});
+    client.write(`GET /left${at} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    return client;
+  });
+  await until('the requests', () => begun === clients.length);
+  for (const client of clients) client.destroy();
+  await until('their ends', () => left === clients.length);
+  go();
+  await until('a response for others', async () => (await read('/other')) === 200);
 });
