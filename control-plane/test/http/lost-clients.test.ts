@@ -4,9 +4,17 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { createLogger, type Logger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
+import { Type } from 'typebox';
+import { until } from '../../../shared/test/support/until.ts';
 import { createApp } from '../../src/compose/create-app.ts';
+import { noContent, route } from '../../src/http/route.ts';
+
+const QUIET = {
+  ...{ readyChecks: [], registry: new Registry(), metricsToken: 'token', seen: () => {}, docs: false },
+  logger: createLogger('test', 'silent'),
+};
 
 /** An app that sends without end, and the level of each line that says that an answer was not sent. */
 function endlessApp(answer: () => Readable) {
@@ -16,14 +24,9 @@ function endlessApp(answer: () => Readable) {
   };
   const logger = { child: () => logger, debug: at('debug'), info: at('info'), error: at('error') } as unknown as Logger;
   const app = createApp({
+    ...{ ...QUIET, logger },
     routes: [],
     admit: () => Promise.reject(new Error('there are no routes')),
-    readyChecks: [],
-    registry: new Registry(),
-    metricsToken: 'token',
-    logger,
-    seen: () => {},
-    docs: false,
   });
   app.use((context) => {
     context.body = answer();
@@ -62,4 +65,39 @@ test('a response that fails in the service is logged as an error', async (t) => 
   broken.destroy(new Error('the disk is gone'));
   assert.equal(await unsent, 'error');
   client.destroy();
+});
+
+test('bodies of clients that left before these were to be read leave room for others', async (t) => {
+  const MEGABYTE = 1024 * 1024;
+  const { promise: found, resolve: find } = Promise.withResolvers<void>();
+  let [asked, left] = [0, 0];
+  const app = createApp({
+    ...QUIET,
+    routes: [
+      route({
+        ...{ method: 'POST', path: '/bodies', group: 'Bodies', summary: 'Take a body', permission: 'any' },
+        ...{ body: Type.Object({}), replies: {}, handle: () => noContent() },
+      }),
+    ],
+    admit: async () => {
+      asked += 1;
+      await found;
+      return { organizationId: 'ours' };
+    },
+  });
+  const server = createServer(app.callback()).listen(0);
+  server.on('request', (_, response) => response.once('close', () => (left += 1)));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const clients = Array.from({ length: 32 }, () => {
+    const client = connect(port).on('error', () => {});
+    client.write(`POST /bodies HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${MEGABYTE}\r\n\r\n{`);
+    return client;
+  });
+  await until('the requests', () => asked === clients.length);
+  for (const client of clients) client.resetAndDestroy();
+  await until('their ends', () => left === clients.length);
+  find();
+  const send = () => fetch(`http://127.0.0.1:${port}/bodies`, { method: 'POST', body: '{}' });
+  await until('room', async () => (await send()).status === 204);
 });

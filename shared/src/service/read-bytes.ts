@@ -20,6 +20,8 @@ export class ConnectionLost extends Error {
  */
 export function readBytes(stream: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (Number(stream.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(new BodyTooLarge(bytesMax));
+  // Lost before it was to be read: no event would say so again.
+  if (stream.destroyed) return Promise.reject(new ConnectionLost(stream.errored));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
