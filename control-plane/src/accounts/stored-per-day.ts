@@ -52,10 +52,13 @@ export function storedPerDay(shares: DayShares, megabytes: number) {
 
 const COUNTED: readonly string[] = ['account.manage', 'webhooks.manage'];
 
-/** Counts each change of an account or its webhooks, unless the operator makes it. Returns all routes. */
+/**
+ * Counts each change of an account or its webhooks, unless the operator makes it. Returns all routes. A deletion is not counted: there are no more of
+ * them than of what was created, and a stolen key that has used up the day must not keep its owner from revoking it.
+ */
 export function countChanges(routes: Route<Caller>[], { take }: Pick<StoredPerDay, 'take'>): Route<Caller>[] {
   return routes.map((route) => {
-    if (route.method === 'GET' || !COUNTED.includes(route.permission)) return route;
+    if (['GET', 'DELETE'].includes(route.method) || !COUNTED.includes(route.permission)) return route;
     return {
       ...route,
       errors: [...route.errors, 'storage.quota_exhausted'],
