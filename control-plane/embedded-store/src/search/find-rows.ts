@@ -75,29 +75,30 @@ export function* search(
   yield PAUSE;
   const needed = shown && withWhole(shown, [...namesIn(conditions), ...order.map(({ segments }) => segments[0]!)]);
   const read: Read = (bytes) => fromBytes(needed ? pickFields(bytes, needed) : bytes);
+  const whole = filterOf(conditions);
+  // Other work may have changed a document since its entry was read, or since it was found and is to be put in order.
+  const stillFound = (rows: Iterable<Candidate | null>) => matching(rows, whole && matcherOf(whole));
+  const sorted = (found: Iterable<Candidate | null>) => stillFound(inOrder(records, found, order, read));
   const few = plan && (yield* rowsWithPart(records, conditions, plan));
   if (few) {
     const rows = examined(candidates(records, few, read), plan, examine);
-    const found = matching(rows, matcherOf(filterOf(conditions) ?? {}));
-    return yield* windowOf(inOrder(records, found, order, read), skip, limit);
+    return yield* windowOf(sorted(stillFound(rows)), skip, limit);
   }
   // One statement reads the documents of one part with their entries, but would read those that are skipped too.
   if (plan?.lists && !plan.entryTest && (isJoined(plan.lists) || skip > 0)) {
     const skipped = plan.rest === null ? skip : 0;
     const rows = examined(listedRows(records, plan, plan.lists, skipped, read), plan, examine);
-    // Other work may have changed a document since its entry was read.
-    const whole = filterOf(conditions);
-    const found = whole ? matching(rows, matcherOf(whole)) : rows;
-    return yield* windowOf(found, skip - skipped, limit);
+    return yield* windowOf(stillFound(rows), skip - skipped, limit);
   }
-  const rest = plan ? plan.rest : filterOf(conditions);
+  const isReadByEntry = plan !== null && (plan.entryTest !== null || plan.skip !== null);
+  const rest = plan && !isReadByEntry ? plan.rest : whole;
   const matches = rest && matcherOf(rest);
   const isSorted = plan ? plan.sorted : order.length === 0;
   const atMost = matches || !isSorted ? Number.POSITIVE_INFINITY : most;
   const all = plan ? indexRows(records, plan, atMost, read) : allRows(records, atMost, read);
   const rows = examined(all, plan, examine);
-  const found = isSorted ? matching(rows, matches) : inOrder(records, matching(rows, matches), order, read);
-  yield* windowOf(found, skip, limit);
+  const found = matching(rows, matches);
+  yield* windowOf(isSorted ? found : sorted(found), skip, limit);
 }
 
 /** Whether a search reads more than one part of an index. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import type { Collection } from '../../../src/store-shape.ts';
 import type { Anything, Check } from '../check.ts';
 import { idsOf } from '../expect.ts';
@@ -138,6 +139,40 @@ export const findChecks: readonly Check[] = [
       assert.deepEqual(await counts(), [30, 15, 5, 1, 0, 4]);
       await things.createIndex({ org: 1, n: 1 });
       assert.deepEqual(await counts(), [30, 15, 5, 1, 0, 4]);
+    },
+  ],
+  [
+    'a document that stops matching while a search goes on is not given as one that does not match',
+    async (things) => {
+      const all = Array.from({ length: 400 }, (_, n) => ({
+        _id: name(n),
+        org: 'o',
+        at: n,
+        n,
+        url: `https://${n}.example/`,
+      }));
+      const pad = 'x'.repeat(20_000);
+      // In the order of no index, and of an index whose entries are tested with a pattern.
+      const searches = [
+        () => things.find({ org: 'o' }).sort({ n: 1 }),
+        () => things.find({ org: 'o', url: { $regex: 'example' } }).sort({ at: 1 }),
+      ];
+      await things.createIndex({ org: 1, at: -1, url: 1 });
+      for (const search of searches) {
+        await things.deleteMany({});
+        await things.insertMany(all.map((one) => ({ ...one, pad })));
+        const change = async () => {
+          for (const { _id, n } of all.toReversed()) {
+            await things.updateOne({ _id }, { $set: { org: 'other' } });
+            if (n % 4 === 0) await setImmediate();
+          }
+        };
+        const [found] = await Promise.all([search().toArray(), change()]);
+        assert.deepEqual(
+          found.filter(({ org }) => org !== 'o').map(({ _id }) => _id),
+          [],
+        );
+      }
     },
   ],
   [
