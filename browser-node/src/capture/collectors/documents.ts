@@ -17,9 +17,9 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import { isGone, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import { plainText } from '../session/plain-text.ts';
+import { NO_TEXT, readFrameTexts } from '../texts/frame-texts.ts';
 import type { Collector } from './collector.ts';
 import { watchDrawn } from './drawn-text.ts';
-import { NO_SCREEN, readScreens } from './screens.ts';
 
 /** The documents of landings and their frames: title, visible text and rendered HTML. What was read in time is kept. */
 export const documents: Collector = {
@@ -71,15 +71,15 @@ export async function documentsOf(
   const reading = { script: readDocument, argument: LIMITS, deadlineMs };
   const { read, unread, unlike } = await readFrames(capture, tab.session, reading);
   const answered = read.flatMap(({ at, result }) => (result ? [at] : []));
-  const screens = await readScreens(capture, answered, underLoad(capture, FRAME_READ_MS), drawn);
+  const texts = await readFrameTexts(capture, answered, underLoad(capture, FRAME_READ_MS), drawn);
   // One that was removed meanwhile, as by a slot that refreshes, has no text that could be read.
-  const unseen = answered.filter(({ frameId }) => screens.get(frameId)?.page_length === undefined);
+  const unseen = answered.filter(({ frameId }) => texts.get(frameId)?.page_length === undefined);
   const areGone = await Promise.all(unseen.map((at) => isGone(capture, at)));
   const gone = new Set(unseen.filter((_, index) => areGone[index]).map(({ frameId }) => frameId));
   const documents = read.flatMap(({ at: { session, frameId }, result }): LandingDocument[] => {
     const isOwn = session === tab.session && frameId === session.targetId;
     if (!result) return [];
-    const { shadowHtml, ...text } = screens.get(frameId) ?? NO_SCREEN;
+    const { shadowHtml, ...text } = texts.get(frameId) ?? NO_TEXT;
     const html = result.html.slice(0, HTML_LENGTH_MAX - (shadowHtml?.length ?? 0)) + (shadowHtml ?? '');
     const [title, siteName] = [plainText(result.title), plainText(result.siteName)];
     return [{ landing, frame: isOwn ? '' : frameId, url: result.url, title, siteName, html, ...text }];
@@ -90,7 +90,7 @@ export async function documentsOf(
     ['frames', isOwnUnread ? unread - 1 : unread],
     ['frames_beyond_limit', unlike],
     ['text_part', documents.filter((one) => isIncomplete(one) && !gone.has(one.frame)).length],
-    ['forms', [...screens.values()].filter(({ shadowHtml }) => shadowHtml === null).length],
+    ['forms', [...texts.values()].filter(({ shadowHtml }) => shadowHtml === null).length],
     ['html_part', documents.filter(({ html }) => html.length >= HTML_LENGTH_MAX).length],
   ];
   return { documents, notes: counts.flatMap(([kind, count]) => (count > 0 ? [note(kind, { landing, count })] : [])) };

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ScreenReader, type ScreenText } from '../src/capture/collectors/screen-text.ts';
 import { type DocumentSnapshot, STYLES, type Style } from '../src/capture/devtools/dom-snapshot.ts';
+import { BoxVisibility } from '../src/capture/texts/box-visibility.ts';
+import { type DocumentText, readDocumentText } from '../src/capture/texts/document-text.ts';
+import { SnapshotDocument } from '../src/capture/texts/snapshot-document.ts';
 
 type Box = [x: number, y: number, width: number, height: number];
 /** A node of a fake page: its box, its text if it is one, its styles and what is in it. `order`: when it is painted. */
@@ -25,12 +27,12 @@ const DEFAULTS: Partial<Record<Style, string>> = {
 const VIEWPORT: Box = [0, 0, 1000, 600];
 
 /** Reads a page of these nodes, with a viewport of 1000 by 600 pixels. */
-function read(...content: Node[]): ScreenText {
+function read(...content: Node[]): DocumentText {
   return readDrawn('', ...content);
 }
 
 /** The same, with canvases on which a text is drawn. */
-function readDrawn(drawn: string, ...content: Node[]): ScreenText {
+function readDrawn(drawn: string, ...content: Node[]): DocumentText {
   const strings: string[] = [];
   const string = (text: string) => strings.push(text) - 1;
   const nodes = { parentIndex: [] as number[], nodeName: [] as number[] };
@@ -53,20 +55,21 @@ function readDrawn(drawn: string, ...content: Node[]): ScreenText {
   add({ box: VIEWPORT, in: content }, -1, DEFAULTS);
   const textBoxes = { layoutIndex: [], bounds: [], start: [], length: [] };
   const document = { nodes, layout, textBoxes, contentWidth: 1000, scrollOffsetX: 0, scrollOffsetY: 0 };
-  return new ScreenReader({ strings }, document as unknown as DocumentSnapshot).read('viewport', drawn);
+  const snapped = new SnapshotDocument({ strings }, document as unknown as DocumentSnapshot);
+  return readDocumentText(snapped, new BoxVisibility(snapped), 'viewport', drawn);
 }
 
 const line = (text: string, y = 10, styles: Node['styles'] = {}): Node => {
   return { box: [10, y, 400, 20], styles, in: [{ box: [10, y, 400, 20], text }] };
 };
 /** The parts of a text: what is in view, elsewhere on the page, and unseen. */
-const partsOf = ({ text, viewportLength, pageLength }: ScreenText) => [
+const partsOf = ({ text, viewportLength, pageLength }: DocumentText) => [
   text.slice(0, viewportLength),
   text.slice(viewportLength, pageLength).trim(),
   text.slice(pageLength).trim(),
 ];
 
-describe('the text on a screen', () => {
+describe('the text of a document', () => {
   it('has what is drawn on canvases where the largest of them is', () => {
     const canvas = (name: string, box: Box, styles: Node['styles'] = {}): Node => ({ name, box, styles });
     const small = canvas('CANVAS', [0, 0, 20, 20]);
