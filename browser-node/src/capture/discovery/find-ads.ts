@@ -6,7 +6,7 @@ import { findAdBlocks, isSamePlace } from './find-blocks.ts';
 import { type FoundPop, findPops } from './find-pops.ts';
 import type { FoundAd } from './found-ad.ts';
 import { describeSlot, identityOf } from './identity.ts';
-import { joinLooks, type SeenBlock } from './join-looks.ts';
+import { joinReadings, type SeenBlock } from './join-readings.ts';
 import { overlayOf } from './overlays.ts';
 import type { Box } from './page-facts.ts';
 import { PageIndex } from './page-index.ts';
@@ -15,16 +15,16 @@ import { readThrough } from './read-through.ts';
 
 /**
  * The ads on the page of a tab that has settled: at most {@link AD_BLOCKS_MAX}, in the order of their `slot_index`: the pops as they opened, then
- * the others from top to bottom and left to right. Looks at the page, scrolls through it as a reader does, and looks again; afterwards it is at its top.
- * Notes what could not be looked at. Rejects when the browser is gone.
+ * the others from top to bottom and left to right. Reads the page, scrolls through it, and reads it again; afterwards it
+ * is at its top. Notes what could not be read. Rejects when the browser is gone.
  */
 export async function findAds(capture: MemberCapture, tab: OpenTab): Promise<FoundAd[]> {
-  const first = await look(capture, tab);
+  const first = await readBlocks(capture, tab);
   if (findPops(capture, tab).pageTab === tab) await readThrough(capture, tab);
   const { pops, pageTab } = findPops(capture, tab);
-  const last = pageTab ? await look(capture, pageTab) : NOTHING;
+  const last = pageTab ? await readBlocks(capture, pageTab) : NOTHING;
   // What was seen before the page sent its tab elsewhere is there no more.
-  const blocks = pageTab === tab ? joinLooks(first.blocks, last.blocks) : last.blocks;
+  const blocks = pageTab === tab ? joinReadings(first.blocks, last.blocks) : last.blocks;
   const left = Math.max(first.left, last.left) + Math.max(0, pops.length + blocks.length - AD_BLOCKS_MAX);
   if (left > 0) capture.notes.push(note('ad_blocks', { count: left }));
   if (last.unread > 0) capture.notes.push(note('ad_frames', { count: last.unread }));
@@ -41,9 +41,9 @@ export async function findAds(capture: MemberCapture, tab: OpenTab): Promise<Fou
  * no ad is there. Rejects when the browser is gone.
  */
 export async function findAgain(session: CaptureSession, ad: FoundAd): Promise<FoundAd | null> {
-  const { blocks } = await look(session, ad.tab);
+  const { blocks } = await readBlocks(session, ad.tab);
   const isThere = (one: SeenBlock) => isSamePlace(one.box, ad.block);
-  const described = blocks.filter(({ description }) => description === ad.place);
+  const described = blocks.filter(({ description }) => description === ad.description);
   const found = described.find(isThere) ?? described[0] ?? blocks.find(isThere);
   if (!found) return null;
   const { element, frameIds, coversPage, closeButton } = found;
@@ -52,10 +52,11 @@ export async function findAgain(session: CaptureSession, ad: FoundAd): Promise<F
   return { ...ad, element, frameIds, coversPage, closeButton, ownsRequest };
 }
 
-type Look = { blocks: SeenBlock[]; left: number; unread: number };
-const NOTHING: Look = { blocks: [], left: 0, unread: 0 };
+/** The ad blocks of a page at one time. `left`: those beyond the limit; `unread`: frames that could not be read. */
+type Reading = { blocks: SeenBlock[]; left: number; unread: number };
+const NOTHING: Reading = { blocks: [], left: 0, unread: 0 };
 
-async function look(capture: CaptureSession, tab: OpenTab): Promise<Look> {
+async function readBlocks(capture: CaptureSession, tab: OpenTab): Promise<Reading> {
   const { facts, sessionOf, unread } = await readPage(capture, tab);
   if (facts.documents.length === 0) return { ...NOTHING, unread };
   const page = new PageIndex(facts);
@@ -111,7 +112,7 @@ function adOfBlock(seen: SeenBlock, tab: OpenTab, slot_index: number, identities
       signals: [...signals],
     },
     element,
-    place: description,
+    description,
     frameIds,
     tab,
     coversPage,
@@ -133,7 +134,7 @@ function adOfPop(
   return {
     block: { ...at, ad_kind: 'pop', network, network_host: '', ...NOWHERE, signals: [signal] },
     element: null,
-    place: '',
+    description: '',
     frameIds: [],
     tab,
     coversPage: false,

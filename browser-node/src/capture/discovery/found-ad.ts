@@ -11,8 +11,8 @@ export type FoundAd = {
   block: AdBlock;
   /** The slot; null for a pop, which is a tab and not an element. */
   element: PageElement | null;
-  /** What describes where the slot is in its page, on every load; '': a pop. */
-  place: string;
+  /** Describes where the slot is in its page, alike on every load; '': a pop. */
+  description: string;
   /** The frames that show the ad, outermost first; none if it is part of the page's own document, or a pop. */
   frameIds: string[];
   /** The tab with the page; for a pop, the tab that opened, and for a tab-under the page's own tab. */

@@ -8,8 +8,8 @@ import { settle } from '../session/settle.ts';
 import { withoutFragment } from '../session/urls.ts';
 import { clickAsVisitor, type Point } from '../session/visitor-click.ts';
 import type { SeenFrame } from './choose-creative.ts';
+import { ClickDelivery } from './click-delivery.ts';
 import { frameUnder } from './clickables.ts';
-import { FeltClicks } from './felt-clicks.ts';
 import { type CreativePage, hasNavigatedAway, markAsLanding } from './harness-page.ts';
 import type { MeasuredFrame } from './measure-frames.ts';
 import type { StoppedLoad } from './page-loads.ts';
@@ -68,13 +68,13 @@ async function clickPoints(
   isOpening: () => boolean,
 ): Promise<boolean> {
   const { ending, notes, visit } = capture;
-  const felt = new FeltClicks(capture, frames);
+  const delivery = new ClickDelivery(capture, frames);
   let isLost = false;
   for (const point of points) {
-    let isFelt: boolean | null = false;
-    for (let time = 0; !isFelt && time < TRIES_MAX; time += 1) {
+    let isDelivered: boolean | null = false;
+    for (let time = 0; !isDelivered && time < TRIES_MAX; time += 1) {
       if (ending.failure || harness.page.isClosed()) return false;
-      await ending.race(felt.expect(point));
+      await ending.race(delivery.expect(point));
       visit.click();
       harness.pageLoads.follow(kept);
       const isHandled = await click(capture, harness, point);
@@ -82,10 +82,10 @@ async function clickPoints(
       const shown = frameUnder(frames, point)?.at.session ?? harness.tab.tab.session;
       // What spins when it is clicked opens nothing; what another frame held up is clicked again.
       if (isOpening() || capture.busyDocuments.has(shown)) return false;
-      isFelt = isHandled && (await ending.race(felt.isFelt(point)));
-      if (isFelt === null && !ending.failure) return true;
+      isDelivered = isHandled && (await ending.race(delivery.isDelivered(point)));
+      if (isDelivered === null && !ending.failure) return true;
     }
-    isLost ||= isFelt === false;
+    isLost ||= isDelivered === false;
   }
   if (isLost) notes.push(note('click'));
   return false;

@@ -13,11 +13,11 @@ import type { Entry } from '../session/journal-entry.ts';
 import type { SessionScope } from '../session/open-tabs.ts';
 import { Visit } from '../session/visit.ts';
 import type { Visited } from '../targets/target.ts';
+import { requestsOfAd } from './ad-requests.ts';
 import { clickAd } from './click-ad.ts';
 import { closeOverlay } from './close-overlay.ts';
 import { type KeptAd, keepAd } from './keep-ads.ts';
 import type { PublisherPage } from './publisher-page.ts';
-import { requestsOfAd } from './share.ts';
 
 /** How long the last beacons of an ad's landings are waited for: the page itself may never be quiet. */
 const LEAVE_AD_MS = 1_500;

@@ -16,11 +16,11 @@ import {
 import type { OpenTab } from '../session/open-tabs.ts';
 import type { Visited } from '../targets/target.ts';
 import { url as pageTarget } from '../targets/url.ts';
+import { isRequestOfAds } from './ad-requests.ts';
 import { captureAd } from './capture-ad.ts';
 import { type KeptAd, keepAds } from './keep-ads.ts';
 import { drawAdsOnPage } from './page-picture.ts';
 import { findOnPage, keepPage, loadAgain, type PublisherPage, type VisitedPage } from './publisher-page.ts';
-import { isOfAds } from './share.ts';
 
 /** Sweeps one page for ads and captures them one after the other, in one context as long as that lasts. */
 export type Sweep = {
@@ -131,7 +131,7 @@ class PageSweep implements Sweep {
     });
     await drawAdsOnPage(capture, draft, shown);
     this.#records.leavePage(draft, capture, this.#scanned, tab.tab);
-    capture.journal.leaveOut((entry) => isOfAds(entry, this.#scanned));
+    capture.journal.leaveOut((entry) => isRequestOfAds(entry, this.#scanned));
   }
 
   /** The page as it is, or loaded again. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
-import { FeltClicks } from '../src/capture/harness/felt-clicks.ts';
+import { ClickDelivery } from '../src/capture/harness/click-delivery.ts';
 import type { MeasuredFrame } from '../src/capture/harness/measure-frames.ts';
 import type { CaptureSession } from '../src/capture/session/capture-session.ts';
 
@@ -21,42 +21,42 @@ function frame(presses: number | Error, { isPage = false, world = 1 as number | 
 }
 
 describe('a click', () => {
-  it('is felt if a frame at its point, or the page around it, noticed one since', async () => {
+  it('is delivered if a frame at its point, or the page around it, got one since', async () => {
     for (const at of [0, 1]) {
       const frames = [frame(2, { isPage: true }), frame(0)];
-      const felt = new FeltClicks(
+      const delivery = new ClickDelivery(
         session,
         frames.map(({ measured }) => measured),
       );
-      await felt.expect(POINT);
-      assert.equal(await felt.isFelt(POINT), false);
+      await delivery.expect(POINT);
+      assert.equal(await delivery.isDelivered(POINT), false);
       const clicked = frames[at]!.shown;
       clicked.presses = Number(clicked.presses) + 1;
-      assert.equal(await felt.isFelt(POINT), true);
+      assert.equal(await delivery.isDelivered(POINT), true);
     }
   });
 
-  it('beside a frame is not felt in it', async () => {
+  it('beside a frame is not delivered to it', async () => {
     const [page, ad] = [frame(0, { isPage: true }), frame(0)];
-    const felt = new FeltClicks(session, [page.measured, ad.measured]);
-    await felt.expect({ x: 10, y: 10 });
+    const delivery = new ClickDelivery(session, [page.measured, ad.measured]);
+    await delivery.expect({ x: 10, y: 10 });
     ad.shown.presses = 1;
-    assert.equal(await felt.isFelt({ x: 10, y: 10 }), false);
+    assert.equal(await delivery.isDelivered({ x: 10, y: 10 }), false);
   });
 
-  it('is not felt by a frame that does not answer', async () => {
+  it('is not delivered to a frame that does not answer', async () => {
     for (const silent of [frame(new DeadlineError('Runtime.evaluate', 1)), frame(0, { world: null })]) {
-      const felt = new FeltClicks(session, [frame(0, { isPage: true }).measured, silent.measured]);
-      await felt.expect(POINT);
-      assert.equal(await felt.isFelt(POINT), false);
+      const delivery = new ClickDelivery(session, [frame(0, { isPage: true }).measured, silent.measured]);
+      await delivery.expect(POINT);
+      assert.equal(await delivery.isDelivered(POINT), false);
     }
   });
 
-  it('is neither felt nor lost where another document is shown since', async () => {
+  it('is neither delivered nor lost where another document is shown since', async () => {
     const ad = frame(0);
-    const felt = new FeltClicks(session, [frame(0, { isPage: true }).measured, ad.measured]);
-    await felt.expect(POINT);
+    const delivery = new ClickDelivery(session, [frame(0, { isPage: true }).measured, ad.measured]);
+    await delivery.expect(POINT);
     ad.shown.presses = new Error('Cannot find context with specified id');
-    assert.equal(await felt.isFelt(POINT), null);
+    assert.equal(await delivery.isDelivered(POINT), null);
   });
 });

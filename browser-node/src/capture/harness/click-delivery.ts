@@ -10,10 +10,10 @@ import type { MeasuredFrame } from './measure-frames.ts';
 const [SILENT, GONE] = [-1, -2];
 
 /**
- * Whether clicks reach what is shown where they are made: for a while after a page has scrolled, and for longer on a busy machine, Chromium drops
- * some or gives them to another frame. No page sees how this is found out.
+ * Whether Chromium delivers clicks to the frame that is shown where they are made. For a while after a page has scrolled, and for longer on a busy
+ * machine, it drops some or gives them to another frame. The listeners that count them are in isolated worlds, which no page sees.
  */
-export class FeltClicks {
+export class ClickDelivery {
   readonly #session: CaptureSession;
   readonly #frames: readonly MeasuredFrame[];
   #before: number[] = [];
@@ -30,10 +30,10 @@ export class FeltClicks {
   }
 
   /**
-   * Whether a frame at the point has noticed a click since {@link expect}; null: one shows another document since, or was replaced, whatever the
-   * frames around it noticed; false: none has, or those that did do not answer. Never throws.
+   * Whether a frame at the point got a click since {@link expect}; null: one shows another document since, or was replaced, whatever the frames
+   * around it got; false: none did, or those that did do not answer. Never throws.
    */
-  async isFelt(point: Point): Promise<boolean | null> {
+  async isDelivered(point: Point): Promise<boolean | null> {
     const presses = await this.#presses(point);
     if (presses.includes(GONE)) return null;
     return presses.some((count, index) => count > Math.max(0, this.#before[index] ?? 0));

@@ -14,10 +14,10 @@ export type SeenBlock = Omit<FoundBlock, 'slot' | 'documents'> & {
 };
 
 /**
- * The blocks of two looks at a page, each once, in the order of the page. A slot seen twice is the first ad that was seen in it, and is where it was last; what does
- * not scroll with the page, and what was gone at the second look, is where it was first. Pure.
+ * The blocks of two readings of a page, each once, in the order of the page. A slot that is in both has the ad of the first and the position of the
+ * last; a block that does not scroll with the page, or is missing in the last, has the position of the first. Pure.
  */
-export function joinLooks(first: readonly SeenBlock[], last: readonly SeenBlock[]): SeenBlock[] {
+export function joinReadings(first: readonly SeenBlock[], last: readonly SeenBlock[]): SeenBlock[] {
   const left = new Set(first);
   const joined = last.map((now): SeenBlock => {
     const before = [...left].filter((one) => isSameSlot(one, now));
