@@ -29,14 +29,14 @@ type Failures = { count: number; at: number };
 
 /**
  * What a step leaves for the next one. `needs` are falling: the first is the highest of the cool-down. `silentSince`: when each silent node, by its
- * name, was first seen so; `heardSince`: since when each step has seen some node report, null: the last one saw none, or failed.
+ * name, was first seen so; `reportedSince`: since when each step has seen some node report, null: the last one saw none, or failed.
  */
 export type ScalingMemory = {
   startedAt: number;
   needs: readonly { at: number; desired: number }[];
   failures: Readonly<Record<string, Failures>>;
   silentSince: Readonly<Record<string, number>>;
-  heardSince: number | null;
+  reportedSince: number | null;
 };
 
 /** One thing to do. `stop`: ask a drained node to end; `remove`: its container, whatever it does. */
@@ -53,16 +53,19 @@ const STARTED_AT_ONCE = 10;
 const BAD_AFTER = 3;
 const [BACKOFF_MS, BACKOFF_MAX_MS] = [30_000, 900_000];
 /**
- * A node that is silent for this long is replaced, and removed if others were heard for as long. Reports of a working node are missing for
+ * A node that is silent for this long is replaced, and removed if others have reported for as long. Reports of a working node are missing for
  * some seconds after Redis has lost its data, or the node API was unavailable.
  */
 const SILENT_MS = 60_000;
-/** While no node is heard, one that is silent for this long is replaced, if no host has room. */
+/** While no node reports, one that is silent for this long is replaced, if no host has room. */
 const GIVEN_UP_MS = 600_000;
 
 export const newMemory = (now: number): ScalingMemory => ({
-  ...{ startedAt: now, needs: [], failures: {} },
-  ...{ silentSince: {}, heardSince: null },
+  startedAt: now,
+  needs: [],
+  failures: {},
+  silentSince: {},
+  reportedSince: null,
 });
 
 /** Decides what to do next. Pure: the same view and memory give the same decision. */
@@ -81,7 +84,7 @@ class Step {
   readonly #needs: ScalingMemory['needs'];
   readonly #startedAt: number;
   readonly #silentSince: ScalingMemory['silentSince'];
-  readonly #heardSince: ScalingMemory['heardSince'];
+  readonly #reportedSince: ScalingMemory['reportedSince'];
   /** The name of the node that is given up in this step. */
   readonly #givenUp: string | undefined;
   readonly #target: number;
@@ -94,7 +97,7 @@ class Step {
     this.#startedAt = before.startedAt;
     const silent = view.nodes.filter(({ state }) => state === 'silent');
     this.#silentSince = Object.fromEntries(silent.map(({ name }) => [name, before.silentSince[name] ?? now]));
-    this.#heardSince = isAnyHeard(view) ? (before.heardSince ?? now) : null;
+    this.#reportedSince = isAnyReporting(view) ? (before.reportedSince ?? now) : null;
     this.#givenUp = this.#toGiveUp()?.name;
     this.#failures = failuresAfter(view, before.failures, (node) => this.#hasFailed(node));
     const recent = before.needs.filter(({ at, desired: then }) => at > now - limits.coolDownMs && then > desired);
@@ -107,14 +110,17 @@ class Step {
 
   decision(): ScalingDecision {
     const memory = {
-      ...{ startedAt: this.#startedAt, needs: this.#needs, failures: this.#failures },
-      ...{ silentSince: this.#silentSince, heardSince: this.#heardSince },
+      startedAt: this.#startedAt,
+      needs: this.#needs,
+      failures: this.#failures,
+      silentSince: this.#silentSince,
+      reportedSince: this.#reportedSince,
     };
     return { target: this.#target, actions: this.#actions, held: this.#held, memory };
   }
 
   removeEnded(): void {
-    if (this.#heardSince === null && Object.keys(this.#silentSince).length > 0)
+    if (this.#reportedSince === null && Object.keys(this.#silentSince).length > 0)
       this.#held.push('all nodes are silent: the node API is more likely at fault than each of them');
     for (const one of this.#view.nodes) {
       const { name: node, host, state } = one;
@@ -220,21 +226,21 @@ class Step {
     return this.#view.now >= failures.at + pauseMs;
   }
 
-  /** Whether it has ended by itself, is given up, or is silent for long while others are heard. */
+  /** Whether it has ended by itself, is given up, or is silent for long while others report. */
   #hasFailed({ name, state }: ScaledNode): boolean {
     if (state === 'dead' || name === this.#givenUp) return true;
-    return this.#isSilentForLong(name) && isOver(this.#heardSince, this.#view.now);
+    return this.#isSilentForLong(name) && isOver(this.#reportedSince, this.#view.now);
   }
 
   /**
-   * While no node is heard and no host has room to try another one: the one that is silent the longest, which makes room for it. It is one at a
+   * While no node reports and no host has room to try another one: the one that is silent the longest, which makes room for it. It is one at a
    * time: if the node API is at fault, the others report again when it is back.
    */
   #toGiveUp(): ScaledNode | undefined {
     const { now, hosts, nodes } = this.#view;
     const isFull = (host: ScaledHost) => host.image === null || this.#occupied(host) >= host.max;
     const isTrying = nodes.some(({ state }) => state === 'starting');
-    if (this.#heardSince !== null || isTrying || !hosts.every(isFull)) return undefined;
+    if (this.#reportedSince !== null || isTrying || !hosts.every(isFull)) return undefined;
     const since = ({ name }: ScaledNode) => this.#silentSince[name] ?? now;
     return nodes
       .filter((node) => isOver(since(node), now, GIVEN_UP_MS) && this.#imageOf(node.host) !== null)
@@ -280,7 +286,7 @@ class Step {
 }
 
 /** Whether any node of the farm reports. */
-const isAnyHeard = ({ others, nodes }: FarmView): boolean =>
+const isAnyReporting = ({ others, nodes }: FarmView): boolean =>
   others > 0 || nodes.some(({ state }) => ['working', 'draining', 'drained'].includes(state));
 
 const isOver = (since: number | null, now: number, ms = SILENT_MS): boolean => since !== null && now - since >= ms;

@@ -17,8 +17,8 @@ import {
 } from './decide-scaling.ts';
 import type { DecisionRecord, DecisionStore } from './decision-store.ts';
 import { type DockerHost, dockerHost, type SeenContainer } from './docker-host.ts';
+import { joinReports } from './join-reports.ts';
 import type { ScalerFile } from './scaler-file.ts';
-import { seeNodes } from './see-farm.ts';
 
 /** What the operator wants of the scaler. */
 export type ScalerSettings = { dryRun: boolean; file: ScalerFile };
@@ -84,7 +84,7 @@ export class Scaler {
     const { min, max, cool_down_seconds } = this.#settings.file;
     const before = this.#memory ?? newMemory(now);
     // If this step fails, the reports of nodes may have been missing for longer than it is known.
-    this.#memory = { ...before, heardSince: null };
+    this.#memory = { ...before, reportedSince: null };
     const [reading, load, seen] = await Promise.all([
       fleet.read(),
       queue.load(),
@@ -92,8 +92,10 @@ export class Scaler {
     ]);
     const containers = new Map(seen.map(({ host, containers: own }) => [host.name, own]));
     const view = {
-      ...{ now, desired: desiredNodes(load, slotsPerNode(reading)) },
-      ...{ hosts: seen.map(({ host }) => host), ...seeNodes(containers, reading, now) },
+      now,
+      desired: desiredNodes(load, slotsPerNode(reading)),
+      hosts: seen.map(({ host }) => host),
+      ...joinReports(containers, reading, now),
     };
     const limits = { min, max, coolDownMs: cool_down_seconds * 1000 };
     const decision = decideScaling(view, before, limits);

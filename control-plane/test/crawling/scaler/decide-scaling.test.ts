@@ -127,7 +127,7 @@ describe('the scaler', () => {
     assert.deepEqual(silentUntil(30, 45, 60), {});
     assert.deepEqual(silentUntil(45), {}, 'also in a farm of one node');
     const { done } = watch(105, (at) => [at < 60 ? 'silent' : 'working', 'silent'], { hosts: [host('a', { max: 2 })] });
-    assert.deepEqual(done, {}, 'nor before others were heard for a minute');
+    assert.deepEqual(done, {}, 'nor before others have reported for a minute');
   });
 
   it('does not remove nodes that are all silent for some minutes, since the node API is at fault then, but starts others where there is room', () => {

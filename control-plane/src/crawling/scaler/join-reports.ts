@@ -10,7 +10,7 @@ export const START_MS = 120_000;
 export type SeenContainers = ReadonlyMap<string, readonly SeenContainer[]>;
 
 /** Joins containers with what their nodes report; `others`: the working nodes that are in none of them. */
-export function seeNodes(
+export function joinReports(
   seen: SeenContainers,
   fleet: FleetReading,
   now: number,
@@ -34,7 +34,7 @@ export function seeNodes(
   return { nodes, others };
 }
 
-/** An overloaded node works on, and takes more later. */
+/** An overloaded node continues its work, and takes more later. */
 const STATES: Record<ReturnType<typeof nodeStateOf>, ScaledNodeState> = {
   working: 'working',
   overloaded: 'working',
