@@ -1,18 +1,15 @@
-import type { EventPayload } from '@adsweep/shared/events/event-kinds.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import { inSpan } from '@adsweep/shared/tracing/spans.ts';
 import type { WorkMetrics } from '../../metrics.ts';
-import { type EmittedEvent, emit, type OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
-import { inService, isArchived, type ReadTags, type Tags, visibleTags } from '../../reference/tags/tag-definitions.ts';
+import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
+import { inService, isArchived, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import { eventPayload } from '../../scan/event-payload.ts';
 import { measureEnd } from '../../scan/measure-end.ts';
 import type { Classification, ScanRecord, ScanTag, SkippedRules } from '../../scan/scan.ts';
 import type { PublicUrls } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
-import { withExtractedLabels } from '../../scan/sent-labels.ts';
 import { type Compared, type CompareRuns, changeFindings } from '../changes/compare-runs.ts';
 import type { LandingSeen } from '../changes/landing-seen.ts';
 import type { ModelClassification } from '../classification/classification-question.ts';
@@ -26,9 +23,11 @@ import type { ShowModel } from '../model/show-model.ts';
 import { alertsEntry, type FindPolicy } from '../policies/alerts-entry.ts';
 import { matchCombos, rulesInService, searchFindings, searchOf } from '../rules/evaluation/evaluate-rules.ts';
 import type { GroupResult } from '../rules/evaluation/run-rules.ts';
-import { isModelRule, type Rule, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
+import { isModelRule, type Rule, type RuleRecord, ruleOf } from '../rules/rule.ts';
 import type { Analyse } from '../threads/analysis-threads.ts';
+import { finishEvents } from './finish-events.ts';
 import { type JudgeByModel, NOT_CLASSIFIED } from './judge-by-model.ts';
+import { skippedRules, withoutResult } from './skipped-rules.ts';
 
 export type FinishDependencies = EvidenceSources & {
   scans: Pick<ScanStore, 'apply'>;
@@ -186,7 +185,7 @@ async function loadEvidence(dependencies: FinishDependencies, { scan, missing }:
 /** Detectors, names and rules that search texts, without the domains that the scan skips (spec 4.2.11). Releases the evidence. */
 async function inspectEvidence(
   { analyse, ruleBudgetMs, logger }: FinishDependencies,
-  { scan, packed, rules, names: unknown, missing }: State,
+  { scan, packed, rules, names: noNames, missing }: State,
 ): Promise<Partial<State>> {
   if (!packed) return {};
   const { inspection, search } = await analyse(packed, searchOf(rules, ruleBudgetMs));
@@ -197,7 +196,7 @@ async function inspectEvidence(
     logger.error({ scan_id: scan._id, cause: search.failed }, 'the rules of a scan could not be run');
   const ofFailed = failed.map(({ name }) => name);
   const searched = 'failed' in search ? null : search;
-  return { ...seen, searched, names: names ?? unknown, packed: null, missing: [...missing, ...ofFailed, ...lacking] };
+  return { ...seen, searched, names: names ?? noNames, packed: null, missing: [...missing, ...ofFailed, ...lacking] };
 }
 
 async function prepareForModel(
@@ -242,24 +241,12 @@ async function applyRules(dependencies: FinishDependencies, state: State): Promi
   return {
     definitions,
     findings: combine([...findings, ...inTexts, ...combos]),
-    missing: [...missing, ...listed(SKIPPED, skipped), ...listed(UNREADABLE, unreadable)],
+    missing: [
+      ...missing,
+      ...withoutResult('rules skipped, the time budget was spent', skipped),
+      ...withoutResult('rules that could not be read', unreadable),
+    ],
     outOfBudget: skippedRules(skipped, definitions),
-  };
-}
-
-/** Rules that are listed with a scan. */
-const LISTED_MAX = 50;
-
-/** Of these rules, those that the organization of the scan may know: not the platform's that assign a hidden tag. */
-function skippedRules(rules: Rule[], definitions: Tags): SkippedRules {
-  const visible = visibleTags(definitions);
-  const known = rules.filter(
-    (rule) => rule.organization_id !== null || slugsAssignedBy(rule).some((slug) => inService(visible, slug) !== null),
-  );
-  const listed = known.slice(0, LISTED_MAX);
-  return {
-    total: known.length,
-    rules: listed.map(({ id, name, rule_type }) => ({ rule_id: id, rule_name: name, rule_type })),
   };
 }
 
@@ -273,18 +260,6 @@ async function currentDefinitions(
 ): Promise<Tags> {
   const isNew = definitionsReadAt !== null && performance.now() - definitionsReadAt < DEFINITIONS_KEPT_MS;
   return isNew ? definitionsBefore : readTags(scan.organization_id);
-}
-
-const SKIPPED = 'rules skipped, the time budget was spent';
-const UNREADABLE = 'rules that could not be read';
-/** The most names in one list of rules; of the others, the error has their count. */
-const NAMES_MAX = 5;
-
-function listed(what: string, rules: Rule[]): string[] {
-  if (rules.length === 0) return [];
-  const names = rules.slice(0, NAMES_MAX).map(({ name }) => `"${name}"`);
-  const more = rules.length > names.length ? [`${rules.length - names.length} more`] : [];
-  return [`${what}: ${[...names, ...more].join(' ')}`];
 }
 
 /** Findings whose tag is in service become the scan's tags. */
@@ -310,11 +285,22 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
   };
   const alerts = await decideAlerts(dependencies, { ...state, now: ended }, classification);
   const event = {
-    ...{ type: 'finish' as const, ...judged, complete, error, rulesOutOfBudget: state.outOfBudget },
+    type: 'finish' as const,
+    ...judged,
+    complete,
+    error,
+    rulesOutOfBudget: state.outOfBudget,
     ...(alerts && { alerts }),
     ...(compared && { compared }),
   };
-  const events = finishEvents(urls, state, { classification, network, network_host, error });
+  const analysed = {
+    scan,
+    status: complete ? ('completed' as const) : ('partial' as const),
+    extractedLabels,
+    tags,
+    definitions,
+  };
+  const events = finishEvents(urls, analysed, { classification, network, network_host, error });
   const finished = await changeScan(scans, scan, event, ended, events);
   if (!finished) return {};
   measureEnd(metrics, finished);
@@ -323,8 +309,8 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
 }
 
 /**
- * What a recheck does not judge anew: the earlier assignments of tags that are archived, or were when it began (spec 2.5, rule 5). They are
- * shown to nobody, and named in no event.
+ * What a recheck does not judge anew: the earlier assignments of tags that are archived, or were when it began (spec 2.5, rule 5). No response
+ * shows them, and no event names them.
  */
 function archivedBefore({ scan, tags, definitionsBefore, definitions }: State): ScanTag[] {
   const placeOf = ({ tag_slug, url, surface }: ScanTag) => JSON.stringify([tag_slug, url, surface]);
@@ -346,29 +332,4 @@ async function decideAlerts(
   const policy = campaign_id === null ? null : await findPolicy(organization_id, campaign_id);
   if (!policy) return null;
   return alertsEntry(policy, { ...scan, tags, classification }, definitions, now);
-}
-
-type Completion = Pick<
-  EventPayload<'scanning.scan.completed'>,
-  'classification' | 'network' | 'network_host' | 'error'
->;
-
-function finishEvents(urls: PublicUrls, state: State, completion: Completion): EmittedEvent[] {
-  const { scan, tags, missing, extractedLabels, definitions } = state;
-  const visible = visibleTags(definitions);
-  const status = missing.length === 0 ? 'completed' : 'partial';
-  const { labels = scan.labels } = withExtractedLabels(scan, extractedLabels);
-  const common = eventPayload(urls, scan, { status, labels });
-  const completed = emit('scanning.scan.completed', { ...common, ...completion });
-  const shown = tags.filter(({ tag_slug }) => inService(visible, tag_slug) !== null);
-  const tag_slugs = [...new Set(shown.map(({ tag_slug }) => tag_slug))];
-  if (tag_slugs.length === 0) return [completed];
-  const payload = { ...common, tag_slugs, tags: shown.map((tag) => tagOfEvent(tag, definitions)) };
-  return [emit('scanning.tags.detected', payload), completed];
-}
-
-/** Assigned tags are in service. */
-function tagOfEvent({ tag_slug: slug, url }: ScanTag, definitions: Tags) {
-  const { category, severity } = inService(definitions, slug)!;
-  return { slug, category, severity, url };
 }
