@@ -47,9 +47,8 @@ export function serveConsole({ answer }: ConsoleSurface): Middleware {
     const query = new URLSearchParams(context.querystring);
     // Requests that arrive together would otherwise be handled in one piece.
     await awaitTurn();
-    const answered = await answer({
-      ...{ method, path: path.slice(CONSOLE_PATH.length), query, headers, stream, readForm },
-    });
+    const below = path.slice(CONSOLE_PATH.length);
+    const answered = await answer({ method, path: below, query, headers, stream, readForm });
     context.status = answered.status;
     context.set(answered.headers ?? {});
     if (answered.type) context.type = answered.type;

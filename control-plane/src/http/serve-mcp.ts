@@ -59,7 +59,12 @@ export function serveMcp({ apiUrl, publicUrl, admit, counted }: McpParts): Middl
     try {
       const body = await readJson(context.req, BODY);
       if (Array.isArray(body)) throw new ApiError('bad_request', 'Send one message at a time.');
-      const api = adsweep({ url: apiUrl, key: counted(bearerCredential(authorization)), retries: 0, fetch: inTurns });
+      const api = adsweep({
+        url: apiUrl,
+        key: counted(bearerCredential(authorization)),
+        retries: 0,
+        fetch: fetchParsedInTurn,
+      });
       const offered = choose(await readTools(api), context.query);
       await answer(context, mcpServer({ version, api, tools: offered, url: publicUrl }), body);
     } finally {
@@ -69,7 +74,7 @@ export function serveMcp({ apiUrl, publicUrl, admit, counted }: McpParts): Middl
 }
 
 /** Answers that arrive together are parsed one after the other: a page of a list may have megabytes. */
-const inTurns: typeof fetch = async (...request) => {
+const fetchParsedInTurn: typeof fetch = async (...request) => {
   const response = await fetch(...request);
   if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
   const body = await response.arrayBuffer();

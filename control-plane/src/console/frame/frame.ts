@@ -21,8 +21,8 @@ ${body}
 `.toString();
 }
 
-/** A page of somebody who is signed in: the navigation, the page, and the calls of the API that made it. */
-export function framed(
+/** The document of a page for a signed-in person: the navigation, the page, and the calls of the API that made it. */
+export function signedInPage(
   visit: Visit,
   page: Page,
   operationOf: ApiInProcess['operationOf'],
@@ -80,8 +80,8 @@ function showCalls(
   return html`<details class="as-call"><summary>As an API call</summary><p class="quiet">What this page did, with <code>curl</code> and with the client <code>@adsweep/client</code>.</p><ol>${shown}</ol>${more > 0 && html`<p class="quiet">and ${more} more of the same kind</p>`}</details>`;
 }
 
-/** A page of nobody yet: signing in, or an error before it. */
-export function bare(title: string, assets: ConsoleAssets, body: Html): string {
+/** The document of a page before the sign-in: the sign-in itself, or an error. */
+export function signedOutPage(title: string, assets: ConsoleAssets, body: Html): string {
   return documentOf(
     title,
     assets,

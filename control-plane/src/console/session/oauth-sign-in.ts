@@ -67,3 +67,5 @@ export function oauthSignIn({ publicUrl, ownUrl, clientId, redirectUri }: OAuthS
     },
   };
 }
+
+export type OAuthSignIn = ReturnType<typeof oauthSignIn>;

@@ -17,13 +17,18 @@ export type Credential =
 /** A session of a browser: its id is known to that browser alone. */
 export type Session = { id: string; credential: Credential };
 
+/** The API key or access token of a session, as the API takes it. */
+export const bearerOf = ({ credential }: Session): string =>
+  credential.kind === 'key' ? credential.key : credential.accessToken;
+
 /**
  * The sessions of the console. A record holds the credential encrypted with a key derived from the session's id, of which it has only a hash:
  * a copy of the records is worth nothing. The id is new at each sign-in, and a session that was ended is gone in every process.
  */
 export function openSessions(store: SessionStore) {
   const read = (id: string, { sealed: text }: Pick<SessionRecord, 'sealed'>): Session => ({
-    ...{ id, credential: JSON.parse(unseal(keyOf(id), text)) as Credential },
+    id,
+    credential: JSON.parse(unseal(keyOf(id), text)) as Credential,
   });
   return {
     async begin(credential: Credential, now: Date): Promise<Session> {
