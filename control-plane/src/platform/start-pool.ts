@@ -3,30 +3,32 @@ import type { OfOrganization } from './pick-in-turns.ts';
 import { type Loop, startLoop } from './start-loop.ts';
 import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
 
-/** Work for claimed records, each in a place of its own: one that takes long holds up no other. */
+/** Work for claimed records, which are served concurrently: one that takes long does not hold up the others. */
 export type PoolPlan<T extends OfOrganization> = {
   name: string;
   everyMs: number;
   wake?: WakeSignal | undefined;
-  /** Records that are served at the same time, and that are claimed at the same time. */
-  places: number;
-  atOnce: number;
-  /** Places of one organization; absent: all of them. */
-  placesEach?: number;
-  /** Claims up to `limit` records that are due, of each organization as many as it has room for. */
-  claim(limit: number, rooms: Rooms): Promise<{ claimed: T[]; hasMore: boolean }>;
+  /** Records that are served at the same time. */
+  concurrency: number;
+  /** The same for one organization; absent: it has no limit of its own. */
+  concurrencyEach?: number;
+  /** Records that are claimed at the same time. */
+  claimedAtOnce: number;
+  /** Claims up to `limit` records that are due, of each organization as many as `serving` allows. */
+  claim(limit: number, serving: Serving): Promise<{ claimed: T[]; hasMore: boolean }>;
   serve(claimed: T, signal: AbortSignal): Promise<void>;
 };
 
-/** The places that each organization may have, and those that some have taken. */
-export type Rooms = { each: number; taken: ReadonlyMap<string, number> };
+/** How many records of each organization may be served at the same time, and how many of some are served now. */
+export type Serving = { each: number; now: ReadonlyMap<string, number> };
 
 /**
- * Claims due records and serves them, as many at a time as there are places; each place that becomes free is taken at once. `stop` aborts the signal of
- * those that are being served, and resolves when they have ended.
+ * Claims due records and serves up to `concurrency` of them at a time; when one ends, the next one begins at once. `stop` aborts the signal of those
+ * that are being served, and resolves when they have ended.
  */
 export function startPool<T extends OfOrganization>(logger: Logger, plan: PoolPlan<T>): Loop {
-  const { name, everyMs, places, atOnce, placesEach = places, claim, serve, wake = createWakeSignal(1) } = plan;
+  const { name, everyMs, concurrency, concurrencyEach = concurrency, claimedAtOnce, claim, serve } = plan;
+  const { wake = createWakeSignal(1) } = plan;
   const stopping = new AbortController();
   const working = new Map<Promise<void>, string>();
   let isShort = false;
@@ -41,15 +43,15 @@ export function startPool<T extends OfOrganization>(logger: Logger, plan: PoolPl
     working.set(work, one.organization_id);
   };
   const step = async (): Promise<boolean> => {
-    const rooms = { each: placesEach, taken: countEach(working.values()) };
-    const limit = Math.min(atOnce, places - working.size);
-    // What ends from here on leaves room that something may be waiting for.
-    isShort = limit <= 0 || withoutRoom(rooms).length > 0;
+    const serving = { each: concurrencyEach, now: countEach(working.values()) };
+    const limit = Math.min(claimedAtOnce, concurrency - working.size);
+    // When a record ends from here on, another one may be waiting for that.
+    isShort = limit <= 0 || atTheirLimit(serving).length > 0;
     if (limit <= 0) return false;
-    const { claimed, hasMore } = await claim(limit, rooms);
+    const { claimed, hasMore } = await claim(limit, serving);
     for (const one of claimed) begin(one);
     isShort ||= hasMore;
-    return hasMore && working.size < places;
+    return hasMore && working.size < concurrency;
   };
   const loop = startLoop(logger, { name, everyMs, step, wake });
   return {
@@ -64,13 +66,13 @@ export function startPool<T extends OfOrganization>(logger: Logger, plan: PoolPl
 const countEach = (ids: Iterable<string>): Map<string, number> =>
   new Map([...Map.groupBy(ids, (id) => id)].map(([id, { length }]) => [id, length]));
 
-/** The organizations that have no room left. Pure. */
-export const withoutRoom = ({ each, taken }: Rooms): string[] =>
-  [...taken].filter(([, count]) => count >= each).map(([id]) => id);
+/** The organizations of which no further record may be served. Pure. */
+export const atTheirLimit = ({ each, now }: Serving): string[] =>
+  [...now].filter(([, count]) => count >= each).map(([id]) => id);
 
-/** Of records, in their order, those for which their organizations have room. Pure. */
-export function withinRooms<T extends OfOrganization>(records: readonly T[], { each, taken }: Rooms): T[] {
-  const counts = new Map(taken);
+/** Of records, in their order, those that the limits of their organizations allow. Pure. */
+export function withinLimits<T extends OfOrganization>(records: readonly T[], { each, now }: Serving): T[] {
+  const counts = new Map(now);
   return records.filter(({ organization_id }) => {
     const count = (counts.get(organization_id) ?? 0) + 1;
     counts.set(organization_id, count);

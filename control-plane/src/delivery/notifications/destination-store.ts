@@ -4,7 +4,7 @@ import { dueAtOnce, dueByOrganization, dueIndexes } from '../../platform/due-by-
 import { inPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { pickingInTurns } from '../../platform/pick-in-turns.ts';
-import { type Rooms, withinRooms, withoutRoom } from '../../platform/start-pool.ts';
+import { atTheirLimit, type Serving, withinLimits } from '../../platform/start-pool.ts';
 import type { Collection, Store, UpdateFilter } from '../../platform/store.ts';
 import type { Routed } from './choose-destinations.ts';
 import type { DestinationRecord } from './destination.ts';
@@ -106,22 +106,22 @@ export function destinationStore(store: Store) {
     },
 
     /**
-     * Claims up to `limit` due destinations until `until`, one of each organization in turn, and of each as many as it has room for. `hasMore`: further
+     * Claims up to `limit` due destinations until `until`, one of each organization in turn, and of each as many as `serving` allows. `hasMore`: further
      * ones may be due.
      */
     async claimDue(
       now: Date,
       until: Date,
       limit: number,
-      rooms: Rooms,
+      serving: Serving,
     ): Promise<{ claimed: DestinationRecord[]; hasMore: boolean }> {
       const may = { is_active: true, ...free(now) };
-      const where = { ...may, $and: [{ organization_id: { $nin: withoutRoom(rooms) } }] };
+      const where = { ...may, $and: [{ organization_id: { $nin: atTheirLimit(serving) } }] };
       const picked = await pickDue(
         dueByOrganization(destinations, 'due_at', now, { where, shown: { fence: 1 } }),
         limit,
       );
-      const claims = withinRooms(picked, rooms).map((one) =>
+      const claims = withinLimits(picked, serving).map((one) =>
         destinations.findOneAndUpdate(
           { ...held(one), due_at: { $lte: now }, ...may },
           { $set: { claimed_until: until }, $inc: { fence: 1 } },

@@ -2,7 +2,7 @@ import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { Loop } from '../../platform/start-loop.ts';
-import { type Rooms, startPool } from '../../platform/start-pool.ts';
+import { type Serving, startPool } from '../../platform/start-pool.ts';
 import { type ComposeParts, composeMessage } from './compose-message.ts';
 import type { DestinationRecord } from './destination.ts';
 import { afterSending, hasFailedTooLong, pauseAfter, type SendOutcome, TRIED_FOR_MS } from './destination-health.ts';
@@ -25,7 +25,8 @@ const LOOK_EVERY_MS = 2_000;
 /** Longer than any channel may take for one message. */
 const CLAIM_MS = 180_000;
 /** Destinations that a process works for at a time: of all organizations, and of one. */
-const [AT_ONCE, OF_ONE_AT_ONCE] = [32, 4];
+const AT_ONCE = 32;
+const OF_ONE_AT_ONCE = 4;
 /** Messages that are sent for one destination before others have their turn, and for how long further ones are begun. */
 const MESSAGES_PER_CLAIM = 20;
 const BEGUN_FOR_MS = 10_000;
@@ -33,23 +34,26 @@ const BEGUN_FOR_MS = 10_000;
 /** Sends what is due. Any number of dispatchers may run. */
 export function startDispatching(parts: DispatchParts): Loop {
   return startPool(parts.logger, {
-    ...{ name: 'alert messages', everyMs: LOOK_EVERY_MS },
-    ...{ places: AT_ONCE, atOnce: AT_ONCE, placesEach: OF_ONE_AT_ONCE },
-    claim: (limit, rooms) => claim(parts, limit, rooms),
+    name: 'alert messages',
+    everyMs: LOOK_EVERY_MS,
+    concurrency: AT_ONCE,
+    concurrencyEach: OF_ONE_AT_ONCE,
+    claimedAtOnce: AT_ONCE,
+    claim: (limit, serving) => claim(parts, limit, serving),
     serve: (destination, signal) => serve(parts, destination, signal),
   });
 }
 
 /** Claims due destinations and sends what is due for them. Returns whether there were any: a step of the pool, for tests. */
 export async function dispatchDue(parts: DispatchParts): Promise<boolean> {
-  const { claimed } = await claim(parts, AT_ONCE, { each: AT_ONCE, taken: new Map() });
+  const { claimed } = await claim(parts, AT_ONCE, { each: AT_ONCE, now: new Map() });
   await Promise.all(claimed.map((one) => serve(parts, one)));
   return claimed.length > 0;
 }
 
-function claim({ destinations, clock = () => new Date() }: DispatchParts, limit: number, rooms: Rooms) {
+function claim({ destinations, clock = () => new Date() }: DispatchParts, limit: number, serving: Serving) {
   const now = clock();
-  return destinations.claimDue(now, new Date(now.getTime() + CLAIM_MS), limit, rooms);
+  return destinations.claimDue(now, new Date(now.getTime() + CLAIM_MS), limit, serving);
 }
 
 /** Sends the due messages of a claimed destination, and releases it. */

@@ -35,20 +35,26 @@ const LOOK_EVERY_MS = 2_000;
 /** Longer than a batch of deliveries takes: the last of them begins within BATCH_MS, and has 15 s. */
 const CLAIM_MS = 30_000;
 const BATCH_MS = 5_000;
-/** Endpoints that a process works for at a time, and that it claims at a time: a slow one has its own place, so that it delays no other. */
-const [ENDPOINTS_AT_ONCE, CLAIMED_AT_ONCE] = [256, 64];
-/** Spec 6: deliveries of an endpoint in flight, when it is good again and when its answers go on being good. */
-const [WIDTH_MIN, WIDTH_MAX] = [4, 32];
-/** Deliveries of a batch for each place in flight. */
-const PER_PLACE = 4;
+/** Endpoints that a process works for at a time: a slow one delays no other. */
+const ENDPOINTS_AT_ONCE = 256;
+/** Endpoints that it claims at a time. */
+const CLAIMED_AT_ONCE = 64;
+/** Deliveries of an endpoint in flight (spec 6): at first, or after a failure, and at most, after further successes. */
+const IN_FLIGHT_MIN = 4;
+const IN_FLIGHT_MAX = 32;
+/** Deliveries of a batch for each one in flight. */
+const PER_IN_FLIGHT = 4;
 /** How long before the end of an event's window it is tried a last time. */
 const LAST_TRY_BEFORE_MS = 5 * 60_000;
 
 /** Sends what is due to webhook endpoints. Any number of dispatchers may run; each endpoint has one at a time. */
 export function startDispatchingEvents(parts: DispatchParts, wake: WakeSignal): Loop {
   return startPool(parts.logger, {
-    ...{ name: 'webhook deliveries', everyMs: LOOK_EVERY_MS, wake },
-    ...{ places: ENDPOINTS_AT_ONCE, atOnce: CLAIMED_AT_ONCE },
+    name: 'webhook deliveries',
+    everyMs: LOOK_EVERY_MS,
+    wake,
+    concurrency: ENDPOINTS_AT_ONCE,
+    claimedAtOnce: CLAIMED_AT_ONCE,
     claim: (limit) => claim(parts, limit),
     serve: (endpoint, signal) => serve(parts, endpoint, signal),
   });
@@ -73,22 +79,23 @@ export async function dispatchEvents(parts: DispatchParts, signal?: AbortSignal)
 async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: AbortSignal): Promise<void> {
   const { endpoints, clock = () => new Date() } = parts;
   const of = { organization_id: claimed.organization_id, endpoint_id: claimed._id };
-  let [width, known] = [WIDTH_MIN, claimed];
+  let inFlightMax = IN_FLIGHT_MIN;
+  let known = claimed;
   for (;;) {
     const now = clock();
     const endpoint = await attendOutage(parts, known, now);
     if (!endpoint) return;
     const { failing_since, paused_until } = endpoint.health;
     const isPaused = paused_until !== null && paused_until > now;
-    const places = failing_since ? 1 : width;
-    const waiting = isPaused ? [] : await unexpired(parts, of, failing_since ? 1 : places * PER_PLACE, now);
+    const inFlight = failing_since ? 1 : inFlightMax;
+    const waiting = isPaused ? [] : await unexpired(parts, of, failing_since ? 1 : inFlight * PER_IN_FLIGHT, now);
     let next: EndpointRecord | null = null;
     if (waiting.length === 0 || signal?.aborted) {
       const dueAts = [outageDueAt(endpoint.health), isPaused ? paused_until : null, signal?.aborted ? now : null];
       if (await endpoints.release(endpoint, earliest(dueAts))) return;
       // Something was queued, or the endpoint has started anew, since it was read; or the claim is lost, which `extend` finds.
     } else {
-      const results = await sendBatch(parts, endpoint, { waiting, places, now }, signal);
+      const results = await sendBatch(parts, endpoint, { waiting, inFlight, now }, signal);
       const tries = results.filter((one) => typeof one === 'object');
       const health = tries.reduce(
         (before, { of: tried, delivery }) => afterTry(before, tried, lastTryAt(delivery, tried.at)),
@@ -97,7 +104,7 @@ async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: Abo
       // Null: it has started anew meanwhile, with a health of its own; or the claim is lost.
       if (tries.length > 0) next = await endpoints.setHealth(endpoint, health, claimUntil(clock()));
       if (results.includes('stopped')) return endpoints.drop(claimed);
-      width = failing_since || health.failing_since ? WIDTH_MIN : Math.min(WIDTH_MAX, width * 2);
+      inFlightMax = failing_since || health.failing_since ? IN_FLIGHT_MIN : Math.min(IN_FLIGHT_MAX, inFlightMax * 2);
     }
     next ??= await endpoints.extend(claimed, claimUntil(clock()));
     if (!next) return endpoints.drop(claimed);
@@ -121,8 +128,8 @@ async function unexpired(
   return deliveries.oldestWaiting(of, limit);
 }
 
-/** Deliveries that are sent together, so many at a time. */
-type Batch = { waiting: DeliveryRecord[]; places: number; now: Date };
+/** Deliveries that are sent together, `inFlight` of them at a time. */
+type Batch = { waiting: DeliveryRecord[]; inFlight: number; now: Date };
 
 /**
  * Sends waiting deliveries, those of one scan one after the other. None begins after one has failed, or after BATCH_MS. Returns the results in the
@@ -131,7 +138,7 @@ type Batch = { waiting: DeliveryRecord[]; places: number; now: Date };
 async function sendBatch(
   parts: DispatchParts,
   endpoint: EndpointRecord,
-  { waiting, places, now }: Batch,
+  { waiting, inFlight, now }: Batch,
   signal?: AbortSignal,
 ): Promise<Result[]> {
   const { events, readTags, clock = () => new Date() } = parts;
@@ -162,7 +169,7 @@ async function sendBatch(
         mayBegin &&= result === 'dropped' || (typeof result === 'object' && result.of.succeeded);
       }
   };
-  await Promise.all(Array.from({ length: places }, work));
+  await Promise.all(Array.from({ length: inFlight }, work));
   return results;
 }
 
