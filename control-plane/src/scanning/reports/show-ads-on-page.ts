@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/pages/html.ts';
 import { adTone, adWords } from './ad-words.ts';
+import { ByteBudget } from './byte-budget.ts';
 import type { AdPlace, Report, ReportAd, ReportAdScan, ReportSweep, Size } from './report.ts';
-import { Room } from './room.ts';
 
 /** Requested width of the picture in pixels. */
 const PICTURE_WIDTH = 1_000;
@@ -9,7 +9,7 @@ const PICTURE_WIDTH = 1_000;
 /** Requested width of the picture of an ad in pixels. In its list, the same picture is a thumbnail. */
 export const AD_PICTURE_WIDTH = 600;
 
-/** The room for the blocks in bytes: those that do not fit are only in the list of ads. */
+/** The bytes for the blocks: those that do not fit are only in the list of ads. */
 const BLOCKS_BYTES = 100_000;
 
 /** Widths in pixels of a number and of a character of a label, and the height of both, for a picture that is shown in full width. */
@@ -27,7 +27,7 @@ export function showAdsOnPage({ token }: Report, { ads, page }: ReportSweep): Ht
   // The smaller ones on top, so that all of them can be clicked.
   const blocks = drawn.toSorted((one, other) => areaOf(other.box) - areaOf(one.box));
   const path = `${token}/screenshot`;
-  return html`<div class="ad-map" role="region" aria-label="The page with its ads" tabindex="0"><div class="ad-page"><img src="${path}?w=${PICTURE_WIDTH}&amp;whole=yes" width="${Math.round(page.width)}" height="${Math.round(page.height)}" alt="Screenshot of the page"><svg width="100%" height="100%">${new Room(BLOCKS_BYTES).list(blocks, showBlock)}</svg></div></div>`;
+  return html`<div class="ad-map" role="region" aria-label="The page with its ads" tabindex="0"><div class="ad-page"><img src="${path}?w=${PICTURE_WIDTH}&amp;whole=yes" width="${Math.round(page.width)}" height="${Math.round(page.height)}" alt="Screenshot of the page"><svg width="100%" height="100%">${new ByteBudget(BLOCKS_BYTES).list(blocks, showBlock)}</svg></div></div>`;
 }
 
 /** A part of a picture, in percent of its sides. */

@@ -1,18 +1,18 @@
 import { type Html, html } from '../../http/pages/html.ts';
+import { ByteBudget } from './byte-budget.ts';
 import type { Report, ReportCompanies, ReportCompany } from './report.ts';
-import { Room } from './room.ts';
 import { durationWords, sizeWords } from './words.ts';
 
-/** The room for all companies, in bytes. */
+/** The bytes for all companies. */
 const COMPANIES_BYTES = 100_000;
 
 /** The requests by company: a row for each company with a mark for each request on a timeline. */
 export function showCompanies({ companies: seen }: Report): Html | null {
   if (!seen) return null;
   const { companies, left_out, requests, from_ms, until_ms } = seen;
-  const room = new Room(COMPANIES_BYTES);
-  const rows = room.list(companies, (company) => showCompany(company, seen));
-  const more = left_out + room.leftOut;
+  const budget = new ByteBudget(COMPANIES_BYTES);
+  const rows = budget.list(companies, (company) => showCompany(company, seen));
+  const more = left_out + budget.leftOut;
   const groups = [...new Set(companies.flatMap(({ groups }) => groups.map(({ group }) => group)))];
   const legend = groups.map((group) => html`<span class="of-${group}"><i></i>${group}</span>`);
   return html`<section class="card" id="companies"><h2>Requests by company <span class="count">${counted(companies.length + left_out, 'companies')}, ${counted(requests, 'requests')}${until_ms > from_ms && `, ${durationWords(until_ms - from_ms)}`}</span></h2>

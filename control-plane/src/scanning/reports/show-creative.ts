@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/pages/html.ts';
+import { ByteBudget, showLeftOut } from './byte-budget.ts';
 import type { Report, ReportCreative, ReportRequest } from './report.ts';
-import { Room, showLeftOut } from './room.ts';
 import { showStatus } from './show-landings.ts';
 import { showUrl } from './show-url.ts';
 
@@ -8,7 +8,7 @@ import { showUrl } from './show-url.ts';
 const PICTURE_WIDTH = 1_000;
 /** Characters of a request's URL that are shown: there are many requests. */
 const URL_MAX = 90;
-/** The room for all requests, in bytes. */
+/** The bytes for all requests. */
 const REQUESTS_BYTES = 80_000;
 
 /** The creative at its size. */
@@ -39,19 +39,19 @@ const interactiveWords = ({ width, interactive }: ReportCreative, hasLanding: bo
 export function showRequests({ creative }: Report): Html | null {
   if (!creative || creative.requests.length === 0) return null;
   const { requests, left_out } = creative;
-  const room = new Room(REQUESTS_BYTES);
-  const tree = requests.map((request) => showRequest(request, room));
-  const more = showLeftOut(left_out + room.leftOut, 'more are');
+  const budget = new ByteBudget(REQUESTS_BYTES);
+  const tree = requests.map((request) => showRequest(request, budget));
+  const more = showLeftOut(left_out + budget.leftOut, 'more are');
   return html`<section class="card" id="requests"><h2>What the creative loaded <span class="count">${count(requests) + left_out}</span></h2><ul class="tree">${tree}</ul>${more}</section>`;
 }
 
-/** A request with those that it caused; of these, only what there is room for. */
-function showRequest({ url, type, status_code, requests }: ReportRequest, room: Room): Html | null {
-  const own = room.draw(() => {
+/** A request with those that it caused; of these, only those that the budget allows. */
+function showRequest({ url, type, status_code, requests }: ReportRequest, budget: ByteBudget): Html | null {
+  const own = budget.draw(() => {
     const address = url === '' ? html`<bdi class="url">the publisher page</bdi>` : showUrl(url, URL_MAX);
     return html`${address}<p class="meta"><span>${type}</span>${url !== '' && showStatus(status_code)}</p>`;
   });
-  const caused = requests.map((request) => showRequest(request, room)).filter((drawn) => drawn !== null);
+  const caused = requests.map((request) => showRequest(request, budget)).filter((drawn) => drawn !== null);
   return own && html`<li>${own}${caused.length > 0 && html`<ul class="branch">${caused}</ul>`}</li>`;
 }
 

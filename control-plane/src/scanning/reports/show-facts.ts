@@ -1,11 +1,11 @@
 import { type Html, html } from '../../http/pages/html.ts';
 import type { ScanTiming } from '../scans/api/timing.ts';
+import { ByteBudget, showLeftOut } from './byte-budget.ts';
 import type { Report, ReportPlace } from './report.ts';
-import { Room, showLeftOut } from './room.ts';
 import { showUrl } from './show-url.ts';
 import { AD_KIND_WORDS, durationWords, TARGETS, timeWords } from './words.ts';
 
-/** The room for the classification, in bytes. */
+/** The bytes for the classification. */
 const CLASSIFICATION_BYTES = 20_000;
 
 /** The target, country, device and times of the scan. */
@@ -42,9 +42,9 @@ export function showExit({ exit }: Report): Html | null {
 /** The classification of the landing; null if there is none. */
 export function showClassification({ classification }: Report): Html | null {
   if (classification.length === 0) return null;
-  const room = new Room(CLASSIFICATION_BYTES);
-  const rows = room.list(classification, ([kind, value]) => fact(kind, value, true));
-  return html`<section class="card"><h2>Classification</h2><dl class="rows">${rows}</dl>${showLeftOut(room.leftOut, 'more are')}</section>`;
+  const budget = new ByteBudget(CLASSIFICATION_BYTES);
+  const rows = budget.list(classification, ([kind, value]) => fact(kind, value, true));
+  return html`<section class="card"><h2>Classification</h2><dl class="rows">${rows}</dl>${showLeftOut(budget.leftOut, 'more are')}</section>`;
 }
 
 /** The timing of the scan, drawn to scale. */

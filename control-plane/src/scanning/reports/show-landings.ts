@@ -1,14 +1,14 @@
 import { openedLandings, subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { type Html, html } from '../../http/pages/html.ts';
+import { ByteBudget, showLeftOut } from './byte-budget.ts';
 import type { Report, ReportHop, ReportLanding } from './report.ts';
-import { Room, showLeftOut } from './room.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, HOPS, statusWords } from './words.ts';
 
 /** Requested width in pixels, about twice the width in which pictures are shown. */
 const PICTURE_WIDTH = 800;
 
-/** The room for a redirect chain, and for all tabs with their chains, in bytes. */
+/** The bytes for a redirect chain, and for all tabs with their chains. */
 const CHAIN_BYTES = 80_000;
 const TABS_BYTES = 160_000;
 
@@ -23,7 +23,7 @@ export function showPicture(report: Report): Html | null {
 export function showMainChain({ landings }: Report): Html | null {
   const chain = subjectLanding(landings)?.chain ?? [];
   if (chain.length === 0) return null;
-  return html`<section class="card" id="chain"><h2>Redirect chain <span class="count">${chainWords(chain)}</span></h2>${showChain(chain, new Room(CHAIN_BYTES))}</section>`;
+  return html`<section class="card" id="chain"><h2>Redirect chain <span class="count">${chainWords(chain)}</span></h2>${showChain(chain, new ByteBudget(CHAIN_BYTES))}</section>`;
 }
 
 /** The tabs that the page opened, side by side; null if there are none. */
@@ -45,13 +45,13 @@ export function showLandings(report: Report): Html {
 const UNTITLED = 'Untitled page';
 
 function sideBySide({ token, is_tall }: Report, tabs: readonly ReportLanding[]): Html {
-  const room = new Room(TABS_BYTES);
+  const budget = new ByteBudget(TABS_BYTES);
   const chainBytes = Math.min(CHAIN_BYTES, TABS_BYTES / tabs.length);
-  const shown = room.list(tabs, (tab) => {
-    const chain = showChain(tab.chain, new Room(chainBytes));
+  const shown = budget.list(tabs, (tab) => {
+    const chain = showChain(tab.chain, new ByteBudget(chainBytes));
     return showTab(tab, chain, `${token}/landings/${tab.ord}/screenshot`, is_tall);
   });
-  return html`<div class="side-by-side">${shown}</div>${showLeftOut(room.leftOut, 'more tabs are')}`;
+  return html`<div class="side-by-side">${shown}</div>${showLeftOut(budget.leftOut, 'more tabs are')}`;
 }
 
 /** A tab with its ordinal, by which findings refer to it. */
@@ -80,14 +80,14 @@ function showFrame(
 const SHOWN_MAX = 30;
 
 /**
- * A redirect chain: each step with the kind of navigation that led to it. If there is not enough room, steps before the last one are
+ * A redirect chain: each step with the kind of navigation that led to it. If the budget does not suffice, steps before the last one are
  * left out.
  */
-export function showChain(chain: readonly ReportHop[], room: Room): Html {
-  const hops = room.list(chain.slice(0, -1), (hop, index) => showHop(hop, index, chain[index - 1] ?? null));
+export function showChain(chain: readonly ReportHop[], budget: ByteBudget): Html {
+  const hops = budget.list(chain.slice(0, -1), (hop, index) => showHop(hop, index, chain[index - 1] ?? null));
   const last = chain.slice(-1).map((hop) => showHop(hop, chain.length - 1, chain.at(-2) ?? null));
-  if (room.leftOut === 0) return foldedChain([...hops, ...last]);
-  return html`${foldedChain(hops)}${showLeftOut(room.leftOut, 'more steps are')}<ol class="chain">${last}</ol>`;
+  if (budget.leftOut === 0) return foldedChain([...hops, ...last]);
+  return html`${foldedChain(hops)}${showLeftOut(budget.leftOut, 'more steps are')}<ol class="chain">${last}</ol>`;
 }
 
 function foldedChain(hops: readonly Html[]): Html {

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/pages/html.ts';
 import { adStateWords, adTone } from './ad-words.ts';
+import { ByteBudget, showLeftOut } from './byte-budget.ts';
 import type { Report, ReportAd, ReportAdScan } from './report.ts';
-import { Room, showLeftOut } from './room.ts';
 import { AD_PICTURE_WIDTH, showAdsOnPage } from './show-ads-on-page.ts';
 import { showChips } from './show-tags.ts';
 import { showUrl } from './show-url.ts';
@@ -10,7 +10,7 @@ import { AD_KIND_WORDS } from './words.ts';
 
 /** Characters of a landing's URL that are shown. */
 const URL_MAX = 70;
-/** The room for the ads on the page, and for the pops, in bytes. */
+/** The bytes for the ads on the page, and for the pops. */
 const ADS_BYTES = 100_000;
 
 /** What a sweep found: the page with its ads, each with its findings, and the pops; null: it is no sweep. */
@@ -30,9 +30,9 @@ const showCount = (ads: readonly ReportAd[]): Html => {
 };
 
 function showAds(ads: readonly ReportAd[]): Html {
-  const room = new Room(ADS_BYTES);
-  const items = room.list(ads, showAd);
-  return html`<ol class="ads">${items}</ol>${showLeftOut(room.leftOut, 'more ads are')}`;
+  const budget = new ByteBudget(ADS_BYTES);
+  const items = budget.list(ads, showAd);
+  return html`<ol class="ads">${items}</ol>${showLeftOut(budget.leftOut, 'more ads are')}`;
 }
 
 function showAd(ad: ReportAd): Html {

@@ -1,13 +1,13 @@
 import { type Html, html } from '../../http/pages/html.ts';
+import { ByteBudget, showLeftOut } from './byte-budget.ts';
 import type { Report, ReportMatch, ReportTag } from './report.ts';
-import { Room, showLeftOut } from './room.ts';
 import { breakable, folded, showUrl } from './show-url.ts';
 
 /** Longer details are collapsed to their first characters. */
 const DETAIL_MAX = 240;
 const DETAIL_START = 160;
 
-/** The room in bytes for the overview, for all findings, and for the occurrences of one of them. */
+/** The bytes for the overview, for all findings, and for the occurrences of one of them. */
 const CHIPS_BYTES = 16_000;
 const FINDINGS_BYTES = 120_000;
 const OCCURRENCES_BYTES = 24_000;
@@ -18,9 +18,9 @@ type Named = Pick<ReportTag, 'slug' | 'name' | 'severity'>;
 /** An overview of the findings: each name once, with the number of its findings. */
 export function showChips(tags: readonly Named[]): Html | null {
   if (tags.length === 0) return null;
-  const room = new Room(CHIPS_BYTES);
-  const chips = room.list(bySlug(tags), showChip);
-  return html`<ul class="chips">${chips}${room.leftOut > 0 && html`<li class="quiet">and ${room.leftOut} more</li>`}</ul>`;
+  const budget = new ByteBudget(CHIPS_BYTES);
+  const chips = budget.list(bySlug(tags), showChip);
+  return html`<ul class="chips">${chips}${budget.leftOut > 0 && html`<li class="quiet">and ${budget.leftOut} more</li>`}</ul>`;
 }
 
 function showChip(found: readonly Named[]): Html {
@@ -31,9 +31,9 @@ function showChip(found: readonly Named[]): Html {
 /** The findings by name, each with its description and its occurrences. */
 export function showFindings({ tags, sweep }: Report): Html | null {
   if (tags.length === 0) return null;
-  const room = new Room(FINDINGS_BYTES);
-  const findings = room.list(bySlug(tags), showFinding);
-  return html`<section class="card" id="findings"><h2>${sweep ? 'Findings on the page itself' : 'Findings'}</h2>${findings}${showLeftOut(room.leftOut, 'more kinds of findings are')}</section>`;
+  const budget = new ByteBudget(FINDINGS_BYTES);
+  const findings = budget.list(bySlug(tags), showFinding);
+  return html`<section class="card" id="findings"><h2>${sweep ? 'Findings on the page itself' : 'Findings'}</h2>${findings}${showLeftOut(budget.leftOut, 'more kinds of findings are')}</section>`;
 }
 
 const bySlug = <Tag extends Named>(tags: readonly Tag[]): Tag[][] => [
@@ -42,10 +42,10 @@ const bySlug = <Tag extends Named>(tags: readonly Tag[]): Tag[][] => [
 
 function showFinding(found: readonly ReportTag[]): Html {
   const { name, category, severity, description, slug } = found[0]!;
-  const room = new Room(OCCURRENCES_BYTES);
-  const occurrences = room.list(found, showOccurrence);
+  const budget = new ByteBudget(OCCURRENCES_BYTES);
+  const occurrences = budget.list(found, showOccurrence);
   return html`<article class="finding ${severity}"><h3><bdi>${name}</bdi> <span class="chip ${severity}">${severity}</span></h3>
-<p>${description}</p>${occurrences}${showLeftOut(room.leftOut, 'more of these are')}
+<p>${description}</p>${occurrences}${showLeftOut(budget.leftOut, 'more of these are')}
 <p class="meta"><span>${category}</span><code>${slug}</code></p></article>`;
 }
 

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/pages/html.ts';
+import { ByteBudget, showLeftOut } from './byte-budget.ts';
 import type { Report, ReportTracker, ReportVast, ReportVideoAd, ReportWrapper } from './report.ts';
-import { Room, showLeftOut } from './room.ts';
 import { showStatus } from './show-landings.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, SHOWN, VAST_ERRORS, VAST_OUTCOMES } from './words.ts';
@@ -10,7 +10,7 @@ const SHOWN_MAX = 40;
 const PICTURE_WIDTH = 800;
 /** Characters of a tracker's URL that are shown: there are many trackers. */
 const URL_MAX = 90;
-/** The room for the ads, the documents and the trackers, in bytes. */
+/** The bytes for the ads, the documents and the trackers. */
 const ADS_BYTES = 40_000;
 const WRAPPERS_BYTES = 60_000;
 const TRACKERS_BYTES = 120_000;
@@ -25,13 +25,13 @@ export function showVast({ token, vast }: Report): Html | null {
 export function showVideo({ token, vast }: Report): Html | null {
   if (!vast || vast.ads.length === 0) return null;
   const { picture, ads, ads_left_out, version, ad_system } = vast;
-  const room = new Room(ADS_BYTES);
-  const shown = room.list(ads, (ad, at) => showAd(ad, ads.length > 1 && `ad ${at + 1}`));
+  const budget = new ByteBudget(ADS_BYTES);
+  const shown = budget.list(ads, (ad, at) => showAd(ad, ads.length > 1 && `ad ${at + 1}`));
   const facts = [version && `VAST ${version}`, ad_system].filter(Boolean).join(', ');
   const frame = picture
     ? html`<a class="frame" href="${token}/creative-screenshot"><img src="${token}/creative-screenshot?w=${PICTURE_WIDTH}" alt="A frame of the video"></a>`
     : html`<p class="no-shot">There is no screenshot</p>`;
-  return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>${frame}${shown}${showLeftOut(room.leftOut, 'more are')}${showMore(ads_left_out)}</section>`;
+  return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>${frame}${shown}${showLeftOut(budget.leftOut, 'more are')}${showMore(ads_left_out)}</section>`;
 }
 
 function showAd(ad: ReportVideoAd, name: string | false): Html {
@@ -64,10 +64,10 @@ const showMore = (leftOut: number): Html | false =>
 /** The documents in order, each indented one level deeper than its wrapper. */
 function showWrappers({ wrappers, wrappers_left_out }: ReportVast): Html | null {
   if (wrappers.length === 0) return null;
-  const room = new Room(WRAPPERS_BYTES);
-  const shown = room.list(wrappers, showWrapper);
+  const budget = new ByteBudget(WRAPPERS_BYTES);
+  const shown = budget.list(wrappers, showWrapper);
   const count = wrappers.length === 1 ? 'no wrapper' : `${wrappers.length} documents`;
-  return html`<section class="card" id="wrappers"><h2>Wrappers <span class="count">${count}</span></h2><ol class="wrapper-chain">${shown}</ol>${showLeftOut(room.leftOut, 'more are')}${showMore(wrappers_left_out)}</section>`;
+  return html`<section class="card" id="wrappers"><h2>Wrappers <span class="count">${count}</span></h2><ol class="wrapper-chain">${shown}</ol>${showLeftOut(budget.leftOut, 'more are')}${showMore(wrappers_left_out)}</section>`;
 }
 
 function showWrapper(
@@ -90,9 +90,9 @@ function showTrackers({ ads, trackers: declared, trackers_left_out }: ReportVast
   const failed = fired.filter(isFailed).length;
   const from = fired[0]?.at_ms ?? 0;
   const span = Math.max(1, (fired.at(-1)?.at_ms ?? 0) - from);
-  const room = new Room(TRACKERS_BYTES);
-  const rows = room.list(fired, (tracker) => showFired(tracker, (100 * (Number(tracker.at_ms) - from)) / span));
-  const idleRows = room.list(idle, showIdle);
+  const budget = new ByteBudget(TRACKERS_BYTES);
+  const rows = budget.list(fired, (tracker) => showFired(tracker, (100 * (Number(tracker.at_ms) - from)) / span));
+  const idleRows = budget.list(idle, showIdle);
   const rest = rows.slice(SHOWN_MAX);
   const folded =
     rest.length > 0 &&
@@ -100,7 +100,7 @@ function showTrackers({ ads, trackers: declared, trackers_left_out }: ReportVast
   const unused =
     idle.length > 0 &&
     html`<details class="rest"><summary>${idle.length} ${idle.length === 1 ? 'was' : 'were'} not requested</summary><ol class="trackers">${idleRows}</ol></details>`;
-  return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired${failed > 0 && `, ${failed} failed`}</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}${showLeftOut(room.leftOut, 'more are')}${showMore(trackers_left_out)}</section>`;
+  return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired${failed > 0 && `, ${failed} failed`}</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}${showLeftOut(budget.leftOut, 'more are')}${showMore(trackers_left_out)}</section>`;
 }
 
 const isFailed = ({ status_code }: ReportTracker): boolean => status_code === 0 || status_code >= 400;

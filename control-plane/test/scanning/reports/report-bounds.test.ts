@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { slow } from '../../../../shared/test/support/slow.ts';
 import { presentVast } from '../../../src/crawling/captures/present-vast.ts';
-import { REPORT_BYTES_MAX } from '../../../src/scanning/reports/room.ts';
+import { REPORT_BYTES_MAX } from '../../../src/scanning/reports/byte-budget.ts';
 import { render, renderEvidence } from '../../support/rendered-report.ts';
 import { sampleEvidence, sampleHop, sampleLanding, sampleTag } from '../../support/sample-scan.ts';
 import { sampleAd, sampleTracker, sampleVast } from '../../support/sample-vast.ts';
@@ -13,7 +13,7 @@ const longUrl = (index: number, length: number) => `http://h${index}.example/?${
 const longChain = (hops: number, length: number) =>
   Array.from({ length: hops }, (_, index) => sampleHop(longUrl(index, length), 'script', 200, index));
 
-/** Already its first steps have no room. */
+/** Already its first steps have no budget. */
 const CHAIN = longChain(40, 9_000);
 
 const findings = Array.from({ length: 200 }, (_, index) =>

@@ -4,8 +4,8 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { missingEvidence } from '../../../src/analysis/evidence/missing-evidence.ts';
+import { ByteBudget } from '../../../src/scanning/reports/byte-budget.ts';
 import { missingReportPage } from '../../../src/scanning/reports/report-page.ts';
-import { Room } from '../../../src/scanning/reports/room.ts';
 import { showChain } from '../../../src/scanning/reports/show-landings.ts';
 import { durationWords, failureWords } from '../../../src/scanning/reports/words.ts';
 import { ASSETS, render, renderEvidence } from '../../support/rendered-report.ts';
@@ -242,7 +242,7 @@ describe('the redirect chain in a report', () => {
           { url: 'http://a.example/', kind: 'initial', status_code: 301, content_type: '', at_ms: 0 },
           { url: 'http://b.example/', kind: 'http', status_code: 0, content_type: '', at_ms: 9 },
         ],
-        new Room(10_000),
+        new ByteBudget(10_000),
       ),
     );
     assert.match(shown, /HTTP 301[\s\S]*no response/);

@@ -41,7 +41,7 @@ describe('the report of an ad tag', () => {
     assert.match(renderEvidence({ target }, { ...sampleEvidence([]), creative }), /Landings<\/h2>[\s\S]*No tab opened/);
   });
 
-  it('lists the requests that there is room for and the number of those left out', () => {
+  it('lists the requests that its budget allows, and the number of those left out', () => {
     const many = Array.from({ length: 300 }, () => ({ ...pixel, url: `http://a.example/${'a'.repeat(60_000)}` }));
     const page = shownWith({ redirect_chain: [{ ...root, sub_requests: many }] });
     assert.match(page, /What the creative loaded <span class="count">300<[\s\S]*2\d\d more are left out/);

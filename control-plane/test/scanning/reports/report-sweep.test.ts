@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ListedAdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import { REPORT_BYTES_MAX } from '../../../src/scanning/reports/room.ts';
+import { REPORT_BYTES_MAX } from '../../../src/scanning/reports/byte-budget.ts';
 import { boxOf } from '../../../src/scanning/reports/show-ads-on-page.ts';
 import { partAround } from '../../../src/scanning/reports/show-place.ts';
 import { tagsOf } from '../../support/rendered-report.ts';

@@ -1,13 +1,13 @@
 import { type Html, html } from '../../http/pages/html.ts';
 
-/** The most bytes of a report: the rooms of its lists, the last item of each, and everything else. A test draws the largest reports. */
+/** The most bytes of a report: the budgets of its lists, the last item of each, and everything else. A test draws the largest reports. */
 export const REPORT_BYTES_MAX = 1024 * 1024;
 
 /**
- * The room for a list in a report, in bytes of HTML. A person reads no more, and a hostile page decides how many items there are and how
- * long their texts are. Items beyond it are counted and not drawn.
+ * The bytes of HTML that a list in a report may have. A person reads no more, and a hostile page decides how many items there are and how
+ * long their texts are. Items beyond the budget are counted and not drawn.
  */
-export class Room {
+export class ByteBudget {
   #bytes: number;
   /** How many items were not drawn. */
   leftOut = 0;
@@ -16,7 +16,7 @@ export class Room {
     this.#bytes = bytes;
   }
 
-  /** Draws an item while there is room: the last one may exceed it. null: there was none left. */
+  /** Draws an item while some of the budget is left; the last one may exceed it. Null: nothing was left. */
   draw(item: () => Html): Html | null {
     if (this.#bytes <= 0) {
       this.leftOut += 1;
@@ -27,7 +27,7 @@ export class Room {
     return drawn;
   }
 
-  /** Draws the items that there is room for. */
+  /** Draws the items for which the budget suffices. */
   list<T>(items: readonly T[], show: (item: T, index: number) => Html): Html[] {
     return items.map((item, index) => this.draw(() => show(item, index))).filter((drawn) => drawn !== null);
   }
