@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { EgressError } from '@adsweep/shared/egress/egress-error.ts';
+import { sampleBody } from '../../../src/delivery/webhooks/event-types.ts';
+import { startDouble } from '../../support/alert-doubles.ts';
+import { type Json, KEYS } from '../../support/running-api.ts';
+import { DAY, HOUR, KINDS, MINUTE, PATH, WebhookWorld } from '../../support/webhook-world.ts';
+
+let world: WebhookWorld;
+before(async () => {
+  world = await WebhookWorld.open();
+});
+beforeEach(() => world.reset());
+after(() => world.api.stop());
+
+describe('the log of deliveries', () => {
+  test('§6.4.30 the log has each try with its answer, and is filtered; a delivery is replayed whatever became of it', async () => {
+    const { webhook } = await world.create({ event_types: ['scanning.scan.completed'] });
+    await world.emitOf('scan-1');
+    world.reply = () => ({ status: 500, body: 'no' });
+    await world.dispatch();
+    world.reply = async () => {
+      throw new EgressError('connect', 'no connection');
+    };
+    await world.pass(10 * MINUTE);
+    world.reply = () => ({ status: 200 });
+    await world.pass(HOUR);
+    const log = async (query = '') => (await world.api.get(`${PATH}/${webhook.id}/deliveries${query}`)).body;
+    const { items, total } = await log();
+    assert.equal(total, items.length);
+    const [last, first] = [items.at(0), items.at(-1)];
+    assert.deepEqual([last.success, last.response_status, last.error_code], [true, 200, null]);
+    assert.deepEqual(
+      [first.response_status, first.response_body, first.error_code, first.attempt_number],
+      [500, 'no', 'status', 1],
+    );
+    assert.ok(items.some((one: Json) => one.response_status === null && one.error_code === 'connect'));
+    assert.equal((await log('?success=true')).total, 1);
+    assert.equal((await log(`?to_ts=${new Date(world.began).toISOString()}`)).total, 0);
+    assert.equal((await world.api.get(`${PATH}/${webhook.id}/deliveries`, { key: KEYS.theirs })).status, 404);
+
+    world.sent = [];
+    const replay = (key = KEYS.ours) => world.api.post(`${PATH}/deliveries/${last.id}/replay`, undefined, { key });
+    assert.equal((await replay(KEYS.theirs)).status, 404);
+    assert.equal((await replay()).status, 204);
+    await world.dispatch();
+    assert.deepEqual(
+      world.sent.map(({ eventId }) => eventId),
+      [last.event_id],
+    );
+  });
+
+  test('§6.4.30 a delivery whose event is not kept any more, or whose endpoint was deleted, is not replayed', async () => {
+    const { webhook } = await world.create({ event_types: ['scanning.scan.completed'] });
+    for (const scan of ['scan-1', 'scan-2']) await world.emitOf(scan);
+    await world.dispatch();
+    const { api } = world;
+    const tries = (await api.get(`${PATH}/${webhook.id}/deliveries`)).body.items;
+    const replay = async (at: number) => (await api.post(`${PATH}/deliveries/${tries[at].id}/replay`)).status;
+    await api.store.collection<{ event_id: string }>('webhook_deliveries').deleteOne({ event_id: tries[0].event_id });
+    assert.deepEqual([await replay(0), await replay(1)], [404, 204]);
+    assert.equal((await api.call('DELETE', `${PATH}/${webhook.id}`)).status, 204);
+    assert.equal(await replay(1), 404);
+  });
+
+  test('§6.4.31 a test shot sends a sample once, returns what came back, and counts for nothing', async () => {
+    const receiver = await startDouble(() => ({ status: 418, body: 'a teapot' }));
+    const { webhook } = await world.create({ url: receiver.url });
+    const { body } = await world.api.post(`${PATH}/${webhook.id}/test`, { event_type: 'scanning.scan.completed' });
+    receiver.stop();
+    const { elapsed_ms, ...others } = body;
+    assert.deepEqual(others, { success: false, response_status: 418, error_code: 'status', response_body: 'a teapot' });
+    assert.ok(Number.isInteger(elapsed_ms));
+    assert.deepEqual(receiver.received[0]!.body, sampleBody('scanning.scan.completed'));
+    assert.equal((await world.read(webhook.id)).health.last_delivery_at, null);
+    assert.equal((await world.api.get(`${PATH}/${webhook.id}/deliveries`)).body.total, 0);
+  });
+
+  test('§6.4.32 events are replayable until day 7', async () => {
+    const { webhook } = await world.create();
+    await world.api.call('PATCH', `${PATH}/${webhook.id}`, { body: { is_active: false } });
+    const old = world.now;
+    for (const days of [6, 8]) {
+      world.now = old - days * DAY;
+      await world.emitOf(`of day ${days}`, ['scanning.scan.completed']);
+    }
+    world.now = old;
+    const range = { from_ts: new Date(world.now - 9 * DAY).toISOString(), to_ts: new Date(world.now).toISOString() };
+    assert.deepEqual((await world.api.post(`${PATH}/${webhook.id}/replay`, range)).body, { replayed: 1, skipped: 0 });
+  });
+
+  test('§6.4.36 events are listed newest first with the bodies of their deliveries, without an endpoint and to their organization alone', async () => {
+    await world.emitOf('scan-1');
+    const { items, total } = (await world.api.get(`${PATH}/events`)).body;
+    assert.equal(total, KINDS.length);
+    const { id, ...body } = items[0];
+    assert.deepEqual(Object.keys(body), ['type', 'timestamp', 'data', 'deliveries']);
+    assert.deepEqual([typeof id, body.data.scan_id], ['string', 'scan-1']);
+    const at = (field: string, moment: number) => `${PATH}/events?${field}=${new Date(moment).toISOString()}`;
+    assert.equal((await world.api.get(at('from_ts', world.now + 1))).body.total, 0);
+    assert.equal((await world.api.get(at('to_ts', world.now))).body.total, 0);
+    assert.equal((await world.api.get(at('from_ts', world.now))).body.total, KINDS.length);
+    assert.equal((await world.api.get(`${PATH}/events`, { key: KEYS.theirs })).body.total, 0);
+    assert.equal(
+      (await world.api.get(`${PATH}/events`, { key: await world.api.keyThatMay('scans.read') })).status,
+      403,
+    );
+  });
+
+  test('§6.4.38 the events of a scan are listed with what became of them at each endpoint that wanted them', async () => {
+    const { webhook: all } = await world.create();
+    const { webhook: completed } = await world.create({ event_types: ['scanning.scan.completed'] });
+    await world.emitOf('scan-1');
+    await world.emitOf('scan-2');
+    await world.dispatch();
+    const { items, total } = (await world.api.get(`${PATH}/events?scan_id=scan-1`)).body;
+    assert.equal(total, KINDS.length);
+    assert.deepEqual(new Set(items.map(({ data }: Json) => data.scan_id)), new Set(['scan-1']));
+    const delivered = (endpoint_id: string) => ({ endpoint_id, state: 'delivered', attempts: 1 });
+    for (const { type, deliveries } of items) {
+      const wanting = type === 'scanning.scan.completed' ? [all.id, completed.id] : [all.id];
+      assert.deepEqual(
+        new Set(deliveries.map(JSON.stringify)),
+        new Set(wanting.map((id) => JSON.stringify(delivered(id)))),
+      );
+    }
+    assert.equal((await world.api.get(`${PATH}/events?scan_id=scan-1`, { key: KEYS.theirs })).body.total, 0);
+  });
+});
