@@ -10,6 +10,7 @@ import type { MemberLease } from '@adsweep/shared/lease/client.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import sharp from 'sharp';
+import { until } from '../../../shared/test/support/until.ts';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
 import type { AnalysisSettings } from '../../src/analysis/analysis.ts';
 import { nodeApp } from '../../src/compose/create-app.ts';
@@ -18,6 +19,7 @@ import { reap } from '../../src/crawling/leases/reaper.ts';
 import { shardKeys } from '../../src/crawling/queue/queue-shards.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
+import { cancelScan } from '../../src/scan/cancel.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
 import { scanStore } from '../../src/scan/scan-store.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
@@ -91,6 +93,19 @@ export async function runningFarm({ model = null, ...options }: FarmOptions = {}
       if (!scan) throw new Error('the scan is gone');
       return scan;
     },
+
+    /** Cancels a scan as a client does; whether it was pending. */
+    async cancel(id: string, unqueue = farm.unqueue): Promise<boolean> {
+      const { logger: log } = plane.platform;
+      return cancelScan({ scans, unqueue, outboxFilled: () => {}, log }, await this.read(id), new Date());
+    },
+
+    /** Resolves when nothing is stored for the attempts of a scan. */
+    untilDiscarded: (scan_id: string) =>
+      until('its evidence to be discarded', async () => {
+        const counts = ['captures', 'artifacts'].map((name) => store.collection(name).countDocuments({ scan_id }));
+        return (await Promise.all(counts)).every((count) => count === 0);
+      }),
 
     /** As if no scan had ever been submitted. */
     async forgetScans(): Promise<void> {

@@ -8,15 +8,15 @@ import type { ScanLease, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
-import { endGone, type GoneDependencies } from './end-gone.ts';
+import { endGoneAds, type GoneAdsDependencies } from './end-gone-ads.ts';
 import { jobMemberOf, runsUnder } from './job-members.ts';
 import { nameAds } from './name-ads.ts';
 
-export type AddDependencies = GoneDependencies & {
-  scans: GoneDependencies['scans'] & Pick<ScanStore, 'insertUnlessExists' | 'withTarget'>;
+export type AddDependencies = GoneAdsDependencies & {
+  scans: GoneAdsDependencies['scans'] & Pick<ScanStore, 'insertUnlessExists' | 'withTarget'>;
   /** Counts a check of the organization; throws where it may make no more. */
   reserve: ReserveChecks;
-  metrics: GoneDependencies['metrics'] & Pick<WorkMetrics, 'addedMembers'>;
+  metrics: GoneAdsDependencies['metrics'] & Pick<WorkMetrics, 'addedMembers'>;
 };
 
 type AddedMember = AddedMembers['members'][number];
@@ -35,7 +35,7 @@ export async function addMembers(
   const found = sent.map(knownFields);
   const sweep = await nameAds(dependencies.scans, ref, found, now);
   if (!sweep?.lease) return 'lost';
-  await endGone(dependencies, ref, now);
+  await endGoneAds(dependencies, ref, now);
   const { fence, node_id, instance } = sweep.lease;
   const lease: ScanLease = { fence, node_id, ...(instance !== undefined && { instance }), leased_at: now };
   const added: AddedMember[] = [];
@@ -45,7 +45,7 @@ export async function addMembers(
     added.push(isNamed ? await addMember(dependencies, ref, sweep, one, lease, now) : notAdded);
   }
   // A concurrent request may have named other ads meanwhile.
-  await endGone(dependencies, ref, now);
+  await endGoneAds(dependencies, ref, now);
   return added;
 }
 

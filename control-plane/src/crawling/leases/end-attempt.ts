@@ -1,5 +1,6 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
+import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import { GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
@@ -23,13 +24,8 @@ export type EndDependencies = EvidenceDependencies & {
 /** How an attempt failed: the public code, the private cause (logged only), and what was captured until then. */
 export type FailedAttempt = { code: FailureCode; cause: string; capture: Capture | null };
 
-const BACKOFF_MIN_MS = 2_000;
-
-/** Delay in ms before attempt number `attempt` + 1: 2 s, doubling up to 60 s, with up to 50 % jitter. */
-export function backoffMs(attempt: number, random = Math.random()): number {
-  const whole = Math.min(BACKOFF_MIN_MS * 2 ** attempt, RETRY_WAIT_MAX_MS);
-  return Math.round(whole * (1 - random / 2));
-}
+/** The delay of a retry. */
+export const RETRY_BACKOFF: Backoff = { minMs: 2_000, maxMs: RETRY_WAIT_MAX_MS };
 
 /**
  * Ends a failed attempt of one member. Only this function decides whether a scan is retried or ends as `failed`. `lost`: the scan is not
@@ -74,7 +70,7 @@ async function writeEnd(
     loaded: hasLoaded(code, capture),
     capture: null,
     exit: capture?.exit ?? null,
-    backoffMs: backoffMs(scan.retry_attempt),
+    backoffMs: backoffMs(RETRY_BACKOFF, scan.retry_attempt),
   };
   const isLast = advance(scan, event, now)?.set.status === 'failed';
   if (isLast && capture) event.capture = await summaryOf(dependencies, scan, fence, capture, now);

@@ -1,3 +1,4 @@
+import { backoffMs } from '@adsweep/shared/service/retry.ts';
 import type { ScanEvent } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
@@ -7,7 +8,7 @@ import type { Enrolments } from '../fleet/enrolments.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
-import { backoffMs, type EndDependencies } from './end-attempt.ts';
+import { type EndDependencies, RETRY_BACKOFF } from './end-attempt.ts';
 import { runsUnder } from './job-members.ts';
 import { attemptMs } from './lease-lifetime.ts';
 import { leaseRefOf } from './renew.ts';
@@ -16,7 +17,7 @@ import { leaseRefOf } from './renew.ts';
 const RELEASED_AT_ONCE = 20;
 
 const waitAfterRelease = ({ releases = 0 }: Pick<ScanRecord, 'releases'>): number =>
-  releases < RELEASED_AT_ONCE ? 0 : backoffMs(releases - RELEASED_AT_ONCE);
+  releases < RELEASED_AT_ONCE ? 0 : backoffMs(RETRY_BACKOFF, releases - RELEASED_AT_ONCE);
 
 /**
  * Ends attempts without a result, because the node did not start them or is stopping: the job is queued again at once, and from the 21st

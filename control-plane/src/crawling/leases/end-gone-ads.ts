@@ -6,7 +6,7 @@ import { discardEvidence } from '../captures/store-evidence.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import type { EndDependencies } from './end-attempt.ts';
 
-export type GoneDependencies = Pick<EndDependencies, 'captures' | 'artifacts' | 'outboxFilled' | 'logger'> & {
+export type GoneAdsDependencies = Pick<EndDependencies, 'captures' | 'artifacts' | 'outboxFilled' | 'logger'> & {
   scans: Pick<ScanStore, 'find' | 'findMember' | 'membersOf' | 'apply'>;
   metrics: Pick<EndDependencies['metrics'], 'failedAttempts' | 'finishedScans' | 'stageSeconds'>;
 };
@@ -15,7 +15,7 @@ export type GoneDependencies = Pick<EndDependencies, 'captures' | 'artifacts' | 
  * Ends and refunds the scans of ads that the sweep of a job no longer names: they are not on its page any more. Those that have a result keep
  * it. Can be repeated.
  */
-export async function endGone(dependencies: GoneDependencies, ref: LeaseRef, now: Date): Promise<void> {
+export async function endGoneAds(dependencies: GoneAdsDependencies, ref: LeaseRef, now: Date): Promise<void> {
   const { scans, metrics, outboxFilled } = dependencies;
   const sweep = await scans.findMember(ref, ref.jobId);
   const named = new Set(sweep?.found_ads?.identities.map((identity) => childScanId(ref.jobId, { identity })));

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { NodeApiError } from '@adsweep/shared/lease/client.ts';
+import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
+import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
+import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
+import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+
+const CHAIN = ['https://shop.example/'];
+const isLost = (error: unknown) => error instanceof NodeApiError && error.status === 409 && error.code === 'lease.lost';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+describe('a lease', () => {
+  it('accepts one capture, and answers 204 again if it is repeated because the response was lost', async () => {
+    const lease = await farm.leased();
+    const capture = captureOf(CHAIN);
+    await Promise.all([farm.node.complete(lease, capture), farm.node.complete(lease, capture)]);
+    await farm.node.complete(lease, capture);
+    const scan = await farm.read(lease.scan_id);
+    assert.equal(scan.status, 'crawled');
+    assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1);
+    await assert.rejects(farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null }), isLost);
+    assert.ok(
+      (await farm.farm.evidenceOf(scan)).landings.length === 1,
+      'a failure reported afterwards takes nothing away',
+    );
+  });
+
+  it('can be released before its job starts, so that another node can acquire it at once', async () => {
+    const lease = await farm.leased();
+    await farm.node.release(lease);
+    const again = await farm.acquireOne();
+    assert.equal(again.scan_id, lease.scan_id);
+    assert.equal(again.job.members[0]?.attempt, 0);
+    await farm.node.complete(again, captureOf(CHAIN));
+  });
+
+  it('is queued again after a pause from the 21st time on that a node releases its scan, which uses up no retry', async () => {
+    const first = await farm.leased();
+    await farm.store.collection<ScanRecord>('scans').updateOne({ _id: first.scan_id }, { $set: { releases: 19 } });
+    await farm.node.release(first);
+    const again = await farm.acquireOne();
+    assert.equal(again.scan_id, first.scan_id, 'the 20th time it is due at once');
+    const before = Date.now();
+    await farm.node.release(again);
+    const { status, releases, retry_attempt, lost_requeues, due_at } = await farm.read(first.scan_id);
+    assert.deepEqual([status, releases, retry_attempt, lost_requeues], ['pending', 21, 0, 0]);
+    assert.ok(due_at.getTime() >= before + 1_000, 'a second at least');
+    await assert.rejects(farm.acquireOne(), /no work/);
+  });
+
+  it('is released at once when the node disconnects before it receives the lease', async () => {
+    const scan = await farm.submit();
+    const { dependencies } = farm.farm;
+    const socket = Object.assign(new EventEmitter(), { destroyed: false });
+    const take: CrawlQueue['take'] = async (...asked) => {
+      socket.destroyed = true;
+      return dependencies.queue.take(...asked);
+    };
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
+    const acquire = routes.find(({ path }) => path.endsWith('/acquire'));
+    const caller = { node: newIdentity('gone', 1), lease: null };
+    const request = { caller, body: { node_id: 'gone', max: 1, wait_ms: 0 }, stream: { socket } };
+    const answer = await acquire?.handle(request as never);
+    assert.deepEqual(answer?.body, { leases: [] });
+    assert.equal((await farm.acquireOne()).scan_id, scan._id);
+  });
+
+  it('is not granted for a scan that was cancelled while it waited or while its retry was delayed', async () => {
+    const scan = await farm.submit();
+    const unqueue = async () => {};
+    await farm.cancel(scan._id, unqueue);
+    await assert.rejects(farm.acquireOne(), /no work/);
+    assert.equal(await farm.redis.client.exists(shardKeys(0).job(scan._id)), 0, 'its job is forgotten');
+
+    const lease = await farm.leased({ retry_max_attempts: 1 });
+    await farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null });
+    await farm.cancel(lease.scan_id, unqueue);
+    await farm.makeDue(lease.scan_id);
+    await assert.rejects(farm.acquireOne(), /no work/);
+    assert.equal((await farm.node.renew(lease)).outcome, 'cancelled');
+  });
+
+  it('is not ended by cancelling its scan', async () => {
+    const lease = await farm.leased();
+    assert.equal(await farm.cancel(lease.scan_id), false);
+    await farm.node.complete(lease, captureOf(CHAIN));
+  });
+});
