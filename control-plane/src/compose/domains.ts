@@ -45,7 +45,10 @@ export function createDomains(platform: Platform, settings: Settings) {
   const scanning = scanningDomain(
     platform,
     {
-      ...{ ...scan.stores, ...scan.verbs, ...accounts.verbs, ...reference.verbs },
+      ...scan.stores,
+      ...scan.verbs,
+      ...accounts.verbs,
+      ...reference.verbs,
       enqueue: (pending) => crawling.verbs.enqueue(pending),
       unqueue: (cancelled) => crawling.verbs.unqueue(cancelled),
       evidenceOf: (one) => crawling.verbs.evidenceOf(one),
@@ -63,7 +66,9 @@ export function createDomains(platform: Platform, settings: Settings) {
   const campaigns: CampaignsDomain = campaignsDomain(
     platform,
     {
-      ...{ ...scan.stores, ...accounts.verbs, ...scanning.verbs },
+      ...scan.stores,
+      ...accounts.verbs,
+      ...scanning.verbs,
       unqueue: (cancelled) => crawling.verbs.unqueue(cancelled),
       findUnknownDestinations: (organizationId, ids) => delivery.verbs.findUnknownDestinations(organizationId, ids),
       hasPolicySet: (...named) => analysis.verbs.hasPolicySet(...named),
@@ -90,7 +95,9 @@ export function createDomains(platform: Platform, settings: Settings) {
     {
       sources: outboxesOf([scan, scanning, accounts, reference, crawling, analysis]),
       handlers,
-      ...{ ...reference.verbs, ...campaigns.verbs, ...scanning.verbs },
+      ...reference.verbs,
+      ...campaigns.verbs,
+      ...scanning.verbs,
       policySetNames: analysis.verbs.policySetNames,
       contactEmailsOf: accounts.verbs.contactEmailsOf,
     },

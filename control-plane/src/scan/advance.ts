@@ -122,7 +122,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       if (!holdsLease(scan, event.fence)) return null;
       return change({ status: 'running', fence: event.fence, ...adsOf(scan) }, { found_ads: event.ads });
     case 'found_again':
-      return holdsLease(scan, event.fence) ? placeAd(scan, event.fence, event.adBlock) : null;
+      return holdsLease(scan, event.fence) ? changeAdBlock(scan, event.fence, event.adBlock) : null;
     case 'gone':
       return endGoneAd(scan, now);
     case 'recheck':
@@ -170,8 +170,12 @@ function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | nul
   return change(
     { status: scan.status, event_sequence: scan.event_sequence, evidence_removed_at: { $exists: false } },
     {
-      ...{ status: 'rechecking', error: '', tags: [], tags_before_recheck: scan.tags },
-      ...{ checks_attempts: 0, recheck: { id, ordinal } },
+      status: 'rechecking',
+      error: '',
+      tags: [],
+      tags_before_recheck: scan.tags,
+      checks_attempts: 0,
+      recheck: { id, ordinal },
     },
     [{ id: `recheck:${scan._id}:${ordinal}`, kind: 'recheck', at: now }],
   );
@@ -185,11 +189,11 @@ export const hasAds = ({ ad_block, found_ads }: Pick<ScanRecord, 'ad_block' | 'f
 const adsOf = ({ discovery, found_ads }: ScanRecord): Partial<ScanChange['when']> =>
   discovery ? { 'found_ads.sequence': found_ads?.sequence ?? null } : {};
 
-/** The place of an ad may be another one when its page is swept again. */
-function placeAd({ ad_block }: ScanRecord, fence: number, found: AdBlock): ScanChange | null {
+/** An ad may have another position on its page, or another network, when the page is swept again. */
+function changeAdBlock({ ad_block }: ScanRecord, fence: number, found: AdBlock): ScanChange | null {
   if (isDeepStrictEqual(ad_block, found)) return null;
-  const place = { ad_block: found, slot: found.slot_index + 1, ...networkOfBlock(found) };
-  return change({ status: 'running', fence }, place);
+  const set = { ad_block: found, slot: found.slot_index + 1, ...networkOfBlock(found) };
+  return change({ status: 'running', fence }, set);
 }
 
 /** Ends the scan of an ad that is not on its page any more, under whatever lease it runs. */

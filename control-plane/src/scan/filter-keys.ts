@@ -46,7 +46,7 @@ export const labelPair = (key: string, value: string): string => `${key}=${value
 export const CAMPAIGN_CLASS = 2;
 
 /** What scans of different runs must have in common to be compared. */
-export const lookPlace = ({
+export const comparisonKey = ({
   campaign_id,
   country_code,
   emulator_id,
@@ -64,7 +64,7 @@ export function filterKeysOf(scan: FilterSource): string[] {
     ...one('parent', parent_scan_id),
     ...one('repeat', repeat?.leader_id),
     ...one('campaign', campaign_id),
-    ...one('look', scan.look && campaign_id && lookPlace({ ...scan, campaign_id })),
+    ...one('look', scan.look && campaign_id && comparisonKey({ ...scan, campaign_id })),
     ...one('changed', scan.changes?.length ? campaign_id : null),
     ...one('brand', classification?.brand),
     ...Object.entries(labels).map(([key, value]) => filterKey('label', labelPair(key, value))),

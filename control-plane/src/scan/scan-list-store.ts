@@ -4,7 +4,7 @@ import type { CursorPosition } from '../http/page.ts';
 import { updateInPortions } from '../platform/in-portions.ts';
 import { serializeByKey } from '../platform/serialize-by-key.ts';
 import { type Collection, type Filter, isTimeLimit } from '../platform/store.ts';
-import { filterKey, lookPlace } from './filter-keys.ts';
+import { comparisonKey, filterKey } from './filter-keys.ts';
 import type { EarlierLook } from './look.ts';
 import { LISTED_FIELDS, type ListedScan, type ScanRecord } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
@@ -103,7 +103,7 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
     async earlierLooks(scan: ScanRecord): Promise<EarlierLook[]> {
       const { organization_id, campaign_id, run_id, created_at } = scan;
       if (campaign_id === null) return [];
-      const key = filterKey('look', lookPlace({ ...scan, campaign_id }));
+      const key = filterKey('look', comparisonKey({ ...scan, campaign_id }));
       const found = await scans
         .find({ organization_id, filter_keys: key, created_at: { $lt: created_at } }, { maxTimeMS })
         .sort(NEWEST)

@@ -42,7 +42,7 @@ function fleetRoute({ readFleet, readLoad }: FleetVerbs): Route<Caller> {
     description: 'The number of jobs by state, and of nodes and slots. Only slots of nodes that take work count.',
     replies: { 200: { description: 'Queue, nodes and slots.', schema: FleetSchema } },
     handle: async () => {
-      const [fleet, load] = await Promise.all([readFleet(), readLoad()]).catch(away);
+      const [fleet, load] = await Promise.all([readFleet(), readLoad()]).catch(queueUnavailable);
       return ok(presentFleet(load, fleet));
     },
   });
@@ -61,7 +61,7 @@ function nodesRoute({ readFleet }: FleetVerbs): Route<Caller> {
     query: Type.Object(query, { additionalProperties: false }),
     replies: { 200: { description: 'A page of nodes, by their names.', schema: pageSchema(FleetNodeSchema) } },
     handle: async ({ query: asked }) => {
-      const { nodes, marks } = await readFleet().catch(away);
+      const { nodes, marks } = await readFleet().catch(queueUnavailable);
       const { state } = asked;
       const found = nodes.filter((node) => !state || nodeStateOf(node, marks) === state);
       const { skip, limit } = rowsOf(asked);
@@ -108,7 +108,8 @@ function nodeVerbRoutes({ blockNode, unblockNode, drainNode, undrainNode }: Flee
   ];
 }
 
-export function away(cause: unknown): never {
+/** Throws the refusal of a request for which the queue did not answer. */
+export function queueUnavailable(cause: unknown): never {
   throw new ApiError('unavailable', 'The queue is temporarily unavailable.', {
     cause,
     headers: { 'Retry-After': '1' },

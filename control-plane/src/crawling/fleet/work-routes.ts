@@ -6,7 +6,7 @@ import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { OrganizationDepth } from '../queue/read-depth.ts';
 import { type ExitUse, exitUses } from './exit-use.ts';
-import { away } from './fleet-routes.ts';
+import { queueUnavailable } from './fleet-routes.ts';
 
 /** Whose work waits, and which exits it leaves by. */
 export type WorkParts = {
@@ -80,7 +80,7 @@ export function workRoutes({ readOrganizations, scans }: WorkParts): Route<Calle
         200: { description: 'A page of organizations.', schema: pageSchema(OrganizationQueueSchema) },
       },
       handle: async ({ query }) => {
-        const found = await readOrganizations().catch(away);
+        const found = await readOrganizations().catch(queueUnavailable);
         const { skip, limit } = rowsOf(query);
         return ok(presentPage(found.slice(skip, skip + limit).map(presentDepth), found.length, query));
       },
