@@ -377,7 +377,7 @@ export const ERRORS = {
     status: 409,
     detail: 'text',
     means: 'The lease has ended and can no longer change the scan; stop reporting on it.',
-    cure: 'Nothing: the node drops the work, which runs again elsewhere. Many of these tell of nodes that pause, or of a slow network.',
+    cure: 'Nothing: the node drops the work, which runs again elsewhere. Many of these are a sign of nodes that pause, or of a slow network.',
   },
   'node.blocked': {
     status: 403,
