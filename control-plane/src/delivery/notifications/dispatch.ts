@@ -76,19 +76,27 @@ async function serve(parts: DispatchParts, claimed: DestinationRecord, signal?: 
     const isDue = next !== null && mayFrom <= now.getTime();
     const isTurnOver = sent >= MESSAGES_PER_CLAIM || now.getTime() > until;
     if (!isDue || isTurnOver || signal?.aborted) {
-      const waiting = await parts.notices.oldestWaiting(of);
-      const { failing_since } = destination.health;
-      const dueAts = [
-        ...(failing_since ? [failing_since.getTime() + TRIED_FOR_MS] : []),
-        ...(next ? [Math.max(mayFrom, now.getTime())] : []),
-        ...(waiting ? [waiting.queued_at.getTime() + GROUPED_MS] : []),
-      ];
-      const dueAt = dueAts.length > 0 ? new Date(Math.min(...dueAts)) : null;
-      if (await destinations.release(destination, dueAt)) return;
+      const nextAt = next && Math.max(mayFrom, now.getTime());
+      if (await destinations.release(destination, await dueAgainAt(parts, destination, nextAt))) return;
       continue;
     }
     if (!(await sendOne(parts, destination, next, signal))) return;
   }
+}
+
+/** When a destination is due again whose next message may be sent at `nextAt` (Unix ms, null: it has none); null: with its next notice. */
+async function dueAgainAt(
+  { notices }: DispatchParts,
+  { organization_id, _id: destination_id, health: { failing_since } }: DestinationRecord,
+  nextAt: number | null,
+): Promise<Date | null> {
+  const waiting = await notices.oldestWaiting({ organization_id, destination_id });
+  const dueAts = [
+    ...(failing_since ? [failing_since.getTime() + TRIED_FOR_MS] : []),
+    ...(nextAt === null ? [] : [nextAt]),
+    ...(waiting ? [waiting.queued_at.getTime() + GROUPED_MS] : []),
+  ];
+  return dueAts.length > 0 ? new Date(Math.min(...dueAts)) : null;
 }
 
 /** Makes messages of the notices that have waited long enough. A notice begins one message, whose id follows from it. */

@@ -1,34 +1,29 @@
-import type { GuardedPost } from '@adsweep/shared/egress/guarded-post.ts';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
-import { carried, inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
-import type { WorkMetrics } from '../../metrics.ts';
-import { SecretError, type Secrets } from '../../platform/secrets.ts';
 import type { Loop } from '../../platform/start-loop.ts';
 import { startPool } from '../../platform/start-pool.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
 import type { ReadTags, Tags } from '../../reference/tags/tag-definitions.ts';
 import type { EventStore } from '../events/event-store.ts';
-import { openSigningSecrets } from './change-endpoint.ts';
+import {
+  type DeliverParts,
+  type DeliveryResult,
+  deliverEvent,
+  dropDelivery,
+  signingSecretsOf,
+} from './deliver-event.ts';
 import { byScan, type DeliveryRecord, windowEndsAt } from './delivery.ts';
 import type { DeliveryStore, OfEndpoint } from './delivery-store.ts';
 import { type EndpointRecord, wantsEvent } from './endpoint.ts';
 import type { EndpointStore } from './endpoint-store.ts';
-import type { EventBody } from './event-types.ts';
-import { afterTry, dueOfOutage, outageDueAt, type Try, WINDOW_MS } from './health.ts';
-import { bodyOf, type Sent, sendEvent, slugsOf } from './send-event.ts';
+import { afterTry, dueOfOutage, type Health, outageDueAt, WINDOW_MS } from './health.ts';
+import { bodyOf, slugsOf } from './send-event.ts';
 import { warningOf } from './warn-users.ts';
 
-export type DispatchParts = {
+export type DispatchParts = DeliverParts & {
   endpoints: EndpointStore;
   deliveries: DeliveryStore;
   events: Pick<EventStore, 'findAll'>;
-  secrets: Secrets;
   readTags: ReadTags;
-  post: GuardedPost['post'];
-  metrics: Pick<WorkMetrics, 'webhookDeliveries' | 'webhookLateness'>;
-  logger: Logger;
-  clock?: () => Date;
 };
 
 const LOOK_EVERY_MS = 2_000;
@@ -78,41 +73,63 @@ export async function dispatchEvents(parts: DispatchParts, signal?: AbortSignal)
  */
 async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: AbortSignal): Promise<void> {
   const { endpoints, clock = () => new Date() } = parts;
-  const of = { organization_id: claimed.organization_id, endpoint_id: claimed._id };
   let inFlightMax = IN_FLIGHT_MIN;
   let known = claimed;
   for (;;) {
     const now = clock();
     const endpoint = await attendOutage(parts, known, now);
     if (!endpoint) return;
-    const { failing_since, paused_until } = endpoint.health;
-    const isPaused = paused_until !== null && paused_until > now;
-    const inFlight = failing_since ? 1 : inFlightMax;
-    const waiting = isPaused ? [] : await unexpired(parts, of, failing_since ? 1 : inFlight * PER_IN_FLIGHT, now);
-    let next: EndpointRecord | null = null;
-    if (waiting.length === 0 || signal?.aborted) {
-      const dueAts = [outageDueAt(endpoint.health), isPaused ? paused_until : null, signal?.aborted ? now : null];
-      if (await endpoints.release(endpoint, earliest(dueAts))) return;
+    const batch = await nextBatch(parts, endpoint, inFlightMax, now);
+    let kept: EndpointRecord | null = null;
+    if (batch.waiting.length === 0 || signal?.aborted) {
+      if (await endpoints.release(endpoint, signal?.aborted ? now : nextDueAt(endpoint, now))) return;
       // Something was queued, or the endpoint has started anew, since it was read; or the claim is lost, which `extend` finds.
     } else {
-      const results = await sendBatch(parts, endpoint, { waiting, inFlight, now }, signal);
-      const tries = results.filter((one) => typeof one === 'object');
-      const health = tries.reduce(
-        (before, { of: tried, delivery }) => afterTry(before, tried, lastTryAt(delivery, tried.at)),
-        endpoint.health,
-      );
+      const results = await sendBatch(parts, endpoint, batch, signal);
+      const health = healthAfter(endpoint.health, results);
       // Null: it has started anew meanwhile, with a health of its own; or the claim is lost.
-      if (tries.length > 0) next = await endpoints.setHealth(endpoint, health, claimUntil(clock()));
+      if (health !== endpoint.health) kept = await endpoints.setHealth(endpoint, health, claimUntil(clock()));
       if (results.includes('stopped')) return endpoints.drop(claimed);
-      inFlightMax = failing_since || health.failing_since ? IN_FLIGHT_MIN : Math.min(IN_FLIGHT_MAX, inFlightMax * 2);
+      const isFailing = endpoint.health.failing_since !== null || health.failing_since !== null;
+      inFlightMax = isFailing ? IN_FLIGHT_MIN : Math.min(IN_FLIGHT_MAX, inFlightMax * 2);
     }
-    next ??= await endpoints.extend(claimed, claimUntil(clock()));
-    if (!next) return endpoints.drop(claimed);
-    known = next;
+    kept ??= await endpoints.extend(claimed, claimUntil(clock()));
+    if (!kept) return endpoints.drop(claimed);
+    known = kept;
   }
 }
 
 const claimUntil = (now: Date): Date => new Date(now.getTime() + CLAIM_MS);
+
+/** What is sent next: nothing to an endpoint that is paused, and the oldest event alone to one that fails. */
+async function nextBatch(
+  parts: DispatchParts,
+  endpoint: EndpointRecord,
+  inFlightMax: number,
+  now: Date,
+): Promise<Batch> {
+  if (pausedUntil(endpoint, now)) return { waiting: [], inFlight: 1, now };
+  const isFailing = endpoint.health.failing_since !== null;
+  const of = { organization_id: endpoint.organization_id, endpoint_id: endpoint._id };
+  const waiting = await unexpired(parts, of, isFailing ? 1 : inFlightMax * PER_IN_FLIGHT, now);
+  return { waiting, inFlight: isFailing ? 1 : inFlightMax, now };
+}
+
+/** When a paused endpoint is tried again; null: it is not paused. */
+const pausedUntil = ({ health: { paused_until } }: EndpointRecord, now: Date): Date | null =>
+  paused_until !== null && paused_until > now ? paused_until : null;
+
+/** When an endpoint without deliveries to send is due again; null: with its next event. */
+const nextDueAt = (endpoint: EndpointRecord, now: Date): Date | null =>
+  earliest([outageDueAt(endpoint.health), pausedUntil(endpoint, now)]);
+
+/** The health of an endpoint after the results of a batch; the same object if it was not tried. */
+const healthAfter = (before: Health, results: readonly DeliveryResult[]): Health =>
+  results.reduce(
+    (health, result) =>
+      typeof result === 'object' ? afterTry(health, result.of, lastTryAt(result.delivery, result.of.at)) : health,
+    before,
+  );
 
 /** The oldest deliveries of an endpoint that wait; those whose window is over are ended first. */
 async function unexpired(
@@ -140,7 +157,7 @@ async function sendBatch(
   endpoint: EndpointRecord,
   { waiting, inFlight, now }: Batch,
   signal?: AbortSignal,
-): Promise<Result[]> {
+): Promise<DeliveryResult[]> {
   const { events, readTags, clock = () => new Date() } = parts;
   const found = await events.findAll(
     endpoint.organization_id,
@@ -149,9 +166,9 @@ async function sendBatch(
   const slugs = [...new Set(found.flatMap(slugsOf))];
   const tags: Tags = slugs.length > 0 ? await readTags(endpoint.organization_id, slugs) : new Map();
   const eventOf = new Map(found.map((event) => [event._id, event]));
-  const sender = { parts, endpoint, secrets: secretsOf(parts, endpoint, now) };
+  const sender = { parts, endpoint, secrets: signingSecretsOf(parts, endpoint, now) };
 
-  const results: Result[] = [];
+  const results: DeliveryResult[] = [];
   const [scans, until] = [byScan(waiting), now.getTime() + BATCH_MS];
   let mayBegin = true;
   const work = async (): Promise<void> => {
@@ -163,8 +180,8 @@ async function sendBatch(
         const event = eventOf.get(delivery.event_id);
         const body = event && wantsEvent(endpoint, delivery) ? bodyOf(event, tags) : null;
         const result = body
-          ? await deliverTraced(sender, delivery, { body, parent: event?.traceparent }, signal)
-          : await drop(parts, delivery);
+          ? await deliverEvent(sender, delivery, { body, parent: event?.traceparent }, signal)
+          : await dropDelivery(parts, delivery);
         results.push(result);
         mayBegin &&= result === 'dropped' || (typeof result === 'object' && result.of.succeeded);
       }
@@ -179,9 +196,6 @@ function lastTryAt(delivery: DeliveryRecord, now: Date): Date {
   const last = new Date(end.getTime() - LAST_TRY_BEFORE_MS);
   return last > now ? last : end;
 }
-
-/** `dropped`: it was not sent; `stopped`: the process stops, and it waits for another one. */
-type Result = { of: Try; delivery: DeliveryRecord } | 'dropped' | 'stopped';
 
 const earliest = (times: (Date | null)[]): Date | null => {
   const known = times.filter((time) => time !== null);
@@ -205,86 +219,4 @@ async function attendOutage(
   return (
     (await endpoints.setHealth(endpoint, health, claimUntil(now), warningOf(endpoint, 'failing', now))) ?? endpoint
   );
-}
-
-/** The secrets that sign; null: they cannot be read. */
-function secretsOf({ secrets, logger }: DispatchParts, endpoint: EndpointRecord, now: Date): string[] | null {
-  try {
-    return openSigningSecrets(secrets, endpoint, now);
-  } catch (cause) {
-    if (!(cause instanceof SecretError)) throw cause;
-    logger.error({ endpoint: endpoint._id, cause }, 'the secret of a webhook endpoint cannot be read');
-    return null;
-  }
-}
-
-/** Ends a delivery that is not wanted any more, or of which nothing is left. */
-async function drop({ deliveries, metrics }: DispatchParts, delivery: DeliveryRecord): Promise<'dropped'> {
-  await deliveries.drop(delivery);
-  metrics.webhookDeliveries.inc({ outcome: 'dropped' });
-  return 'dropped';
-}
-
-/** What all deliveries of a batch are sent with; `secrets` null: they cannot be read. */
-type Sender = { parts: DispatchParts; endpoint: EndpointRecord; secrets: string[] | null };
-
-/** An event to send, and the trace context of its scan. */
-type Message = { body: EventBody; parent: string | undefined };
-
-/** Sends one delivery in the trace of its scan, whose context the request carries. */
-function deliverTraced(
-  sender: Sender,
-  delivery: DeliveryRecord,
-  { body, parent }: Message,
-  signal?: AbortSignal,
-): Promise<Result> {
-  const attributes = {
-    'http.request.method': 'POST',
-    'adsweep.scan.id': delivery.scan_id,
-    'adsweep.endpoint.id': delivery.endpoint_id,
-    'adsweep.event.id': delivery.event_id,
-    'adsweep.event.kind': delivery.kind,
-    'http.request.resend_count': delivery.attempts,
-  };
-  return inSpan('webhook delivery', parent, { kind: SpanKind.CLIENT, attributes }, async (span) => {
-    const result = await deliver(sender, delivery, { body, ...carried(span.traceparent) }, signal);
-    if (typeof result !== 'object') return result;
-    const { status, succeeded } = result.of;
-    if (status !== null) span.add({ 'http.response.status_code': status });
-    if (!succeeded) span.fail(status === null ? 'unanswered' : String(status));
-    return result;
-  });
-}
-
-/** Sends one delivery and writes what became of it. */
-async function deliver(
-  { parts, endpoint, secrets }: Sender,
-  delivery: DeliveryRecord,
-  content: Omit<Parameters<typeof sendEvent>[2], 'id'>,
-  signal?: AbortSignal,
-): Promise<Result> {
-  const { deliveries, metrics, clock = () => new Date() } = parts;
-  const startedAt = clock();
-  const unread = {
-    at: startedAt,
-    duration_ms: 0,
-    status: null,
-    error_code: 'secret',
-    body: 'The secret cannot be read.',
-  };
-  let sent: Sent = { succeeded: false, retryAfterMs: null, attempt: unread };
-  try {
-    const message = { id: delivery.event_id, ...content };
-    if (secrets)
-      sent = await sendEvent(parts.post, { url: endpoint.url, secrets }, message, { now: startedAt, signal });
-  } catch (cause) {
-    if (signal?.aborted) return 'stopped';
-    throw cause;
-  }
-  const { succeeded, attempt, retryAfterMs } = sent;
-  await deliveries.tried(delivery, attempt, succeeded);
-  metrics.webhookDeliveries.inc({ outcome: succeeded ? 'delivered' : 'failed' });
-  if (succeeded) metrics.webhookLateness.observe((startedAt.getTime() - delivery.occurred_at.getTime()) / 1000);
-  const of = { startedAt, at: clock(), status: attempt.status, succeeded, retryAfterMs };
-  return { of, delivery };
 }

@@ -18,7 +18,8 @@ export type Health = {
 
 type DayCounts = { day: string; succeeded: number; failed: number };
 
-const [SECOND_MS, HOUR_MS] = [1_000, 3_600_000];
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Spec 6: an event is tried for this long, and an endpoint that fails for this long is switched off. */
 export const WINDOW_MS = DAY_MS;
@@ -32,8 +33,14 @@ const RATE_DAYS = 7;
 
 /** The health of an endpoint that starts anew; the counts of its tries remain. */
 export const healthyFrom = (days: DayCounts[]): Health => ({
-  ...{ consecutive_failures: 0, last: null, failing_since: null, paused_at: null, paused_until: null },
-  ...{ probes: 0, is_warned: false, days },
+  consecutive_failures: 0,
+  last: null,
+  failing_since: null,
+  paused_at: null,
+  paused_until: null,
+  probes: 0,
+  is_warned: false,
+  days,
 });
 
 /** One try: `status` null: no answer came. `startedAt`: when it began. */
@@ -58,7 +65,9 @@ export function afterTry(health: Health, of: Try, windowEndsAt: Date, random = M
   );
   return {
     ...failing,
-    ...{ failing_since: health.failing_since ?? of.at, probes: health.probes + 1, paused_at: of.at },
+    failing_since: health.failing_since ?? of.at,
+    probes: health.probes + 1,
+    paused_at: of.at,
     paused_until: new Date(of.at.getTime() + pauseMs),
   };
 }
