@@ -90,7 +90,7 @@ const campaign = await ours('POST', '/campaigns', {
 const createdOf = async (run: string): Promise<number> =>
   Number((await ours('GET', `/runs/${run}/scans?limit=1`)).total);
 
-/** One run, from its request until its last scan is created; it is cancelled afterwards. `curve`: scans by tenths of the time. */
+/** One run, from its request until its last scan is created; it is cancelled afterwards. `seen`: how many scans there were at which time in ms. */
 async function round() {
   const stopAlone = othersScans();
   await pause(ALONE_MS);

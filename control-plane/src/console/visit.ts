@@ -37,11 +37,11 @@ export const isDue = ({ openSeconds }: Pick<Visit, 'openSeconds'>, everySeconds:
 
 /**
  * A page. `everySeconds`: how often its regions (`data-region`) are read again by its script; `events`: the address of an event stream, after each
- * event of which they are; `wide`: it uses the whole width.
+ * event of which they are.
  */
 export type Page = {
   title: string;
-  /** What stands above the title, such as a way back. */
+  /** The line above the title, such as a way back. */
   above?: Html | null | false;
   actions?: Html | Html[] | null | false;
   body: Html;
@@ -53,7 +53,7 @@ export type Page = {
 
 export type PageResult = Page | { redirect: string } | { answer: Answer };
 
-/** A page of the console. `path`: with `{id}`; `permission`: without it, the page is not listed in the navigation. */
+/** A page of the console, or the target of one of its forms. `path`: below `/console`, with parameters such as `{id}`. */
 export type PageRoute = {
   method: 'GET' | 'POST';
   path: string;
