@@ -12,7 +12,7 @@ import type { Caller } from './caller.ts';
 import { readJson } from './read-body.ts';
 import { type Admit, API_BODY, allowOnly, type RequestState } from './serve-routes.ts';
 
-export const MCP_PATH = '/mcp';
+const MCP_PATH = '/mcp';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 /** A message has what the body of an operation has, and some values around it. */

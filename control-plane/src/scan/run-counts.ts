@@ -4,7 +4,7 @@ import type { ScanKey } from './scan.ts';
 import type { StoredScan } from './stored-scan.ts';
 
 /** The last final states of a run's scans; a scan that has not ended is in none of them. */
-export const RUN_OUTCOMES = ['completed', 'failed', 'partial', 'cancelled'] as const;
+const RUN_OUTCOMES = ['completed', 'failed', 'partial', 'cancelled'] as const;
 /** `unplanned`: those of `total` that the run's plan does not have: discovered ads, and scans that were posted with the run. */
 export type RunCounts = { total: number; unplanned: number } & Record<(typeof RUN_OUTCOMES)[number], number>;
 

@@ -20,8 +20,6 @@ type ScanTarget = Pick<ScanRecord, keyof ScanKey | 'target' | 'target_text_id'>;
 export type TargetTextRef = Omit<TargetText, 'text'>;
 
 /** The texts of targets that are stored separately from their scans. Page URLs are stored in the scan, because lists show and search them. */
-export type TargetTexts = ReturnType<typeof targetTexts>;
-
 export function targetTexts(store: Store) {
   const texts: Collection<TargetText> = store.collection<TargetText>('scan_targets');
   /** One write for all scans that are about to be stored with the same text. */

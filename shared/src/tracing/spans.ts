@@ -14,9 +14,6 @@ export type OpenSpan = {
   fail(type: string): void;
 };
 
-/** The context that a scan and what belongs to it carry; absent or null: they are not traced. */
-export type Traced = { traceparent?: string | null | undefined };
-
 /**
  * Runs `work` in a span below `parent`, the `traceparent` of another one; without a parent nothing is recorded. While no process records spans, a
  * client's context is handed on unchanged.

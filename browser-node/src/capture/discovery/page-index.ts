@@ -238,7 +238,7 @@ function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void 
 }
 
 /** The smallest rectangle around two. */
-export function unionOf(a: Box, b: Box): Box {
+function unionOf(a: Box, b: Box): Box {
   const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)];
   const [right, bottom] = [Math.max(a.x + a.width, b.x + b.width), Math.max(a.y + a.height, b.y + b.height)];
   return { x, y, width: right - x, height: bottom - y };

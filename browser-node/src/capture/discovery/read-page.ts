@@ -9,9 +9,9 @@ import type { Box, PageDocument, PageFacts, PageRequest } from './page-facts.ts'
 import { inPage, type Origin, READ_STYLES, type ReadDocument, readDocument } from './read-document.ts';
 
 /** Frames of a page that are read at most; of more, the first ones. */
-export const FRAMES_READ_MAX = 500;
+const FRAMES_READ_MAX = 500;
 /** Nodes of a page that are read at most, in all its documents: one document after the other is left out beyond. */
-export const NODES_READ_MAX = 120_000;
+const NODES_READ_MAX = 120_000;
 
 /** A page as it is now. `sessionOf`: the session that has a document; `unread`: how many of its frames could not be read. */
 export type ReadPage = { facts: PageFacts; sessionOf: (document: number) => TargetSession; unread: number };

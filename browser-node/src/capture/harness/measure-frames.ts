@@ -127,11 +127,7 @@ const CLOSED_ROOTS_MAX = 20;
 export type MeasuredInWorld = Measured & { world: number };
 
 /** What a frame shows without its child frames, including closed shadow roots. Rejects when it was removed or does not answer in time. */
-export async function measureFrame(
-  session: TargetSession,
-  frameId: string,
-  deadlineMs: number,
-): Promise<MeasuredInWorld> {
+async function measureFrame(session: TargetSession, frameId: string, deadlineMs: number): Promise<MeasuredInWorld> {
   const world = await isolatedWorldOf(session, frameId, deadlineMs);
   const measured = await evaluateInWorld(session, world, measureVisuals, LIMITS, deadlineMs);
   if (measured.emptyHosts === 0) return { ...measured, world };

@@ -100,7 +100,7 @@ export const isRendered = async (session: CaptureSession, harness: HarnessPage, 
   (await findCreative(session, harness, isPage)).place !== null;
 
 /** Where the creative is shown now, null: nowhere; with all frames of its tab. */
-export async function findCreative(captureSession: CaptureSession, { tab }: HarnessPage, isPage: boolean) {
+async function findCreative(captureSession: CaptureSession, { tab }: HarnessPage, isPage: boolean) {
   const { session } = tab.tab;
   const frames = await measureFrames(captureSession, session);
   const rootId = (isPage && frames.find(({ parentId }) => parentId === session.targetId)?.frameId) || session.targetId;

@@ -2,7 +2,7 @@
 export type KeyRange = { from: Uint8Array; to: Uint8Array };
 
 /** Above every key: tags end at 0x7f, inverted ones at 0xfe. */
-export const EVERY_KEY: KeyRange = { from: new Uint8Array(), to: Uint8Array.of(0xff) };
+const EVERY_KEY: KeyRange = { from: new Uint8Array(), to: Uint8Array.of(0xff) };
 
 /** All keys that start like this one. */
 export function startingWith(prefix: Uint8Array): KeyRange {

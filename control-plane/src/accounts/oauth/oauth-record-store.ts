@@ -26,8 +26,6 @@ export type AccessToken = { id: string; clientId: string; keyId: string | null; 
 const ACCESS_TOKENS = ['AccessToken', 'ClientCredentials'];
 
 /** The only code that accesses the records of the OAuth provider. */
-export type OAuthRecordStore = ReturnType<typeof oauthRecordStore>;
-
 export function oauthRecordStore(store: Store) {
   const records: Collection<OAuthRecord> = store.collection<OAuthRecord>('oauth_records');
 

@@ -4,7 +4,6 @@ import type { ScanRecord, ScanTaxonomy, Tiers } from '../../scan/scan.ts';
 
 /** The kinds of entries of a policy set. */
 export const POLICY_RULE_TYPES = ['tag', 'iab_v3', 'brand', 'ai_category', 'custom_taxonomy'] as const;
-export type PolicyRuleType = (typeof POLICY_RULE_TYPES)[number];
 
 /** What an entry forbids: of the value fields, the one of its kind. */
 export type PolicyValue =

@@ -5,7 +5,7 @@ import type { ScanDomain } from '../../scan/scan-domain.ts';
 import { type PolicyEntry, violationsOf } from './policy.ts';
 
 /** A preview looks at the newest scans, up to this many. */
-export const PREVIEWED_MAX = 5_000;
+const PREVIEWED_MAX = 5_000;
 const READ_AT_ONCE = 500;
 const SAMPLES_MAX = 10;
 

@@ -74,7 +74,7 @@ const hasResult = (child: ScanRecord | null): boolean =>
  * The ads of a sweep once these were named, the first ones of them where it may not have all. `ended`: earlier ones that still count. However often
  * other ads are named, it has at most {@link AD_BLOCKS_MAX} in all, so that their refunds are bounded. Pure.
  */
-export function adsAfter(before: FoundAds | undefined, ended: string[], named: string[], cap: number): FoundAds {
+function adsAfter(before: FoundAds | undefined, ended: string[], named: string[], cap: number): FoundAds {
   const { identities: known, total: made, sequence } = before ?? { identities: [], total: 0, sequence: 0 };
   const identities = [...ended];
   let total = made;

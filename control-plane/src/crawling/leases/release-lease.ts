@@ -93,7 +93,7 @@ export async function attemptsEndBy(
 }
 
 /** Releases the leases of all processes of a node, by its name. Returns how many attempts were ended. */
-export async function releaseLeasesOf(dependencies: ReleaseDependencies, nodeId: string, now: Date): Promise<number> {
+async function releaseLeasesOf(dependencies: ReleaseDependencies, nodeId: string, now: Date): Promise<number> {
   let requeued = 0;
   for await (const scan of runningOn(dependencies.scans, nodeId)) {
     const ref = leaseRefOf(scan);

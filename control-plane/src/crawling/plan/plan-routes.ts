@@ -7,7 +7,7 @@ import { type CapacityPlan, planCapacity } from './plan-capacity.ts';
 const Count = Type.Integer({ minimum: 0 });
 const Amount = Type.Number({ minimum: 0 });
 
-export const CapacityPlanSchema = Type.Object(
+const CapacityPlanSchema = Type.Object(
   {
     scans_per_second: Type.Object({ mean: Amount, peak: Amount }),
     slots: Count,

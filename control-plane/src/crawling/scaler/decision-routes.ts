@@ -6,7 +6,7 @@ import type { DecisionRecord, DecisionStore } from './decision-store.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
-export const ScalingDecisionSchema = Type.Object(
+const ScalingDecisionSchema = Type.Object(
   {
     at: Type.String({ format: 'date-time' }),
     dry_run: Type.Boolean({ description: 'The actions were only decided, not carried out.' }),

@@ -19,7 +19,7 @@ const URL_LENGTH_MAX = 32_768;
 const WORD_LENGTH_MAX = 200;
 const COUNTRIES_MAX = 250;
 
-export const CampaignName = Type.String({ maxLength: 200, pattern: '\\S' });
+const CampaignName = Type.String({ maxLength: 200, pattern: '\\S' });
 export const EMULATOR_CATEGORIES = [...new Set(EMULATORS.map(({ category }) => category))];
 
 const word = (description?: string) =>

@@ -57,7 +57,7 @@ const TileSchema = Type.Object(
 const CancelledSchema = Type.Object({ cancelled_count: Type.Integer() });
 
 /** Why an organization may not make the checks of a run. */
-export const BILLING_ERRORS = ['billing.suspended', 'billing.quota_exhausted', 'billing.insufficient_funds'] as const;
+const BILLING_ERRORS = ['billing.suspended', 'billing.quota_exhausted', 'billing.insufficient_funds'] as const;
 
 const group = 'Runs';
 const params = Type.Object({ run_id: Type.String({ description: 'The run.' }) });

@@ -4,7 +4,6 @@ import { observationOf } from './observation-of.ts';
 
 /** The calls by which a page tries to play sound. */
 export const AUTOSOUND_CALLS = ['play', 'autoplay', 'audio_context'] as const;
-export type AutosoundCall = (typeof AUTOSOUND_CALLS)[number];
 
 /**
  * One attempt to play sound without a click, at its loudest: by which call, whether it was muted, its volume (1 = full, above 1 =
