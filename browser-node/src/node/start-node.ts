@@ -90,7 +90,10 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const load = new LoadWatch({
     measure: () => meter.measure(),
     measured: (usage) => loop.resize(nextSlots(loop.slots, loop.busy, usage, bounds)),
-    ...{ thresholds, gate: loop.gate, metrics, logger },
+    thresholds,
+    gate: loop.gate,
+    metrics,
+    logger,
   });
   const report = () => ({
     slots: loop.slots,

@@ -45,7 +45,12 @@ export function smallFiles(files: CaptureFile[]): { artifacts: Artifact[]; sent:
 }
 
 const artifactOf = ({ name, bytes, contentType, width, height }: CaptureFile, sha256: string): Artifact => ({
-  ...{ name, sha256, bytes: bytes.length, content_type: contentType, width, height },
+  name,
+  sha256,
+  bytes: bytes.length,
+  content_type: contentType,
+  width,
+  height,
 });
 
 async function uploadFile(api: LeaseClient, member: MemberLease, file: CaptureFile): Promise<Artifact> {

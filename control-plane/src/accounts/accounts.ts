@@ -117,7 +117,11 @@ export function accountsDomain(
   const findByKey = (key: string) => findCaller({ findByHash }, key, new Date());
   const oauth2 = oauth(
     {
-      ...{ store, outboxFilled, rememberedMs, findKeyById: findById, findCallerByKey: findByKey },
+      store,
+      outboxFilled,
+      rememberedMs,
+      findKeyById: findById,
+      findCallerByKey: findByKey,
       cookieKeys: [
         Buffer.from(hkdfSync('sha256', settings.leaseSecret, '', 'adsweep oauth cookies', 32)).toString('hex'),
       ],

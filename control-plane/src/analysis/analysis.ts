@@ -90,8 +90,17 @@ export function analysisDomain(
   const outboxFilled = () => wake.announce('scan-outbox');
   const readRules = rules.visibleTo;
   const dependencies: WorkerDependencies = {
-    ...{ scans, readTags, readRules, readPackedCapture, bodies, ruleBudgetMs, metrics, logger, outboxFilled },
-    ...{ findPolicy, urls: { publicUrl, hasConsole } },
+    scans,
+    readTags,
+    readRules,
+    readPackedCapture,
+    bodies,
+    ruleBudgetMs,
+    metrics,
+    logger,
+    outboxFilled,
+    findPolicy,
+    urls: { publicUrl, hasConsole },
     compareRuns: compareRuns({
       earlierLooks: scans.earlierLooks,
       screenshotFor: screenshots(needs.findPicture, pictures, logger, COMPARED_SIZE),
@@ -105,8 +114,13 @@ export function analysisDomain(
   const limits = { ...LIMITS, ...(settings && { waiting: settings.scansWaiting }) };
   const problemsOf: ProblemsOf = (owner, patterns) => testThreads.problemsOf(owner, patterns);
   const tests: RuleTestParts = {
-    ...{ evidence: { readPackedCapture, bodies }, findScan: scans.find, readTags, threads: testThreads, model },
-    ...{ claims: batchClaimStore(store), limits: ruleTests },
+    evidence: { readPackedCapture, bodies },
+    findScan: scans.find,
+    readTags,
+    threads: testThreads,
+    model,
+    claims: batchClaimStore(store),
+    limits: ruleTests,
   };
   const close = async (pool: AnalysisThreads) =>
     void (await Promise.all([pool.close(), pictures.close(), model?.close()]));

@@ -101,7 +101,12 @@ function consoleOf(
 ): ConsoleSurface {
   const { limits, signInPath, endSession } = domains.accounts.verbs.oauthSurface;
   return openConsole({
-    ...{ store: platform.store, api, counted, ...urls, clientId: CONSOLE_CLIENT_ID, endOAuthSession: endSession },
+    store: platform.store,
+    api,
+    counted,
+    ...urls,
+    clientId: CONSOLE_CLIENT_ID,
+    endOAuthSession: endSession,
     countSignIn: async (request) => limits[signInPath]?.count(request),
     failed: (cause) => platform.logger.error({ cause }, 'a page of the console failed'),
   });
@@ -127,7 +132,12 @@ export function forClients(
       allowOrigins(domains.forms.verbs.openTo.paths, domains.forms.verbs.openTo.origins),
       deprecatePaths(LEGACY_PATHS.successors, LEGACY_PATHS.since),
     ],
-    ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },
+    routes,
+    docs,
+    ...probes,
+    logger: platform.logger,
+    registry: metrics.registry,
+    seen: metrics.seen('api'),
     oauth: docs ? domains.accounts.verbs.oauthSurface : undefined,
     admit,
   });
@@ -150,7 +160,11 @@ const admitCallers =
 export function nodeApp({ domains, metrics, platform, ...probes }: SurfaceParts): Koa {
   const { crawling } = domains;
   return createApp({
-    ...{ ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('node_api'), docs: false },
+    ...probes,
+    logger: platform.logger,
+    registry: metrics.registry,
+    seen: metrics.seen('node_api'),
+    docs: false,
     routes: crawling.routes['node-api'],
     admit: crawling.verbs.admit,
   });

@@ -60,12 +60,10 @@ export function deliveryDomain(
     ...alertHandlers(alerts, followers, outboxFilled),
   } satisfies Partial<OutboxHandlers>;
   const dependencies: RelayDependencies = {
-    ...{
-      sources: [...sources, alerts.outbox, endpoints.outbox],
-      handlers: { ...handlers, ...outboxHandlers },
-      metrics,
-      logger,
-    },
+    sources: [...sources, alerts.outbox, endpoints.outbox],
+    handlers: { ...handlers, ...outboxHandlers },
+    metrics,
+    logger,
   };
   /** Each scan fills its outbox several times, the others rarely: they are not looked at each time. */
   const [ofScans, ofOthers] = [true, false].map((isOfScans) => ({
@@ -73,7 +71,9 @@ export function deliveryDomain(
     sources: dependencies.sources.filter(({ name }) => (name === 'scans') === isOfScans),
   })) as [RelayDependencies, RelayDependencies];
   const endpointParts: EndpointParts = {
-    ...{ endpoints, egress: settings.egress, secrets },
+    endpoints,
+    egress: settings.egress,
+    secrets,
     hasCampaign: async (organizationId, id) => (await needs.findCampaign(organizationId, id, null)).hasCampaign,
     changed: () => {
       wake.announce('outbox');
@@ -81,7 +81,14 @@ export function deliveryDomain(
     },
   };
   const sending: DispatchParts = {
-    ...{ endpoints, deliveries, events, secrets, readTags: needs.readTags, post, metrics, logger },
+    endpoints,
+    deliveries,
+    events,
+    secrets,
+    readTags: needs.readTags,
+    post,
+    metrics,
+    logger,
   };
   const warning: WarningParts = { endpoints, mailer, contactEmailsOf: needs.contactEmailsOf, logger };
   const deliveryParts: DeliveryRouteParts = { endpoints, deliveries, events, secrets, post, queued };

@@ -41,7 +41,9 @@ function mailOf({ form, fields }: FormSubmission, to: string[]): Mail {
   const lines = Object.entries(fields).map(([field, value]) => `${field}: ${value}`);
   const text = lines.join('\n');
   return {
-    ...{ to, subject: `${form === 'contact' ? 'Contact' : 'Demo inquiry'}: ${name}`, text },
+    to,
+    subject: `${form === 'contact' ? 'Contact' : 'Demo inquiry'}: ${name}`,
+    text,
     html: `<pre style="white-space: pre-wrap">${escaped(text)}</pre>`,
     ...(email !== undefined && { replyTo: email }),
   };

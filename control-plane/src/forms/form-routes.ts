@@ -91,5 +91,8 @@ function listRoutes({ forms }: FormParts): Route<Caller>[] {
 }
 
 const presentSubmission = ({ _id, form, received_at, fields }: FormSubmission) => ({
-  ...{ id: _id, form, received_at: received_at.toISOString(), fields },
+  id: _id,
+  form,
+  received_at: received_at.toISOString(),
+  fields,
 });

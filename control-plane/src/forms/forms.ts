@@ -19,7 +19,9 @@ export type FormSettings = { formOrigins?: string[]; trustedProxies?: string[]; 
 
 /** Submissions in a minute. */
 const LIMIT = {
-  ...{ name: 'form', perAddress: 5, inAll: 300 },
+  name: 'form',
+  perAddress: 5,
+  inAll: 300,
   detail: 'Too many submissions: try again later.',
 };
 

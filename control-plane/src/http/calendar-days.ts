@@ -69,7 +69,12 @@ function clockOf(timezone: string): Intl.DateTimeFormat {
   const clock = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone,
     hourCycle: 'h23',
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   });
   if (clocks.size >= CLOCKS_MAX) clocks.clear();
   clocks.set(timezone, clock);

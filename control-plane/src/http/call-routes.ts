@@ -55,7 +55,11 @@ export function callRoutes<Caller>(routes: readonly Route<Caller>[], admit: Admi
       const { route, answer, params } = found;
       const { values } = route.bodyBounds ?? API_BODY;
       return answer({
-        ...{ params, search, headers, stream, authorization: `Bearer ${credential}` },
+        params,
+        search,
+        headers,
+        stream,
+        authorization: `Bearer ${credential}`,
         readBody: () => parseJson(Buffer.from(JSON.stringify(body ?? {})), { values }),
       });
     },

@@ -121,11 +121,20 @@ const DELIVERY_HEADERS = {
 
 function delivery({ name, group, description, schema, sample }: Message, { schemas }: Components): Json {
   const parameters = Object.entries(DELIVERY_HEADERS).map(([header, text]) => ({
-    ...{ name: header, in: 'header', required: true, description: text, schema: { type: 'string' } },
+    name: header,
+    in: 'header',
+    required: true,
+    description: text,
+    schema: { type: 'string' },
   }));
   const content = { 'application/json': { schema: lift(schema, schemas), example: sample } };
   return {
-    ...{ tags: [group], summary: name, description, operationId: messageId(name), security: [], parameters },
+    tags: [group],
+    summary: name,
+    description,
+    operationId: messageId(name),
+    security: [],
+    parameters,
     requestBody: { required: true, content },
     responses: { '2XX': { description: 'The event is taken. Any other answer lets it be sent again.' } },
   };

@@ -208,8 +208,12 @@ function routeDefiner({ group, id, noun, permission: needed, written }: Omit<Res
     const params = paramsOf(path, id);
     const isRead = method === 'GET';
     return route<Caller, TObject, TObject<Q>, B>({
-      ...{ method, path, group, permission: permissions[isRead ? 'read' : 'write'] },
-      ...{ params, query: Type.Object(query, { additionalProperties: false }) },
+      method,
+      path,
+      group,
+      permission: permissions[isRead ? 'read' : 'write'],
+      params,
+      query: Type.Object(query, { additionalProperties: false }),
       replies: { [status]: { description: reply, ...(schema && { schema }) } },
       errors: path.includes('{') ? ['not_found', ...errors] : errors,
       ...operation,
@@ -236,7 +240,12 @@ function paramsOf(path: string, id: ResourceDescription<never>['id']): TObject {
 function requestOf({ caller, params, query, body, recordId }: Incoming<Caller>, idName = ''): ResourceRequest {
   const [named, now] = [params as Record<string, string>, new Date()];
   return {
-    ...{ caller, organizationId: caller.organizationId, params: named, query, body, now },
+    caller,
+    organizationId: caller.organizationId,
+    params: named,
+    query,
+    body,
+    now,
     id: named[idName] ?? recordId ?? newId(),
     audit: (...change) => auditEntry(caller, now, ...change),
   };
@@ -248,7 +257,13 @@ export const auditEntry = (
   now: Date,
   ...[action, subject_id, changes]: Parameters<ResourceRequest['audit']>
 ): OutboxEntry<'audit'> => ({
-  ...{ id: newId(), kind: 'audit', at: now, actor: actorOf(caller), action, subject_id, changes },
+  id: newId(),
+  kind: 'audit',
+  at: now,
+  actor: actorOf(caller),
+  action,
+  subject_id,
+  changes,
 });
 
 /** Who made a change, for the audit log. */

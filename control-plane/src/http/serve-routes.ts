@@ -71,7 +71,10 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
   return async (context: Context): Promise<void> => {
     (context.state as RequestState).route = route.path;
     const given = await answer({
-      ...{ params: context.params, search: context.querystring, headers: context.headers, stream: context.req },
+      params: context.params,
+      search: context.querystring,
+      headers: context.headers,
+      stream: context.req,
       authorization: context.get('authorization'),
       setHeaders: (headers) => context.set(headers),
       admitted: async (caller) => {

@@ -59,9 +59,16 @@ export function openMailer({ url, from, tls, totalMs = TOTAL_MS }: MailSettings)
           // As objects, so that no address is read as a list of several.
           to: to.map((address) => ({ name: '', address })),
           ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
-          ...{ subject: inOneLine(subject), text, html, signal: ending },
+          subject: inOneLine(subject),
+          text,
+          html,
+          signal: ending,
           attachments: pictures.map(({ cid, filename, type, bytes }) => ({
-            ...{ cid, filename, contentType: type, content: bytes, contentDisposition: 'inline' as const },
+            cid,
+            filename,
+            contentType: type,
+            content: bytes,
+            contentDisposition: 'inline' as const,
           })),
         });
         return { sent: true, status: Number.parseInt(response, 10) || OK_STATUS };

@@ -39,7 +39,10 @@ export function referenceDomain(
         ...catalogueRoutes(catalogue.read),
         ...tagRoutes({
           ...needs,
-          ...{ readTags, changeTag: tags.change, setTagArchived: tags.setArchived, removeTag: tags.remove },
+          readTags,
+          changeTag: tags.change,
+          setTagArchived: tags.setArchived,
+          removeTag: tags.remove,
         }),
       ],
     },

@@ -11,8 +11,16 @@ export function eventPayload(
   const { _id, target, country_code, emulator_id, campaign_id, run_id, parent_scan_id } = scan;
   const links = scanLinks(urls, scan);
   return {
-    ...{ scan_id: _id, status, url: target.kind === 'url' ? target.value : '', country_code, emulator_id },
-    ...{ campaign_id, run_id, parent_scan_id, labels },
-    ...{ report_url: links.report, public_report_url: links.publicReport },
+    scan_id: _id,
+    status,
+    url: target.kind === 'url' ? target.value : '',
+    country_code,
+    emulator_id,
+    campaign_id,
+    run_id,
+    parent_scan_id,
+    labels,
+    report_url: links.report,
+    public_report_url: links.publicReport,
   };
 }

@@ -178,7 +178,9 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       scans,
       ['campaign_id', 'traceparent'],
       ({ _id, organization_id, campaign_id, traceparent }) => ({
-        ...{ organizationId: organization_id, scanId: _id, campaignId: campaign_id },
+        organizationId: organization_id,
+        scanId: _id,
+        campaignId: campaign_id,
         ...carried(traceparent),
       }),
     ),

@@ -52,7 +52,12 @@ export function campaignsDomain(
   const cancel = cancelRuns({ ...needs, runs, log: logger, outboxFilled: () => wake.announce('scan-outbox') });
   const creating = { ...needs, runs, campaigns, cancelPending: cancel.cancelPendingOfRun, logger };
   const firing = {
-    ...{ campaigns, findRun: runs.find, countRun: scans.countRun, startRun: start, metrics, logger },
+    campaigns,
+    findRun: runs.find,
+    countRun: scans.countRun,
+    startRun: start,
+    metrics,
+    logger,
     isPaused: async (organizationId: string, groupId: string) => {
       const group = await groups.find(organizationId, groupId);
       return group !== null && (group.schedule_paused || group.is_archived);
@@ -69,9 +74,16 @@ export function campaignsDomain(
           ...groupRuns({ campaigns, startRun: start, cancelCampaign: cancel.cancelCampaign }),
         }),
         ...campaignRoutes({
-          ...{ campaigns, findIssues, addresses, findGroup, archiveCampaigns, findUnknownDestinations },
+          campaigns,
+          findIssues,
+          addresses,
+          findGroup,
+          archiveCampaigns,
+          findUnknownDestinations,
           hasGroup: async (organizationId, id) => (await findGroup(organizationId, id)) !== null,
-          ...{ hasPolicySet, isPolicySetGone, defaultPolicySet },
+          hasPolicySet,
+          isPolicySetGone,
+          defaultPolicySet,
         }),
         ...changesRoutes({ findCampaign: (...campaign) => campaigns.find(...campaign), scans }),
         ...runRoutes({ runs, campaigns, scans, cancel, startRun: start, urls: { publicUrl, hasConsole } }),

@@ -60,12 +60,18 @@ export function scanningDomain(
   const outboxFilled = () => wake.announce('scan-outbox');
   const creation = scanCreation({
     ...needs,
-    ...{ addresses, outboxFilled, log: logger },
+    addresses,
+    outboxFilled,
+    log: logger,
     submitted: () => metrics.submitted.inc(),
   });
   const scanParts = {
     ...needs,
-    ...{ creation, urls: { publicUrl, hasConsole }, closing, outboxFilled, log: logger },
+    creation,
+    urls: { publicUrl, hasConsole },
+    closing,
+    outboxFilled,
+    log: logger,
     readEvidence: evidenceOf,
     analysisWaiting: () => wake.announce('checks'),
   };

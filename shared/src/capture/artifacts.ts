@@ -62,8 +62,13 @@ export const DOCUMENTS = 'documents.json.gz';
 const CapturedDocumentSchema = Type.Object(
   {
     landing: Type.Union([Count, Type.Null()]),
-    ...{ frame: Text, url: Text, title: Text, text: Type.String(), html: Type.String() },
-    ...{ viewport_length: Type.Optional(Count), page_length: Type.Optional(Count) },
+    frame: Text,
+    url: Text,
+    title: Text,
+    text: Type.String(),
+    html: Type.String(),
+    viewport_length: Type.Optional(Count),
+    page_length: Type.Optional(Count),
   },
   OPEN,
 );
@@ -78,7 +83,10 @@ export const BODIES = 'bodies.json.gz';
  */
 const CapturedBodySchema = Type.Object(
   {
-    ...{ url: Text, resource_type: Text, content_type: Text, bytes: Count },
+    url: Text,
+    resource_type: Text,
+    content_type: Text,
+    bytes: Count,
     text: Type.Union([Type.String(), Type.Null()]),
     excerpts: Type.Optional(Type.String()),
   },

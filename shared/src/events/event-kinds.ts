@@ -12,9 +12,15 @@ const ClassificationSchema = Type.Object({
   iab_v3: Type.Union([Type.Object({ ...tiers, id: Type.String() }), Type.Null()]),
   custom_taxonomies: Type.Array(
     Type.Object({
-      ...{ taxonomy_id: Type.String(), taxonomy_name: Type.String(), taxonomy_slug: Type.String() },
-      ...{ taxonomy_version: Type.Integer(), leaf_node_id: TextOrNull },
-      ...{ tier1: TextOrNull, tier2: TextOrNull, tier3: TextOrNull, tier4: TextOrNull },
+      taxonomy_id: Type.String(),
+      taxonomy_name: Type.String(),
+      taxonomy_slug: Type.String(),
+      taxonomy_version: Type.Integer(),
+      leaf_node_id: TextOrNull,
+      tier1: TextOrNull,
+      tier2: TextOrNull,
+      tier3: TextOrNull,
+      tier4: TextOrNull,
       used_default: Type.Boolean(),
     }),
   ),
@@ -50,7 +56,9 @@ const TagsDetectedSchema = payload({
   tag_slugs: Type.Array(Type.String(), { minItems: 1 }),
   tags: Type.Array(
     Type.Object({
-      ...{ slug: Type.String(), category: Type.String(), severity: Type.Enum(['high', 'medium', 'low']) },
+      slug: Type.String(),
+      category: Type.String(),
+      severity: Type.Enum(['high', 'medium', 'low']),
       url: Type.String({ description: 'The link that has the tag; empty: the whole scan.' }),
     }),
   ),

@@ -21,7 +21,10 @@ export const frameWeight: Collector = {
           const bytes = weights.ofTab(tab.session.targetId);
           if (bytes >= CONSPICUOUS_FRAME_BYTES)
             draft.observations.push({
-              ...{ kind: 'frame_weight', landing: ord, url: tab.url, facts: { bytes, ...NO_SIZE } },
+              kind: 'frame_weight',
+              landing: ord,
+              url: tab.url,
+              facts: { bytes, ...NO_SIZE },
               frameId: tab.session.targetId,
             });
           continue;

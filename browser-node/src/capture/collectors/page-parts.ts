@@ -11,7 +11,12 @@ import type { FramedObservation } from './framed-observations.ts';
 
 /** Limits per document. */
 const LIMITS = {
-  ...{ nodes: 20_000, forms: 3, boxes: 3, prices: 6, preselected: 3, url: CAPTURE_URL_LENGTH_MAX },
+  nodes: 20_000,
+  forms: 3,
+  boxes: 3,
+  prices: 6,
+  preselected: 3,
+  url: CAPTURE_URL_LENGTH_MAX,
   money: MONEY.source,
 };
 /** Observations of this collector per capture, so that others fit in too. */

@@ -47,7 +47,10 @@ async function placementsIn(capture: CaptureSession, tab: Tab, landing: number |
     // Where a frame is shown, and how, is up to the document around it.
     if (largest && place)
       seen.push({
-        ...{ kind: 'placement', landing, url, facts: factsOf('frame', parent, place, largest) },
+        kind: 'placement',
+        landing,
+        url,
+        facts: factsOf('frame', parent, place, largest),
         frameId: frame.parentId,
       });
     for (const { x, y, shown, ...image } of index === 0 ? points : []) {

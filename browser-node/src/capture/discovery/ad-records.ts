@@ -73,7 +73,9 @@ const ofLandings = ({ observations, documents, bodies }: Part): Part => ({
 
 /** A tab-under is in the tab with the page, most of which is not its own. */
 const sharing = ({ block, frameIds, element, tab, ownsRequest }: FoundAd, pageTab: Tab): SharingAd => ({
-  ...{ block, frameIds, ownsRequest },
+  block,
+  frameIds,
+  ownsRequest,
   ownTab: element === null && tab.tab !== pageTab ? tab.tab.session.targetId : null,
 });
 

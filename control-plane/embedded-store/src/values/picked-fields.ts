@@ -24,7 +24,18 @@ export function withWhole(tree: FieldTree, names: readonly string[]): FieldTree 
 const [TEXT, DOCUMENT, ARRAY, REGEX] = [2, 3, 4, 11];
 /** The lengths of BSON values without a length of their own. */
 const FIXED: Readonly<Record<number, number>> = {
-  ...{ 1: 8, 6: 0, 7: 12, 8: 1, 9: 8, 10: 0, 16: 4, 17: 8, 18: 8, 19: 16, 127: 0, 255: 0 },
+  1: 8,
+  6: 0,
+  7: 12,
+  8: 1,
+  9: 8,
+  10: 0,
+  16: 4,
+  17: 8,
+  18: 8,
+  19: 16,
+  127: 0,
+  255: 0,
 };
 /** BSON types that begin with their length: in bytes, what that number does not include. */
 const MEASURED: Readonly<Record<number, number>> = { [TEXT]: 4, [DOCUMENT]: 0, [ARRAY]: 0, 5: 5, 13: 4, 14: 4, 15: 0 };

@@ -70,7 +70,9 @@ export function creditRoutes({ organizations, bookCredit, outboxFilled }: Credit
         const { document_number = null, ...posting } = body;
         const about = { ...posting, document_number };
         const credit = {
-          ...{ id: `credit:${id}`, at: now, kind: 'credit' as const },
+          id: `credit:${id}`,
+          at: now,
+          kind: 'credit' as const,
           ...about,
           actor_id: caller.keyId,
         };

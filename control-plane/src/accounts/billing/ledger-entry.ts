@@ -122,8 +122,16 @@ export const creditPosting = (
   organization_id: string,
   { id, at, type, amount_micros, description, document_number, actor_id }: OutboxEntry<'credit'>,
 ): LedgerPosting => ({
-  ...{ _id: id, organization_id, type, amount_micros, description, document_number, actor_user_id: actor_id },
-  ...{ reference_kind: null, reference_id: null, created_at: at },
+  _id: id,
+  organization_id,
+  type,
+  amount_micros,
+  description,
+  document_number,
+  actor_user_id: actor_id,
+  reference_kind: null,
+  reference_id: null,
+  created_at: at,
 });
 
 /** Books the charge or the refund of a scan. Idempotent: repeated calls for the same entry book it once. */

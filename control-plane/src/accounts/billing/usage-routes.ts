@@ -166,9 +166,14 @@ function presentBilling({ period, ...billing }: Billing) {
   return {
     ...billing,
     ...presentPeriod(period),
-    ...{ plan_name: null, plan_id: null, current_plan_is_custom: false },
-    ...{ scheduled_next_plan_id: null, scheduled_next_plan_name: null, scheduled_effective_at: null },
+    plan_name: null,
+    plan_id: null,
+    current_plan_is_custom: false,
+    scheduled_next_plan_id: null,
+    scheduled_next_plan_name: null,
+    scheduled_effective_at: null,
     can_create_scan: billing.block_reason === null,
-    ...{ credit_limit_micros: 0, effective_minimum_balance_micros: 0 },
+    credit_limit_micros: 0,
+    effective_minimum_balance_micros: 0,
   };
 }

@@ -93,8 +93,15 @@ export function oauthClientRoutes({ clients, deleted, outboxFilled }: OAuthClien
         const { name, permissions, redirect_uris } = body;
         const secret = newSecret(32);
         const record = {
-          ...{ _id: id, organization_id: organizationId, name, permissions, redirect_uris: redirect_uris ?? [] },
-          ...{ secret_hash: hashSecret(secret), created_at: now, expires_at: caller.expiresAt, registered: null },
+          _id: id,
+          organization_id: organizationId,
+          name,
+          permissions,
+          redirect_uris: redirect_uris ?? [],
+          secret_hash: hashSecret(secret),
+          created_at: now,
+          expires_at: caller.expiresAt,
+          registered: null,
         };
         const changes = { name, permissions, redirect_uris: record.redirect_uris };
         await clients.insertWithin(record, audit('oauth_client.created', id, changes));

@@ -31,16 +31,22 @@ export const CONSOLE_CLIENT_ID = 'adsweep-console';
 export function consoleClient(publicUrl: string, permissions: readonly Permission[]): OAuthClientRecord {
   const redirect_uris = [`${publicUrl}/console/sign-in/callback`];
   return {
-    ...{ _id: CONSOLE_CLIENT_ID, organization_id: null, name: 'the Adsweep console', secret_hash: null },
-    ...{ permissions: [], redirect_uris, created_at: new Date(0), expires_at: null },
+    _id: CONSOLE_CLIENT_ID,
+    organization_id: null,
+    name: 'the Adsweep console',
+    secret_hash: null,
+    permissions: [],
+    redirect_uris,
+    created_at: new Date(0),
+    expires_at: null,
     registered: {
-      ...{
-        client_id: CONSOLE_CLIENT_ID,
-        client_name: 'the Adsweep console',
-        redirect_uris,
-        scope: permissions.join(' '),
-      },
-      ...{ application_type: 'web', grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+      client_id: CONSOLE_CLIENT_ID,
+      client_name: 'the Adsweep console',
+      redirect_uris,
+      scope: permissions.join(' '),
+      application_type: 'web',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },
   };

@@ -108,8 +108,12 @@ function idOf(model: string, id: string): string {
 function recordOf(model: string, id: string, payload: AdapterPayload, seconds: number): OAuthRecord {
   const { jti: _, exp: __, consumed: ___, ...stored } = payload;
   return {
-    ...{ _id: idOf(model, id), model, payload: JSON.stringify(stored) },
-    ...{ client_id: payload.clientId ?? null, grant_id: payload.grantId ?? null, uid: payload.uid ?? null },
+    _id: idOf(model, id),
+    model,
+    payload: JSON.stringify(stored),
+    client_id: payload.clientId ?? null,
+    grant_id: payload.grantId ?? null,
+    uid: payload.uid ?? null,
     consumed_at: payload.consumed ? new Date() : null,
     expires_at: new Date(Date.now() + seconds * 1000),
   };

@@ -31,13 +31,17 @@ export type OAuthSettings = {
 
 /** Requests in a minute that begin a sign-in or send one of its forms; a sign-in has three. */
 const SIGN_IN_LIMIT = {
-  ...{ name: 'sign-in', perAddress: 60, inAll: 900 },
+  name: 'sign-in',
+  perAddress: 60,
+  inAll: 900,
   detail: 'Too many sign-ins from your address, or in all. Try again in a minute.',
 };
 
 /** Registrations in an hour. In all they are so few that those that nobody uses are removed before they reach the most that there may be. */
 const REGISTRATION_LIMIT = {
-  ...{ name: 'registration', perAddress: 20, inAll: 400 },
+  name: 'registration',
+  perAddress: 20,
+  inAll: 400,
   detail: 'Too many clients were registered. Try again later.',
 };
 const HOUR_MS = 3_600_000;
@@ -86,7 +90,11 @@ export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAut
   };
 
   const provider = oauthProvider({
-    ...{ publicUrl, cookieKeys, allowsRegistration, failed, errorPage: pages.problem },
+    publicUrl,
+    cookieKeys,
+    allowsRegistration,
+    failed,
+    errorPage: pages.problem,
     signInPath: below(OAUTH_PATHS.signIn),
     adapterOf: (model) => (model === 'Client' ? clientAdapter(clients, findClient) : records.adapterOf(model)),
     isValidKey: async (keyId, clientId) => (await ownerOf(owners, { clientId, keyId })) !== null,
@@ -189,7 +197,11 @@ function clientAdapter(
       const client = await findClient(id);
       return client ? (clientMetadata(client) as AdapterPayload) : undefined;
     },
-    ...{ findByUid: unused, findByUserCode: unused, consume: unused, destroy: unused, revokeByGrantId: unused },
+    findByUid: unused,
+    findByUserCode: unused,
+    consume: unused,
+    destroy: unused,
+    revokeByGrantId: unused,
   };
 }
 
@@ -211,8 +223,11 @@ function registeredClient(id: string, { client_secret, ...metadata }: AdapterPay
   if (JSON.stringify(metadata).length > METADATA_MAX)
     throw new errors.InvalidClientMetadata(`the metadata may have at most ${METADATA_MAX} characters`);
   return {
-    ...{ _id: id, organization_id: null, permissions: [] },
-    ...{ created_at: new Date(), expires_at: new Date(Date.now() + UNUSED_MS) },
+    _id: id,
+    organization_id: null,
+    permissions: [],
+    created_at: new Date(),
+    expires_at: new Date(Date.now() + UNUSED_MS),
     name: String(metadata.client_name ?? 'A program without a name').slice(0, NAME_MAX),
     secret_hash: typeof client_secret === 'string' ? hashSecret(client_secret) : null,
     redirect_uris: redirectUris,

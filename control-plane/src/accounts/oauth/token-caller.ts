@@ -30,7 +30,9 @@ export async function ownerOf(
   }
   if (!key || !maySignIn(client, key)) return null;
   return {
-    ...{ organizationId: key.organization_id, keyId: key._id, permissions: key.permissions },
+    organizationId: key.organization_id,
+    keyId: key._id,
+    permissions: key.permissions,
     expiresAt: earliest(client.expires_at, key.expires_at),
   };
 }

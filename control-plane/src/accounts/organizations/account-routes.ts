@@ -161,8 +161,16 @@ function labelIssues(labels: Partial<Static<typeof LabelInSchema>>[]): Issue[] {
 
 function presentAccount({ _id, name, status, contact_emails, quotas, created_at }: OrganizationRecord) {
   return {
-    ...{ id: _id, name, owner_id: null, status, domain: null, created_at: created_at.toISOString() },
-    ...{ available_transitions: [], is_active: status === 'active', contact_emails, ...quotas },
+    id: _id,
+    name,
+    owner_id: null,
+    status,
+    domain: null,
+    created_at: created_at.toISOString(),
+    available_transitions: [],
+    is_active: status === 'active',
+    contact_emails,
+    ...quotas,
   };
 }
 

@@ -123,9 +123,15 @@ function classified(
 ): ScanTaxonomy {
   const path = node ? pathTo(nodes, node) : [];
   return {
-    ...{ taxonomy_id: _id, taxonomy_name: name, taxonomy_slug: slug, taxonomy_version: version },
+    taxonomy_id: _id,
+    taxonomy_name: name,
+    taxonomy_slug: slug,
+    taxonomy_version: version,
     leaf_node_id: node?.id ?? null,
-    ...{ tier1: path[0] ?? null, tier2: path[1] ?? null, tier3: path[2] ?? null, tier4: path[3] ?? null },
+    tier1: path[0] ?? null,
+    tier2: path[1] ?? null,
+    tier3: path[2] ?? null,
+    tier4: path[3] ?? null,
     used_default: asDefault && node !== null,
   };
 }

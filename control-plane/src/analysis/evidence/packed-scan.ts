@@ -92,7 +92,12 @@ export function unpackScan(packed: PackedScan): { evidence: Evidence; unreadable
   const { landings, requests, vast = null, exit, observations, notes } = capture;
   const creative = scan.ad_block?.ad_kind === 'pop' ? null : (capture.creative ?? null);
   const evidence = {
-    ...{ landings, creative, vast, exit, observations: validObservations(observations), notes: validNotes(notes) },
+    landings,
+    creative,
+    vast,
+    exit,
+    observations: validObservations(observations),
+    notes: validNotes(notes),
     requests: read(parts.requests) ?? requests,
     documents: list('documents', DOCUMENTS),
     bodies: list('bodies', BODIES),

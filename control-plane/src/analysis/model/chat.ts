@@ -41,7 +41,8 @@ const RETRYABLE_STATUSES = new Set([408, 409, 429]);
 export function openChat({ baseUrl, apiKey, model, callMs }: ModelSettings): Chat {
   const url = `${baseUrl.replace(/\/$/, '')}/chat/completions`;
   const headers = {
-    ...{ 'content-type': 'application/json', accept: 'application/json' },
+    'content-type': 'application/json',
+    accept: 'application/json',
     ...(apiKey && { authorization: `Bearer ${apiKey}` }),
   };
   return async (request, signal) => {

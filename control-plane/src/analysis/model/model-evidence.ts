@@ -53,8 +53,10 @@ export function modelEvidence(
     const text = own.find(({ frame }) => frame === '')?.text ?? '';
     const frames = own.filter(({ frame }) => frame !== '').map((frame) => clip(frame.text, FRAME_TEXT_MAX));
     return {
-      ...{ url: clip(final_url, URL_LENGTH_MAX), title: clip(page_title, URL_LENGTH_MAX) },
-      ...{ text: clip(text, PAGE_TEXT_MAX), frames: frames.filter(Boolean).slice(0, FRAMES_MAX) },
+      url: clip(final_url, URL_LENGTH_MAX),
+      title: clip(page_title, URL_LENGTH_MAX),
+      text: clip(text, PAGE_TEXT_MAX),
+      frames: frames.filter(Boolean).slice(0, FRAMES_MAX),
     };
   });
   const html = clip(creativeHtml, CREATIVE_HTML_MAX);

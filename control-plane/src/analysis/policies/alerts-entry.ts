@@ -14,8 +14,15 @@ export function alertsEntry(policy: Policy, scan: ScanRecord, tags: Tags, now: D
   const violations = violationsOf(policy.entries, { country_code, classification, tag_slugs }, tags);
   if (violations.length === 0 || campaign_id === null) return null;
   const about = {
-    ...{ policy_set_id: policy.id, policy_set_name: policy.name, campaign_id, country_code, emulator_id, labels },
-    ...{ scan_url: target.kind === 'url' ? target.value : '', offer_url: capture?.offer_url ?? '', report_token },
+    policy_set_id: policy.id,
+    policy_set_name: policy.name,
+    campaign_id,
+    country_code,
+    emulator_id,
+    labels,
+    scan_url: target.kind === 'url' ? target.value : '',
+    offer_url: capture?.offer_url ?? '',
+    report_token,
   };
   const id = `alerts:${_id}:${scan.recheck?.ordinal ?? 0}:${checks_attempts ?? 0}`;
   return { id, kind: 'alerts', at: now, scan: about, violations };

@@ -123,7 +123,10 @@ export function readEntries(setId: string, sent: EntryIn[], words: PolicyWords) 
 }
 
 const issueAt = (loc: Issue['loc'], type: string, msg: string, given: unknown): Issue => ({
-  ...{ loc, msg, type, ctx: given === undefined ? {} : { given } },
+  loc,
+  msg,
+  type,
+  ctx: given === undefined ? {} : { given },
 });
 
 /** The value of an entry, if its fields are those of its kind. */

@@ -11,8 +11,15 @@ const NEWEST = { created_at: -1, _id: -1 } as const;
 
 /** A set without its entries, as a row of a list. */
 const ROW = {
-  ...{ organization_id: 1, visibility: 1, is_approved: 1, moderation_note: 1, deleted_at: 1, created_at: 1 },
-  ...{ name: 1, description: 1, version: 1 },
+  organization_id: 1,
+  visibility: 1,
+  is_approved: 1,
+  moderation_note: 1,
+  deleted_at: 1,
+  created_at: 1,
+  name: 1,
+  description: 1,
+  version: 1,
 };
 export type PolicySetRow = Pick<
   PolicySetRecord,

@@ -130,7 +130,9 @@ export async function requestApproval(parts: PolicySetParts, organizationId: str
 export type Decision = { approvedAt: Date; version: number | null } | { reason: string };
 
 const rejected = (reason: string) => ({
-  ...{ visibility: 'private' as const, is_approved: false, moderation_note: reason },
+  visibility: 'private' as const,
+  is_approved: false,
+  moderation_note: reason,
 });
 
 /** The operator's decision about a set that awaits approval: approved, or rejected with a reason. */

@@ -71,9 +71,16 @@ export function presentItem(set: PolicySetRow, caller: Caller, defaultId: string
     set;
   const isOwn = organization_id === caller.organizationId;
   return {
-    ...{ id: _id, name, description, organization_id, visibility, is_approved },
-    ...{ is_default: isOwn && defaultId === _id, moderation_note: isOwn ? moderation_note : null },
-    ...{ version, created_at: created_at.toISOString() },
+    id: _id,
+    name,
+    description,
+    organization_id,
+    visibility,
+    is_approved,
+    is_default: isOwn && defaultId === _id,
+    moderation_note: isOwn ? moderation_note : null,
+    version,
+    created_at: created_at.toISOString(),
   };
 }
 

@@ -59,11 +59,15 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
   const { sets } = parts;
   const common = { group, path, id: { name: 'policy_set_id', description: 'The policy set.' }, noun: 'policy set' };
   const all = resource<PolicySetRecord>({
-    ...{ ...common, permission, schema: PolicySetSchema },
+    ...common,
+    permission,
+    schema: PolicySetSchema,
     presenter: (caller) => (set) => presentWhole(parts, caller, set),
   });
   const rows = resource<PolicySetRow>({
-    ...{ ...common, permission, schema: PolicySetItemSchema },
+    ...common,
+    permission,
+    schema: PolicySetItemSchema,
     presenter: async (caller) => {
       const defaultId = await sets.defaultOf(caller.organizationId);
       return (set) => presentItem(set, caller, defaultId);
@@ -94,9 +98,18 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
           const { entries } = readEntries(id, body.entries, await wordsFor(parts, caller));
           const words = { name: body.name.trim(), description: body.description ?? '', entries };
           await sets.insert({
-            ...{ _id: id, organization_id, ...words, visibility: 'private', is_approved: false },
-            ...{ moderation_note: null, approved: null, deleted_at: null, audiences: [], tag_slugs: [] },
-            ...{ version: 0, created_at: now },
+            _id: id,
+            organization_id,
+            ...words,
+            visibility: 'private',
+            is_approved: false,
+            moderation_note: null,
+            approved: null,
+            deleted_at: null,
+            audiences: [],
+            tag_slugs: [],
+            version: 0,
+            created_at: now,
           });
         }
         if (body.campaign_ids) await bind(parts, organization_id, id, body.campaign_ids);
@@ -248,8 +261,13 @@ function publicationRoutes(
 
 function boundRoute(parts: PolicyRouteParts): Route<Caller> {
   const campaigns = resource<BoundCampaign>({
-    ...{ group, path: `${path}/{policy_set_id}/campaigns`, id: null, noun: 'policy set', permission },
-    ...{ schema: LinkedCampaignSchema, presenter: () => presentLinked },
+    group,
+    path: `${path}/{policy_set_id}/campaigns`,
+    id: null,
+    noun: 'policy set',
+    permission,
+    schema: LinkedCampaignSchema,
+    presenter: () => presentLinked,
   });
   return campaigns.page({
     summary: 'List the campaigns of a policy set',

@@ -30,7 +30,11 @@ const scope = Type.Optional(
 export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
   const { rules: store, readTags } = parts;
   const rules = resource<RuleRecord>({
-    ...{ group, path, id: { name: 'id', description: 'The rule.' }, noun: 'rule', schema: RuleSchema },
+    group,
+    path,
+    id: { name: 'id', description: 'The rule.' },
+    noun: 'rule',
+    schema: RuleSchema,
     permission: { read: 'scans.read', write: permission },
     presenter: async ({ organizationId }) => {
       const tags = await readTags(organizationId);
@@ -137,7 +141,14 @@ function parseRoute(): Route<Caller> {
 function present(rule: RuleRecord, tags: Tags) {
   const { _id, organization_id, name, tag_slug, rule_type, config, target, is_active, created_at } = rule;
   return {
-    ...{ id: _id, organization_id, name, tag_slug, rule_type, config, target, is_active },
+    id: _id,
+    organization_id,
+    name,
+    tag_slug,
+    rule_type,
+    config,
+    target,
+    is_active,
     created_at: created_at.toISOString(),
     scope: organization_id === null ? 'system' : 'personal',
     tag_visibility: visibilityOf(slugsAssignedBy(rule), tags),

@@ -54,8 +54,16 @@ export async function createRule(
   const owner = ownerOf(organizationId);
   const { id, name, tag_slug = '', rule_type, config, target = 'page' } = written;
   const rule: RuleRecord = {
-    ...{ _id: id, owner, organization_id: organizationId, name, tag_slug, rule_type },
-    ...{ config: config as Condition['config'], target, is_active: true, created_at: now },
+    _id: id,
+    owner,
+    organization_id: organizationId,
+    name,
+    tag_slug,
+    rule_type,
+    config: config as Condition['config'],
+    target,
+    is_active: true,
+    created_at: now,
   };
   const kept = { id, rule_type, bytes: bytesOf(config) };
   const requireRoom = (others: KeptRule[]) => {

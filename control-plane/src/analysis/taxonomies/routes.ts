@@ -30,7 +30,10 @@ const path = '/api/v1/custom-taxonomies';
 /** Operations on an organization's own taxonomies, by which a model classifies its scans. */
 export function taxonomyRoutes({ taxonomies: store }: { taxonomies: TaxonomyStore }): Route<Caller>[] {
   const common = {
-    ...{ group, path, id: { name: 'taxonomy_id', description: 'The taxonomy.' }, noun: 'taxonomy' },
+    group,
+    path,
+    id: { name: 'taxonomy_id', description: 'The taxonomy.' },
+    noun: 'taxonomy',
     permission: { read: 'scans.read', write: permission } as const,
   };
   const items = resource<ListedTaxonomy>({ ...common, schema: TaxonomyItemSchema, presenter: () => presentItem });
@@ -60,9 +63,16 @@ export function taxonomyRoutes({ taxonomies: store }: { taxonomies: TaxonomyStor
         };
         return store.writeWithin(organization_id, id, take, async ({ slug, is_active }) => {
           const taxonomy: TaxonomyRecord = {
-            ...{ _id: id, organization_id, name: body.name.trim(), slug },
-            ...{ description: body.description ?? '', is_active, version: 1, nodes: treeOf(body.nodes ?? []) },
-            ...{ created_at: now, updated_at: now },
+            _id: id,
+            organization_id,
+            name: body.name.trim(),
+            slug,
+            description: body.description ?? '',
+            is_active,
+            version: 1,
+            nodes: treeOf(body.nodes ?? []),
+            created_at: now,
+            updated_at: now,
           };
           await store.insert(taxonomy);
           return taxonomy;

@@ -37,7 +37,9 @@ export function inspect(
   const { findings, failed } = detect(evidence.judged, detectors, (work) => runWithin(ANALYSER_MS, work));
   const classified = classifyWithin(evidence, scan);
   return {
-    ...{ findings, names: classified.names, landing: landingSeen(evidence.judged.landings) },
+    findings,
+    names: classified.names,
+    landing: landingSeen(evidence.judged.landings),
     failed: [...failed.map(({ name, cause }) => ({ name, cause: String(cause) })), ...classified.failed],
     lacking: missingEvidence(evidence.captured.notes),
     ...ruleInputs(evidence.judged),
@@ -50,9 +52,14 @@ function classifyWithin(
   { referrer, ad_block }: InspectedScan,
 ): Pick<Inspection, 'names' | 'failed'> {
   const classified: Classified = {
-    ...{ judged: judged.landings, captured: captured.landings, documents: judged.documents },
-    ...{ creativeUrls: creativeUrls(captured), servedUrls: servedUrls(captured) },
-    ...{ publisher: referrer, pageUrl: captured.creative?.page_url ?? null, adBlock: ad_block ?? null },
+    judged: judged.landings,
+    captured: captured.landings,
+    documents: judged.documents,
+    creativeUrls: creativeUrls(captured),
+    servedUrls: servedUrls(captured),
+    publisher: referrer,
+    pageUrl: captured.creative?.page_url ?? null,
+    adBlock: ad_block ?? null,
   };
   try {
     return { names: runWithin(ANALYSER_MS, () => classify(classified)), failed: [] };

@@ -43,50 +43,42 @@ type CampaignFields = Record<
 const fieldsOf = (form: URLSearchParams): CampaignFields => {
   const text = (name: string, initial = '') => form.get(name) ?? initial;
   return {
-    ...{
-      name: text('name'),
-      kind: text('kind', 'url'),
-      target: text('target'),
-      countries: text('countries'),
-      devices: form.getAll('devices').join(' '),
-      categories: form.getAll('categories').join(' '),
-      mode: text('mode', 'random'),
-    },
-    ...{ group_id: text('group_id'), policy_set_id: text('policy_set_id'), schedule_type: text('schedule_type') },
-    ...{
-      schedule_interval_seconds: text('schedule_interval_seconds', '86400'),
-      schedule_timezone: text('schedule_timezone', 'UTC'),
-      weekly: text('weekly'),
-    },
-    ...{ repeat_count: text('repeat_count', '1'), retry_max_attempts: text('retry_max_attempts', '0') },
+    name: text('name'),
+    kind: text('kind', 'url'),
+    target: text('target'),
+    countries: text('countries'),
+    devices: form.getAll('devices').join(' '),
+    categories: form.getAll('categories').join(' '),
+    mode: text('mode', 'random'),
+    group_id: text('group_id'),
+    policy_set_id: text('policy_set_id'),
+    schedule_type: text('schedule_type'),
+    schedule_interval_seconds: text('schedule_interval_seconds', '86400'),
+    schedule_timezone: text('schedule_timezone', 'UTC'),
+    weekly: text('weekly'),
+    repeat_count: text('repeat_count', '1'),
+    retry_max_attempts: text('retry_max_attempts', '0'),
   };
 };
 
 function fieldsOfCampaign(one: Campaign): CampaignFields {
   const lines = Object.entries(one.schedule_weekly ?? {}).filter(([, hours]) => hours.length > 0);
   return {
-    ...{
-      name: one.name,
-      kind: one.campaign_type,
-      target: one.ad_tag ?? one.vast_tag ?? one.url,
-      countries: one.country_codes.join(', '),
-    },
-    ...{
-      devices: one.emulator_selection.specific_ids.join(' '),
-      categories: one.emulator_selection.categories.join(' '),
-      mode: one.emulator_selection.mode,
-      group_id: one.group_id,
-      policy_set_id: one.policy_set_id ?? '',
-    },
-    ...{
-      schedule_type: one.schedule_type ?? '',
-      schedule_interval_seconds: String(one.schedule_interval_seconds ?? 86_400),
-    },
-    ...{
-      schedule_timezone: one.schedule_timezone ?? 'UTC',
-      weekly: lines.map(([day, hours]) => `${DAYS[Number(day)]} ${hours.join(' ')}`).join('\n'),
-    },
-    ...{ repeat_count: String(one.repeat_count), retry_max_attempts: String(one.retry_max_attempts) },
+    name: one.name,
+    kind: one.campaign_type,
+    target: one.ad_tag ?? one.vast_tag ?? one.url,
+    countries: one.country_codes.join(', '),
+    devices: one.emulator_selection.specific_ids.join(' '),
+    categories: one.emulator_selection.categories.join(' '),
+    mode: one.emulator_selection.mode,
+    group_id: one.group_id,
+    policy_set_id: one.policy_set_id ?? '',
+    schedule_type: one.schedule_type ?? '',
+    schedule_interval_seconds: String(one.schedule_interval_seconds ?? 86_400),
+    schedule_timezone: one.schedule_timezone ?? 'UTC',
+    weekly: lines.map(([day, hours]) => `${DAYS[Number(day)]} ${hours.join(' ')}`).join('\n'),
+    repeat_count: String(one.repeat_count),
+    retry_max_attempts: String(one.retry_max_attempts),
   };
 }
 
@@ -131,7 +123,8 @@ function campaignBody(fields: CampaignFields, isNew: boolean): Record<string, un
     emulator_mode: fields.mode,
     ...(fields.group_id !== '' && { group_id: fields.group_id }),
     ...(fields.policy_set_id !== '' ? { policy_set_id: fields.policy_set_id } : isNew ? {} : { policy_set_id: null }),
-    ...{ repeat_count: numberOr(fields.repeat_count), retry_max_attempts: numberOr(fields.retry_max_attempts) },
+    repeat_count: numberOr(fields.repeat_count),
+    retry_max_attempts: numberOr(fields.retry_max_attempts),
     ...(isNew && schedule_type === '' ? {} : schedule),
   };
 }
@@ -209,8 +202,11 @@ function showFirings({ now }: Visit, fields: CampaignFields): Html {
   const timezone = fields.schedule_timezone.trim();
   const firings = firingsOf(
     {
-      ...{ type: fields.schedule_type, weekly: weekOf(fields.weekly), timezone },
-      ...{ seconds: numberOr(fields.schedule_interval_seconds), anchor: now },
+      type: fields.schedule_type,
+      weekly: weekOf(fields.weekly),
+      timezone,
+      seconds: numberOr(fields.schedule_interval_seconds),
+      anchor: now,
     },
     now,
   );

@@ -50,7 +50,11 @@ export function firingsOf(schedule: Schedule, from: Date): Date[] {
 /** Firings in the time of the campaign and in UTC. */
 export function firingTable(firings: Date[], timezone: string, now: Date): Html {
   const local = new Intl.DateTimeFormat('en-GB', {
-    ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
     timeZone: timezone,
   });
   const isElsewhere = timezone !== 'UTC';

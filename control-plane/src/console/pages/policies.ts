@@ -64,7 +64,10 @@ const entryLine = (entry: Schemas['PolicyEntry']): string => {
 
 /** The tiers of a path. What is too deep stays in the last one: without it the entry would match more. */
 const tiersOf = ([tier1 = '', tier2 = null, tier3 = null, ...deeper]: (string | null)[]) => ({
-  ...{ tier1, tier2, tier3, tier4: deeper.length > 0 ? deeper.join(' > ') : null },
+  tier1,
+  tier2,
+  tier3,
+  tier4: deeper.length > 0 ? deeper.join(' > ') : null,
 });
 
 /** The entry of a line; the API says what is wrong with one that is none. */

@@ -107,20 +107,22 @@ type RuleFields = { name: string; rule_type: string; config: string; target: str
 const fieldsOf = (form: URLSearchParams): RuleFields => {
   const type = form.get('rule_type') ?? 'stopword_content';
   return {
-    ...{
-      name: form.get('name') ?? '',
-      rule_type: type,
-      target: form.get('target') ?? 'page',
-      tag_slug: form.get('tag_slug') ?? '',
-    },
+    name: form.get('name') ?? '',
+    rule_type: type,
+    target: form.get('target') ?? 'page',
+    tag_slug: form.get('tag_slug') ?? '',
     config: form.get('config') ?? readableJson(TYPES[type as Rule['rule_type']]?.config ?? {}),
     scans: form.get('scans') ?? '',
   };
 };
 
 const fieldsOfRule = (rule: Rule): RuleFields => ({
-  ...{ name: rule.name, rule_type: rule.rule_type, target: rule.target, tag_slug: rule.tag_slug ?? '' },
-  ...{ config: readableJson(rule.config), scans: '' },
+  name: rule.name,
+  rule_type: rule.rule_type,
+  target: rule.target,
+  tag_slug: rule.tag_slug ?? '',
+  config: readableJson(rule.config),
+  scans: '',
 });
 
 /** JSON to be read and changed: its invisible characters are escapes. */

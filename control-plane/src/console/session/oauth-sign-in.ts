@@ -42,7 +42,10 @@ export function oauthSignIn({ publicUrl, ownUrl, clientId, redirectUri }: OAuthS
     begin(to: string): { location: string; begun: BegunSignIn } {
       const begun = { state: newSecret(16), verifier: newSecret(32), to };
       const request = new URLSearchParams({
-        ...{ client_id: clientId, response_type: 'code', redirect_uri: redirectUri, state: begun.state },
+        client_id: clientId,
+        response_type: 'code',
+        redirect_uri: redirectUri,
+        state: begun.state,
         code_challenge: createHash('sha256').update(begun.verifier).digest('base64url'),
         code_challenge_method: 'S256',
       });

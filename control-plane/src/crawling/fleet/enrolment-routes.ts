@@ -50,7 +50,10 @@ const shared = { group: 'Fleet', permission: 'fleet.manage' } as const;
 export function enrolmentRoutes({ invite, list, revokeNode }: EnrolmentVerbs): Route<Caller>[] {
   return [
     route({
-      ...{ ...shared, permission: 'fleet.read', method: 'GET', path: '/api/v1/fleet/enrolments' },
+      ...shared,
+      permission: 'fleet.read',
+      method: 'GET',
+      path: '/api/v1/fleet/enrolments',
       summary: 'Enrolments of nodes',
       description: 'One for each name that a token was made for.',
       query: Type.Object(pageQuery, { additionalProperties: false }),
@@ -68,7 +71,9 @@ export function enrolmentRoutes({ invite, list, revokeNode }: EnrolmentVerbs): R
       },
     }),
     route({
-      ...{ ...shared, method: 'POST', path: '/api/v1/fleet/enrolments' },
+      ...shared,
+      method: 'POST',
+      path: '/api/v1/fleet/enrolments',
       operationId: 'createEnrolmentToken',
       summary: 'Create an enrolment token',
       description:
@@ -89,7 +94,9 @@ export function enrolmentRoutes({ invite, list, revokeNode }: EnrolmentVerbs): R
       },
     }),
     route({
-      ...{ ...shared, method: 'POST', path: '/api/v1/fleet/enrolments/{id}/revoke' },
+      ...shared,
+      method: 'POST',
+      path: '/api/v1/fleet/enrolments/{id}/revoke',
       operationId: 'revokeNode',
       summary: 'Revoke the enrolment of a node',
       description:

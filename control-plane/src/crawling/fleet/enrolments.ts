@@ -35,7 +35,11 @@ export const hashCredential = (text: string): string => createHash('sha256').upd
 const SEEN_MS = 1_000;
 
 const NEW: Omit<Enrolment, '_id' | 'token'> = {
-  ...{ enrolment: '', credential: null, next: null, enrolled_at: null, revoked_at: null },
+  enrolment: '',
+  credential: null,
+  next: null,
+  enrolled_at: null,
+  revoked_at: null,
 };
 
 const isValid = (one: Hashed | null, hash: string, now: Date): boolean => one?.hash === hash && one.expires_at > now;
@@ -73,8 +77,12 @@ export function enrolmentStore(store: Store) {
     async exchange(nodeId: string, tokenHash: string, credentialHash: string, now: Date): Promise<Date | null> {
       const expiresAt = new Date(now.getTime() + NODE_CREDENTIAL_MS);
       const changes = {
-        ...{ enrolment: newId(), credential: { hash: credentialHash, expires_at: expiresAt }, next: null },
-        ...{ enrolled_at: now, revoked_at: null, 'token.credential': credentialHash },
+        enrolment: newId(),
+        credential: { hash: credentialHash, expires_at: expiresAt },
+        next: null,
+        enrolled_at: now,
+        revoked_at: null,
+        'token.credential': credentialHash,
       };
       const unused = { 'token.hash': tokenHash, 'token.expires_at': { $gt: now }, 'token.credential': null };
       const { matchedCount } = await enrolments.updateOne({ _id: nodeId, ...unused }, { $set: changes });

@@ -18,7 +18,10 @@ export function exitUses(scans: readonly UsedExit[]): ExitUse[] {
     .map((uses) => {
       const { organization_id, country_code, exit, completed_at } = uses[0]!;
       return {
-        ...{ organization_id, country_code, exit, completed_at },
+        organization_id,
+        country_code,
+        exit,
+        completed_at,
         scans: uses.length,
         failed: uses.filter(({ error }) => error.startsWith('proxy:')).length,
         mismatched: uses.filter(isMismatched).length,

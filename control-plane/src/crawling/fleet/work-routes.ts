@@ -36,11 +36,15 @@ const ExitUseSchema = Type.Object(
     exit_id: Type.String(),
     country_code: Type.String({ description: 'The requested country.' }),
     proxy_type: Type.String(),
-    ...{ region: TextOrNull, city: TextOrNull, isp: TextOrNull },
+    region: TextOrNull,
+    city: TextOrNull,
+    isp: TextOrNull,
     verified: orNull(
       Type.Boolean({ description: 'Whether the exit check could tell its address and country; null: it is off.' }),
     ),
-    ...{ ip: TextOrNull, observed_country_code: TextOrNull, asn: TextOrNull },
+    ip: TextOrNull,
+    observed_country_code: TextOrNull,
+    asn: TextOrNull,
     scans: Count,
     failed: Type.Integer({ minimum: 0, description: 'Scans that failed because of the exit.' }),
     mismatched: Type.Integer({ minimum: 0, description: 'Scans for which it was in another country.' }),
@@ -108,15 +112,22 @@ const presentDepth = ({
   cap,
 }: OrganizationDepth): Static<typeof OrganizationQueueSchema> => ({
   organization_id: organizationId,
-  ...{ waiting_interactive: waiting[0], waiting_bulk: waiting[1], waiting_campaign: waiting[2] },
-  ...{ leased, concurrent_leases: cap },
+  waiting_interactive: waiting[0],
+  waiting_bulk: waiting[1],
+  waiting_campaign: waiting[2],
+  leased,
+  concurrent_leases: cap,
 });
 
 function presentUse({ exit, completed_at, organization_id, country_code, ...counts }: ExitUse) {
   const { provider, exit_id, proxy_type, region, city, isp, verified = null, ip, observed_country_code, asn } = exit;
   const seen = { provider, exit_id, country_code, proxy_type, region, city, isp, verified, ip };
   return {
-    ...{ organization_id, ...seen, observed_country_code, asn, ...counts },
+    organization_id,
+    ...seen,
+    observed_country_code,
+    asn,
+    ...counts,
     last_used_at: completed_at.toISOString(),
   } satisfies Static<typeof ExitUseSchema>;
 }

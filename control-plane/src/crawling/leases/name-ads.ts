@@ -35,7 +35,10 @@ function requireAllowed({ discovery, job_kind }: ScanRecord, found: AdBlock[]): 
   const cap = Math.min(discovery?.max_discovered_ads ?? 0, JOB_LIMITS[job_kind].added_members);
   const identities = found.map(({ identity }) => identity);
   const issue = (at: number, field: string, type: string, msg: string): Issue => ({
-    ...{ loc: ['body', 'members', at, field], msg, type, ctx: {} },
+    loc: ['body', 'members', at, field],
+    msg,
+    type,
+    ctx: {},
   });
   const issues = found.flatMap(({ ad_kind, identity }, at) => [
     ...(at === cap ? [issue(at, 'identity', 'too_many_members', `The job can get at most ${cap} more members.`)] : []),

@@ -15,7 +15,10 @@ export function enrolRoutes({
 }): Route<NodeCaller>[] {
   return [
     route({
-      ...{ method: 'POST', path: '/node/v1/nodes/{id}/enrol', group: 'Nodes', permission: 'enrol' },
+      method: 'POST',
+      path: '/node/v1/nodes/{id}/enrol',
+      group: 'Nodes',
+      permission: 'enrol',
       summary: 'Exchange a one-time token for a credential',
       params,
       body: CredentialHashSchema,
@@ -29,7 +32,10 @@ export function enrolRoutes({
       },
     }),
     route({
-      ...{ method: 'POST', path: '/node/v1/nodes/{id}/rotate', group: 'Nodes', permission: 'enrolled' },
+      method: 'POST',
+      path: '/node/v1/nodes/{id}/rotate',
+      group: 'Nodes',
+      permission: 'enrolled',
       summary: 'Replace the credential of an enrolled node',
       params,
       body: CredentialHashSchema,

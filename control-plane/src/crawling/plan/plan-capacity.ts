@@ -43,7 +43,9 @@ export function planCapacity(
     ),
   );
   return {
-    ...{ meanPerSecond: mean, peakPerSecond: peak, slots: Math.ceil(slots) },
+    meanPerSecond: mean,
+    peakPerSecond: peak,
+    slots: Math.ceil(slots),
     nodes: {
       count: nodes,
       cores: nodes * node.cores,

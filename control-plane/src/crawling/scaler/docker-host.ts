@@ -45,7 +45,9 @@ export function dockerHost(address: DockerAddress, farm: string, template: Conta
     async start(name: string, image: string): Promise<void> {
       const container = await docker.createContainer({
         ...template,
-        ...{ name, Hostname: name, Image: image },
+        name,
+        Hostname: name,
+        Image: image,
         Env: [...(template.Env ?? []), `ADSWEEP_NODE_ID=${name}`],
         Labels: { ...template.Labels, [LABEL]: farm },
         HostConfig: { ...template.HostConfig, RestartPolicy: { Name: 'no' } },

@@ -163,8 +163,14 @@ export class Scaler {
     const isDone = actions.length > failed.length && !this.#settings.dryRun;
     if (!isDone && (isSame || actions.length + held.length === 0)) return;
     const record = {
-      ...{ at: new Date(now), dry_run: this.#settings.dryRun, desired_nodes: desired, target_nodes: target },
-      ...{ nodes, actions, held, failed },
+      at: new Date(now),
+      dry_run: this.#settings.dryRun,
+      desired_nodes: desired,
+      target_nodes: target,
+      nodes,
+      actions,
+      held,
+      failed,
     };
     logger.info({ ...record, at: undefined }, 'the scaler has decided');
     await decisions.add(record);

@@ -126,7 +126,10 @@ const bulkRange = ({ filter_date_from, filter_date_to, filter_timezone }: Partia
 /** What is wrong with a bulk change beyond its schema. */
 export function bulkIssues(body: Partial<AlertBulkIn>, refused: ReadonlySet<string>): Issue[] {
   const issue = (field: string, type: string, msg: string, given: unknown): Issue => ({
-    ...{ loc: ['body', field], msg, type, ctx: given === undefined ? {} : { given } },
+    loc: ['body', field],
+    msg,
+    type,
+    ctx: given === undefined ? {} : { given },
   });
   const { ids, all_matching = false } = body;
   const hasIds = ids != null;

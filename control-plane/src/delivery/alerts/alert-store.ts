@@ -26,7 +26,10 @@ export function alertStore(store: Store) {
   const whereOf = (organization_id: string, filter: AlertFilter, statuses: readonly AlertStatus[]) => {
     const { keys, rest } = questionOf(filter);
     const key = (filter_keys: Filter<AlertRecord>['filter_keys']): Filter<AlertRecord> => ({
-      ...{ organization_id, filter_keys, status: { $in: [...statuses] }, ...rest },
+      organization_id,
+      filter_keys,
+      status: { $in: [...statuses] },
+      ...rest,
       ...(filter.scan_id !== undefined && { scan_id: filter.scan_id }),
       ...(filter.created && { created_at: filter.created }),
     });

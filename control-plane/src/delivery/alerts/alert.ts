@@ -54,8 +54,16 @@ export function newAlerts({ scan: whole, violations, at }: OutboxEntry<'alerts'>
   return violations.map((violation) => {
     const _id = alertIdOf(origin.scanId, violation.entry_id);
     return {
-      ...{ _id, organization_id: origin.organizationId, scan_id: origin.scanId, ...scan, ...violation },
-      ...{ status: 'open' as const, closed_by: null, sequence: 0, created_at: at, updated_at: null },
+      _id,
+      organization_id: origin.organizationId,
+      scan_id: origin.scanId,
+      ...scan,
+      ...violation,
+      status: 'open' as const,
+      closed_by: null,
+      sequence: 0,
+      created_at: at,
+      updated_at: null,
       filter_keys: filterKeysOf({ ...scan, ...violation }),
       ...initialOutbox(origin.organizationId, [changedEntry({ _id, status: 'open', sequence: 0 }, at)]),
     };

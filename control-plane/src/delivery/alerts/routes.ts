@@ -77,7 +77,11 @@ const BulkSchema = Type.Object(
 export function alertRoutes(parts: AlertParts): Route<Caller>[] {
   const { alerts, outboxFilled } = parts;
   const items = resource<AlertRecord>({
-    ...{ group, path, id: { name: 'alert_id', description: 'The alert.' }, noun: 'alert', schema: AlertSchema },
+    group,
+    path,
+    id: { name: 'alert_id', description: 'The alert.' },
+    noun: 'alert',
+    schema: AlertSchema,
     permission: { read: 'alerts.read', write: 'alerts.manage' },
     presenter: (caller) => presenterFor(parts, caller),
     written: outboxFilled,
@@ -177,9 +181,21 @@ async function presenterFor({ readTags, policySetNames }: AlertParts, caller: Ca
     const policy_set_name = await nameOf(alert.policy_set_id);
     const { closed_by, created_at, updated_at, scan_url, offer_url } = alert;
     return {
-      ...{ id: _id, scan_id, campaign_id, policy_set_id: policy_set_name === null ? null : alert.policy_set_id },
-      ...{ policy_set_name, violation_rule_id: entry_id, organization_id, rule_type, country_code, status, closed_by },
-      ...{ ...shownTag(alert, tags, isOperator(caller)), scan_url, offer_url, created_at: created_at.toISOString() },
+      id: _id,
+      scan_id,
+      campaign_id,
+      policy_set_id: policy_set_name === null ? null : alert.policy_set_id,
+      policy_set_name,
+      violation_rule_id: entry_id,
+      organization_id,
+      rule_type,
+      country_code,
+      status,
+      closed_by,
+      ...shownTag(alert, tags, isOperator(caller)),
+      scan_url,
+      offer_url,
+      created_at: created_at.toISOString(),
       updated_at: updated_at?.toISOString() ?? null,
     };
   };

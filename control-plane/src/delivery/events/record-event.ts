@@ -9,8 +9,14 @@ export async function recordEvent(
   { organizationId, scanId, campaignId, traceparent }: Origin,
 ): Promise<EventRecord> {
   const record: EventRecord = {
-    ...{ _id: id, organization_id: organizationId, scan_id: scanId, campaign_id: campaignId },
-    ...{ sequence, kind: event, payload, occurred_at: at },
+    _id: id,
+    organization_id: organizationId,
+    scan_id: scanId,
+    campaign_id: campaignId,
+    sequence,
+    kind: event,
+    payload,
+    occurred_at: at,
     ...carried(traceparent),
   };
   await events.add(record);

@@ -19,7 +19,10 @@ const URL_REFUSALS = {
 };
 
 const issue = (loc: (string | number)[], type: string, msg: string, value: unknown): Issue => ({
-  ...{ loc: ['body', ...loc], type, msg, ctx: given(value) },
+  loc: ['body', ...loc],
+  type,
+  msg,
+  ctx: given(value),
 });
 
 type Sent = Partial<Omit<DestinationIn, 'telegram'>> & Pick<DestinationPatch, 'telegram' | 'is_active'>;
@@ -73,7 +76,9 @@ function labelIssues(key: string | null, values: string[], refused: ReadonlySet<
 
 /** The settings of a new destination, with defaults. */
 export const settingsOf = (sent: DestinationIn): DestinationSettings => ({
-  ...{ name: sent.name.trim(), version: sent.version ?? 'public', is_default_target: sent.is_default_target ?? true },
+  name: sent.name.trim(),
+  version: sent.version ?? 'public',
+  is_default_target: sent.is_default_target ?? true,
   included_label_keys: [...new Set(sent.included_label_keys ?? [])],
   included_statuses: [...new Set(sent.included_statuses ?? (['open'] as const))],
   route_label_key: sent.route_label_key ?? null,
@@ -123,7 +128,14 @@ export function presentDestination(destination: DestinationRecord) {
   const { telegram_chat_id, email_address, included_label_keys, included_statuses } = destination;
   const { route_label_key, route_label_values, health, created_at, updated_at } = destination;
   return {
-    ...{ id: _id, organization_id, channel, name, is_active, disabled_reason, is_default_target, version },
+    id: _id,
+    organization_id,
+    channel,
+    name,
+    is_active,
+    disabled_reason,
+    is_default_target,
+    version,
     consecutive_failures: health.consecutive_failures,
     last_delivery_at: health.last_delivery_at?.toISOString() ?? null,
     last_delivery_status: health.last_delivery_status,
@@ -131,9 +143,18 @@ export function presentDestination(destination: DestinationRecord) {
     failing_since: health.failing_since?.toISOString() ?? null,
     paused_until: health.paused_until?.toISOString() ?? null,
     // An incoming webhook and a bot's token tell nothing of these.
-    ...{ slack_workspace_id: null, slack_channel_id: null, slack_channel_name: null },
-    ...{ telegram_chat_id, telegram_chat_title: null, telegram_chat_type: null, email_address },
-    ...{ included_label_keys, included_statuses, route_label_key, route_label_values },
-    ...{ created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
+    slack_workspace_id: null,
+    slack_channel_id: null,
+    slack_channel_name: null,
+    telegram_chat_id,
+    telegram_chat_title: null,
+    telegram_chat_type: null,
+    email_address,
+    included_label_keys,
+    included_statuses,
+    route_label_key,
+    route_label_values,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
   };
 }

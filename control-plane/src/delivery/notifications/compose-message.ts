@@ -43,7 +43,11 @@ export async function composeMessage(
   const { publicReport } = scanLinks(urls, { _id: first.scan_id, report_token: first.report_token });
   const picture = bytes && { bytes, url: `${publicReport}/picture.jpg` };
   return {
-    ...{ campaign: name ?? 'A deleted campaign', status, count, note: '', picture },
+    campaign: name ?? 'A deleted campaign',
+    status,
+    count,
+    note: '',
+    picture,
     lines: shown.map(({ line }) => line),
   };
 }
@@ -70,7 +74,8 @@ function lineOf(
     severity: shown.tag_slug === alert.tag_slug ? (severity ?? '') : '',
     country: country ? `${country} (${country_code})` : country_code,
     device: findEmulator(emulator_id)?.display_name ?? emulator_id,
-    ...{ target: scan_url, landing: offer_url === scan_url ? '' : offer_url },
+    target: scan_url,
+    landing: offer_url === scan_url ? '' : offer_url,
     labels: included_label_keys.flatMap((key) => (Object.hasOwn(labels, key) ? [[key, labels[key]!]] : [])),
     link: version === 'internal' ? links.report : links.publicReport,
   };

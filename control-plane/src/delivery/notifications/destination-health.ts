@@ -14,8 +14,12 @@ export type DestinationHealth = {
 };
 
 export const HEALTHY: Readonly<DestinationHealth> = {
-  ...{ consecutive_failures: 0, last_delivery_at: null, last_delivery_status: null, last_error: null },
-  ...{ failing_since: null, paused_until: null },
+  consecutive_failures: 0,
+  last_delivery_at: null,
+  last_delivery_status: null,
+  last_error: null,
+  failing_since: null,
+  paused_until: null,
 };
 
 /** The result of a message. `status`: of the answer; null: none came. */
@@ -38,8 +42,11 @@ export function afterSending(health: DestinationHealth, outcome: SendOutcome, no
   if (outcome.sent) return { ...HEALTHY, ...last };
   const pauseMs = pauseAfter(health.consecutive_failures, outcome.retryAfterMs);
   return {
-    ...{ ...last, last_error: outcome.reason, consecutive_failures: health.consecutive_failures + 1 },
-    ...{ failing_since: health.failing_since ?? now, paused_until: new Date(now.getTime() + pauseMs) },
+    ...last,
+    last_error: outcome.reason,
+    consecutive_failures: health.consecutive_failures + 1,
+    failing_since: health.failing_since ?? now,
+    paused_until: new Date(now.getTime() + pauseMs),
   };
 }
 

@@ -45,7 +45,11 @@ const path = '/api/v1/alert-notifications/destinations';
 export function destinationRoutes(parts: DestinationParts): Route<Caller>[] {
   const { destinations, secrets, egress, hasMailer } = parts;
   const all = resource<DestinationRecord>({
-    ...{ group, path, permission, noun: 'destination', schema: DestinationSchema },
+    group,
+    path,
+    permission,
+    noun: 'destination',
+    schema: DestinationSchema,
     id: { name: 'destination_id', description: 'The destination.' },
     presenter: () => presentDestination,
   });
@@ -137,12 +141,21 @@ function testRoute({ destinations, send, publicUrl }: DestinationParts): Route<C
 }
 
 const testMessage = (publicUrl: string): AlertMessage => ({
-  ...{ campaign: 'Adsweep test', status: 'open', count: 1, picture: null },
+  campaign: 'Adsweep test',
+  status: 'open',
+  count: 1,
+  picture: null,
   note: 'This is a test. No alert was raised, and there is nothing to do.',
   lines: [
     {
-      ...{ tag: 'Example tag', severity: 'low', country: 'US', device: 'windows_chrome', labels: [] },
-      ...{ target: 'https://shop.example/landing', landing: 'https://shop.example/landing', link: publicUrl },
+      tag: 'Example tag',
+      severity: 'low',
+      country: 'US',
+      device: 'windows_chrome',
+      labels: [],
+      target: 'https://shop.example/landing',
+      landing: 'https://shop.example/landing',
+      link: publicUrl,
     },
   ],
 });

@@ -22,7 +22,11 @@ const DESTINATIONS_MAX = 50;
 const WOKEN_AT_ONCE = 10;
 
 const ROUTED = {
-  ...{ is_active: 1, is_default_target: 1, included_statuses: 1, route_label_key: 1, route_label_values: 1 },
+  is_active: 1,
+  is_default_target: 1,
+  included_statuses: 1,
+  route_label_key: 1,
+  route_label_values: 1,
 } as const satisfies Record<Exclude<keyof Routed, '_id'>, 1>;
 
 export function destinationStore(store: Store) {

@@ -56,8 +56,18 @@ export const newDestination = (
   connection: Connection,
   now: Date,
 ): DestinationRecord => ({
-  ...{ ...settings, ...connection, _id, organization_id, channel, is_active: true, disabled_reason: null },
-  ...{ health: HEALTHY, arrivals: 0, fence: 0, created_at: now, updated_at: now },
+  ...settings,
+  ...connection,
+  _id,
+  organization_id,
+  channel,
+  is_active: true,
+  disabled_reason: null,
+  health: HEALTHY,
+  arrivals: 0,
+  fence: 0,
+  created_at: now,
+  updated_at: now,
 });
 
 /** What the stored secret of a destination is bound to. */

@@ -26,7 +26,9 @@ export function alertMail(address: string, message: AlertMessage): Mail {
   const more = moreOf(count - lines.length);
   const text = [inert(title), ...(note ? [note] : []), ...lines.map(lineText), ...(more ? [more] : [])].join('\n\n');
   return {
-    ...{ to: [address], subject: subjectOf(message), text: `${text}\n` },
+    to: [address],
+    subject: subjectOf(message),
+    text: `${text}\n`,
     html: page(message, title, more).toString(),
     ...(picture && {
       pictures: [{ cid: PICTURE, filename: 'screenshot.jpg', type: 'image/jpeg', bytes: picture.bytes }],

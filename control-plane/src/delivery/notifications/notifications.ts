@@ -43,15 +43,17 @@ export function notifications(
     return new Set(ids).difference(new Set(known.map(({ _id }) => _id)));
   };
   const dispatching: DispatchParts = {
-    ...{ destinations, notices, send, metrics, logger },
+    destinations,
+    notices,
+    send,
+    metrics,
+    logger,
     compose: {
-      ...{
-        notices,
-        findAlerts: alerts.findAll,
-        urls: { publicUrl, hasConsole },
-        pictureOf: pictureForMessage,
-        readTags,
-      },
+      notices,
+      findAlerts: alerts.findAll,
+      urls: { publicUrl, hasConsole },
+      pictureOf: pictureForMessage,
+      readTags,
       campaignName: async (organizationId, id) => (await campaignWordsOf(organizationId, [id])).get(id)?.name ?? null,
     },
   };
@@ -59,7 +61,12 @@ export function notifications(
     stores: { destinations, notices },
     routes: [
       ...destinationRoutes({
-        ...{ destinations, secrets, egress, send, publicUrl, hasMailer: mailer !== null },
+        destinations,
+        secrets,
+        egress,
+        send,
+        publicUrl,
+        hasMailer: mailer !== null,
         resumeNotices: (organization_id, destination_id, now) =>
           notices.resume({ organization_id, destination_id }, now),
         removeNotices: (organization_id, destination_id) => notices.removeAll({ organization_id, destination_id }),

@@ -20,7 +20,8 @@ export type OverrideParts = {
 };
 
 const shared = {
-  ...{ path: '/api/v1/alert-notifications/campaigns/{campaign_id}/overrides', group: 'Alert notifications' },
+  path: '/api/v1/alert-notifications/campaigns/{campaign_id}/overrides',
+  group: 'Alert notifications',
   permission: 'alert_notifications.manage' as const,
   params: Type.Object({ campaign_id: Type.String({ description: 'The campaign.' }) }),
 };

@@ -27,7 +27,13 @@ export function queueNotices({ destinations, notices, readRouting, now = () => n
     await notices.add(
       ids.map((destination_id) => ({
         _id: derivedId(`notice:${alert_id}/${destination_id}`, sequence),
-        ...{ organization_id, destination_id, campaign_id, status, alert_id, queued_at, message_id: '' },
+        organization_id,
+        destination_id,
+        campaign_id,
+        status,
+        alert_id,
+        queued_at,
+        message_id: '',
       })),
     );
     // Also for notices that were there: the process may have ended before this.

@@ -29,7 +29,10 @@ export async function sendToTelegram(
   }
   const { text } = telegramText(message, TEXT_MAX);
   const body = JSON.stringify({
-    ...{ chat_id: target.chatId, text, parse_mode: 'HTML', link_preview_options: { is_disabled: true } },
+    chat_id: target.chatId,
+    text,
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
   });
   const sent = await callBot(target, 'sendMessage', body, signal);
   const isPhotoLeft = sent.sent && picture && caption && !isWhole(message, caption);
@@ -80,7 +83,8 @@ function readReply(text: string): { ok: boolean; description: string; parameters
     const after = Number(parameters?.retry_after);
     const isNumber = Number.isFinite(after) && after > 0;
     return {
-      ...{ ok: ok === true, description: typeof description === 'string' ? description : '' },
+      ok: ok === true,
+      description: typeof description === 'string' ? description : '',
       ...(isNumber && { parameters: { retry_after: after } }),
     };
   } catch {

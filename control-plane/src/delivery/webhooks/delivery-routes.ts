@@ -34,14 +34,13 @@ export const Moment = (description: string) => Type.String({ format: 'date-time'
 
 const DeliverySchema = Type.Object(
   {
-    ...{
-      id: Type.String({ description: 'Of this try.' }),
-      event_id: Type.String(),
-      event_type: Type.Enum(EVENT_KINDS),
-    },
+    id: Type.String({ description: 'Of this try.' }),
+    event_id: Type.String(),
+    event_type: Type.Enum(EVENT_KINDS),
     response_status: orNull(Type.Integer({ description: 'null: no answer came.' })),
     response_body: orNull(Type.String({ description: 'The first 2 KB of the answer, or why none came.' })),
-    ...{ success: Type.Boolean(), attempt_number: Type.Integer({ description: 'From 1.' }) },
+    success: Type.Boolean(),
+    attempt_number: Type.Integer({ description: 'From 1.' }),
     error_code: orNull(
       Type.String({ description: '`dns`, `blocked_address`, `connect`, `tls`, `timeout`, `redirect` or `status`.' }),
     ),
@@ -53,8 +52,11 @@ const DeliverySchema = Type.Object(
 
 const TestSchema = Type.Object(
   {
-    ...{ success: Type.Boolean(), response_status: orNull(Type.Integer()), elapsed_ms: Type.Integer() },
-    ...{ error_code: orNull(Type.String()), response_body: Type.String() },
+    success: Type.Boolean(),
+    response_status: orNull(Type.Integer()),
+    elapsed_ms: Type.Integer(),
+    error_code: orNull(Type.String()),
+    response_body: Type.String(),
   },
   { title: 'WebhookTest' },
 );
@@ -85,7 +87,10 @@ const ReplaySchema = Type.Object(
 export function deliveryRoutes(parts: DeliveryRouteParts): Route<Caller>[] {
   const { endpoints, deliveries } = parts;
   const log = resource<AttemptRecord>({
-    ...{ group: WEBHOOKS.group, path: `${WEBHOOKS.path}/{endpoint_id}/deliveries`, id: null, noun },
+    group: WEBHOOKS.group,
+    path: `${WEBHOOKS.path}/{endpoint_id}/deliveries`,
+    id: null,
+    noun,
     permission: 'webhooks.manage',
     schema: DeliverySchema,
     presenter: () => presentAttempt,
@@ -109,7 +114,9 @@ export function deliveryRoutes(parts: DeliveryRouteParts): Route<Caller>[] {
       },
     }),
     route<Caller, typeof AttemptParams>({
-      ...{ method: 'POST', path: `${WEBHOOKS.path}/deliveries/{attempt_id}/replay`, group: WEBHOOKS.group },
+      method: 'POST',
+      path: `${WEBHOOKS.path}/deliveries/{attempt_id}/replay`,
+      group: WEBHOOKS.group,
       summary: 'Send the event of a delivery again',
       description: 'Whatever the endpoint answered before.',
       permission: 'webhooks.manage',
@@ -122,7 +129,9 @@ export function deliveryRoutes(parts: DeliveryRouteParts): Route<Caller>[] {
       },
     }),
     route<Caller, typeof EndpointParams, never, typeof ReplayInSchema>({
-      ...{ method: 'POST', path: `${WEBHOOKS.path}/{endpoint_id}/replay`, group: WEBHOOKS.group },
+      method: 'POST',
+      path: `${WEBHOOKS.path}/{endpoint_id}/replay`,
+      group: WEBHOOKS.group,
       summary: 'Send events of a range again',
       description:
         'Those of the last seven days that fit the filters of the endpoint and that it has not taken, events before its creation included.',
@@ -146,7 +155,9 @@ const AttemptParams = Type.Object({ attempt_id: Type.String({ description: 'The 
 /** One shot with the sample of a kind, which counts for nothing. */
 function testRoute({ endpoints, secrets, post }: DeliveryRouteParts): Route<Caller> {
   return route<Caller, typeof EndpointParams, never, typeof TestInSchema>({
-    ...{ method: 'POST', path: `${WEBHOOKS.path}/{endpoint_id}/test`, group: WEBHOOKS.group },
+    method: 'POST',
+    path: `${WEBHOOKS.path}/{endpoint_id}/test`,
+    group: WEBHOOKS.group,
     summary: 'Try a webhook endpoint',
     description: 'Sends the sample of a kind once, at once, and returns what came back. It changes nothing.',
     permission: 'webhooks.manage',
@@ -161,7 +172,11 @@ function testRoute({ endpoints, secrets, post }: DeliveryRouteParts): Route<Call
       const { succeeded, attempt } = await sendEvent(post, to, { id: newId(), body: sampleBody(event_type) }, { now });
       const { status, duration_ms, error_code, body } = attempt;
       return ok({
-        ...{ success: succeeded, response_status: status, elapsed_ms: duration_ms, error_code, response_body: body },
+        success: succeeded,
+        response_status: status,
+        elapsed_ms: duration_ms,
+        error_code,
+        response_body: body,
       });
     },
   });
@@ -187,6 +202,14 @@ const presentAttempt = ({
   duration_ms,
   at,
 }: AttemptRecord) => ({
-  ...{ id: _id, event_id, event_type: kind, response_status: status, response_body: body, success: succeeded },
-  ...{ attempt_number: number, error_code, elapsed_ms: duration_ms, created_at: at.toISOString() },
+  id: _id,
+  event_id,
+  event_type: kind,
+  response_status: status,
+  response_body: body,
+  success: succeeded,
+  attempt_number: number,
+  error_code,
+  elapsed_ms: duration_ms,
+  created_at: at.toISOString(),
 });

@@ -108,7 +108,8 @@ export function deliveryStore(store: Store) {
     ) {
       const at = { ...(from && { $gte: from }), ...(to && { $lt: to }) };
       const filter: Filter<AttemptRecord> = {
-        ...{ organization_id, endpoint_id },
+        organization_id,
+        endpoint_id,
         ...(succeeded !== undefined && { succeeded }),
         ...((from || to) && { at }),
       };

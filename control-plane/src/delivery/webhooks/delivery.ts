@@ -54,16 +54,18 @@ export function deliveriesOf(event: EventRecord, endpoints: EndpointRecord[]): D
   return endpoints
     .filter((endpoint) => wantsEvent(endpoint, event))
     .map(({ _id: endpoint_id }) => ({
-      ...{
-        _id: deliveryIdOf(event_id, endpoint_id),
-        organization_id,
-        endpoint_id,
-        event_id,
-        kind,
-        scan_id,
-        campaign_id,
-      },
-      ...{ sequence, occurred_at, window_from: occurred_at, state: 'waiting', attempts: 0 },
+      _id: deliveryIdOf(event_id, endpoint_id),
+      organization_id,
+      endpoint_id,
+      event_id,
+      kind,
+      scan_id,
+      campaign_id,
+      sequence,
+      occurred_at,
+      window_from: occurred_at,
+      state: 'waiting',
+      attempts: 0,
     }));
 }
 

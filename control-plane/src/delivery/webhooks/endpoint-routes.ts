@@ -46,14 +46,20 @@ const EventTypeSchema = Type.Object(
 
 const CATALOGUE = {
   entries: EVENT_TYPES.map(({ kind, description, sample, schema }) => ({
-    ...{ event_type: kind, description, sample_payload: sample, schema },
+    event_type: kind,
+    description,
+    sample_payload: sample,
+    schema,
   })),
 };
 
 /** The kinds of events. */
 const eventTypesRoute = (): Route<Caller> =>
   route({
-    ...{ method: 'GET', path: `${WEBHOOKS.path}/event-types`, group: WEBHOOKS.group, permission: 'any' },
+    method: 'GET',
+    path: `${WEBHOOKS.path}/event-types`,
+    group: WEBHOOKS.group,
+    permission: 'any',
     summary: 'Kinds of events',
     description: 'The kinds that endpoints can subscribe to. Versions may add kinds and fields.',
     replies: {
@@ -71,7 +77,9 @@ type Shown = { record: EndpointRecord; secret: string };
 export function endpointRoutes(parts: EndpointParts): Route<Caller>[] {
   const { endpoints, secrets, changed } = parts;
   const all = resource<EndpointRecord>({
-    ...{ ...WEBHOOKS, id: { name: 'endpoint_id', description: 'The endpoint.' }, noun },
+    ...WEBHOOKS,
+    id: { name: 'endpoint_id', description: 'The endpoint.' },
+    noun,
     permission: 'webhooks.manage',
     schema: WebhookSchema,
     presenter: () => (record) => presentEndpoint(record, new Date()),
@@ -145,7 +153,9 @@ export function endpointRoutes(parts: EndpointParts): Route<Caller>[] {
 /** A new secret for an endpoint. */
 function rotateRoute({ endpoints, secrets, changed }: EndpointParts): Route<Caller> {
   return route({
-    ...{ method: 'POST', path: `${WEBHOOKS.path}/{endpoint_id}/rotate-secret`, group: WEBHOOKS.group },
+    method: 'POST',
+    path: `${WEBHOOKS.path}/{endpoint_id}/rotate-secret`,
+    group: WEBHOOKS.group,
     summary: 'Rotate the secret of an endpoint',
     description:
       'The new secret signs at once. With `overlap_hours` the earlier one signs too until then; without, every earlier secret ends at once.',

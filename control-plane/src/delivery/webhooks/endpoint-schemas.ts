@@ -126,8 +126,14 @@ export function presentEndpoint(record: EndpointRecord, now: Date) {
   const { _id, url, description, event_types, campaign_ids, is_active, disabled, health } = record;
   const outage = { failing_since: timeOf(health.failing_since), paused_until: timeOf(health.paused_until) };
   return {
-    ...{ id: _id, url, description, event_types, campaign_ids, is_active },
-    ...{ disabled_reason: disabled?.reason ?? null, disabled_reason_detail: disabled?.detail ?? null },
+    id: _id,
+    url,
+    description,
+    event_types,
+    campaign_ids,
+    is_active,
+    disabled_reason: disabled?.reason ?? null,
+    disabled_reason_detail: disabled?.detail ?? null,
     disabled_at: timeOf(disabled?.at),
     ...outage,
     health: {

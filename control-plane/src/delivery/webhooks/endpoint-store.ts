@@ -49,7 +49,9 @@ export function endpointStore(store: Store) {
 
   return {
     outbox: outboxSource('webhook_endpoints', endpoints, [], ({ organization_id }) => ({
-      ...{ organizationId: organization_id, scanId: '', campaignId: null },
+      organizationId: organization_id,
+      scanId: '',
+      campaignId: null,
     })),
 
     async createIndexes(): Promise<void> {
@@ -90,7 +92,9 @@ export function endpointStore(store: Store) {
       { set, unset = [], follows }: { set: Partial<EndpointRecord>; unset?: 'due_at'[]; follows: OutboxEntry[] },
     ): Promise<EndpointRecord | null> {
       const update = {
-        ...{ $set: set, $inc: { revision: 1 }, ...pushToOutbox(organization_id, follows) },
+        $set: set,
+        $inc: { revision: 1 },
+        ...pushToOutbox(organization_id, follows),
         ...(unset.length > 0 && { $unset: Object.fromEntries(unset.map((field) => [field, ''])) }),
       };
       return endpoints.findOneAndUpdate({ _id, organization_id, revision }, update as UpdateFilter<EndpointRecord>, {

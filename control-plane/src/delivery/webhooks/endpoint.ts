@@ -61,8 +61,16 @@ export const newEndpoint = (
 ): Omit<EndpointRecord, keyof OutboxFields> => ({
   ...identity,
   ...settings,
-  ...{ earlier_secrets: [], is_active: true, disabled: null, health: healthyFrom([]) },
-  ...{ epoch: 0, revision: 0, arrivals: 0, fence: 0, created_at: now, updated_at: now },
+  earlier_secrets: [],
+  is_active: true,
+  disabled: null,
+  health: healthyFrom([]),
+  epoch: 0,
+  revision: 0,
+  arrivals: 0,
+  fence: 0,
+  created_at: now,
+  updated_at: now,
 });
 
 /** Whether an endpoint's filters let an event through. */

@@ -65,7 +65,10 @@ async function deliveriesByEvent(
 export function eventRoutes(parts: EventRouteParts): Route<Caller>[] {
   const { events, readTags } = parts;
   const all = resource<{ id: string; deliveries: PresentedDelivery[] } & EventBody>({
-    ...{ group: WEBHOOKS.group, path: `${WEBHOOKS.path}/events`, id: null, noun: 'event' },
+    group: WEBHOOKS.group,
+    path: `${WEBHOOKS.path}/events`,
+    id: null,
+    noun: 'event',
     permission: 'webhooks.manage',
     schema: EventSchema,
     presenter: () => (event) => event,

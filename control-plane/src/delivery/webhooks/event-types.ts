@@ -82,7 +82,10 @@ const bodySchema = (kind: EventKind): TSchema =>
 
 /** All kinds of events, in the order of a scan. */
 export const EVENT_TYPES: EventType[] = EVENT_KINDS.toReversed().map((kind) => ({
-  ...{ kind, description: KINDS[kind].description, schema: bodySchema(kind), sample: sampleOf(kind) },
+  kind,
+  description: KINDS[kind].description,
+  schema: bodySchema(kind),
+  sample: sampleOf(kind),
 }));
 
 /** The sample of a kind. */

@@ -24,8 +24,12 @@ const GIVEN_UP_MS = 86_400_000;
 
 /** What the people of an organization are told about an endpoint that fails for an hour, or was switched off (spec 6); due at once. */
 export const warningOf = ({ health }: EndpointRecord, about: Warning['about'], now: Date): Warning => ({
-  ...{ about, at: now, failing_since: health.failing_since ?? now, last_status: health.last?.status ?? null },
-  ...{ tries: 0, due_at: dueAtOnce(now) },
+  about,
+  at: now,
+  failing_since: health.failing_since ?? now,
+  last_status: health.last?.status ?? null,
+  tries: 0,
+  due_at: dueAtOnce(now),
 });
 
 /** Mails warnings. Any number of processes may do so; one that ends in between lets another send the mail again. */

@@ -46,8 +46,12 @@ const WORDS_MAX = 12;
 function searchOf(documents: Document[]): Documents['search'] {
   const rows = documents.flatMap(({ name, title, sections }) =>
     sections.map(({ id, heading, text, code }, at) => ({
-      ...{ id: `${name}#${id}`, path: at === 0 ? pathOf(name) : `${pathOf(name)}#${id}` },
-      ...{ page: title, heading, text, code },
+      id: `${name}#${id}`,
+      path: at === 0 ? pathOf(name) : `${pathOf(name)}#${id}`,
+      page: title,
+      heading,
+      text,
+      code,
     })),
   );
   // A name such as `scanning.scan.completed` or `ADSWEEP_SLOTS` is found as a whole and by its parts.
@@ -58,7 +62,9 @@ function searchOf(documents: Document[]): Documents['search'] {
     tokenize: wordsOf,
     searchOptions: {
       // Nearly every word begins with a single letter that somebody sent.
-      ...{ prefix: (word: string) => word.length > 1, fuzzy: 0.15, combineWith: 'AND' as const },
+      prefix: (word: string) => word.length > 1,
+      fuzzy: 0.15,
+      combineWith: 'AND' as const,
       boost: { heading: 4, page: 2, code: 0.5 },
       // What explains comes before what lists.
       boostDocument: (id) => (LISTS.test(id) ? 0.4 : 1),

@@ -216,8 +216,15 @@ async function present({ countScans }: TagParts, { organizationId }: Caller, tag
   const { slug, category, display_name, description, organization_id, visibility, severity, archived_at } = tag;
   const own = organization_id !== null;
   return {
-    ...{ slug, category, source: own ? 'custom' : 'system', display_name, description },
-    ...{ scope: own ? 'personal' : 'system', organization_id, visibility, severity },
+    slug,
+    category,
+    source: own ? 'custom' : 'system',
+    display_name,
+    description,
+    scope: own ? 'personal' : 'system',
+    organization_id,
+    visibility,
+    severity,
     scans_count: await countScans(organizationId, slug),
     rules_count: rules.length,
     archived_at: archived_at?.toISOString() ?? null,

@@ -83,5 +83,7 @@ export async function routingIssues(
 
 /** A routing that passed its checks, in the form in which it is stored. */
 export const routingOf = ({ mode, destination_ids = [], routing_label_key }: AlertRoutingIn): AlertRouting => ({
-  ...{ mode, destination_ids: [...new Set(destination_ids)], routing_label_key: routing_label_key ?? null },
+  mode,
+  destination_ids: [...new Set(destination_ids)],
+  routing_label_key: routing_label_key ?? null,
 });

@@ -138,7 +138,10 @@ export function campaignStore(store: Store, most = MOST) {
       const replace = async ({ target_text_id: after, bytes, ...stored }: CampaignRecord): Promise<boolean> => {
         const field = TARGET_FIELD[campaign.campaign_type];
         const set = {
-          ...{ ...settings, [field]: stored[field], bytes, version: version + 1 },
+          ...settings,
+          [field]: stored[field],
+          bytes,
+          version: version + 1,
           ...(notifications && { notifications }),
           ...(after !== undefined && { target_text_id: after }),
           ...(plan && { schedule_anchor: plan.schedule_anchor, last_schedule_problem: null }),
@@ -307,8 +310,12 @@ const NO_NEXT_RUN = { next_run_at: '' } as const;
 
 /** What the next moment of a schedule depends on. */
 const PLANNED = {
-  ...{ schedule_type: 1, schedule_weekly: 1, schedule_interval_seconds: 1, schedule_timezone: 1 },
-  ...{ schedule_enabled: 1, schedule_anchor: 1 },
+  schedule_type: 1,
+  schedule_weekly: 1,
+  schedule_interval_seconds: 1,
+  schedule_timezone: 1,
+  schedule_enabled: 1,
+  schedule_anchor: 1,
 } as const;
 type Planned = Pick<CampaignRecord, '_id' | keyof typeof PLANNED>;
 /** What a due campaign is fired by. */

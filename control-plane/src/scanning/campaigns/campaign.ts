@@ -76,11 +76,25 @@ type RequiredField = 'name' | 'campaign_type' | 'country_codes' | 'group_id';
 
 /** What a campaign has that sets only the required fields. */
 export const DEFAULTS: Readonly<Omit<CampaignSettings, RequiredField>> = {
-  ...{ url: null, ad_tag: null, vast_tag: null, referrer: null },
-  ...{ ignore_first_n_domains: 0, max_discovered_ads: null, ad_formats: null },
-  ...{ emulator_categories: ['android_phone'], emulator_specific_ids: [], emulator_mode: 'random' },
-  ...{ proxy_type: 'residential', proxy_region: '', proxy_city: '', proxy_isp: '' },
-  ...{ repeat_count: 1, repeat_mode: 'isolated', retry_max_attempts: 0, labels: {}, policy_set_id: null },
+  url: null,
+  ad_tag: null,
+  vast_tag: null,
+  referrer: null,
+  ignore_first_n_domains: 0,
+  max_discovered_ads: null,
+  ad_formats: null,
+  emulator_categories: ['android_phone'],
+  emulator_specific_ids: [],
+  emulator_mode: 'random',
+  proxy_type: 'residential',
+  proxy_region: '',
+  proxy_city: '',
+  proxy_isp: '',
+  repeat_count: 1,
+  repeat_mode: 'isolated',
+  retry_max_attempts: 0,
+  labels: {},
+  policy_set_id: null,
   ...NO_SCHEDULE,
 };
 
@@ -91,8 +105,17 @@ export function newCampaign(
 ): CampaignRecord {
   const { schedule_anchor = null, next_run_at = null } = replanned(NO_SCHEDULE, settings, now) ?? {};
   return {
-    ...{ ...settings, _id: id, organization_id: organizationId, is_archived: false, archived_with_group: false },
-    ...{ last_run_at: null, version: 0, created_at: now, schedule_anchor, ...(next_run_at && { next_run_at }) },
-    ...{ last_scheduled_run_id: null, last_schedule_problem: null },
+    ...settings,
+    _id: id,
+    organization_id: organizationId,
+    is_archived: false,
+    archived_with_group: false,
+    last_run_at: null,
+    version: 0,
+    created_at: now,
+    schedule_anchor,
+    ...(next_run_at && { next_run_at }),
+    last_scheduled_run_id: null,
+    last_schedule_problem: null,
   };
 }

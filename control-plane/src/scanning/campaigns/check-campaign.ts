@@ -30,7 +30,8 @@ const PLACE_FIELDS = { proxy_region: 'region', proxy_city: 'city', proxy_isp: 'i
 
 /** The fields of a campaign that a scan has under another name. */
 const CAMPAIGN_FIELD: Record<string, string> = {
-  ...{ 'proxy.proxy_type': 'proxy_type', ad_discovery: 'campaign_type' },
+  'proxy.proxy_type': 'proxy_type',
+  ad_discovery: 'campaign_type',
   ...Object.fromEntries(Object.entries(PLACE_FIELDS).map(([ours, scans]) => [`proxy.${scans}`, ours])),
 };
 
@@ -48,7 +49,9 @@ export async function campaignIssues(
   const countries = upperCase(sent.country_codes);
   // The target is checked by itself: a campaign's is never repeated for each country.
   const request: Omit<ScanRequest, 'campaign' | 'catalogue' | 'addresses'> = {
-    ...{ scan, countries, refused: new Set([...refused, 'url']) },
+    scan,
+    countries,
+    refused: new Set([...refused, 'url']),
     sentCountries: { field: 'country_codes', value: sent.country_codes },
   };
   const ofScan = await parts.findIssues({ ...request, organizationId });
@@ -70,8 +73,15 @@ function scanOf(sent: SentCampaign): ScanRequest['scan'] {
   const { referrer, ignore_first_n_domains, max_discovered_ads, ad_formats, labels, retry_max_attempts } = sent;
   const { proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode } = sent;
   const given = {
-    ...{ referrer, ignore_first_n_domains, max_discovered_ads, ad_formats, labels, retry_max_attempts },
-    ...{ repeat_count, repeat_mode, ad_discovery: sent.campaign_type === 'ad_discovery' },
+    referrer,
+    ignore_first_n_domains,
+    max_discovered_ads,
+    ad_formats,
+    labels,
+    retry_max_attempts,
+    repeat_count,
+    repeat_mode,
+    ad_discovery: sent.campaign_type === 'ad_discovery',
     proxy: definedOf({ proxy_type, region: proxy_region, city: proxy_city, isp: proxy_isp }),
   };
   return definedOf(given);
@@ -167,8 +177,13 @@ export function settingsOf(sent: CampaignIn, groupId: string, addresses: Address
   const { referrer, country_codes, emulator_specific_ids = [], emulator_categories, name } = own;
   const normal = isSent(referrer) ? normaliseReferrer(referrer ?? '', addresses) : null;
   return {
-    ...{ campaign_type: 'url' as const, ...DEFAULTS, ...own, name: name.trim(), group_id: groupId },
-    ...{ referrer: typeof normal === 'string' ? normal : null, country_codes: upperCase(country_codes) },
+    campaign_type: 'url' as const,
+    ...DEFAULTS,
+    ...own,
+    name: name.trim(),
+    group_id: groupId,
+    referrer: typeof normal === 'string' ? normal : null,
+    country_codes: upperCase(country_codes),
     emulator_categories: [...new Set(emulator_categories ?? DEFAULTS.emulator_categories)],
     emulator_specific_ids: [...new Set(emulator_specific_ids)],
     proxy_type: readProxyType(sent.proxy_type),

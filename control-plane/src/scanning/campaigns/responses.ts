@@ -72,13 +72,35 @@ export function presentCampaign(campaign: CampaignRecord) {
   const { proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode } = campaign;
   const { retry_max_attempts, labels, policy_set_id, is_archived, created_at, last_run_at } = campaign;
   return {
-    ...{ id: _id, name, campaign_type, url: url ?? '', ad_tag: ad_tag || null, vast_tag: vast_tag || null },
-    ...{ referrer, ignore_first_n_domains, max_discovered_ads, ad_formats, country_codes, group_id },
+    id: _id,
+    name,
+    campaign_type,
+    url: url ?? '',
+    ad_tag: ad_tag || null,
+    vast_tag: vast_tag || null,
+    referrer,
+    ignore_first_n_domains,
+    max_discovered_ads,
+    ad_formats,
+    country_codes,
+    group_id,
     emulator_selection: {
-      ...{ categories: emulator_categories, specific_ids: campaign.emulator_specific_ids, mode: emulator_mode },
+      categories: emulator_categories,
+      specific_ids: campaign.emulator_specific_ids,
+      mode: emulator_mode,
     },
-    ...{ proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode, retry_max_attempts, labels },
-    ...{ policy_set_id, is_archived, created_at: created_at.toISOString(), ...presentSchedule(campaign) },
+    proxy_type,
+    proxy_region,
+    proxy_city,
+    proxy_isp,
+    repeat_count,
+    repeat_mode,
+    retry_max_attempts,
+    labels,
+    policy_set_id,
+    is_archived,
+    created_at: created_at.toISOString(),
+    ...presentSchedule(campaign),
     last_run_at: last_run_at?.toISOString() ?? null,
   };
 }
@@ -89,7 +111,11 @@ function presentSchedule({ is_archived, next_run_at, last_schedule_problem: prob
   return {
     ...NO_SCHEDULE,
     ...(schedule_type !== undefined && {
-      ...{ schedule_type, schedule_weekly, schedule_interval_seconds, schedule_timezone, schedule_enabled },
+      schedule_type,
+      schedule_weekly,
+      schedule_interval_seconds,
+      schedule_timezone,
+      schedule_enabled,
     }),
     next_run_at: is_archived ? null : (next_run_at?.toISOString() ?? null),
     last_schedule_problem: problem ? { ...problem, at: problem.at.toISOString() } : null,
@@ -97,5 +123,9 @@ function presentSchedule({ is_archived, next_run_at, last_schedule_problem: prob
 }
 
 export const presentPick = ({ _id, name, group_id, is_archived, policy_set_id }: CampaignRecord) => ({
-  ...{ id: _id, name, group_id, is_archived, policy_set_id },
+  id: _id,
+  name,
+  group_id,
+  is_archived,
+  policy_set_id,
 });

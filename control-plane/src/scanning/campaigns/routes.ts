@@ -50,11 +50,16 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
   const shared = { group, path, id: { name: 'campaign_id', description: 'The campaign.' }, noun: 'campaign' };
   const permission = { read: 'campaigns.read', write: 'campaigns.write' } as const;
   const all = resource<CampaignRecord>({
-    ...{ ...shared, permission, schema: CampaignSchema },
+    ...shared,
+    permission,
+    schema: CampaignSchema,
     presenter: () => async (campaign) => presentCampaign(await campaigns.withTarget(campaign)),
   });
   const rows = resource<CampaignRecord>({
-    ...{ ...shared, permission, schema: CampaignSchema, presenter: () => presentCampaign },
+    ...shared,
+    permission,
+    schema: CampaignSchema,
+    presenter: () => presentCampaign,
   });
   return [
     rows.page({
@@ -131,9 +136,29 @@ const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): Camp
   const { emulator_specific_ids, proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count } = campaign;
   const { repeat_mode, retry_max_attempts, labels, policy_set_id } = campaign;
   return {
-    ...{ name, campaign_type, url, ad_tag, vast_tag, referrer, ignore_first_n_domains, max_discovered_ads, ad_formats },
-    ...{ country_codes, group_id, emulator_categories, emulator_mode, emulator_specific_ids, proxy_type },
-    ...{ proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode, retry_max_attempts, labels, policy_set_id },
+    name,
+    campaign_type,
+    url,
+    ad_tag,
+    vast_tag,
+    referrer,
+    ignore_first_n_domains,
+    max_discovered_ads,
+    ad_formats,
+    country_codes,
+    group_id,
+    emulator_categories,
+    emulator_mode,
+    emulator_specific_ids,
+    proxy_type,
+    proxy_region,
+    proxy_city,
+    proxy_isp,
+    repeat_count,
+    repeat_mode,
+    retry_max_attempts,
+    labels,
+    policy_set_id,
     ...changedSchedule(campaign, body),
     ...body,
   };

@@ -23,6 +23,11 @@ export const defaultGroup = (organization_id: string, now: Date): GroupRecord =>
 });
 
 export const newGroup = (_id: string, organization_id: string, name: string, now: Date): GroupRecord => ({
-  ...{ _id, organization_id, name, is_default: false },
-  ...{ is_archived: false, schedule_paused: false, created_at: now },
+  _id,
+  organization_id,
+  name,
+  is_default: false,
+  is_archived: false,
+  schedule_paused: false,
+  created_at: now,
 });

@@ -76,7 +76,10 @@ export function groupRoutes(parts: GroupParts): Route<Caller>[] {
   const shown = async (record: GroupRecord | null): Promise<Shown | null> =>
     record && { ...record, ...(await summaryOf(record.organization_id, record._id)) };
   const all = resource<Shown>({
-    ...{ group, path, id: { name: 'group_id', description: 'The group.' }, noun: 'campaign group' },
+    group,
+    path,
+    id: { name: 'group_id', description: 'The group.' },
+    noun: 'campaign group',
     permission: { read: 'campaigns.read', write: 'campaigns.write' },
     schema: GroupSchema,
     presenter: () => present,
@@ -160,7 +163,10 @@ function archiveRoute({ groups, archiveCampaigns }: GroupParts, isArchived: bool
 }
 
 const actionOn = (group_id: string, done: { affected_campaigns: number } & Partial<GroupAction>): GroupAction => ({
-  ...{ group_id, cancelled_count: 0, run_ids: [], failures: [] },
+  group_id,
+  cancelled_count: 0,
+  run_ids: [],
+  failures: [],
   ...done,
 });
 
@@ -211,7 +217,11 @@ type Action = {
 /** `POST` of an action on a group, with a response. */
 function actionRoute({ below, summary, description, status = 200, schema, errors = [], run }: Action): Route<Caller> {
   return route({
-    ...{ method: 'POST', path: `${path}/{group_id}/${below}`, group, summary, description },
+    method: 'POST',
+    path: `${path}/{group_id}/${below}`,
+    group,
+    summary,
+    description,
     permission: 'campaigns.write',
     params: Type.Object({ group_id: Type.String({ description: 'The group.' }) }),
     replies: { [status]: { description: 'What was changed.', schema } },

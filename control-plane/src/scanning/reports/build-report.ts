@@ -186,7 +186,10 @@ export function publicCompanies(
 }
 
 const asLoaded = ({ url, resource_type: type, body_size, timestamp_ms, children }: SubRequest) => ({
-  ...{ url, type, body_size, timestamp_ms },
+  url,
+  type,
+  body_size,
+  timestamp_ms,
   sub_requests: children,
 });
 

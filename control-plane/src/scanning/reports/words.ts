@@ -9,8 +9,12 @@ import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 
 /** What is scanned, for a heading. An ad on a page is introduced by its page. */
 export const TARGETS: Record<ScannedKind, string> = {
-  ...{ url: 'Page', ad_tag: 'Ad tag', vast_tag: 'Video ad tag' },
-  ...{ banner: 'Page with the ad', video: 'Page with the ad', pop: 'Page that opened it' },
+  url: 'Page',
+  ad_tag: 'Ad tag',
+  vast_tag: 'Video ad tag',
+  banner: 'Page with the ad',
+  video: 'Page with the ad',
+  pop: 'Page that opened it',
 };
 
 /** The formats of ads on a page. */

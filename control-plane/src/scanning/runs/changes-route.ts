@@ -60,6 +60,10 @@ export function changesRoutes({ findCampaign, scans }: ChangesParts): Route<Call
 }
 
 const presentChanged = ({ _id, run_id, country_code, emulator_id, changes, created_at }: ChangedScan) => ({
-  ...{ scan_id: _id, run_id: run_id ?? '', country_code, emulator_id, changes: changes ?? [] },
+  scan_id: _id,
+  run_id: run_id ?? '',
+  country_code,
+  emulator_id,
+  changes: changes ?? [],
   created_at: created_at.toISOString(),
 });

@@ -77,8 +77,13 @@ async function createNext({ createChecked }: CreateRunScansParts, run: RunInCrea
   const { settings, price_micros, reservation_id, next: from } = creation;
   const { next } = await createChecked(
     {
-      ...{ settings, countries: plan!.countries, emulators: plan!.emulators, band: CAMPAIGN_CLASS },
-      ...{ organizationId: organization_id, requestId: _id, isRepeatable: true },
+      settings,
+      countries: plan!.countries,
+      emulators: plan!.emulators,
+      band: CAMPAIGN_CLASS,
+      organizationId: organization_id,
+      requestId: _id,
+      isRepeatable: true,
       accepted: { price_micros, reservation: { id: reservation_id, at: created_at } },
     },
     { from, scans: STEP_SCANS },

@@ -34,9 +34,15 @@ export function settingsOfRun(campaign: CampaignRecord, runId: string, { emulato
   const field = TARGET_FIELD[campaign_type];
   return {
     [field]: campaign[field],
-    ...{ emulator_id: emulators[0] ?? '', referrer, ignore_first_n_domains, labels },
+    emulator_id: emulators[0] ?? '',
+    referrer,
+    ignore_first_n_domains,
+    labels,
     proxy: { proxy_type, region: proxy_region, city: proxy_city, isp: proxy_isp },
-    ...{ campaign_id: campaign._id, run_id: runId, repeat_count, repeat_mode },
+    campaign_id: campaign._id,
+    run_id: runId,
+    repeat_count,
+    repeat_mode,
     ...(campaign_type === 'ad_discovery' && { ad_discovery: true, max_discovered_ads, ad_formats }),
     retry_max_attempts: campaign.retry_max_attempts,
   };

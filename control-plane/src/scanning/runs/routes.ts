@@ -33,10 +33,13 @@ const TILE_WIDTH = 400;
 const Count = (description?: string) => Type.Integer(description ? { description } : {});
 const RunSchema = Type.Object(
   {
-    ...{ id: Type.String(), campaign_id: Type.String(), label: Type.String() },
+    id: Type.String(),
+    campaign_id: Type.String(),
+    label: Type.String(),
     total: Count('Its scans, those that are not created yet and discovered ads included.'),
     completed: Count('Each scan counts once, by the state in which it last ended.'),
-    ...{ failed: Count(), partial: Count() },
+    failed: Count(),
+    partial: Count(),
     cancelled: Count('Scans that were not created yet when the run was cancelled are included.'),
     source: Type.Enum(['ui', 'api'], { description: '`api`: the scans that were posted with the campaign on a day.' }),
     trigger: Type.Enum([...RUN_TRIGGERS], {
@@ -48,9 +51,15 @@ const RunSchema = Type.Object(
 );
 const TileSchema = Type.Object(
   {
-    ...{ id: Type.String(), country_code: Type.String(), status: Type.String(), offer_url: Type.String() },
-    ...{ screenshot_url: Type.String(), report_url: Type.String(), public_report_url: Type.String() },
-    ...{ elapsed_ms: Type.Integer(), error: Type.String() },
+    id: Type.String(),
+    country_code: Type.String(),
+    status: Type.String(),
+    offer_url: Type.String(),
+    screenshot_url: Type.String(),
+    report_url: Type.String(),
+    public_report_url: Type.String(),
+    elapsed_ms: Type.Integer(),
+    error: Type.String(),
   },
   { title: 'ScanTile' },
 );
@@ -107,7 +116,11 @@ export function runRoutes(parts: RunParts): Route<Caller>[] {
 
 function tilesRoute({ runs, scans, urls }: RunParts): Route<Caller> {
   return route({
-    ...{ method: 'GET', path: '/api/v1/runs/{run_id}/scans', group, permission: 'campaigns.read', params },
+    method: 'GET',
+    path: '/api/v1/runs/{run_id}/scans',
+    group,
+    permission: 'campaigns.read',
+    params,
     summary: 'Scans of a run',
     query: Type.Object(pageQuery, { additionalProperties: false }),
     replies: { 200: { description: 'A page of scans, newest first.', schema: pageSchema(TileSchema) } },
@@ -127,7 +140,10 @@ function tilesRoute({ runs, scans, urls }: RunParts): Route<Caller> {
 
 function runCampaignRoute({ campaigns, scans, startRun }: RunParts): Route<Caller> {
   return route({
-    ...{ method: 'POST', path: '/api/v1/campaigns/{campaign_id}/run', group, permission: 'campaigns.write' },
+    method: 'POST',
+    path: '/api/v1/campaigns/{campaign_id}/run',
+    group,
+    permission: 'campaigns.write',
     params: Type.Object({ campaign_id: Type.String({ description: 'The campaign.' }) }),
     summary: 'Run a campaign',
     description:
@@ -146,7 +162,11 @@ function runCampaignRoute({ campaigns, scans, startRun }: RunParts): Route<Calle
 
 function cancelRoute({ runs, cancel }: RunParts): Route<Caller> {
   return route({
-    ...{ method: 'POST', path: '/api/v1/runs/{run_id}/cancel', group, permission: 'campaigns.write', params },
+    method: 'POST',
+    path: '/api/v1/runs/{run_id}/cancel',
+    group,
+    permission: 'campaigns.write',
+    params,
     summary: 'Cancel a run',
     description:
       'Cancels its pending scans and refunds them, and those that are not created yet; running ones end. No further scan joins it.',
@@ -162,7 +182,10 @@ function cancelRoute({ runs, cancel }: RunParts): Route<Caller> {
 
 function cancelCampaignRoute({ campaigns, cancel }: RunParts): Route<Caller> {
   return route({
-    ...{ method: 'POST', path: '/api/v1/campaigns/{campaign_id}/cancel', group, permission: 'campaigns.write' },
+    method: 'POST',
+    path: '/api/v1/campaigns/{campaign_id}/cancel',
+    group,
+    permission: 'campaigns.write',
     params: Type.Object({ campaign_id: Type.String({ description: 'The campaign.' }) }),
     summary: 'Cancel the scans of a campaign',
     description: 'Cancels the pending scans of all its runs, and those that are not created yet; running ones end.',
@@ -187,15 +210,14 @@ function presentTile(scan: ListedScan, urls: PublicUrls) {
   const { _id, country_code, status, capture, error } = scan;
   const links = scanLinks(urls, scan);
   return {
-    ...{
-      id: _id,
-      country_code,
-      status,
-      offer_url: capture?.offer_url ?? '',
-      elapsed_ms: capture?.crawl_ms ?? 0,
-      error,
-    },
+    id: _id,
+    country_code,
+    status,
+    offer_url: capture?.offer_url ?? '',
+    elapsed_ms: capture?.crawl_ms ?? 0,
+    error,
     screenshot_url: capture?.has_screenshot ? `${links.screenshot}?w=${TILE_WIDTH}` : '',
-    ...{ report_url: links.report, public_report_url: links.publicReport },
+    report_url: links.report,
+    public_report_url: links.publicReport,
   };
 }

@@ -38,8 +38,12 @@ export type RunInCreation = RunRecord & { creation: RunCreation };
 export function apiRun(organization_id: string, campaign_id: string, number: number, now: Date): RunRecord {
   const day = now.toISOString().slice(0, 10);
   return {
-    ...{ _id: derivedId(`api-run/${organization_id}/${campaign_id}/${day}`, number), organization_id, campaign_id },
-    ...{ label: `API ${day}${number === 0 ? '' : ` (${number + 1})`}`, trigger: 'api', cancelled_at: null },
+    _id: derivedId(`api-run/${organization_id}/${campaign_id}/${day}`, number),
+    organization_id,
+    campaign_id,
+    label: `API ${day}${number === 0 ? '' : ` (${number + 1})`}`,
+    trigger: 'api',
+    cancelled_at: null,
     created_at: now,
   };
 }

@@ -45,11 +45,22 @@ export const startRun =
     const settings = settingsOfRun(await campaigns.withTarget(campaign), id, plan);
     await parts.storedPerDay.take(organization_id, 'targets', targetBytes(settings));
     await parts.reserveRun(organization_id, {
-      ...{ runId: id, id: reservation_id, checks: plan.scans, priceMicros: price_micros, now },
+      runId: id,
+      id: reservation_id,
+      checks: plan.scans,
+      priceMicros: price_micros,
+      now,
     });
     const run: RunInCreation = {
-      ...{ _id: id, organization_id, campaign_id, label: labelOf(trigger, now), trigger, cancelled_at: null },
-      ...{ created_at: now, plan, creation_due_at: dueAtOnce(now) },
+      _id: id,
+      organization_id,
+      campaign_id,
+      label: labelOf(trigger, now),
+      trigger,
+      cancelled_at: null,
+      created_at: now,
+      plan,
+      creation_due_at: dueAtOnce(now),
       creation: { settings, price_micros, reservation_id, next: 0 },
     };
     if (!(await runs.insert(run))) return keepEarlier(parts, run);

@@ -35,8 +35,11 @@ export type ScheduleState = {
 };
 
 export const NO_SCHEDULE: Readonly<ScheduleSettings> = {
-  ...{ schedule_type: null, schedule_weekly: null, schedule_interval_seconds: null },
-  ...{ schedule_timezone: null, schedule_enabled: false },
+  schedule_type: null,
+  schedule_weekly: null,
+  schedule_interval_seconds: null,
+  schedule_timezone: null,
+  schedule_enabled: false,
 };
 
 /** The plan by which a campaign runs; null: it does not run by itself. */

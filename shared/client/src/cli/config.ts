@@ -26,7 +26,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const saved = env.ADSWEEP_API_KEY ? null : readSaved(file);
   const url = env.ADSWEEP_URL || saved?.url || DEFAULT_URL;
   return {
-    ...{ url, file, key: env.ADSWEEP_API_KEY || (saved?.url === url ? saved.key : null) },
+    url,
+    file,
+    key: env.ADSWEEP_API_KEY || (saved?.url === url ? saved.key : null),
     webhookSecret: env.ADSWEEP_WEBHOOK_SECRET || null,
     color: !env.NO_COLOR,
     showsPictures: ['iTerm.app', 'WezTerm'].includes(env.TERM_PROGRAM ?? ''),

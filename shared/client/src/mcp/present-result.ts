@@ -59,7 +59,9 @@ async function presentFile(file: Blob, link: string): Promise<Result> {
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
 const linkTo = (uri: string): Content => ({
-  ...{ type: 'resource_link', uri, name: 'The whole answer' },
+  type: 'resource_link',
+  uri,
+  name: 'The whole answer',
   description: 'Parts were left out. This URL answers all of it to the same credential.',
 });
 

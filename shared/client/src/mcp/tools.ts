@@ -33,7 +33,10 @@ export const WAIT_SECONDS_MAX = 600;
 export const PAGE_ROWS_MAX = 50;
 
 const WAIT: Json = {
-  ...{ type: 'integer', minimum: 0, maximum: WAIT_SECONDS_MAX, default: 0 },
+  type: 'integer',
+  minimum: 0,
+  maximum: WAIT_SECONDS_MAX,
+  default: 0,
   description: 'Waits up to this many seconds until it has ended, and reports progress meanwhile. 0: answers at once.',
 };
 
@@ -63,8 +66,11 @@ function toolOf(method: string, operation: Json, schemas: Json): Tool {
     properties.wait_seconds = name === 'getScanEvents' ? { ...WAIT, default: WAIT_SECONDS_MAX } : WAIT;
   const definitions = definitionsFor(properties, schemas);
   const inputSchema = inTool({
-    ...{ type: 'object', properties, ...(required.length > 0 && { required }) },
-    ...{ additionalProperties: false, ...(Object.keys(definitions).length > 0 && { $defs: definitions }) },
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+    ...(Object.keys(definitions).length > 0 && { $defs: definitions }),
     ...(takesLabels(places) && { patternProperties: { '^label_': { type: 'string' } } }),
   });
   const listed = { name, title, description: `${title}. ${description}`, inputSchema };

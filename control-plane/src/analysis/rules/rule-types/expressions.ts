@@ -34,7 +34,12 @@ type UrlPass = { rules: ScopedRule[]; set: ExpressionSet; members: { rule: Scope
 
 function overUrls<Name extends string>(type: Name, pieces: Pieces) {
   return searchType({
-    ...{ type, config, ...pieces, issues, read, cost: 'url_automaton' },
+    type,
+    config,
+    ...pieces,
+    issues,
+    read,
+    cost: 'url_automaton',
     compile: (rules): UrlPass[] => [
       {
         rules: rules.map(({ rule }) => rule),
@@ -62,7 +67,12 @@ type TextPass = { rules: [ScopedRule]; expression: Expression };
 
 function overTexts<Name extends string>(type: Name, pieces: Pieces) {
   return searchType({
-    ...{ type, config, ...pieces, issues, read, cost: 'rule_by_rule' },
+    type,
+    config,
+    ...pieces,
+    issues,
+    read,
+    cost: 'rule_by_rule',
     compile: (rules: ReadRule<SetMember>[]) =>
       rules.map((one): TextPass => ({ rules: [one.rule], expression: one.read.expression })),
     match: ({ rules: [rule], expression }, texts, run) => {

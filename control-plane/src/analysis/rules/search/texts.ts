@@ -73,8 +73,11 @@ function documentTexts({ landings, documents, creative, creativeHtml }: Evidence
     return (['title', 'text', 'html'] as const).map((place) => ({ ...of, place, text: parts[place] }));
   });
   const markup: SearchedText = {
-    ...{ surface: 'creative', place: 'html', landing: null },
-    ...{ url: creative?.url ?? '', text: creativeHtml },
+    surface: 'creative',
+    place: 'html',
+    landing: null,
+    url: creative?.url ?? '',
+    text: creativeHtml,
   };
   return [...titles, ...contents, markup].filter(({ text }) => text !== '');
 }

@@ -129,7 +129,9 @@ function creativeOf(scan: Scan, tags: Schemas['ScanTag'][]): ReportCreative | nu
     return null;
   const budget = { left: REQUESTS_MAX };
   const requests = scan.creative_redirect_chain.map(({ url, status_code, sub_requests }) => ({
-    ...{ url: clip(url, URL_MAX), type: 'document', status_code },
+    url: clip(url, URL_MAX),
+    type: 'document',
+    status_code,
     requests: publicRequests(sub_requests, budget, 1),
   }));
   const all = scan.creative_redirect_chain.reduce((sum, { sub_requests }) => sum + countRequests(sub_requests), 0);

@@ -114,7 +114,9 @@ export function scanCreation(parts: CreateParts) {
     const isWhole = some.length === all.length;
     const request: Submission['request'] = {
       id: isWhole && !accepted ? requestId : derivedId(`${requestId}/step`, from),
-      ...{ names: some.map(({ name }) => name), indexes, isRepeatable },
+      names: some.map(({ name }) => name),
+      indexes,
+      isRepeatable,
       ...(accepted && { from: accepted.reservation }),
     };
     return { groups, catalogue, request, next: end < all.length ? end : null };
