@@ -19,7 +19,7 @@ import type { Collector, FetchedBody } from './collector.ts';
 import { inlineScriptExcerpts, scriptExcerpts } from './script-excerpts.ts';
 
 const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
-/** Of these, the parts that matter are kept where the whole is not. */
+/** Kinds of which excerpts are kept if the whole is too large. */
 const EXCERPTED = new Set(['script', 'document']);
 
 /** Contents of scripts, fetch and XHR responses and frames' documents, fetched as each arrives; of an oversized one, only the URL (spec 8). */

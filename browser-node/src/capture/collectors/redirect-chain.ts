@@ -2,7 +2,7 @@ import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { HOPS_MAX } from '../session/budgets.ts';
 import type { Entry } from '../session/journal-entry.ts';
 import type { Collector } from './collector.ts';
-import { creativeDocuments } from './request-places.ts';
+import { creativeDocuments } from './request-attribution.ts';
 
 /** The redirect chain of each landing, and of the document that shows the creative. */
 export const redirectChain: Collector = {

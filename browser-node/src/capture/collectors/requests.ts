@@ -7,7 +7,7 @@ import type { MemberCapture } from '../session/capture-session.ts';
 import { type Entry, emptyEntry } from '../session/journal-entry.ts';
 import { clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
-import { requestPlaces } from './request-places.ts';
+import { requestAttribution } from './request-attribution.ts';
 
 /**
  * Every request of the capture. No single source sees all of them: only the gateway sees beacons that are sent on unload. So the record is the
@@ -40,7 +40,7 @@ const METHOD_LENGTH_MAX = 100;
 
 type Called = Pick<Entry, 'method' | 'url'>;
 
-/** The requests of another source that `entries` lacks: those that come first of each method and URL. Pure. */
+/** The requests of another source that `entries` lacks. Where it lacks some of a method and URL, these are the earliest. Pure. */
 export function missingIn<Other extends Called>(entries: Called[], others: Other[]): Other[] {
   const keyOf = ({ method, url }: Called) => `${method} ${withoutFragment(url)}`;
   const known = Map.groupBy(entries, keyOf);
@@ -60,7 +60,7 @@ function entriesOfTraffic(traffic: TicketTraffic | null, entries: Entry[]): Entr
 }
 
 function asRequests(entries: Entry[], capture: MemberCapture, creative?: SeenCreative): NetworkRequest[] {
-  const placeOf = requestPlaces(capture, creative);
+  const attributionOf = requestAttribution(capture, creative);
   const lastOfUrl = new Map<string, number>();
   const sent = entries.filter((entry) => entry.hop === null || entry.url !== capture.publisherUrl);
   return sent.slice(0, REQUEST_URLS_MAX).map((entry, id) => {
@@ -76,7 +76,7 @@ function asRequests(entries: Entry[], capture: MemberCapture, creative?: SeenCre
       body_size: entry.bodySize,
       timestamp_ms: Math.max(0, Math.round(entry.timestampMs - capture.startedAtMs)),
       initiator,
-      ...placeOf(entry),
+      ...attributionOf(entry),
     };
   });
 }

@@ -6,7 +6,7 @@ import type { OpenTab } from '../session/open-tabs.ts';
 import { withoutFragment } from '../session/urls.ts';
 
 /** What a request belongs to: a hop of a landing's redirect chain, or one of the creative's. */
-export type RequestPlace = Pick<NetworkRequest, 'landing' | 'hop' | 'surface'>;
+export type Attribution = Pick<NetworkRequest, 'landing' | 'hop' | 'surface'>;
 
 /** The documents that a creative's frame loaded, redirects included, in order. */
 export function creativeDocuments(
@@ -21,8 +21,8 @@ export function creativeDocuments(
   return shown < 0 ? documents : documents.slice(0, shown + 1);
 }
 
-/** Assigns each request of a capture to its place. */
-export function requestPlaces(capture: MemberCapture, creative?: SeenCreative): (entry: Entry) => RequestPlace {
+/** Returns the function that attributes each request of a capture to what it belongs to. */
+export function requestAttribution(capture: MemberCapture, creative?: SeenCreative): (entry: Entry) => Attribution {
   const { landings, journal } = capture;
   const targetOf = ({ tab }: OpenTab) => tab.session.targetId;
   const all = new Map(landings.all.map((landing) => [targetOf(landing), landing]));
