@@ -84,22 +84,29 @@ async function findCaller(
   credential: string,
 ): Promise<NodeCaller | null> {
   const now = new Date();
-  if (kind === 'enrol') {
-    const hash = hashCredential(credential);
-    return (await enrolments.isInvited(id, hash, now))
-      ? { ...NOBODY, enrolled: { nodeId: id, enrolment: '', hash } }
-      : null;
+  const node = kind === 'join' || kind === 'node' ? openNodeCredential(leaseSecret, credential) : null;
+  const ofProcess = async () => (node && (await isAdmitted(enrolments, node, now)) ? { ...NOBODY, node } : null);
+  const ofEnrolled = async () => {
+    const enrolled = await enrolments.findNode(id, hashCredential(credential), now);
+    return enrolled && { ...NOBODY, enrolled };
+  };
+  switch (kind) {
+    case 'node':
+      return ofProcess();
+    case 'join':
+      if (node && node.nodeId !== id) throw otherNodesCredential(node.nodeId);
+      if (node) return ofProcess();
+      // The name of an enrolled node opens to that node alone, also when it was revoked.
+      if (isOneOfSecrets(credential, joinTokens)) return (await enrolments.isEnrolled(id)) ? null : NOBODY;
+      return ofEnrolled();
+    case 'enrolled':
+      return ofEnrolled();
+    case 'enrol': {
+      const hash = hashCredential(credential);
+      const isInvited = await enrolments.isInvited(id, hash, now);
+      return isInvited ? { ...NOBODY, enrolled: { nodeId: id, enrolment: '', hash } } : null;
+    }
   }
-  if (kind !== 'enrolled') {
-    const node = openNodeCredential(leaseSecret, credential);
-    if (node && kind === 'join' && node.nodeId !== id) throw otherNodesCredential(node.nodeId);
-    if (node) return (await isAdmitted(enrolments, node, now)) ? { ...NOBODY, node } : null;
-    if (kind === 'node') return null;
-    // The name of an enrolled node opens to that node alone, also when it was revoked.
-    if (isOneOfSecrets(credential, joinTokens)) return (await enrolments.isEnrolled(id)) ? null : NOBODY;
-  }
-  const enrolled = await enrolments.findNode(id, hashCredential(credential), now);
-  return enrolled && { ...NOBODY, enrolled };
 }
 
 /**
