@@ -29,15 +29,16 @@ export const STORED_SUB_REQUESTS_MAX = 200;
 export const BODIES_MAX = 400;
 export const BODY_BYTES_MAX = 128 * 1024;
 export const BODIES_BYTES_MAX = 8 * 1024 * 1024;
-/** The largest script or document that is read for excerpts; and of all of them together. */
+/** The largest script or document that is read for excerpts. */
 export const EXCERPTED_BYTES_MAX = 2 * 1024 * 1024;
+/** The same for all of a capture together. */
 export const EXCERPTED_BYTES_SUM_MAX = 32 * 1024 * 1024;
 /**
  * A capture as JSON (RFC 8259, UTF-8), in bytes, without its artifacts: what a node may send and the node API reads. At this size its
  * parsing and checking holds the event loop for some 30 ms.
  */
 export const CAPTURE_BYTES_MAX = 4 * 1024 * 1024;
-/** Of these, what the requests may take as JSON; the rest is for landings, observations and notes. */
+/** The part of these bytes that the requests may take; the rest is for landings, observations and notes. */
 export const CAPTURE_REQUESTS_BYTES_MAX = 3 * 1024 * 1024;
 /** Values (members and elements, containers included) of a capture: some 60,000 are five thousand requests. */
 export const CAPTURE_VALUES_MAX = 100_000;

@@ -29,9 +29,9 @@ const SCREEN_DEADLINE_MS = 5_000;
 const UNHEALTHY_GRACE_MS = 20_000;
 const MEMORY_EVERY_MS = 10_000;
 
-/** What is known of a browser's renderers. */
+/** What a browser knows of its renderers. */
 type Renderers = Pick<RendererWatch, 'follow' | 'congestedMs' | 'endedForMemory'>;
-/** Those of a browser whose processes are not on this machine. */
+/** For a browser whose processes are not on this machine. */
 const NOT_SEEN: Renderers = { follow: () => undefined, congestedMs: () => 0, endedForMemory: () => false };
 
 /** One running Chromium and its contexts. It ends when its last context is closed after it was retired, or when it is killed. */
@@ -120,7 +120,7 @@ export class LiveBrowser {
       const transport: PipeTransport = new PipeTransport(
         process.write,
         process.read,
-        // The observers see what others change or answer, and only the last one leaves out what they still read.
+        // The order matters: the observers come first, so that they see messages which the others change, answer or, last, leave out.
         [observers, new FrameCrashes(), guard, sessions, reports, unrouted],
         logger,
       );

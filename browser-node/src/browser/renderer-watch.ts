@@ -54,9 +54,9 @@ export const priorityOf = (cpuSeconds: number): number =>
   PRIORITIES.find(([seconds]) => cpuSeconds >= seconds)?.[1] ?? 0;
 
 /**
- * The renderers that must end, by process id: those that hold more than `bytesMax`, with what they were charged with; and as long as all
- * together hold more than that and `captureBytes` for each further context, the largest. So one capture cannot take the memory of the others by
- * many frames. Pure.
+ * The renderers that must end, by process id: each that holds more than `bytesMax`, its charge included; and while all together hold more than
+ * `bytesMax` and `captureBytes` for each context after the first, the largest, so that no capture can use the memory of the others by many
+ * frames. Pure.
  */
 export function excessive(
   renderers: ReadonlyMap<number, Held>,

@@ -18,8 +18,9 @@ export type Attempt =
 
 export type AttemptParts = ContextParts & {
   capturePage: CapturePage;
-  /** The longest an attempt may take whatever its job allows, and how much longer a capture that was told to end may take to return its evidence. */
+  /** Maximum duration of an attempt, also if its job allows more. */
   attemptMs: number;
+  /** How much longer a capture may take to return its evidence after its attempt has timed out. */
   evidenceMs: number;
 };
 

@@ -23,16 +23,16 @@ const HeaderSchema = Type.Object({
   ),
 });
 
-/** Takes room for an answer of an organization's request; throws if there is none today. What is not used is given back. */
-export type AnswerRoom = {
+/** The bytes of answers that an organization may store in a day. `take` reserves some and throws if none are left; `giveBack` returns unused ones. */
+export type AnswerQuota = {
   take: (organizationId: string, bytes: number) => Promise<void>;
   giveBack: (organizationId: string, bytes: number) => void;
 };
 
-export type IdempotencyParts = { store: IdempotencyStore; answers: AnswerRoom };
+export type IdempotencyParts = { store: IdempotencyStore; answers: AnswerQuota };
 
-/** The room that is taken before a request is run. Nearly all answers are shorter. */
-const ROOM_BYTES = 64 * 1024;
+/** Bytes that are reserved before a request is run. Nearly all answers are shorter. */
+const RESERVED_BYTES = 64 * 1024;
 
 /** Wraps the routes that create something, or define `runsOnce`, so that they run once per `Idempotency-Key`. Returns all routes. */
 export function runOnceForKeys(routes: Route<Caller>[], parts: IdempotencyParts): Route<Caller>[] {
@@ -142,8 +142,8 @@ async function run(
   const { organizationId } = request.caller;
   let unused = 0;
   try {
-    await answers.take(organizationId, ROOM_BYTES);
-    unused = ROOM_BYTES;
+    await answers.take(organizationId, RESERVED_BYTES);
+    unused = RESERVED_BYTES;
     const answer = await route.handle(request);
     const body = await protect(JSON.stringify(answer.body));
     await store.finish(scope, key, { status: answer.status, body });
@@ -154,7 +154,7 @@ async function run(
     await (isRefusal ? store.refuse(scope, key) : store.interrupt(scope, key));
     throw error;
   } finally {
-    // A longer answer makes it negative: what it took beyond its room is missing to the next one.
+    // Negative for an answer that is longer than what was reserved: then more is taken.
     if (unused !== 0) answers.giveBack(organizationId, unused);
   }
 }

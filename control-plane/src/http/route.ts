@@ -46,7 +46,7 @@ export type Route<Caller = unknown> = {
   bodyIsOptional?: boolean;
   /** Reads the bytes of a body that is not JSON alone. Absent: it is. */
   parseBody?: (bytes: Buffer, bounds: BodyBounds) => Promise<unknown>;
-  /** It is short, and late answers do harm: it does not wait for its turn among other work of the event loop. */
+  /** Its work is short and a late answer does harm: requests are not queued behind other work of the event loop. */
   isUrgent?: boolean;
   /** A list in the body: messages about its items start with their index, `rules[2]: ...`. */
   numberedItems?: string;

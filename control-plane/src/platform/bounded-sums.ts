@@ -2,7 +2,7 @@ import { insertOnce } from './insert-once.ts';
 import { serializeByKey } from './serialize-by-key.ts';
 import type { Collection, Store } from './store.ts';
 
-/** How much an owner keeps, or by how much a write changes that: a negative part makes room. */
+/** How much an owner keeps, or by how much a write changes that: a negative part frees some. */
 export type Amount = { records: number; bytes: number };
 
 type Claim = { token: string; until: Date; change: Amount };
@@ -18,13 +18,13 @@ const plus = (one: Amount, other: Amount): Amount => ({
   records: one.records + other.records,
   bytes: one.bytes + other.bytes,
 });
-/** What a change takes of the room before it is written: what it makes free is free only afterwards. */
+/** What a change needs before it is written: what it frees is free only afterwards. */
 const taking = ({ records, bytes }: Amount): Amount => ({ records: Math.max(0, records), bytes: Math.max(0, bytes) });
 
 /**
  * Keeps the records and bytes that owners store in a collection within bounds, however many requests and processes write at once, and however
  * much they keep: the sum is stored, and only read again from the records (`sumOf`) if a process ended between a write and its count.
- * `refuse` returns the error for an owner without room.
+ * `refuse` returns the error for an owner whose bound is reached.
  */
 export function boundedSums(
   store: Store,

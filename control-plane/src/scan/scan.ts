@@ -185,7 +185,7 @@ export type ScanRecord = OutboxFields & {
   loaded?: true;
   /** When its capture and images began to be removed, because their retention is shorter than the scan's; absent: not yet. */
   evidence_removed_at?: Date;
-  /** All of them were removed. */
+  /** Its capture and images were all removed. */
   evidence_gone?: true;
 
   /** The number of its last event. */

@@ -203,7 +203,7 @@ export class PageIndex {
     return this.#byFrame.get(this.documentAt(document).frameId) ?? [];
   }
 
-  /** Where a node is shown: its own box, and of one without an extent that of what it shows. */
+  /** Where a node is shown: its box, or if that is empty, the box around the nodes in it that show something. Null: nowhere. */
   shownBox(ref: NodeRef): Box | null {
     const { box } = this.node(ref);
     if (box && box.width >= 1 && box.height >= 1) return box;

@@ -287,8 +287,8 @@ const hasSecondLevel = (edges: Edges): edges is TwoLevels =>
   edges.head !== null && edges.tail !== null && Buffer.compare(edges.head, edges.tail) !== 0;
 
 /**
- * Where a range is parted: between the middle points blocks of the second level are added up, beside them, between the points before and
- * after, those of the first level, and what is left are entries, which are walked.
+ * The points that divide a range. In its middle the counts of blocks of the second level are added up, on both sides of that those of the first
+ * level, and at the two ends the entries are walked.
  */
 function pointsOf({ from, to }: KeyRange, edges: Edges): Points {
   const { first, last, before, after } = edges;

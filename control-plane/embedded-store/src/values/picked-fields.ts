@@ -21,8 +21,9 @@ export function withWhole(tree: FieldTree, names: readonly string[]): FieldTree 
   return { get: (name) => (whole.has(name) ? WHOLE : tree.get(name)), size: tree.size + whole.size };
 }
 
+/** BSON types (bsonspec.org). */
 const [TEXT, DOCUMENT, ARRAY, REGEX] = [2, 3, 4, 11];
-/** The lengths of BSON values without a length of their own. */
+/** The lengths in bytes of the values of types with a fixed length. */
 const FIXED: Readonly<Record<number, number>> = {
   1: 8,
   6: 0,
@@ -37,7 +38,7 @@ const FIXED: Readonly<Record<number, number>> = {
   127: 0,
   255: 0,
 };
-/** BSON types that begin with their length: in bytes, what that number does not include. */
+/** Types whose values begin with a length: the bytes of a value that this length does not count. */
 const MEASURED: Readonly<Record<number, number>> = { [TEXT]: 4, [DOCUMENT]: 0, [ARRAY]: 0, 5: 5, 13: 4, 14: 4, 15: 0 };
 
 /**

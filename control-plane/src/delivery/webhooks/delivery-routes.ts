@@ -152,7 +152,7 @@ export function deliveryRoutes(parts: DeliveryRouteParts): Route<Caller>[] {
 
 const AttemptParams = Type.Object({ attempt_id: Type.String({ description: 'The `id` of a delivery.' }) });
 
-/** One shot with the sample of a kind, which counts for nothing. */
+/** Sends the sample of a kind once, as a test: neither the health of the endpoint nor its log changes. */
 function testRoute({ endpoints, secrets, post }: DeliveryRouteParts): Route<Caller> {
   return route<Caller, typeof EndpointParams, never, typeof TestInSchema>({
     method: 'POST',
