@@ -8,11 +8,11 @@ import { modules as infraModules } from '../modules.ts';
 import { mutualImports } from './mutual-imports.ts';
 import { packageOf, readSources, type SourceFile, workspaceOf } from './read-imports.ts';
 
-/** The modules of a workspace, from the highest to the lowest. Each workspace has its own in a `modules.ts` beside its code. */
-type Layers = [name: string, ...paths: string[]][];
+/** The modules of a workspace, from the highest to the lowest. Each workspace lists its own in a `modules.ts` beside its code. */
+type Modules = [name: string, ...paths: string[]][];
 
-/** The layers of each workspace, by the folder that their paths are relative to. */
-const layersIn: Record<string, Layers> = {
+/** The modules of each workspace, by the folder that their paths are relative to. */
+const modulesIn: Record<string, Modules> = {
   'control-plane/src/': controlPlaneModules,
   'browser-node/src/': browserNodeModules,
   'proxy-router/src/': proxyRouterModules,
@@ -23,7 +23,7 @@ const layersIn: Record<string, Layers> = {
 };
 
 /** Private files of a domain, which is a folder of `src`; other domains use its public functions. */
-const ownBusiness = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,responses}.ts'];
+const privateFiles = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,responses}.ts'];
 
 /** The files that may import a reserved package. Packages that are not listed may be imported anywhere. */
 const reserved: Record<string, string[]> = {
@@ -44,46 +44,94 @@ const infraPackages: Record<string, string[]> = { typebox: ['infra/{farm,demo}/*
 /** Folders whose `index.ts` is a registry of their files; no other index is allowed. Biome checks barrel files and cycles. */
 const registries = ['**/{checks,rule-types,targets,collectors,observations,providers,migrations}/index.ts'];
 
-/**
- * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
- * conformance suite, a bench measures a part itself or a farm started as in tests, real nodes under load scan the local ad world, the corpus captures with a node's browser and judges with
- * the control plane's detectors, the API serves the client's MCP server, the client is tested with a running API, the farm hands each part the settings that it describes, the documents list what the parts declare, the whole farm is tested on
- * each store, pages of the control plane are tested in the browser of the nodes, the console has the generated types of the API's answers, and a careless site has the same kind of certificate in tests as in the ad world.
- */
-const acrossWorkspaces = [
-  { from: 'control-plane/src/platform/**', to: 'control-plane/embedded-store/src/**' },
-  { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
+/** The exceptions to "workspaces import shared only", with their reasons. */
+const acrossWorkspaces: { why: string; from: string; to: string }[] = [
   {
+    why: 'the embedded store is one of the two engines behind the platform',
+    from: 'control-plane/src/platform/**',
+    to: 'control-plane/embedded-store/src/**',
+  },
+  {
+    why: 'both engines pass the same conformance suite',
+    from: 'control-plane/test/**',
+    to: 'control-plane/embedded-store/test/conformance/**',
+  },
+  {
+    why: 'a benchmark measures a part by itself',
     from: 'loadtest/bench/**',
     to: '{control-plane/src/**,control-plane/test/support/queued-events.ts,control-plane/test/support/simulated-year.ts,proxy-router/src/exits/**,browser-node/src/browser/chromium-flags.ts}',
   },
-  { from: 'loadtest/{bench/**,corpus/discovery/sweeper.ts}', to: 'infra/farm/test/support/**' },
-  { from: 'loadtest/load/**', to: 'infra/demo/**' },
-  { from: 'loadtest/corpus/discovery/finder.ts', to: 'browser-node/src/browser/chromium-pool.ts' },
   {
+    why: 'a benchmark measures a farm that is started as in tests',
+    from: 'loadtest/{bench/**,corpus/discovery/sweeper.ts}',
+    to: 'infra/farm/test/support/**',
+  },
+  { why: 'real nodes under load scan the local ad world', from: 'loadtest/load/**', to: 'infra/demo/**' },
+  {
+    why: "the corpus captures with a node's browser",
+    from: 'loadtest/corpus/discovery/finder.ts',
+    to: 'browser-node/src/browser/chromium-pool.ts',
+  },
+  {
+    why: 'sweeps are measured and tested on the sites that the tests of nodes serve',
     from: '{loadtest/bench/sweep.ts,infra/farm/test/{sweep-kills,hostile-sweep}.e2e.test.ts}',
     to: 'browser-node/test/support/site.ts',
   },
   {
+    why: 'the corpus captures like the tests of nodes and judges with the detectors of the control plane',
     from: 'loadtest/corpus/**',
     to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,evidence,rules,threads},crawling/captures}}/**',
   },
-  { from: 'control-plane/src/console/api/schemas.ts', to: 'shared/client/src/generated/api.ts' },
-  { from: 'infra/checks/import-directions.ts', to: '{*,shared/client}/src/modules.ts' },
-  { from: 'control-plane/src/http/serve-mcp.ts', to: 'shared/client/src/{client.ts,mcp/**}' },
   {
+    why: "the console has the generated types of the API's answers",
+    from: 'control-plane/src/console/api/schemas.ts',
+    to: 'shared/client/src/generated/api.ts',
+  },
+  {
+    why: 'each workspace lists its own modules',
+    from: 'infra/checks/import-directions.ts',
+    to: '{*,shared/client}/src/modules.ts',
+  },
+  {
+    why: "the API serves the client's MCP server",
+    from: 'control-plane/src/http/serve-mcp.ts',
+    to: 'shared/client/src/{client.ts,mcp/**}',
+  },
+  {
+    why: 'the documents list what the parts declare',
     from: 'infra/docs/test/**',
     to: '{{control-plane,browser-node,proxy-router}/src/metrics,control-plane/src/{http/errors,delivery/webhooks/event-types},proxy-router/src/exits/exits-file}.ts',
   },
-  { from: 'shared/client/test/**', to: 'control-plane/test/support/running-api.ts' },
-  { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   {
+    why: 'the client is tested with a running API',
+    from: 'shared/client/test/**',
+    to: 'control-plane/test/support/running-api.ts',
+  },
+  {
+    why: 'the farm gives each process the settings that it describes',
+    from: 'infra/farm/services.ts',
+    to: '{control-plane,proxy-router,browser-node}/src/config.ts',
+  },
+  {
+    why: 'sites with an invalid certificate have the same one in tests as in the ad world',
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',
     to: 'infra/demo/test-certificate.ts',
   },
-  { from: '{control-plane,shared/client}/test/**/*.e2e.test.ts', to: 'browser-node/test/support/chromium-of-run.ts' },
-  { from: 'infra/{farm,docker}/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
-  { from: 'infra/farm/test/**', to: 'proxy-router/test/support/simulated-vendor.ts' },
+  {
+    why: 'pages of the control plane are tested in the browser of the nodes',
+    from: '{control-plane,shared/client}/test/**/*.e2e.test.ts',
+    to: 'browser-node/test/support/chromium-of-run.ts',
+  },
+  {
+    why: 'the whole farm is tested on each store',
+    from: 'infra/{farm,docker}/test/**',
+    to: 'control-plane/test/support/mongodb-server.ts',
+  },
+  {
+    why: 'the whole farm is tested with a vendor',
+    from: 'infra/farm/test/**',
+    to: 'proxy-router/test/support/simulated-vendor.ts',
+  },
 ];
 
 const isTest = (path: string) => path.split('/').includes('test');
@@ -107,42 +155,42 @@ function outsideOwnWorkspace({ path, imports }: SourceFile): string[] {
 }
 
 function upward({ path, imports }: SourceFile): string[] {
-  const own = layerOf(path);
+  const own = moduleOf(path);
   if (own === null) return [];
-  const { root, layers } = own;
+  const { root, modules } = own;
   if (path === `${root}modules.ts`) return [];
-  if (own.index === -1) return [`${path}: belongs to no layer; give its folder a line in ${root}modules.ts`];
+  if (own.index === -1) return [`${path}: belongs to no module; give its folder a line in ${root}modules.ts`];
   return imports.flatMap(({ file }) => {
-    const other = file?.startsWith(root) ? layerOf(file) : null;
+    const other = file?.startsWith(root) ? moduleOf(file) : null;
     if (!other || other.index === -1 || other.index >= own.index) return [];
-    const [ownName, otherName] = [layers[own.index]![0], layers[other.index]![0]];
-    return [`${path} (${ownName}) must not import ${file} (${otherName}), a higher layer`];
+    const [ownName, otherName] = [modules[own.index]![0], modules[other.index]![0]];
+    return [`${path} (${ownName}) must not import ${file} (${otherName}), a higher module`];
   });
 }
 
-/** The layers of a file's workspace and which of them is its own, -1 for none; null for tests and files outside of all workspaces. */
-function layerOf(path: string): { root: string; layers: Layers; index: number } | null {
-  const [root, layers] = Object.entries(layersIn).find(([folder]) => path.startsWith(folder)) ?? [];
-  if (!root || !layers || isTest(path)) return null;
-  return { root, layers, index: layers.findIndex(([, ...globs]) => isOneOf(path.slice(root.length), globs)) };
+/** The modules of a file's workspace and which of them is its own, -1 for none; null for tests and files outside of all workspaces. */
+function moduleOf(path: string): { root: string; modules: Modules; index: number } | null {
+  const [root, modules] = Object.entries(modulesIn).find(([folder]) => path.startsWith(folder)) ?? [];
+  if (!root || !modules || isTest(path)) return null;
+  return { root, modules, index: modules.findIndex(([, ...globs]) => isOneOf(path.slice(root.length), globs)) };
 }
 
 const controlPlane = 'control-plane/src/';
 
 function privateToDomain({ path, imports }: SourceFile): string[] {
-  if (!path.startsWith(controlPlane) || layerOf(path)?.index === 0) return [];
+  if (!path.startsWith(controlPlane) || moduleOf(path)?.index === 0) return [];
   const domainOf = (one: string) => one.slice(controlPlane.length).split('/')[0];
   const isOwn = (file: string) => domainOf(file) === domainOf(path);
   return imports
     .filter(({ file }) => file?.startsWith(controlPlane) && !isOwn(file))
-    .filter(({ file }) => !isFoundation(file!) && !isKernel(file!) && isOneOf(file!, ownBusiness))
+    .filter(({ file }) => !isFoundation(file!) && !isKernel(file!) && isOneOf(file!, privateFiles))
     .map(({ file }) => `${path}: ${file} is private to its domain; call one of its verbs`);
 }
 
 /** The scan's record, states and store are shared by all domains. */
 const isKernel = (path: string) => path.startsWith(`${controlPlane}scan/`);
 
-const isFoundation = (path: string) => layerOf(path)?.index === controlPlaneModules.length - 1;
+const isFoundation = (path: string) => moduleOf(path)?.index === controlPlaneModules.length - 1;
 
 function reservedPackage({ path, imports }: SourceFile): string[] {
   if (isTest(path)) return [];

@@ -93,9 +93,9 @@ test('a bench may import the code of the control plane, but not the support of i
   assert.deepEqual(breaches(inBench('src/scanning/scans/submit.ts')), []);
 });
 
-test('a lower layer must not import a higher one, not even a type or dynamically', () => {
+test('a lower module must not import a higher one, not even a type or dynamically', () => {
   const submit = { [`${cp}/scanning/scans/submit.ts`]: 'export type Scan = 1;\n' };
-  const rule = /outbox\/emit.ts .* must not import .*scans\/submit.ts .* a higher layer/;
+  const rule = /outbox\/emit.ts .* must not import .*scans\/submit.ts .* a higher module/;
   assertOneBreach(
     { ...submit, [`${cp}/platform/outbox/emit.ts`]: "import type { Scan } from '../../scanning/scans/submit.ts';\n" },
     rule,
@@ -114,7 +114,7 @@ test('a lower layer must not import a higher one, not even a type or dynamically
   );
 });
 
-test('every workspace has layers', () => {
+test('every workspace has modules', () => {
   const upward: [from: string, to: string][] = [
     ['proxy-router/src/tickets/ticket.ts', 'proxy-router/src/gateway/gateway.ts'],
     ['proxy-router/src/exits/exit-source.ts', 'proxy-router/src/tickets/ticket.ts'],
@@ -124,14 +124,14 @@ test('every workspace has layers', () => {
     ['infra/bootstrap/run.mjs', 'infra/checks/check.ts'],
   ];
   for (const [from, to] of upward)
-    assertOneBreach({ [from]: `import '${relative(dirname(from), to)}';\n`, [to]: '' }, /a higher layer/);
+    assertOneBreach({ [from]: `import '${relative(dirname(from), to)}';\n`, [to]: '' }, /a higher module/);
   for (const path of [
     'proxy-router/src/misc/a.ts',
     'browser-node/src/misc/a.ts',
     'shared/src/misc/a.ts',
     'infra/misc/a.ts',
   ])
-    assertOneBreach({ [path]: '' }, /belongs to no layer/);
+    assertOneBreach({ [path]: '' }, /belongs to no module/);
 });
 
 test('two folders must not import each other, at any depth', () => {
@@ -147,8 +147,8 @@ test('two folders must not import each other, at any depth', () => {
   assert.deepEqual(breaches(pair('proxy-router/test')), []);
 });
 
-test('a folder without a layer is a breach', () => {
-  assertOneBreach({ [`${cp}/misc/thing.ts`]: 'export const thing = 1;\n' }, /belongs to no layer/);
+test('a folder without a module is a breach', () => {
+  assertOneBreach({ [`${cp}/misc/thing.ts`]: 'export const thing = 1;\n' }, /belongs to no module/);
 });
 
 test("another domain's store, routes and presenter are private to it", () => {
