@@ -8,7 +8,7 @@ import { isGroup } from './group-tests.ts';
 /** How the message of `limit-test-file.ts` about a killed file begins; the report does not name a file with a failed test otherwise. */
 export const overdue = 'still running after ';
 
-/** How the line of `limit-test-file.ts` begins that tells which processor time a file took, in seconds. */
+/** How the line of `limit-test-file.ts` begins that has the processor time of a file, in seconds. */
 export const processorTime = 'processor time: ';
 /** Files whose processor time is reported. */
 const COSTLIEST_MAX = 12;
@@ -55,22 +55,28 @@ export async function* reportBriefly(root: string, events: AsyncIterable<TestEve
   let tests = 0;
   for await (const event of events) {
     if (event.type === 'test:fail' || closingLine(event)) atTheEnd.push(event);
-    if (event.type === 'test:stderr' && event.data.message.startsWith(processorTime))
-      used.set(event.data.file, Number.parseFloat(event.data.message.slice(processorTime.length)));
-    else if (event.type === 'test:stderr') append(printed, event.data);
-    if (event.type === 'test:stderr' && event.data.message.startsWith(overdue))
-      yield `FAILED  ${relative(root, event.data.file)}: ${event.data.message}`;
-    if (event.type === 'test:pass') countIfSkipped(skipped, event.data);
-    if (event.type === 'test:pass' || event.type === 'test:fail') {
-      if (event.data.details.type !== 'suite') tests += 1;
-      if (event.data.nesting === 0 && isFileOfGroup(root, event.data))
-        yield suiteLine(event.type === 'test:pass', event.data, tests);
-      if (event.data.nesting === 0) tests = 0;
+    switch (event.type) {
+      case 'test:stderr': {
+        const { file, message } = event.data;
+        if (message.startsWith(processorTime)) used.set(file, Number.parseFloat(message.slice(processorTime.length)));
+        else printed.set(file, (printed.get(file) ?? '') + message);
+        if (message.startsWith(overdue)) yield `FAILED  ${relative(root, file)}: ${message}`;
+        break;
+      }
+      case 'test:pass':
+      case 'test:fail':
+        if (event.type === 'test:pass') countIfSkipped(skipped, event.data);
+        if (event.data.details.type !== 'suite') tests += 1;
+        if (event.data.nesting > 0) break;
+        if (isFileOfGroup(root, event.data)) yield suiteLine(event.type === 'test:pass', event.data, tests);
+        tests = 0;
+        if (event.type === 'test:fail' && isWholeFile(event.data))
+          yield `FAILED  ${event.data.name}\n${printed.get(event.data.name) ?? ''}`;
+        break;
+      case 'test:summary':
+        if (event.data.file && !isGroup(relative(root, event.data.file)))
+          yield fileLine(relative(root, event.data.file), event.data);
     }
-    if (event.type === 'test:summary' && event.data.file && !isGroup(relative(root, event.data.file)))
-      yield fileLine(relative(root, event.data.file), event.data);
-    if (event.type === 'test:fail' && isWholeFile(event.data))
-      yield `FAILED  ${event.data.name}\n${printed.get(event.data.name) ?? ''}`;
   }
   yield* costliest(root, used);
   for (const [reason, count] of skipped) yield `left out: ${count} (${reason})\n`;
@@ -81,10 +87,6 @@ function* costliest(root: string, used: Map<string, number>): Generator<string> 
   const byTime = [...used].toSorted(([, one], [, other]) => other - one).slice(0, COSTLIEST_MAX);
   for (const [path, seconds] of byTime)
     yield `${`${seconds.toFixed(1)} s of processor time`.padStart(28)}  ${relative(root, path)}\n`;
-}
-
-function append(printed: Map<string, string>, { file, message }: EventData.TestStderr): void {
-  printed.set(file, (printed.get(file) ?? '') + message);
 }
 
 function countIfSkipped(skipped: Map<string, number>, { skip }: EventData.TestPass): void {
@@ -109,7 +111,7 @@ function line(path: string, passed: boolean, tests: number, ms: number): string 
   return `${passed ? 'ok    ' : 'FAILED'} ${(ms / 1000).toFixed(1).padStart(6)} s ${String(tests).padStart(4)}  ${path}\n`;
 }
 
-/** Whether the file itself failed, outside any test: it could not be loaded, or did not end in time. */
-function isWholeFile({ name, nesting, file }: EventData.TestFail): boolean {
-  return nesting === 0 && file !== undefined && name.endsWith('.test.ts') && file.endsWith(name);
+/** Whether a failure outside of all tests is that of the file itself: it could not be loaded, or did not end in time. */
+function isWholeFile({ name, file }: EventData.TestFail): boolean {
+  return file !== undefined && name.endsWith('.test.ts') && file.endsWith(name);
 }
