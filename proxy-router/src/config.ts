@@ -148,7 +148,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 export const apiTls = (config: Config) =>
   tlsFilesOf(config, 'ADSWEEP_PROXY_TLS_CERTIFICATE', 'ADSWEEP_PROXY_TLS_KEY', 'ADSWEEP_PROXY_TLS_CLIENT_CA');
 
-/** The gateway's certificate, null: it speaks http. Throws ConfigError for settings that do not fit together. */
+/** The gateway's certificate, null: it serves http. Throws ConfigError for settings that do not fit together. */
 export function gatewayTls(config: Config) {
   const files = apiTls(config);
   const hasUrl = config.ADSWEEP_GATEWAY_URL.startsWith('https:');

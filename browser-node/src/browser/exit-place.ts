@@ -5,7 +5,7 @@ import cityTimezones, { type CityData } from 'city-timezones';
 /** Where a page finds its visitor: the timezone (IANA), and degrees (WGS 84); null: not known. */
 export type ExitPlace = { timezone: string; coordinates: { latitude: number; longitude: number } | null };
 
-/** What tells where an exit is. */
+/** The fields of an exit that locate it. */
 export type LocatedExit = Pick<Exit, 'country_code' | 'region' | 'city' | 'timezone' | 'latitude' | 'longitude'>;
 
 /**

@@ -88,7 +88,7 @@ export type SessionLimits = {
 
 type Caused = { bytes: number; messages: number; requests: number; longRequests: number; longHeaders: number };
 
-/** Counts what each session causes, and tells which of them flood. */
+/** Counts what each session causes, and finds those that flood. */
 export class SessionBudgets {
   readonly #limits: SessionLimits;
   readonly #bySession = new Map<string, Caused>();

@@ -83,7 +83,7 @@ export function excessive(
 
 /**
  * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too much, and lowers the
- * priority of those that use much CPU, so that they do not delay the pages of others. It tells when one page's drawing has stopped that of all
+ * priority of those that use much CPU, so that they do not delay the pages of others. It reports when drawing one page has stopped the drawing of all
  * others. Does nothing on a system without /proc.
  */
 export class RendererWatch {

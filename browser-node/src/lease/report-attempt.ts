@@ -84,7 +84,7 @@ async function isSentWhole(
   try {
     await retryCall(() => api.completeWithFiles(member, whole, small.sent), signal, retryPolicy);
   } catch (error) {
-    // Without this route, or without such a scan: the calls that follow tell.
+    // The control plane has no such route, or no such scan: the calls that follow show which.
     if (error instanceof NodeApiError && (error.status === 404 || error.status === 405)) return false;
     throw error;
   }

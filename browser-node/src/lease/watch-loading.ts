@@ -4,7 +4,7 @@ import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 
 const ASK_EVERY_MS = 2_000;
 
-/** `traffic`: what the gateway carried for the attempt; `report` tells the control plane that the target was requested. */
+/** `traffic`: what the gateway carried for the attempt; `report` reports to the control plane that the target was requested. */
 export type Loading = {
   traffic: () => Promise<Pick<TicketTraffic, 'bytes_sent'> | null>;
   report: () => Promise<void>;
@@ -27,7 +27,7 @@ export function watchLoading({ traffic, report, everyMs = ASK_EVERY_MS }: Loadin
     if (isAsking) return;
     isAsking = true;
     await ask().catch((cause: unknown) => {
-      // A control plane of an earlier version does not know the call; one that cannot be reached is told with the next step.
+      // A control plane of an earlier version does not know the call; one that cannot be reached gets the report with the next step.
       if (cause instanceof NodeApiError) clearInterval(timer);
       logger.debug({ cause }, 'it could not be reported that a target was requested');
     });

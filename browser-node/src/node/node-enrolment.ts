@@ -44,7 +44,7 @@ export type EnrolmentSettings = {
 };
 
 /**
- * The credential of an enrolled node, in a file of its data folder that its user alone can read. It is written before the control plane is told its
+ * The credential of an enrolled node, in a file of its data folder that its user alone can read. It is written before the control plane gets its
  * hash, so that neither a crash nor a lost answer ends the enrolment.
  */
 export class NodeEnrolment {

@@ -35,7 +35,7 @@ export type DeliverySettings = NotificationsSettings;
 
 export type DeliveryDomain = ReturnType<typeof deliveryDomain>;
 
-/** Records events, keeps webhook endpoints, raises alerts and tells people of them, and carries out the outbox entries of all domains. */
+/** Records events, keeps webhook endpoints, raises alerts and notifies people of them, and carries out the outbox entries of all domains. */
 export function deliveryDomain(
   platform: Platform,
   { sources, handlers, ...needs }: DeliveryNeeds,

@@ -32,8 +32,8 @@ export type McpParts = {
 };
 
 /**
- * Serves MCP by streamable HTTP, without sessions: each request has its own credential, and any replica answers it. What a client waits for is told
- * in the response of its request, and ends with its connection.
+ * Serves MCP by streamable HTTP, without sessions: each request has its own credential, and any replica answers it. Progress is reported
+ * in the response of the request that waits, which ends with its connection.
  */
 export function serveMcp({ apiUrl, publicUrl, admit, counted }: McpParts): Middleware {
   const calls = new Map<string, number>();

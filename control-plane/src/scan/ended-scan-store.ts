@@ -31,7 +31,7 @@ const CHECKED_AGAIN: ScanStatus[] = ['rechecking', 'checking'];
 
 /** Queries for scans that have ended, for rechecks and retention. */
 export function endedScans(scans: Collection<StoredScan>) {
-  // `completed_at` is kept during a recheck: the status tells whether one is running.
+  // `completed_at` is kept during a recheck: the status says whether one is running.
   const findEnded = (where: Filter<StoredScan>, limit: number): Promise<EndedScan[]> =>
     scans.find(where).sort({ completed_at: 1 }).limit(limit).project<EndedScan>(ENDED).toArray();
 

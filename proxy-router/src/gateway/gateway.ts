@@ -76,9 +76,9 @@ export class Gateway extends Server {
     this.server.on('upgrade', (request, socket: Socket, head) => void this.#onUpgrade(request, socket, head));
     this.server.maxConnections = connectionsMax;
     this.server.headersTimeout = headersMs;
-    // Longer than a target's limit, so that the client can be told that the target was silent.
+    // Longer than a target's limit, so that the client gets the response that the target was silent.
     this.server.timeout = 2 * idleMs;
-    // A response is passed on as it comes, so nothing tells where it ends: a connection serves one request.
+    // A response is passed on as it comes, so its end is not known: a connection serves one request.
     this.server.maxRequestsPerSocket = 1;
     // Node.js reads these two when the server begins to listen.
     Object.assign(this.server, { maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: CHECK_MS });

@@ -16,7 +16,7 @@ export type Exit = Place & {
   tickets_max?: number;
   /** Price of 1,000,000,000 bytes, in the operator's currency. */
   price_per_gb?: number;
-  /** Where it is, of a listed exit: the timezone (IANA), and degrees (WGS 84). Absent: its city tells. */
+  /** Where it is, of a listed exit: the timezone (IANA), and degrees (WGS 84). Absent: those of its city. */
   timezone?: string;
   latitude?: number;
   longitude?: number;

@@ -6,7 +6,7 @@ import { OPEN } from './fields.ts';
 export const AD_KINDS = ['banner', 'video', 'pop'] as const;
 export type AdKind = (typeof AD_KINDS)[number];
 
-/** What told that a block of a page is an ad. */
+/** The signals by which a block of a page was recognized as an ad. */
 export const AD_SIGNALS = [
   'ad_server_frame',
   'ad_server_request',

@@ -21,13 +21,13 @@ export type ArrivalLimits = { headersMs: number; requestMs: number };
 
 const ARRIVAL: ArrivalLimits = { headersMs: 10_000, requestMs: 120_000 };
 const KEEP_ALIVE_MS = 65_000;
-/** Node.js looks for what is late every 30 s, unless it is told otherwise: that long, late connections would stay open. */
+/** How often Node.js closes connections whose requests are late. Its default, 30 s, would leave them open for that long. */
 const LOOK_EVERY_MS = 2_000;
 
 /**
  * Listens on `host` and `port` (0: any free one). What does not arrive within `limits` is answered 408 and its connection closed, two
- * seconds later at most; a connection that sends nothing is such a request. Rejects with an {@link OperatorError} when the port cannot be had, which tells what to
- * do with the `setting` that chose it. With `tls` it serves https, with new certificates from their change on.
+ * seconds later at most; a connection that sends nothing is such a request. Rejects with an {@link OperatorError} when the port cannot be used; its
+ * message says what to do with the `setting` that chose it. With `tls` it serves https, with new certificates from their change on.
  */
 export async function listen(
   host: string,

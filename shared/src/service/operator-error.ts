@@ -1,4 +1,4 @@
-/** A problem that the operator can fix; the message tells how. */
+/** A problem that the operator can fix; the message says how. */
 export class OperatorError extends Error {}
 
 /** Prints why the process cannot start to standard error and exits with 1. Errors of our own are printed with their stack. */

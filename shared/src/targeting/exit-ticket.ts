@@ -27,7 +27,7 @@ const nullable = Type.Union([Type.String(), Type.Null()]);
 const ExitText = Type.String({ maxLength: 1_000 });
 const exitTextOrNull = Type.Union([ExitText, Type.Null()]);
 
-/** The exit that a scan used; null: unknown. `verified`: whether the exit check could tell its address and country, null: exits are not checked. */
+/** The exit that a scan used; null: unknown. `verified`: whether the exit check found its address and country, null: exits are not checked. */
 export const ExitSchema = Type.Object(
   {
     provider: ExitText,

@@ -27,21 +27,25 @@ export const documents: Collector = {
   start(capture) {
     const drawn = watchDrawn(capture);
     return async (draft) => {
-      let room = DOCUMENTS_LENGTH_MAX;
+      let left = DOCUMENTS_LENGTH_MAX;
       for (const landing of capture.landings.shown()) {
         const captured = draft.landings.find(({ ord }) => ord === landing.ord);
         const { documents, notes } = await documentsOf(capture, landing, drawn);
         capture.notes.push(...notes);
         const own = documents.find(({ frame }) => frame === '');
-        if (captured)
+        if (captured) {
           captured.page_title = own?.title ?? (await browserTitle(capture, landing.tab.session, landing.ord));
-        if (captured) captured.site_name = own?.siteName ?? '';
+          captured.site_name = own?.siteName ?? '';
+        }
         for (const { siteName: _, ...document } of documents) {
           const length = document.html.length + document.text.length;
           // A huge frame must not hide those after it.
-          if (length > room) capture.notes.push(note('text_part', { landing: landing.ord }));
-          else draft.documents.push(document);
-          if (length <= room) room -= length;
+          if (length > left) {
+            capture.notes.push(note('text_part', { landing: landing.ord }));
+            continue;
+          }
+          draft.documents.push(document);
+          left -= length;
         }
       }
     };

@@ -26,17 +26,17 @@ const PARTS_MAX = 60;
 export const pageParts: Collector = {
   name: 'page_parts',
   start: (capture) => async (draft) => {
-    let room = PARTS_MAX;
+    let left = PARTS_MAX;
     for (const { ord, tab } of capture.landings.shown()) {
       const reading = { script: readParts, argument: LIMITS, deadlineMs: underLoad(capture, ANSWER_MS) };
       // The documents' collector notes how many are left out of the same frames.
       const { read, unread } = await readFrames(capture, tab.session, reading);
       if (unread > 0) capture.notes.push(note('forms', { landing: ord, count: unread }));
       const seen = read.flatMap(({ at, result }) => (result ? observationsOfParts(result, ord, at) : []));
-      draft.observations.push(...seen.slice(0, room));
-      if (seen.length > room)
-        capture.notes.push(note('observations', { count: seen.length - room, collector: 'page_parts' }));
-      room = Math.max(0, room - seen.length);
+      draft.observations.push(...seen.slice(0, left));
+      if (seen.length > left)
+        capture.notes.push(note('observations', { count: seen.length - left, collector: 'page_parts' }));
+      left = Math.max(0, left - seen.length);
     }
   },
 };

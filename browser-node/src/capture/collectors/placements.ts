@@ -22,11 +22,11 @@ type Position = { x: number; y: number; width: number; height: number; opacity: 
 export const placements: Collector = {
   name: 'placements',
   start: (capture) => async (draft) => {
-    let room = PLACEMENTS_MAX;
+    let left = PLACEMENTS_MAX;
     for (const { ord, tab } of capture.landings.numbered().filter(isShown)) {
       const seen = await placementsIn(capture, tab, ord);
-      draft.observations.push(...seen.slice(0, room));
-      room = Math.max(0, room - seen.length);
+      draft.observations.push(...seen.slice(0, left));
+      left = Math.max(0, left - seen.length);
     }
   },
 };

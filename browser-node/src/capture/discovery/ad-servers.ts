@@ -26,7 +26,7 @@ export function adServerName(url: string): string | null {
 /** The scripts of Revive (formerly OpenX), which anybody may run on a host of their own. */
 const AD_SERVER_SOFTWARE = /\/delivery\/(afr|ajs|al|apu|spc|asyncjs|asyncspc|avw|ck|cl|ai)\.php\b/i;
 
-/** Whether a URL belongs to an ad server: one of a known network, or one that its software tells. */
+/** Whether a URL belongs to an ad server: one of a known network, or one that runs known software. */
 export const isOfAdServer = (url: string): boolean =>
   adServerName(url) !== null || (/^https?:/i.test(url) && AD_SERVER_SOFTWARE.test(url));
 

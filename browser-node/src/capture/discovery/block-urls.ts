@@ -43,7 +43,7 @@ export function urlsOf(
     ...frame,
     ...video.slice(0, 1).map(({ url }) => url),
     ...(isWritten && asked.length === 0 ? bidFor(page, [...own, ...links], signals.has('prebid')) : []),
-    // Outside of frames, the script that wrote the ad and what a click passes through tell more than who keeps the pictures.
+    // Outside of frames, the script that wrote the ad and the links that a click follows say more about its network than the host of its pictures.
     ...(documents.length === 0 ? [...adScriptsBeside(page, slot), ...scripts, ...links.filter(isServed)] : []),
     ...own,
     ...links.filter(isServed),

@@ -157,7 +157,7 @@ function mergeSlots(page: PageIndex, all: readonly Slot[]): Slot[] {
 /** Whether two boxes are as good as the same. */
 export const isSamePlace = (a: Box, b: Box): boolean => sharedArea(a, b) >= SAME_SHARE * Math.max(areaOf(a), areaOf(b));
 
-/** The ads that only the publisher's mark tells; those of `known` that are marked get the signal. */
+/** The ads that only a label of the publisher marks; those of `known` that have a label get the signal. */
 function labelledSlots(page: PageIndex, known: readonly Slot[]): Slot[] {
   const own = new Map(known.map((one) => [keyOf(one.slot), one]));
   /** The known slot in an element; null: it has several. */

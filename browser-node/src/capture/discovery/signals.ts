@@ -7,7 +7,7 @@ import type { PageRequest } from './page-facts.ts';
 import { isFrame, type NodeRef, type PageIndex } from './page-index.ts';
 import { asksForVideoAd, IMA_FRAME } from './video-requests.ts';
 
-/** An element of a page that a signal may tell to be an ad, or a part of one. */
+/** An element of a page that a signal may identify as an ad, or as a part of one. */
 export type Candidate = { page: PageIndex; ref: NodeRef; tag: string; attribute(name: string): string };
 
 /** A sign in an element that it is an ad. */
@@ -71,7 +71,7 @@ const SCRIPT_LEVELS_MAX = 3;
 
 /**
  * The scripts of ad servers that are in one small element with a picture or slot which leads to another site: such scripts write where they
- * are, and Chromium does not tell which script wrote markup.
+ * are, and Chromium does not report which script wrote markup.
  */
 export function adScriptsBeside(page: PageIndex, ref: NodeRef): string[] {
   let at = page.parentOf(ref);

@@ -39,7 +39,7 @@ export class ResponseInterceptor {
   readonly #mediaUrls = new Map<string, string>();
   readonly #readable = new Map<string, boolean>();
   readonly #media = new Map<string, KeptMedia>();
-  /** The lengths and types of announced media files, as far as their servers tell, and those in which {@link HEVC} was found. */
+  /** The lengths and types of announced media files, as far as their servers state them, and those in which {@link HEVC} was found. */
   readonly #lengths = new Map<string, number>();
   readonly #contentTypes = new Map<string, string>();
   readonly #hevc = new Set<string>();
@@ -93,7 +93,7 @@ export class ResponseInterceptor {
     return this.#media.get(urlKey(url))?.bytes.length ?? this.#lengths.get(urlKey(url)) ?? null;
   }
 
-  /** The type that the server of an announced media file tells, '' = none. */
+  /** The type that the server of an announced media file states, '' = none. */
   contentTypeOfMedia(url: string): string {
     return this.#contentTypes.get(urlKey(url)) ?? '';
   }

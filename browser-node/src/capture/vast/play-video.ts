@@ -39,7 +39,7 @@ export async function playVideo(player: TimedPlayer, shown: VideoAd, assetUrl: s
   return playback.end(false);
 }
 
-/** The playhead of a video; its duration as the document declares it where the video does not tell. */
+/** The playhead of a video; its duration is that of the document if the video has none. */
 function playheadOf({ time, duration, ended }: VideoState, { duration: declared }: VastLinear): Playhead {
   const durationMs = duration > 0 ? duration * 1_000 : (parseClock(declared ?? '') ?? Number.POSITIVE_INFINITY);
   return { ms: time * 1_000, durationMs, ended };

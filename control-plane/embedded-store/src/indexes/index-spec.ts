@@ -14,7 +14,7 @@ export type IndexSpec = {
   partsOf?: string;
 };
 
-/** The fields of a document that an index has values of: what stands first in the paths of its components. */
+/** The fields of a document that an index has values of: the first segments of the paths of its components. */
 export const fieldsOfIndex = ({ components }: Pick<IndexSpec, 'components'>): string[] =>
   components.map(({ segments }) => segments[0]!);
 

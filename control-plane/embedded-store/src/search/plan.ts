@@ -32,7 +32,7 @@ export type Plan = {
   answered: ReadonlySet<Condition>;
   /**
    * The documents are those with an entry in some part of each of these lists, whose parts are each in the requested order. Null: only
-   * the ranges of the index tell the order, or the index tells none.
+   * the ranges of the index have the order, or the index does not have it.
    */
   lists: Part[][] | null;
 };
@@ -100,7 +100,7 @@ function joined(best: Plan, indexes: readonly IndexTable[], question: Question):
 
 const NAMES_VALUES = new Set(['$eq', '$in']);
 
-/** Whether the parts of two plans have the same order, and tell the same document by the same bytes. */
+/** Whether the parts of two plans have the same order, and identify a document by the same bytes. */
 function isParallel(plan: Plan, other: Plan): boolean {
   const orderOf = ({ index, points }: Plan) =>
     JSON.stringify(index.spec.components.slice(points.depth).map(({ path, direction }) => [path, direction]));

@@ -3,7 +3,7 @@ import type { ApiKeyRecord } from '../keys/api-key.ts';
 import type { OAuthClientRecord } from './oauth-client.ts';
 import type { AccessToken } from './oauth-record-store.ts';
 
-/** Who may stand behind a token; null: the client was deleted, the key revoked, or either has expired. */
+/** The client and the key on which a token rests; null: the client was deleted, the key revoked, or either has expired. */
 export type TokenOwners = {
   findClient: (id: string) => Promise<OAuthClientRecord | null>;
   /** A valid API key by its id. */

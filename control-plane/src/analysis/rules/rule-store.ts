@@ -95,7 +95,7 @@ export function ruleStore(store: Store) {
       );
     },
 
-    /** The same rules with what tells which tags they assign and look at; large configurations are not read. */
+    /** The tags that the same rules assign and look at; large configurations are not read. */
     async linksVisibleTo(organizationId: string): Promise<RuleLinks[]> {
       const of = (owner: string) =>
         rules.find({ owner }).sort({ created_at: 1, _id: 1 }).project<RuleLinks>(LINKS).toArray();

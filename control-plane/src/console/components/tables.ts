@@ -33,7 +33,7 @@ export function table(
   return html`<div class="table"><table${isFixed && html` class="fixed"`}><caption class="unseen">${caption}</caption>${isFixed && html`<colgroup>${widths}</colgroup>`}<thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
 }
 
-/** What stands in place of an empty list. */
+/** What is shown in place of an empty list. */
 export const empty = (title: string, text: Inserted, next: Html | null | false = null): Html =>
   html`<div class="empty"><p class="empty-title">${title}</p><p>${text}</p>${next}</div>`;
 

@@ -2,7 +2,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { STORED_SUB_REQUESTS_MAX } from '@adsweep/shared/limits.ts';
 
-/** Ranks of resource types (names of Playwright and of the DevTools protocol): lower ones tell more about a page. */
+/** Ranks of resource types (names of Playwright and of the DevTools protocol): lower ones say more about a page. */
 const RANKS = new Map<string, number>(
   Object.entries({
     document: 0,

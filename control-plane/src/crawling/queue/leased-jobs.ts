@@ -6,7 +6,7 @@ import { promoteDue } from './waiting-jobs.ts';
 /** Leases of a shard that one call reaps at most. */
 export const REAPED_MAX = 200;
 
-/** The slot time that a job's organization is charged when it is leased, until its end tells how long it took. */
+/** The slot time that a job's organization is charged when it is leased; when it ends, this is corrected to the time that it took. */
 const CHARGED_MS = 5_000;
 
 const acquire = queueScript('acquire', 'has-waiting-jobs');

@@ -142,7 +142,7 @@ export function presentDestination(destination: DestinationRecord) {
     last_delivery_error: health.last_error,
     failing_since: health.failing_since?.toISOString() ?? null,
     paused_until: health.paused_until?.toISOString() ?? null,
-    // An incoming webhook and a bot's token tell nothing of these.
+    // Neither an incoming webhook nor a bot's token has these.
     slack_workspace_id: null,
     slack_channel_id: null,
     slack_channel_name: null,

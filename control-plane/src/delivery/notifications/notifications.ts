@@ -22,7 +22,7 @@ export type NotificationsNeeds = Pick<CampaignsDomain['verbs'], 'readRouting' | 
 export type NotificationsSettings = PublicUrls & {
   /** What may be dialled for clients. */
   egress: EgressPolicy;
-  /** What stands before `/bot<token>/<method>`. */
+  /** Base URL of the Bot API, before `/bot<token>/<method>`. */
   telegramApiUrl: string;
 };
 

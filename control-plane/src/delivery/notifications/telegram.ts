@@ -11,7 +11,7 @@ const ENTITIES_MAX = 100;
 const MORE_MAX = 40;
 const TIMEOUT_MS = 20_000;
 
-/** A bot and the chat that it writes to. `apiUrl`: what stands before `/bot<token>/<method>`. */
+/** A bot and the chat that it writes to. `apiUrl`: the base URL, before `/bot<token>/<method>`. */
 export type TelegramTarget = { apiUrl: string; token: string; chatId: number };
 
 /** Sends a message by a bot: a photo with a caption, or, where that would be too long, a text followed by the photo. */

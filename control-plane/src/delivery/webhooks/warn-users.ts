@@ -45,7 +45,7 @@ export async function mailNextWarning(parts: WarningParts, now: Date): Promise<b
   if (!endpoint) return false;
   const { _id, url, warning } = endpoint;
   const to = mailer ? await contactEmailsOf(endpoint.organization_id) : [];
-  // Without addresses, the health of the endpoint alone tells (decisions 7).
+  // Without addresses, only the health of the endpoint shows it (decisions 7).
   const outcome = mailer && to.length > 0 ? await mailer.send({ to, ...textsOf(url, warning) }) : null;
   if (!outcome || outcome.sent) {
     await endpoints.endWarning(endpoint, null);

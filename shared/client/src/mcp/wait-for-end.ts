@@ -9,7 +9,7 @@ export type Report = (done: number, total: number | undefined, message: string) 
 export type Waited = { answer: unknown; hasEnded: boolean };
 
 const POLL_MS = 2_000;
-/** Somebody who waits is told at this interval that the work goes on: clients give up a silent request after a minute. */
+/** Interval of progress reports to a caller that waits: clients give up a silent request after a minute. */
 const REPORT_MS = 5_000;
 /** The states of a scan in their order. */
 const STATES = ['pending', 'running', 'crawled', 'checking', 'completed'];

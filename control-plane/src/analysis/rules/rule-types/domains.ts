@@ -47,7 +47,7 @@ export const blacklistDomain = searchType({
   },
 });
 
-/** A name as it stands in the host of a URL: in lower case, other letters than those of ASCII as punycode. */
+/** A name as it is in the host of a URL: in lower case, other letters than those of ASCII as punycode. */
 function hostFormOf(name: string): string {
   const host = domainToASCII(name);
   if (host === '') throw new TypeError('not a domain name');
