@@ -5,7 +5,7 @@ import type { OwnCommands } from './own-commands.ts';
 
 /**
  * Receives the CDP events of a context's targets before Playwright does. `sessionId` undefined: a browser-level event. Returns false for
- * `Target.attachedToTarget` if the target is to stay paused at its start: it is hidden from Playwright, and nobody resumes it.
+ * `Target.attachedToTarget` if the target is to stay paused at its start: it is then hidden from Playwright and never resumed.
  */
 export type ContextListener = (method: string, params: unknown, sessionId: string | undefined) => boolean;
 

@@ -39,7 +39,7 @@ export async function connectRemote(remote: RemoteChromium): Promise<ConnectedCh
   return { pid: null, write: writeTo(socket), read: readFrom(socket), kill };
 }
 
-/** What arrives, as a pipe delivers it; reading pauses while nobody takes it. */
+/** What arrives, as a pipe delivers it; reading pauses while the consumer is busy. */
 function readFrom(socket: WebSocket): Readable {
   const read = new Readable({ read: () => socket.resume() });
   socket.on('message', (data: Buffer) => {

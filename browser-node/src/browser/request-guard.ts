@@ -148,8 +148,8 @@ export class RequestGuard implements ProtocolFilter {
 }
 
 /**
- * Keeps from Playwright the network traffic of targets whose requests it does not route: it makes objects of every request, which nobody
- * reads. The last filter, because others read the traffic.
+ * Keeps from Playwright the network traffic of targets whose requests it does not route: it makes objects of every request, which the
+ * node does not use. It is the last filter, because the others read the traffic.
  */
 export class UnroutedTraffic implements ProtocolFilter {
   readonly #lineOf: (sessionId: string) => string[];

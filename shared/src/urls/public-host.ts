@@ -27,7 +27,7 @@ const SPECIAL_IPV4 = [
 
 /**
  * IANA's special-purpose IPv6 blocks. Those that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo) are here
- * whole: what they lead to is decided by somebody else's translator.
+ * whole: the translator of another network decides where they lead.
  */
 const SPECIAL_IPV6 = [
   '::/32',

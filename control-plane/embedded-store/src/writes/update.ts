@@ -11,7 +11,7 @@ type Change = { operator: string; path: string; operand: unknown };
 export type Apply = (fields: Fields) => Fields;
 /**
  * `names`: the fields of a document that it reads and changes; null: all of them. `whole`: those that it sets as a whole, to values that `set` has
- * as BSON: `apply` leaves them as they are, so that a large value that nobody reads is never deserialized. `insert`: makes the document of an upsert,
+ * as BSON: `apply` leaves them as they are, so that a large value is deserialized only if it is read. `insert`: makes the document of an upsert,
  * all fields included.
  */
 export type Update = {

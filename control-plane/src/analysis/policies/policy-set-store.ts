@@ -96,7 +96,7 @@ export function policySetStore(store: Store, most = MOST) {
       return { rows, total };
     },
 
-    /** Replaces a set if nobody changed it since it was read; null: somebody did. Throws 409 if its organization keeps too much. */
+    /** Replaces a set if it has not changed since it was read; null: it has. Throws 409 if its organization keeps too much. */
     async change(set: PolicySetRecord, change: Partial<PolicySetRecord>): Promise<PolicySetRecord | null> {
       const { _id, organization_id, version } = set;
       const changed = { ...set, ...change };

@@ -44,7 +44,7 @@ export function alertStore(store: Store) {
     return total;
   };
 
-  /** A change of one alert, if nobody changed its status since it was read. */
+  /** A change of one alert, if its status has not changed since it was read. */
   const writeOf = ({ _id, organization_id, sequence }: AlertRecord, { status, keyId, now }: StatusWrite) => {
     const { set, follows } = statusChange({ _id, sequence }, status, keyId, now);
     return {

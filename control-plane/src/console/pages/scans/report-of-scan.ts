@@ -93,7 +93,7 @@ function exitRows({ proxy, exit, country_code }: Scan): Report['exit'] {
     ['Exit', null, exit.exit_id],
     ['Attempts', null, String(exit.attempts)],
   ];
-  // Nobody asks for an address or a provider; where a place was not asked for, any will do.
+  // Null: a request cannot contain it, as an address or a provider. Empty: it was not asked for, and any value is right.
   const words = (text: string | null | undefined) => (text === null ? '' : text ? clip(text, TITLE_MAX) : 'any');
   return rows
     .filter(([, requested, actual]) => requested || actual)
