@@ -6,7 +6,6 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { ApiError, refused } from './api-error.ts';
 import type { RoutePermission, SetHeaders } from './caller.ts';
-import type { RequestPart } from './errors.ts';
 import { jsonBytes } from './json-bytes.ts';
 import {
   ArrivingBodies,
@@ -18,7 +17,7 @@ import {
   readJson,
 } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
-import { compileValidator, readQuery, withoutRefused } from './validate.ts';
+import { compileValidator, type RequestPart, readQuery, withoutRefused } from './validate.ts';
 
 export const API_BODY: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: API_BODY_VALUES_MAX };
 

@@ -5,7 +5,6 @@ import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import Format from 'typebox/format';
 import { Settings } from 'typebox/system';
-import type { RequestPart } from './errors.ts';
 
 /** Maximum number of schema errors that are collected for a value. Several of them may be one problem, such as the branches of a union. */
 const ERRORS_MAX = 300;
@@ -13,6 +12,9 @@ Settings.Set({ maxErrors: ERRORS_MAX });
 
 /** RFC 3339, without what TypeBox accepts and `Date` cannot read: leap seconds, and the suffixes of RFC 9557 (`...Z[Europe/Lisbon]`). */
 Format.Set('date-time', (text) => Format.IsDateTime(text) && !Number.isNaN(Date.parse(text)));
+
+/** A validated part of a request: the first element of each `loc`. */
+export type RequestPart = 'body' | 'query' | 'path';
 
 /** The result of validating a value. `isWhole`: `issues` are all of them; false: validation stopped at the maximum. */
 export type Validation = { issues: Issue[]; isWhole: boolean };
