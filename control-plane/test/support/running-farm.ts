@@ -6,7 +6,7 @@ import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { newId } from '@adsweep/shared/ids.ts';
-import type { MemberLease } from '@adsweep/shared/lease/client.ts';
+import { type MemberLease, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import sharp from 'sharp';
@@ -25,6 +25,10 @@ import { scanStore } from '../../src/scan/scan-store.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import { NODE_TOKEN, openPlane, type PlaneOptions, PRICE_MICROS } from './open-plane.ts';
 import { type LeaseOfFirst, SimulatedNode } from './simulated-node.ts';
+
+/** Whether an error is the refusal of a node whose lease was lost. */
+export const isLeaseLost = (error: unknown): boolean =>
+  error instanceof NodeApiError && error.status === 409 && error.code === 'lease.lost';
 
 export type RunningFarm = Awaited<ReturnType<typeof runningFarm>>;
 

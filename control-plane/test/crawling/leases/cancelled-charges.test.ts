@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
-import { NodeApiError } from '@adsweep/shared/lease/client.ts';
-import { captureOf, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
+import { captureOf, isLeaseLost, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
 
 const CHAIN = ['https://shop.example/'];
-const isLost = (error: unknown) => error instanceof NodeApiError && error.status === 409 && error.code === 'lease.lost';
 
 let farm: RunningFarm;
 before(async () => {
@@ -78,7 +76,7 @@ describe('a scan that is cancelled after its attempts', () => {
         assert.equal(await farm.cancel(lease.scan_id), true);
         const { outbox } = await farm.read(lease.scan_id);
         assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, refunds);
-        await assert.rejects(farm.node.reportLoaded(lease), isLost);
+        await assert.rejects(farm.node.reportLoaded(lease), isLeaseLost);
       }
     });
 });

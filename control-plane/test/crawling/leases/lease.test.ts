@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+import { captureOf, isLeaseLost, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
 const CHAIN = ['https://shop.example/'];
-const isLost = (error: unknown) => error instanceof NodeApiError && error.status === 409 && error.code === 'lease.lost';
 
 let farm: RunningFarm;
 before(async () => {
@@ -28,7 +26,7 @@ describe('a lease', () => {
     const scan = await farm.read(lease.scan_id);
     assert.equal(scan.status, 'crawled');
     assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1);
-    await assert.rejects(farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null }), isLost);
+    await assert.rejects(farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null }), isLeaseLost);
     assert.ok(
       (await farm.farm.evidenceOf(scan)).landings.length === 1,
       'a failure reported afterwards takes nothing away',

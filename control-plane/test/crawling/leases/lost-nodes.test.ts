@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { leaseIdOf, leaseToken, parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
 import { lifetimeMs } from '../../../src/crawling/leases/lease-lifetime.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { ScanLease, ScanRecord } from '../../../src/scan/scan.ts';
 import { PRICE_MICROS } from '../../support/open-plane.ts';
-import { captureOf, named, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
+import { captureOf, isLeaseLost, named, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
 
 const CHAIN = ['https://shop.example/'];
-const isLost = (error: unknown) => error instanceof NodeApiError && error.status === 409 && error.code === 'lease.lost';
 
 let farm: RunningFarm;
 before(async () => {
@@ -93,11 +91,11 @@ describe('a lost node', () => {
     await farm.reapNow();
     const now = await farm.acquireOne();
     const capture = captureOf(['https://late.example/'], { artifacts: [named('landing-0.webp', picture)] });
-    await assert.rejects(farm.node.complete(late, capture), isLost);
-    await assert.rejects(farm.node.fail(late, { code: 'browser: CRASHED', cause: '', capture }), isLost);
-    await assert.rejects(farm.node.release(late), isLost);
-    await assert.rejects(farm.node.beginAlone(late), isLost);
-    await assert.rejects(farm.node.upload(late, 'landing-0.webp', 'image/webp', picture), isLost);
+    await assert.rejects(farm.node.complete(late, capture), isLeaseLost);
+    await assert.rejects(farm.node.fail(late, { code: 'browser: CRASHED', cause: '', capture }), isLeaseLost);
+    await assert.rejects(farm.node.release(late), isLeaseLost);
+    await assert.rejects(farm.node.beginAlone(late), isLeaseLost);
+    await assert.rejects(farm.node.upload(late, 'landing-0.webp', 'image/webp', picture), isLeaseLost);
     assert.equal((await farm.node.renew(late)).outcome, 'lost');
     await farm.untilDiscarded(late.scan_id);
     for (const call of ['alone', 'complete', 'fail', 'release', 'upload'])
@@ -105,7 +103,7 @@ describe('a lost node', () => {
 
     await farm.node.complete(now, captureOf(CHAIN));
     assert.equal((await farm.read(late.scan_id)).capture?.offer_url, CHAIN[0]);
-    await assert.rejects(farm.node.complete(late, capture), isLost);
+    await assert.rejects(farm.node.complete(late, capture), isLeaseLost);
     assert.equal((await farm.read(late.scan_id)).capture?.offer_url, CHAIN[0], 'what was accepted stays');
   });
 });
@@ -133,7 +131,7 @@ describe('a node that renews a lease for ever', () => {
     const scan = await farm.read(late.scan_id);
     assert.deepEqual([scan.status, scan.lost_requeues, scan.lease], ['pending', 1, null]);
     assert.equal(await farm.value('adsweep_leases_total', { outcome: 'lost' }), before + 1);
-    await assert.rejects(farm.node.complete(late, captureOf(CHAIN)), isLost);
+    await assert.rejects(farm.node.complete(late, captureOf(CHAIN)), isLeaseLost);
     assert.equal((await farm.acquireOne()).scan_id, scan._id);
   });
 
