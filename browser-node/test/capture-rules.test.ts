@@ -23,7 +23,8 @@ import {
 } from '../src/capture/session/budgets.ts';
 import { emptyEntry } from '../src/capture/session/journal-entry.ts';
 import type { OpenTab } from '../src/capture/session/open-tabs.ts';
-import { pendingIn, SettleExtension, settledIn } from '../src/capture/session/settle.ts';
+import { SettleExtension } from '../src/capture/session/settle-extension.ts';
+import { pendingIn, settledIn } from '../src/capture/session/settled-tabs.ts';
 
 describe('settled pages', () => {
   const NOW = 100_000;

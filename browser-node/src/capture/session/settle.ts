@@ -1,32 +1,15 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
-import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
 import { rootOf } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import {
-  ANNOUNCED_REFRESH_MAX_MS,
-  ANSWER_MS,
-  DWELL_MS,
-  FLOOD_REQUESTS,
-  LATE_MS,
-  LONG_REQUEST_MS,
-  LOOKS_MAX,
-  QUIET_MS,
-  SETTLE_EXTENSION_MS,
-  SETTLE_FACTOR_MAX,
-  SETTLE_MS,
-  underLoad,
-} from './budgets.ts';
+import { ANSWER_MS, DWELL_MS, LATE_MS, LONG_REQUEST_MS, SETTLE_CHECK_MS, SETTLE_MS, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
-import type { NetworkJournal } from './network-journal.ts';
 import type { OpenTab } from './open-tabs.ts';
+import { SettleExtension } from './settle-extension.ts';
+import { isLoop, isToBeLookedAt, mayLoop, pendingIn, settledIn, type Waiting } from './settled-tabs.ts';
 import { lookAsVisitor } from './visitor-look.ts';
 
-/** The least time between two looks at the tabs. */
-const LOOK_AT_LEAST_MS = 50;
 /** Time for a loop that was stopped to show its last document. */
 const STOPPED_LOOP_MS = 3_000;
-/** Time for a due timer to run, and for the page to act on it. */
-const TIMER_MS = 100;
 /** A renderer that runs its timers within this time is not slowed down by the machine. */
 const PROMPT_MS = 100;
 /** How often tabs that look settled are asked whether their due timers have run. */
@@ -42,19 +25,19 @@ export async function settle(session: CaptureSession, budgetMs = SETTLE_MS): Pro
   while (!session.ending.failure && !session.devtools.isFlooded) {
     const tabs = session.tabs.all.filter(({ page }) => !page.isClosed());
     if (tabs.length === 0) break;
-    if (wait.loops.length === 0 && tabs.some(isLoop)) wait.stopLoops(tabs);
+    if (!wait.hasLoops && tabs.some(isLoop)) wait.stopLoops(tabs);
     for (const tab of tabs) if (isToBeLookedAt(tab)) void look(session, tab);
-    const settledIn = wait.settledIn(tabs);
+    const restMs = wait.restMs(tabs);
     const leftMs = wait.leftMs();
-    if (settledIn <= 0) {
+    if (restMs <= 0) {
       if (await wait.timersHaveRun(tabs)) break;
-    } else if (leftMs > 0) await pause(session, Math.max(Math.min(settledIn, leftMs), LOOK_AT_LEAST_MS));
+    } else if (leftMs > 0) await pause(session, Math.max(Math.min(restMs, leftMs), SETTLE_CHECK_MS));
     else if (!(await wait.extend(tabs))) break;
   }
   return wait.loops;
 }
 
-/** How long tabs that have not settled are waited for. */
+/** How long tabs are waited for. Loops that were stopped have no timers, and scripts that wait for nothing. */
 class SettleWait {
   /** Tabs that navigated in a loop and were stopped. */
   loops: readonly OpenTab[] = [];
@@ -74,32 +57,26 @@ class SettleWait {
     this.#extension = new SettleExtension({ budgetMs, lateMs, journal: session.journal, isLate });
   }
 
+  get hasLoops(): boolean {
+    return this.loops.length > 0;
+  }
+
   leftMs(): number {
     return this.#until - performance.now();
   }
 
   /** The earliest time, in ms from now, at which the tabs can have settled; 0 or less: they look settled. */
-  settledIn(tabs: OpenTab[]): number {
+  restMs(tabs: OpenTab[]): number {
     const now = performance.now();
+    const restMs = Math.max(settledIn(tabs, this.#session.journal, now), this.#lateUntil - now);
+    if (this.hasLoops) return restMs;
     // What scripts wait for is not waited for beyond the budget, and is no reason to extend it.
-    const pending = this.loops.length > 0 ? 0 : Math.min(pendingIn(tabs, this.#waiting(tabs), now), this.leftMs());
-    return Math.max(settledIn(tabs, this.#session.journal, now), this.#lateUntil - now, pending);
+    return Math.max(restMs, Math.min(pendingIn(tabs, waitingIn(this.#session, tabs), now), this.leftMs()));
   }
 
-  #waiting(tabs: OpenTab[]): Waiting {
-    const { journal, devtools } = this.#session;
-    const workers = [...devtools.sessions()].filter(({ type }) => type === 'worker' || type === 'shared_worker');
-    // Chromium does not report which tab started a shared worker.
-    const hasWorker = ({ tab }: OpenTab) =>
-      workers.some(
-        (worker) => rootOf(worker) === tab.session || (rootOf(worker).type !== 'page' && tab === tabs[0]?.tab),
-      );
-    return { hasWorker, isUnanswered: journal.unanswered(LATE_MS) > 0 };
-  }
-
-  /** Whether tabs that look settled have run their due timers and still look settled. Loops that were stopped have no timers. */
+  /** Whether tabs that look settled have run their due timers and still look settled. */
   async timersHaveRun(tabs: OpenTab[]): Promise<boolean> {
-    if (this.loops.length > 0 || this.#timerChecks >= TIMER_CHECKS_MAX) return true;
+    if (this.hasLoops || this.#timerChecks >= TIMER_CHECKS_MAX) return true;
     this.#timerChecks += 1;
     await findWrittenTabs(tabs);
     const lateMs = await runDueTimers(this.#session, tabs);
@@ -110,7 +87,7 @@ class SettleWait {
 
   /** Extends the wait if that is useful; otherwise notes that the tabs did not settle. Whether to go on waiting. */
   async extend(tabs: OpenTab[]): Promise<boolean> {
-    if (this.loops.length > 0) return false;
+    if (this.hasLoops) return false;
     const afterSeconds = Math.round((performance.now() - this.#startedAt) / 1_000);
     const moreMs = await this.#extension.next(tabs);
     this.#until = performance.now() + moreMs;
@@ -129,41 +106,23 @@ class SettleWait {
   }
 }
 
-/** A tab that certainly navigates in a loop. */
-const isLoop = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
-
-/** A tab that may be in a loop: it has navigated promptly more often than any page that is not in one. */
-const mayLoop = ({ tab }: OpenTab): boolean => tab.promptNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
-
-/** The earliest time, in ms from `now`, at which the tabs can have settled; 0: they look settled. Pure. */
-export function settledIn(tabs: OpenTab[], journal: NetworkJournal, now: number): number {
-  const quietIn = journal.underWay(LONG_REQUEST_MS) > 0 ? QUIET_MS : journal.lastActivityAt + QUIET_MS - now;
-  return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabSettledIn(tab, now)));
+function waitingIn({ journal, devtools }: CaptureSession, tabs: OpenTab[]): Waiting {
+  const workers = [...devtools.sessions()].filter(({ type }) => type === 'worker' || type === 'shared_worker');
+  // Chromium does not report which tab started a shared worker.
+  const hasWorker = ({ tab }: OpenTab) =>
+    workers.some(
+      (worker) => rootOf(worker) === tab.session || (rootOf(worker).type !== 'page' && tab === tabs[0]?.tab),
+    );
+  return { hasWorker, isUnanswered: journal.unanswered(LATE_MS) > 0 };
 }
 
-function tabSettledIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab'], now: number): number {
-  if (refused) return 0;
-  if (loadedAt === null) return QUIET_MS;
-  const dwelledIn = Math.max(loadedAt, lastHopAt) + DWELL_MS - now;
-  const isAnnounced = refreshDueAt > now - DWELL_MS && refreshDueAt < now + ANNOUNCED_REFRESH_MAX_MS;
-  return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
-}
-
-/** What scripts of the tabs may act on later. */
-type Waiting = { hasWorker(tab: OpenTab): boolean; isUnanswered: boolean };
-
-/** The time, in ms from `now`, until which scripts of the tabs wait for something; at most {@link LATE_MS} after the load. Pure. */
-export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered }: Waiting, now: number): number {
-  const inTab = (one: OpenTab): number => {
-    const { loadedAt, timersDueAt, refused, isScriptDisabled, isLookedAt } = one.tab;
-    if (refused || isScriptDisabled || loadedAt === null) return 0;
-    const leftMs = loadedAt + LATE_MS - now;
-    const looking = isLookedAt ? LOOK_AT_LEAST_MS : 0;
-    const timers = timersDueAt > now - TIMER_MS ? timersDueAt + TIMER_MS - now : 0;
-    const requests = isUnanswered ? QUIET_MS : 0;
-    return Math.min(leftMs, hasWorker(one) ? leftMs : Math.max(looking, timers, requests));
-  };
-  return Math.max(0, ...tabs.map(inTab));
+async function look(session: CaptureSession, one: OpenTab): Promise<void> {
+  const { tab } = one;
+  tab.wasLookedAt = true;
+  tab.isLookedAt = true;
+  tab.looks += 1;
+  await lookAsVisitor(session, one);
+  tab.isLookedAt = false;
 }
 
 /** Finds the empty tabs into which another document inserted something: they show a page like those that navigated to one. */
@@ -185,23 +144,6 @@ function readWritten(): string {
   const body: HTMLElement | null = of(Document, 'body', document);
   const isWritten = body && (of(Element, 'childElementCount', body) > 0 || of(Node, 'textContent', body).trim() !== '');
   return isWritten ? of(Document, 'URL', document) : '';
-}
-
-const isToBeLookedAt = ({ tab }: OpenTab): boolean =>
-  tab.committed &&
-  tab.loadedAt !== null &&
-  !tab.refused &&
-  !tab.isScriptDisabled &&
-  !tab.wasLookedAt &&
-  tab.looks < LOOKS_MAX;
-
-async function look(session: CaptureSession, one: OpenTab): Promise<void> {
-  const { tab } = one;
-  tab.wasLookedAt = true;
-  tab.isLookedAt = true;
-  tab.looks += 1;
-  await lookAsVisitor(session, one);
-  tab.isLookedAt = false;
 }
 
 /** Whether the tabs make progress that the machine delays, and not only the page. An endless response is no progress. */
@@ -237,54 +179,4 @@ function pause({ ending }: CaptureSession, ms: number): Promise<void> {
       resolve();
     });
   });
-}
-
-/** The interval of checks for progress: long enough to see some even on a heavily overloaded machine. */
-const STEP_MS = 2_000;
-
-type Progress = {
-  budgetMs: number;
-  /** How much the budget may be extended when the machine is slow, in ms. */
-  lateMs: number;
-  journal: Pick<NetworkJournal, 'underWay' | 'ended'>;
-  /** Whether the tabs make progress that the machine delays. */
-  isLate: (tabs: OpenTab[]) => Promise<boolean>;
-};
-
-/**
- * Decides whether tabs that have not settled within their budget are waited for longer: by the progress they make, not by the speed of the
- * machine. A page that keeps navigating is waited for until it is certain that it is a loop, a flood of requests until it has been served.
- */
-export class SettleExtension {
-  readonly #progress: Progress;
-  #usedMs = 0;
-  #ended = 0;
-  #wasLate = false;
-
-  constructor(progress: Progress) {
-    this.#progress = progress;
-  }
-
-  /** For how many more ms; 0 = none. */
-  async next(tabs: OpenTab[]): Promise<number> {
-    const { budgetMs, lateMs, isLate } = this.#progress;
-    const leftMs = budgetMs * (SETTLE_FACTOR_MAX - 1) - this.#usedMs;
-    if (leftMs <= 0) return 0;
-    if (tabs.some(mayLoop) || this.#reducesFlood()) return this.#use(Math.min(STEP_MS, leftMs));
-    if (this.#wasLate || !(await isLate(tabs))) return 0;
-    this.#wasLate = true;
-    return this.#use(Math.min(lateMs, SETTLE_EXTENSION_MS, leftMs));
-  }
-
-  #reducesFlood(): boolean {
-    const { journal } = this.#progress;
-    const hasProgress = journal.ended > this.#ended;
-    this.#ended = journal.ended;
-    return hasProgress && journal.underWay() > FLOOD_REQUESTS;
-  }
-
-  #use(ms: number): number {
-    this.#usedMs += ms;
-    return ms;
-  }
 }

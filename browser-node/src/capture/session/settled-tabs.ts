@@ -1,0 +1,64 @@
+import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
+import {
+  ANNOUNCED_REFRESH_MAX_MS,
+  DWELL_MS,
+  LATE_MS,
+  LONG_REQUEST_MS,
+  LOOKS_MAX,
+  QUIET_MS,
+  SETTLE_CHECK_MS,
+} from './budgets.ts';
+import type { NetworkJournal } from './network-journal.ts';
+import type { OpenTab } from './open-tabs.ts';
+
+/** Time for a due timer to run, and for the page to act on it. */
+const TIMER_MS = 100;
+
+/**
+ * The earliest time, in ms from `now`, at which tabs can have loaded, have been watched for a while, have no announced refresh and no pending
+ * request; 0: it is so now. Pure.
+ */
+export function settledIn(tabs: OpenTab[], journal: NetworkJournal, now: number): number {
+  const quietIn = journal.underWay(LONG_REQUEST_MS) > 0 ? QUIET_MS : journal.lastActivityAt + QUIET_MS - now;
+  return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabSettledIn(tab, now)));
+}
+
+function tabSettledIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab'], now: number): number {
+  if (refused) return 0;
+  if (loadedAt === null) return QUIET_MS;
+  const dwelledIn = Math.max(loadedAt, lastHopAt) + DWELL_MS - now;
+  const isAnnounced = refreshDueAt > now - DWELL_MS && refreshDueAt < now + ANNOUNCED_REFRESH_MAX_MS;
+  return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
+}
+
+/** What scripts of the tabs may act on later. */
+export type Waiting = { hasWorker(tab: OpenTab): boolean; isUnanswered: boolean };
+
+/** The time, in ms from `now`, until which scripts of the tabs wait for something; at most {@link LATE_MS} after the load. Pure. */
+export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered }: Waiting, now: number): number {
+  const inTab = (one: OpenTab): number => {
+    const { loadedAt, timersDueAt, refused, isScriptDisabled, isLookedAt } = one.tab;
+    if (refused || isScriptDisabled || loadedAt === null) return 0;
+    const leftMs = loadedAt + LATE_MS - now;
+    const looking = isLookedAt ? SETTLE_CHECK_MS : 0;
+    const timers = timersDueAt > now - TIMER_MS ? timersDueAt + TIMER_MS - now : 0;
+    const requests = isUnanswered ? QUIET_MS : 0;
+    return Math.min(leftMs, hasWorker(one) ? leftMs : Math.max(looking, timers, requests));
+  };
+  return Math.max(0, ...tabs.map(inTab));
+}
+
+/** Whether a tab shows a document that a visitor would look at, and was not looked at yet. */
+export const isToBeLookedAt = ({ tab }: OpenTab): boolean =>
+  tab.committed &&
+  tab.loadedAt !== null &&
+  !tab.refused &&
+  !tab.isScriptDisabled &&
+  !tab.wasLookedAt &&
+  tab.looks < LOOKS_MAX;
+
+/** A tab that certainly navigates in a loop. */
+export const isLoop = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
+
+/** A tab that may be in a loop: it has navigated promptly more often than any page that is not in one. */
+export const mayLoop = ({ tab }: OpenTab): boolean => tab.promptNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
