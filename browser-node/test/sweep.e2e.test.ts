@@ -130,7 +130,7 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
   });
 
-  it('§4.2.2 on a device that is used with fingers, ads below the view are tapped, also one whose slot refreshes all the time', async () => {
+  it('§4.2.2 on a device that is used with fingers, ads below the view are tapped, also one whose slot refreshes all the time, and the page changes its URL as it is read', async () => {
     const url = 'http://phone.example/';
     const names = ['plain', 'beyond'];
     const refresh = `setInterval(() => {
@@ -140,14 +140,16 @@ describe('sweeps', { concurrency: 1 }, () => {
       frame.removeAttribute('src');
       frame.contentDocument.write(${JSON.stringify(banner('plain', ADS.plain ?? '')).replaceAll('</', '<\\/')});
     }, 600)`;
-    const slots = names.map((name) => slot(name)).join('<p style="height:900px">');
-    world.site.setPage(url, `<title>News</title>${slots}<script>${refresh}</script>`);
+    const slots = names.map((name) => slot(name)).join('<p style="height:2400px">');
+    const nextArticle = "addEventListener('scroll', () => history.replaceState(null, '', '/' + Math.round(scrollY)))";
+    world.site.setPage(url, `<title>News</title>${slots}<script>${refresh}; ${nextArticle}</script>`);
     const discovery: Discovery = { ad_formats: ['banner'], max_ads: 2 };
     const { ads } = await world.sweep(url, discovery, 'android_phone_pixel_8');
     assert.deepEqual(
       ads.map(({ notes, landings }) => [notes, ...landings.map(({ final_url }) => final_url)]),
       names.map((name) => ['', `http://shop-${name}.example/`]),
     );
+    assert.equal(world.site.urls().filter((asked) => asked === url).length, 1, 'the page is loaded once');
   });
 
   it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {

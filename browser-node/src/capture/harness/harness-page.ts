@@ -16,7 +16,7 @@ import { namesHost } from './publisher-url.ts';
  */
 export type HarnessContent = { fragment: string; markup: string; tag: string };
 
-/** A page with a creative that is clicked. `url`: what its tab shows, unless it navigated away. */
+/** A page with a creative that is clicked. `url`: that of its document; the tab's own differs where a script changed it without a navigation. */
 export type CreativePage = {
   readonly page: Page;
   readonly tab: OpenTab;
@@ -80,9 +80,12 @@ function publisherAnswer(page: Page, url: string, { markup, tag }: HarnessConten
   };
 }
 
-/** Whether the tab shows something else than the creative now. */
+/**
+ * Whether the tab shows another document than the one with the creative now. A page that changes its URL by the history API, as those do
+ * that go on with the next article, still shows it.
+ */
 export const hasNavigatedAway = ({ tab: { tab }, url }: Pick<CreativePage, 'tab' | 'url'>): boolean =>
-  tab.committed && tab.url !== '' && withoutFragment(tab.url) !== withoutFragment(url);
+  tab.committed && tab.documentUrl !== '' && withoutFragment(tab.documentUrl) !== withoutFragment(url);
 
 /** Makes the tab a landing, from its first document after the one that showed the creative. */
 export function markAsLanding({ journal, landings }: MemberCapture, { tab: { tab }, url }: CreativePage): void {

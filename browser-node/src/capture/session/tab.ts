@@ -32,6 +32,8 @@ export class Tab {
   readonly session: TargetSession;
   readonly openedAt = performance.now();
   url = '';
+  /** The URL that its document was loaded from, '' before the first; what scripts do to the history of that document leaves it as it is. */
+  documentUrl = '';
   /** The id of the document that it shows, '' before the first. */
   documentId = '';
   openerUrl = '';
@@ -94,6 +96,7 @@ export class Tab {
       return;
     }
     this.url = clipUrl(url);
+    this.documentUrl = this.url;
     this.committed = true;
     if (state === 'complete') this.loadedAt = performance.now();
   }
@@ -144,6 +147,7 @@ export class Tab {
       return;
     }
     this.url = clipUrl(frame.url + (frame.urlFragment ?? ''));
+    this.documentUrl = this.url;
     this.documentId = frame.loaderId;
     this.committed ||= this.url !== 'about:blank';
     this.loadedAt = null;

@@ -63,7 +63,7 @@ export async function keepPage(session: CaptureSession, { tab, documentId, ads }
   for (const event of ['crash', 'close'] as const) page.on(event as 'close', spoil);
   const pageLoads = new PageLoads(page, session.journal, () => null);
   await pageLoads.hold();
-  const host = { page, tab, url: tab.tab.url, hasTouch: await hasTouch(tab), pageLoads };
+  const host = { page, tab, url: tab.tab.documentUrl, hasTouch: await hasTouch(tab), pageLoads };
   const isFit = async () => {
     if (hasEnded || tab.tab.documentId !== documentId || tab.tab.isScriptDisabled !== isScriptDisabled) return false;
     const asking = tab.tab.session.send('Runtime.evaluate', { expression: '1' }, underLoad(session, ANSWER_MS));

@@ -109,7 +109,7 @@ async function ownDocument(capture: MemberCapture, harness: HarnessPage, url: st
   return {
     document: journal.hopsOf(tab.tab.session.targetId).at(-1),
     error: '',
-    harness: { ...harness, url: tab.tab.url },
+    harness: { ...harness, url: tab.tab.documentUrl },
   };
 }
 

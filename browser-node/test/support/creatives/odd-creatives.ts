@@ -1,4 +1,17 @@
-import { ADS, box, CDN, CLICK, type Creative, frameOf, img, linked, page, quoted, SHOP } from './creative.ts';
+import {
+  ADS,
+  box,
+  CDN,
+  CLICK,
+  type Creative,
+  frameOf,
+  img,
+  linked,
+  PUBLISHER,
+  page,
+  quoted,
+  SHOP,
+} from './creative.ts';
 
 const FRAME = `${ADS}/frame`;
 const BANNER = page(linked(img('300x250')));
@@ -127,6 +140,15 @@ export const ODD_CREATIVES: Creative[] = [
     kind: 'a page that is written anew after its load',
     tag: `<script>addEventListener('load', () => setTimeout(() => { document.open(); document.write(${quoted(BANNER)}); document.close() }, 300))</script>`,
     size: [300, 250],
+    landing: SHOP,
+    markup: /banner/,
+  },
+  {
+    kind: 'a page whose URL the history API changes',
+    isTested: true,
+    tag: `${linked(img('300x250'))}<script>setTimeout(() => history.pushState(null, '', '/next-article'), 100)</script>`,
+    size: [300, 250],
+    document: new URL('/next-article', PUBLISHER).href,
     landing: SHOP,
     markup: /banner/,
   },
