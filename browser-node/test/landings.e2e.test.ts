@@ -170,6 +170,11 @@ describe('landings', { concurrency: 4 }, () => {
     assert.deepEqual(tabUnder.steps(1), [`initial ${again}?again`]);
   });
 
+  const banner = (click: string) =>
+    `<div style="width:300px;height:250px;background:#cde;cursor:pointer" onclick="${click}">an ad</div>`;
+  const captureTag = (tag: string, emulator?: string) =>
+    world.capture(tag, { kind: 'ad_tag', referrer: 'http://publisher.example/', ...(emulator && { emulator }) });
+
   it('the landings of a creative are both tabs of a click that opens one and navigates the page behind it', async () => {
     const { site } = world;
     for (const name of ['front', 'behind']) {
@@ -178,8 +183,7 @@ describe('landings', { concurrency: 4 }, () => {
     }
     const later = "setTimeout(() => { top.location = 'http://click.example/behind' }, 500)";
     const click = `window.open('http://click.example/front'); ${later}`;
-    const tag = `<div style="width:300px;height:250px;background:#cde;cursor:pointer" onclick="${click}">an ad</div>`;
-    const captured = await world.capture(tag, { kind: 'ad_tag', referrer: 'http://publisher.example/' });
+    const captured = await captureTag(banner(click));
     assert.deepEqual(
       captured.landings.map(({ ord, page_title, screenshot }) => [ord, page_title, screenshot !== null]),
       [
@@ -188,6 +192,43 @@ describe('landings', { concurrency: 4 }, () => {
       ],
     );
     assert.deepEqual(captured.steps(1), ['initial http://click.example/behind', 'http http://behind-offer.example/']);
+  });
+
+  it('the landings of a creative include windows that get no document: those of apps, and one whose server has no content', async () => {
+    const { site } = world;
+    site.setRedirect('http://click.example/app', 'intent://details#Intent;package=app;end');
+    site.setPage('http://click.example/none', '', {}, 204);
+    const ways: Record<string, string[]> = {
+      'http://click.example/app': ['http intent://details#Intent;package=app;end'],
+      'market://details?id=app': [],
+      'http://click.example/none': [],
+    };
+    await Promise.all(
+      Object.entries(ways).map(async ([url, further]) => {
+        const captured = await captureTag(banner(`window.open('${url}')`), 'android_phone_pixel_8');
+        assert.deepEqual(captured.steps(0), [`initial ${url}`, ...further]);
+        assert.deepEqual([captured.landings.length, captured.notes], [1, ''], url);
+        assert.ok(site.urls().filter((asked) => asked === url).length <= 1, 'it is clicked once');
+      }),
+    );
+  });
+
+  it('the landings of a creative are all windows of a click, also one whose click tracker takes its time', async () => {
+    const { site } = world;
+    site.setPage('http://fast.example/', '<title>fast</title>an offer');
+    site.setRoute('http://slow.example/', (_, response) => {
+      const page = '<title>slow</title>an offer';
+      setTimeout(() => response.writeHead(200, { 'content-type': 'text/html' }).end(page), 7_000);
+    });
+    const open = "window.open('http://fast.example/'); window.open('http://slow.example/')";
+    const captured = await captureTag(banner(open));
+    assert.deepEqual(
+      captured.landings.map(({ page_title, screenshot }) => [page_title, screenshot !== null]),
+      [
+        ['fast', true],
+        ['slow', true],
+      ],
+    );
   });
 
   it('the landings of a capture do not include the error page of a tab that failed to load', async () => {

@@ -6,7 +6,7 @@ import { ScriptFrames } from '../devtools/script-frames.ts';
 import { ANSWER_MS, LOADED_AT_LATEST_MS, underLoad } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
-import { clipUrl, withoutFragment } from '../session/urls.ts';
+import { clipUrl, isOfBrowser, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
@@ -19,7 +19,6 @@ type Departure = { tab: string | Page; url: string; loaderId: string; facts: Fac
 
 /** Departures that are kept per capture, shared among sites, so that a loop does not displace the others. */
 const DEPARTURES_MAX = 15;
-const WEB = /^(https?|about|data|blob|javascript):/i;
 /** What Chromium logs when it refuses a frame's navigation of its page. */
 const REFUSED = /^Unsafe attempt to initiate navigation for frame .* targeting its top-level window/;
 
@@ -68,13 +67,13 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     const to = clipUrl(event.request.url);
     const known = event.redirectResponse && [...departures].find(({ loaderId }) => loaderId === event.loaderId);
     if (known) known.facts.to = to;
-    else if (WEB.test(to)) {
+    else if (isOfBrowser(to)) {
       const starter = starterOf(event.initiator.stack, session);
       depart({ ...documents.departure(session.targetId, event.loaderId, to, event.timestamp), starter });
     }
   });
   devtools.on('Page.frameRequestedNavigation', ({ url, frameId }, session) => {
-    if (WEB.test(url)) return;
+    if (isOfBrowser(url)) return;
     const departure = documents.departure(rootOf(session).targetId, '', clipUrl(url), null);
     // It is the frame that was to navigate, which may be the page itself.
     depart({ ...departure, starter: Promise.resolve(frameId) }, frameId);

@@ -45,11 +45,14 @@ export async function followClick(capture: MemberCapture, harness: CreativePage,
     harness.pageLoads.allow();
     return 'replaced';
   }
-  const hasAnswer = () => tabs.opened > opened || hasNavigatedAway(harness) || ending.failure !== null;
-  if (tabs.attached > attached) await waitFor(hasAnswer, underLoad(capture, FIRST_ANSWER_MS));
+  const silent = () => tabs.unanswered().filter((one) => !unansweredBefore.has(one));
+  // A click may open several windows, each with its own click tracker.
+  const haveAnswered = () =>
+    (tabs.opened > opened && silent().length === 0) || hasNavigatedAway(harness) || ending.failure !== null;
+  if (tabs.attached > attached) await waitFor(haveAnswered, underLoad(capture, FIRST_ANSWER_MS));
   await tabs.joined();
-  const silent = tabs.unanswered().filter((one) => !unansweredBefore.has(one));
-  if (!hasAnswer() && silent.length > 0) notes.push(note('landings', { count: silent.length }));
+  const { length: count } = silent();
+  if (!haveAnswered() && count > 0) notes.push(note('landings', { count }));
   if (hasClicked) await openInPlaceLoads(capture, harness);
   harness.pageLoads.allow();
   for (const one of tabs.all) if (!openBefore.has(one)) landings.markAsClicked(one.tab);

@@ -15,7 +15,7 @@ import {
   SCRIPTS_MAX,
 } from './journal-entry.ts';
 import type { Tab } from './tab.ts';
-import { clipUrl, hasImpossibleHost, withoutFragment } from './urls.ts';
+import { clipUrl, hasImpossibleHost, isOfBrowser, withoutFragment } from './urls.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
 
@@ -117,8 +117,8 @@ export class NetworkJournal {
     // A page that starts workers has not settled, whatever the origin of their scripts.
     if (startedWorker(event) !== null) this.lastActivityAt = performance.now();
     const isNetwork = /^(https?|wss?):/.test(request.url);
-    // An HTTP redirect to an app or a forbidden scheme is a hop; data: and blob: are not requests at all.
-    if (!isNetwork && !redirectResponse) return;
+    // An HTTP redirect to an app or a forbidden scheme is a hop, and so is what a window opens with; data: and blob: are not requests at all.
+    if (!isNetwork && !redirectResponse && !this.#opensApp(event, session)) return;
     const entry = this.#describe(event, session, before !== undefined);
     if (!before && !this.#admits(entry)) return;
     this.lastActivityAt = performance.now();
@@ -127,11 +127,16 @@ export class NetworkJournal {
     this.#keep(entry);
   }
 
+  #opensApp({ request, frameId, type }: Sent, { targetId, type: kind }: TargetSession): boolean {
+    const isOwn = kind === 'page' && frameId === targetId && type === 'Document';
+    return isOwn && !isOfBrowser(request.url) && this.#tabs.get(targetId)?.lastLoaderId === '';
+  }
+
   #describe(event: Sent, session: TargetSession, isRedirect: boolean): Entry {
     const root = rootOf(session);
     const tab = root.type === 'page' ? root.targetId : null;
     return {
-      ...emptyEntry(clipUrl(event.request.url), event.request.method, event.wallTime * 1_000),
+      ...emptyEntry(clipUrl(urlOf(event.request)), event.request.method, event.wallTime * 1_000),
       resourceType: (event.type ?? 'Other').toLowerCase(),
       tab,
       hop: this.#hopKind(event, session, isRedirect),
@@ -257,6 +262,9 @@ export class NetworkJournal {
     });
   }
 }
+
+/** The URL of a request as it is recorded: without its fragment, unless it is that of an app, which gets it. */
+const urlOf = ({ url, urlFragment = '' }: Sent['request']): string => (isOfBrowser(url) ? url : url + urlFragment);
 
 const isRedirectStatus = (status: number): boolean => status >= 300 && status < 400;
 

@@ -154,6 +154,18 @@ export class Tab {
     this.wasLookedAt = false;
   }
 
+  /**
+   * A navigation ended without a document: its server answered 204, or it led to an app. A tab that never had a document gets an empty one, unless it
+   * navigates again soon: only then does Playwright report it, and does it count as loaded.
+   */
+  aborted(loaderId: string): void {
+    const fill = () => {
+      if (this.documentId !== '' || this.committed || this.lastLoaderId !== loaderId) return;
+      this.session.notify('Page.navigate', { url: 'about:blank' });
+    };
+    setTimeout(fill, QUIET_MS).unref();
+  }
+
   /** Another document wrote into the one that the tab shows, which then has this URL (HTML standard, "document open steps"). */
   wasWritten(url: string): void {
     this.url = clipUrl(url);
@@ -196,6 +208,10 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   devtools.on('Page.documentOpened', ({ frame }, session) => own(session, frame.id)?.wasWritten(frame.url));
   devtools.on('Page.navigatedWithinDocument', (event, session) => own(session, event.frameId)?.navigatedWithin(event));
   devtools.on('Page.downloadWillBegin', ({ frameId }, session) => own(session, frameId)?.becameDownload());
+  devtools.on('Network.loadingFailed', ({ requestId, errorText }, session) => {
+    const tab = tabs.get(session.targetId);
+    if (tab?.lastLoaderId === requestId && errorText === 'net::ERR_ABORTED') tab.aborted(requestId);
+  });
   devtools.on('Page.loadEventFired', (_, session) => {
     const tab = tabs.get(session.targetId);
     if (tab) tab.loadedAt = performance.now();

@@ -10,5 +10,8 @@ export function clipUrl(url: string): string {
 /** Whether the host of a URL is longer than hosts can be: 253 characters (RFC 1035 section 2.3.4) and a port of five digits. */
 export const hasImpossibleHost = (url: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]{260}/i.test(url);
 
+/** Whether a browser shows what is at a URL itself; others belong to apps. */
+export const isOfBrowser = (url: string): boolean => /^(https?|about|data|blob|javascript):/i.test(url);
+
 /** A URL without its fragment, which no server sees. */
 export const withoutFragment = (url: string): string => url.split('#')[0] as string;
