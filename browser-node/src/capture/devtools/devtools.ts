@@ -121,6 +121,12 @@ export function rootOf(session: TargetSession): TargetSession {
   return root;
 }
 
+/** Whether a target is another one, or in it. */
+export function isWithin(session: TargetSession, outer: TargetSession): boolean {
+  for (let at: TargetSession | null = session; at; at = at.parent) if (at === outer) return true;
+  return false;
+}
+
 /** CDP's id of a tab. */
 export async function targetIdOf(page: Page): Promise<string> {
   const session = await page.context().newCDPSession(page);

@@ -4,7 +4,7 @@ import type { BrowserContext, Frame, Page, Request, Route } from 'playwright-cor
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
 
-/** A page load that was stopped inside the browser: its URL and the `Referer` that it would have sent. */
+/** A page load that was stopped inside the browser: its URL, with its fragment, and the `Referer` that it would have sent. */
 export type StoppedLoad = { url: string; referrer: string };
 
 /** Stopped loads that are remembered: a page may try endlessly. */
@@ -31,8 +31,8 @@ type Stopping =
 export class PageLoads {
   /** Loads that were stopped since the last {@link follow} or {@link stopAll}. */
   stopped: StoppedLoad[] = [];
-  /** What leaves out the loads that were stopped. */
-  journal: Pick<NetworkJournal, 'stopped'>;
+  /** What knows more of requests than Playwright does, and leaves out the loads that were stopped. */
+  journal: Pick<NetworkJournal, 'stopped' | 'pendingDocument'>;
   readonly #page: Page;
   #isHeld = false;
   readonly #answer: OwnAnswer;
@@ -93,10 +93,13 @@ export class PageLoads {
     const answer = this.#answer(request);
     if (answer) return route.fulfill(answer);
     const isHeld = this.#isHeldBack(request);
-    const isStopped = this.#isStopped(request);
+    const pending = this.journal.pendingDocument(request.url());
+    const isStopped = this.#isStopped(request, pending?.isFromOutside ?? false);
     if (!isStopped && !isHeld) return route.continue();
-    if (isStopped && this.stopped.length < STOPPED_MAX)
-      this.stopped.push({ url: request.url(), referrer: request.headers().referer ?? '' });
+    if (isStopped && this.stopped.length < STOPPED_MAX) {
+      const url = request.url() + (pending?.fragment ?? '');
+      this.stopped.push({ url, referrer: request.headers().referer ?? '' });
+    }
     this.journal.stopped(request.url());
     // With any other reason, Chromium replaces the page by an error page.
     return route.abort('aborted');
@@ -109,7 +112,8 @@ export class PageLoads {
     return this.#stopping.loads !== 'in_place' || request.method() === 'GET';
   }
 
-  #isStopped(request: Request): boolean {
+  /** `isFromOutside`: a document around the frame requested it, as a page does that shows its next ad in it. */
+  #isStopped(request: Request, isFromOutside: boolean): boolean {
     const stopping = this.#stopping;
     if (request.resourceType() !== 'document' || stopping.loads === 'none') return false;
     const frame = frameOf(request);
@@ -117,7 +121,7 @@ export class PageLoads {
       if (frame === null || !stopping.landings.has(frame.page())) return true;
       return stopping.stopsLandings && frame.parentFrame() === null;
     }
-    if (frame === null || !stopping.frames.has(frame)) return false;
+    if (frame === null || isFromOutside || !stopping.frames.has(frame)) return false;
     return isClickThrough({ from: frame.url(), to: request.url(), method: request.method() });
   }
 }

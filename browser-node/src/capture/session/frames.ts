@@ -1,4 +1,4 @@
-import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
+import { type CommandAnswer, isWithin, type TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { ANSWER_MS, FRAMES_MAX, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
@@ -32,7 +32,7 @@ async function listFrames(
   const isOpen = (session: TargetSession) => [...captureSession.devtools.sessions()].includes(session);
   const sessions = [
     root,
-    ...[...captureSession.devtools.sessions()].filter((one) => one.type === 'iframe' && isUnder(one, root)),
+    ...[...captureSession.devtools.sessions()].filter((one) => one.type === 'iframe' && isWithin(one, root)),
   ];
   const trees = await Promise.all(
     sessions.map(async (session) => {
@@ -101,8 +101,3 @@ export async function isGone(captureSession: CaptureSession, { session, frameId 
 }
 
 const flat = ({ frame, childFrames = [] }: FrameTree): FrameTree['frame'][] => [frame, ...childFrames.flatMap(flat)];
-
-function isUnder(session: TargetSession, root: TargetSession): boolean {
-  for (let at: TargetSession | null = session; at; at = at.parent) if (at === root) return true;
-  return false;
-}

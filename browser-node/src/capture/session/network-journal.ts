@@ -1,7 +1,7 @@
-import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
+import { CAPTURE_URL_LENGTH_MAX, REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { startedWorker } from '../../browser/cdp-messages.ts';
-import { type DevTools, type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { type DevTools, type EventPayload, isWithin, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { HOPS_MAX } from './budgets.ts';
 import { FairList } from './fair-list.ts';
 import {
@@ -23,7 +23,13 @@ type Sent = EventPayload<'Network.requestWillBeSent'>;
 export type Finished = { entry: Entry; session: TargetSession; requestId: string };
 
 /** `seen`: the event's own time; `extraInfo`: status and headers from responseReceivedExtraInfo. */
-type Open = { entry: Entry; startedAt: number; seen: number; extraInfo?: ResponseHead };
+type Open = PendingDocument & { entry: Entry; startedAt: number; seen: number; extraInfo?: ResponseHead };
+
+/**
+ * What is known of a pending document request: the fragment of its URL, '' = none; `isFromOutside`: a document around the frame requested it, so
+ * far as that is in another process.
+ */
+export type PendingDocument = { fragment: string; isFromOutside: boolean };
 
 /** All network requests of a context, from the CDP events of all its targets. */
 export class NetworkJournal {
@@ -42,6 +48,8 @@ export class NetworkJournal {
   readonly #sockets = new Map<string, Entry>();
   /** ORB-blocked requests whose extra info has not arrived yet. */
   readonly #orbBlocked = new Map<string, Entry>();
+  /** The targets in which navigations of frames were requested last, by the ids of the frames. */
+  readonly #requesters = new Map<string, TargetSession>();
   /** URLs of document requests that we stopped and that no event has reported yet. */
   readonly #stopped: string[] = [];
   readonly #finished: ((finished: Finished) => void)[] = [];
@@ -52,6 +60,9 @@ export class NetworkJournal {
   constructor(devtools: DevTools, tabs: Map<string, Tab>, admits: (entry: Entry) => boolean = () => true) {
     this.#tabs = tabs;
     this.#admits = admits;
+    devtools.on('Page.frameRequestedNavigation', ({ frameId }, session) => {
+      this.#requesters.set(frameId, session);
+    });
     devtools.on('Network.requestWillBeSent', (event, session) => this.#sent(event, session));
     devtools.on('Network.responseReceived', (event) => this.#onResponse(event));
     devtools.on('Network.responseReceivedExtraInfo', (event) => this.#onExtraInfo(event));
@@ -108,6 +119,11 @@ export class NetworkJournal {
     else this.#stopped.push(url);
   }
 
+  /** The last document request for this URL that is pending; undefined: it is not in the record. */
+  pendingDocument(url: string): PendingDocument | undefined {
+    return [...this.#open.values()].findLast(({ entry }) => isUnanswered(entry) && isSameUrl(entry.url, url));
+  }
+
   #sent(event: Sent, session: TargetSession): void {
     const { requestId, request, redirectResponse, timestamp } = event;
     const before = this.#open.get(requestId);
@@ -123,8 +139,20 @@ export class NetworkJournal {
     if (!before && !this.#admits(entry)) return;
     this.lastActivityAt = performance.now();
     if (before) before.entry.redirectedTo = entry;
-    this.#open.set(requestId, { entry, startedAt: this.lastActivityAt, seen: timestamp });
+    this.#open.set(requestId, {
+      ...{ entry, startedAt: this.lastActivityAt, seen: timestamp },
+      fragment: fragmentOf(event),
+      isFromOutside: this.#isFromOutside(event, session),
+    });
     this.#keep(entry);
+  }
+
+  /** Chromium reports a requested navigation in the process that requests it, and the request in that of the frame. */
+  #isFromOutside({ frameId = '', type }: Sent, session: TargetSession): boolean {
+    if (type !== 'Document') return false;
+    const requester = this.#requesters.get(frameId);
+    this.#requesters.delete(frameId);
+    return requester !== undefined && session.targetId === frameId && !isWithin(requester, session);
   }
 
   #opensApp({ request, frameId, type }: Sent, { targetId, type: kind }: TargetSession): boolean {
@@ -262,6 +290,10 @@ export class NetworkJournal {
     });
   }
 }
+
+/** The fragment of a document's URL, unless it is longer than URLs that captures keep: all pending requests have one. */
+const fragmentOf = ({ type, request: { urlFragment = '' } }: Sent): string =>
+  type === 'Document' && urlFragment.length <= CAPTURE_URL_LENGTH_MAX ? urlFragment : '';
 
 /** The URL of a request as it is recorded: without its fragment, unless it is that of an app, which gets it. */
 const urlOf = ({ url, urlFragment = '' }: Sent['request']): string => (isOfBrowser(url) ? url : url + urlFragment);

@@ -144,4 +144,17 @@ export const AD_SERVER_CREATIVES: Creative[] = [
     landing: SHOP,
     markup: /banner/,
   },
+  {
+    kind: 'a frame that its page sends to the next ad while it is clicked',
+    isTested: true,
+    tag: `<iframe id="slot" src="${FRAME}" width="300" height="250" frameborder="0"></iframe><script>onmessage = () => setTimeout(() => { document.getElementById('slot').src = '${ADS}/next'; }, 500)</script>`,
+    pages: {
+      [FRAME]: `${BANNER}<script>onclick = () => parent.postMessage('clicked', '*')</script>`,
+      [`${ADS}/next`]: BANNER,
+    },
+    size: [300, 250],
+    document: FRAME,
+    landing: SHOP,
+    markup: /banner/,
+  },
 ];

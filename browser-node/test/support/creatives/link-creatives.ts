@@ -1,4 +1,4 @@
-import { ADS, box, type Creative, img, linked, SHOP } from './creative.ts';
+import { ADS, box, CLICK, type Creative, img, linked, SHOP } from './creative.ts';
 
 /** The kinds of click-through of a creative with one image, box or form. */
 export const LINK_CREATIVES: Creative[] = [
@@ -24,6 +24,13 @@ export const LINK_CREATIVES: Creative[] = [
     size: [300, 250],
     landing: SHOP,
     markup: /_top/,
+  },
+  {
+    kind: 'a link to the top page with a fragment, which is the address of a view',
+    tag: linked(img('300x250'), 'target="_top"').replace(CLICK, `${CLICK}#/lamps/5`),
+    size: [300, 250],
+    landing: `${SHOP}#/lamps/5`,
+    markup: /lamps/,
   },
   {
     kind: 'a link without a target',
