@@ -231,6 +231,24 @@ describe('landings', { concurrency: 4 }, () => {
     );
   });
 
+  it('the landings of a creative have the screen of the device, whatever size their windows ask for', async () => {
+    const { site } = world;
+    const sizes = '[innerWidth, innerHeight, screen.width, screen.height].join()';
+    site.setPage(
+      'http://sized.example/',
+      `<meta name="viewport" content="width=device-width"><script>document.title = ${sizes}</script>an offer`,
+    );
+    const titleOn = async (emulator: string) => {
+      const captured = await captureTag(
+        banner("window.open('http://sized.example/', '', 'width=800,height=2')"),
+        emulator,
+      );
+      return captured.landings.map(({ page_title }) => page_title);
+    };
+    assert.deepEqual(await titleOn('android_phone_pixel_8'), ['412,785,412,915']);
+    assert.deepEqual(await titleOn('windows_edge'), ['800,100,1366,768']);
+  });
+
   it('the landings of a capture do not include the error page of a tab that failed to load', async () => {
     const { site } = world;
     site.setPage('http://half.example/', `<script>open('http://x.dns-fault.example/')</script>fine`);

@@ -1,3 +1,4 @@
+import type { Device } from '@adsweep/shared/scan/devices/device.ts';
 import { addedCommand, type ProtocolFilter, type ProtocolMessage, startedWorker } from './cdp-messages.ts';
 import type { HintValues } from './client-hints.ts';
 import type { WindowBounds } from './device-screens.ts';
@@ -8,6 +9,7 @@ export type Identity = {
   credentials: ProxyCredentials;
   /** Parameters of `Emulation.setUserAgentOverride`. */
   userAgentOverride: Record<string, unknown>;
+  device: WindowOwner;
   maxTouchPoints: number;
   /** Headers for the scripts of service workers and nested workers; Chromium itself would send its own user agent. */
   headers: DeviceHeaders;
@@ -18,6 +20,11 @@ export type Identity = {
   /** JavaScript for workers, which init scripts do not reach. */
   workerScript: string;
 };
+
+/** The properties of a device that its windows need. */
+type WindowOwner = Pick<Device, 'viewport' | 'screen' | 'mobile'>;
+/** Windows of desktops are no smaller, in CSS pixels (MDN, "Window: open()"). */
+const WINDOW_SIDE_MIN = 100;
 
 type Session = { identity: Identity | null; type: string; targetId: string };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
@@ -106,6 +113,7 @@ export class DeviceSessions implements ProtocolFilter {
     if (message.id !== undefined) this.#responded(message, message.id);
     if (message.method === 'Target.attachedToTarget') this.#attached(message);
     if (message.method === 'Network.requestWillBeSent') this.#requested(message);
+    if (message.method === 'Page.windowOpen') this.#windowOpens(message);
     if (message.method === 'Target.detachedFromTarget') this.#detached(message.params?.sessionId as string);
     return true;
   }
@@ -125,8 +133,7 @@ export class DeviceSessions implements ProtocolFilter {
       case 'Emulation.setUserAgentOverride':
         return [{ ...message, params: identity.userAgentOverride }];
       case 'Emulation.setDeviceMetricsOverride':
-        // Hide the real window position.
-        return [{ ...message, params: { ...message.params, positionX: 0, positionY: 0 } }];
+        return [{ ...message, params: { ...message.params, ...placeOnScreen(identity.device) } }];
       case 'Browser.setWindowBounds':
         // A page that places its window elsewhere would not be drawn.
         return [identity.window ? { ...message, params: { ...message.params, bounds: identity.window } } : message];
@@ -185,6 +192,12 @@ export class DeviceSessions implements ProtocolFilter {
     if (type === 'page' && !this.#ofTabs.has(targetId)) this.#ofTabs.set(targetId, own);
   }
 
+  /** Playwright gives the page of a new window the size that its opener asks for. */
+  #windowOpens({ sessionId, params }: ProtocolMessage): void {
+    const device = this.#sessions.get(sessionId ?? '')?.identity?.device;
+    if (device && params) params.windowFeatures = windowFeatures((params.windowFeatures ?? []) as string[], device);
+  }
+
   /** The request for a worker's script is reported in the session of its starter before it is paused. */
   #requested({ sessionId = '', params }: ProtocolMessage): void {
     if (this.#sessions.get(sessionId)?.type !== 'worker') return;
@@ -201,4 +214,25 @@ export class DeviceSessions implements ProtocolFilter {
     this.#sessions.delete(sessionId);
     if (this.#ofTabs.get(targetId) === sessionId) this.#ofTabs.delete(targetId);
   }
+}
+
+/** Hides the real window's position. Playwright takes the size that a window asks for to be that of the screen. */
+const placeOnScreen = ({ screen }: WindowOwner) => ({
+  positionX: 0,
+  positionY: 0,
+  screenWidth: screen.width,
+  screenHeight: screen.height,
+});
+
+/**
+ * The features, such as `width=300`, with which a page opens a window, as far as the device heeds them: a phone or tablet shows each window on
+ * its whole screen, a desktop none that is tiny or larger than its others. Pure.
+ */
+function windowFeatures(features: readonly string[], { viewport, mobile }: WindowOwner): string[] {
+  if (mobile) return [];
+  return features.map((feature) => {
+    const [name = '', value = ''] = feature.split('=');
+    if (name !== 'width' && name !== 'height') return feature;
+    return `${name}=${Math.min(viewport[name], Math.max(WINDOW_SIDE_MIN, Number.parseInt(value, 10) || 0))}`;
+  });
 }

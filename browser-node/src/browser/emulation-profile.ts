@@ -113,6 +113,7 @@ export function emulationProfile(
       },
       headers: { 'User-Agent': userAgent, 'Accept-Language': weighted(locale.languages) },
       hints: hintValues(device),
+      device,
       maxTouchPoints: device.maxTouchPoints,
       workerScript: initScript(0),
     },
