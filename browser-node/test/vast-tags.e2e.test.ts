@@ -380,6 +380,15 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.deepEqual([captured.file('creative.jpeg')?.width, captured.file('creative.jpeg')?.height], [300, 60]);
     assert.equal(captured.landings[0]?.page_title, 'The shop');
   });
+
+  it('an overlay of HTML is clicked where it is, so that its own links lead on', async () => {
+    const link = `<body style="margin:0"><a href="${ADS}/click" target="_blank" style="display:block;height:100vh">offer</a>`;
+    const overlay = `<NonLinear width="300" height="60"><HTMLResource><![CDATA[${link}]]></HTMLResource></NonLinear>`;
+    const captured = await capture(
+      inline(`<Creatives><Creative><NonLinearAds>${overlay}</NonLinearAds></Creative></Creatives>`),
+    );
+    assert.equal(captured.landings[0]?.page_title, 'The shop');
+  });
 });
 
 /** A video that declares HEVC, which the browser believes and cannot decode. */

@@ -40,7 +40,7 @@ export type PlayerCommand =
   | { do: 'resource_state'; id: string }
   | { do: 'remove'; ids: string[] }
   | { do: 'box'; id: string }
-  | { do: 'centre' }
+  | { do: 'centre'; id: string }
   | { do: 'open'; url: string };
 
 /** A player as its isolated world keeps it between commands. */
@@ -184,7 +184,9 @@ export const playerCommand = composeScript(function playerCommand(
       return { x: x + scrollX, y: y + scrollY, width, height };
     }
     case 'centre': {
-      const { x, y, width, height } = player.area.getBoundingClientRect();
+      const element = command.id === '' ? player.area : player.shown.get(command.id);
+      if (!element) return null;
+      const { x, y, width, height } = element.getBoundingClientRect();
       return { x: x + width / 2, y: y + height / 2, width: 0, height: 0 };
     }
     case 'open':

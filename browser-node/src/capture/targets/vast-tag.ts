@@ -124,11 +124,11 @@ const inlineDocument = (text: string, url: string): FetchedDocument => ({
 /** Clicks the centre of the player, once for the whole tag. */
 function clickOnce(capture: MemberCapture, page: PlayerPage): Player['click'] {
   let isClicked = false;
-  return async (click) => {
+  return async (click, shown = '') => {
     if (isClicked || page.isGone) return false;
     isClicked = true;
     if (click) await page.awaitClick(click.url, click.trackers);
-    const at = await page.centre();
+    const at = await page.centre(shown);
     if (at) await clickPlayer(capture, page, at);
     return click !== null && page.endClick();
   };

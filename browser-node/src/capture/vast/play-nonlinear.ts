@@ -45,6 +45,9 @@ async function showOverlay(player: TimedPlayer, ad: number, display: VastDisplay
   await player.log.fire(ad, ({ part, event }) => part === 'ad' && event === 'impression');
   const isDue = ({ part, event }: Logged) => part === 'nonlinear' && (event === 'creativeView' || event === 'start');
   await player.log.fire(ad, isDue);
-  await clickAd(player, ad, { part: 'nonlinear', form: display, url: absolute(display.clickThrough, base) });
+  const url = absolute(display.clickThrough, base);
+  // Overlays other than images may have links of their own (VAST 4.3, 3.12).
+  if (url === '' && shown.form !== 'static') await player.click(null, shown.id);
+  else await clickAd(player, ad, { part: 'nonlinear', form: display, url });
   return { shown: 'nonlinear', played_ms: 0, media: [], error_code: null, picture: shown.picture, isCut: false };
 }

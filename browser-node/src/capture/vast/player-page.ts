@@ -39,8 +39,8 @@ export class PlayerPage {
 
   state = (): Promise<VideoState | null> => this.#ask({ do: 'state' }) as Promise<VideoState | null>;
   box = (id = ''): Promise<Box | null> => this.#ask({ do: 'box', id }) as Promise<Box | null>;
-  /** The centre of the player in the viewport. */
-  centre = (): Promise<Box | null> => this.#ask({ do: 'centre' }) as Promise<Box | null>;
+  /** The centre of the player, or of a resource that is shown, in the viewport. */
+  centre = (id = ''): Promise<Box | null> => this.#ask({ do: 'centre', id }) as Promise<Box | null>;
   /** Opens a page in a tab, for an ad that was clicked and asks for it. */
   async open(url: string): Promise<void> {
     await this.#ask({ do: 'open', url });

@@ -23,10 +23,10 @@ export type Player = {
   /** Width of the player in device pixels. */
   pixelWidth: number;
   /**
-   * Clicks the player, once for the whole tag: its page requests `trackers` and opens `url`; null: the ad's script handles the click.
-   * Returns whether the page got the click.
+   * Clicks the player, once for the whole tag: its page requests `trackers` and opens `url`; null: what it shows handles the click.
+   * `shown`: the id of the resource that is clicked, '' = the player itself. Returns whether the page got the click.
    */
-  click: (click: { url: string; trackers: string[] } | null) => Promise<boolean>;
+  click: (click: { url: string; trackers: string[] } | null, shown?: string) => Promise<boolean>;
   files: CaptureFile[];
   /** What the capture lacks. */
   notes: Note[];

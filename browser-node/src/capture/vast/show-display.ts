@@ -18,8 +18,9 @@ export const OVER_THE_VIDEO = 'left:0;right:0;bottom:0;margin:auto';
 
 export type ShowingParts = { page: PlayerPage; journal: Pick<NetworkJournal, 'entries'> };
 
-/** A display ad that was shown; `isLoaded`: whether its resource loaded; `picture` null = no screenshot could be taken. */
+/** A display ad that was shown, as the resource with this id; `isLoaded`: whether its resource loaded; `picture` null = no screenshot could be taken. */
 export type Shown = {
+  id: string;
   display: VastDisplay;
   form: ShownResource['form'];
   width: number;
@@ -75,7 +76,7 @@ export async function showDisplays(
     }
     // A frame may be readable long before it has loaded completely.
     const isLoaded = state === 'loaded' || (state === 'loading' && form === 'iframe');
-    results.push({ display, form, width, height, isLoaded, picture: await page.picture(await page.box(id)) });
+    results.push({ id, display, form, width, height, isLoaded, picture: await page.picture(await page.box(id)) });
   }
   return results;
 }
