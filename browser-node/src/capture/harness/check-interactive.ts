@@ -55,8 +55,9 @@ export async function checkInteractive(
 async function opensAnything(session: CaptureSession, harness: CreativePage, clickable: Clickable): Promise<boolean> {
   const { ending, tabs } = session;
   harness.pageLoads.stopAll();
-  const tabsBefore = tabs.opened;
-  const opens = () => harness.pageLoads.stopped.length > 0 || tabs.opened > tabsBefore;
+  // Chromium opens a tab at once; Playwright reports one whose load was stopped during a later click.
+  const tabsBefore = tabs.attached;
+  const opens = () => harness.pageLoads.stopped.length > 0 || tabs.attached > tabsBefore;
   await ending.race(rememberTimes(session));
   const clicking = clickAsVisitor(harness.tab, harness.hasTouch, clickable);
   const handled = withDeadline(clicking, CLICKED_MS, 'a click').then(() => false);

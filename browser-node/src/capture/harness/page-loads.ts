@@ -32,7 +32,7 @@ export class PageLoads {
   /** Loads that were stopped since the last {@link follow} or {@link stopAll}. */
   stopped: StoppedLoad[] = [];
   /** What knows more of requests than Playwright does, and leaves out the loads that were stopped. */
-  journal: Pick<NetworkJournal, 'stopped' | 'pendingDocument'>;
+  journal: Pick<NetworkJournal, 'stopped' | 'unansweredDocument'>;
   readonly #page: Page;
   #isHeld = false;
   readonly #answer: OwnAnswer;
@@ -93,11 +93,12 @@ export class PageLoads {
     const answer = this.#answer(request);
     if (answer) return route.fulfill(answer);
     const isHeld = this.#isHeldBack(request);
-    const pending = this.journal.pendingDocument(request.url());
-    const isStopped = this.#isStopped(request, pending?.isFromOutside ?? false);
+    const isDocument = request.resourceType() === 'document';
+    const known = isDocument ? this.journal.unansweredDocument(request.url()) : undefined;
+    const isStopped = isDocument && this.#isStopped(request, known?.isFromOutside ?? false);
     if (!isStopped && !isHeld) return route.continue();
     if (isStopped && this.stopped.length < STOPPED_MAX) {
-      const url = request.url() + (pending?.fragment ?? '');
+      const url = request.url() + (known?.fragment ?? '');
       this.stopped.push({ url, referrer: request.headers().referer ?? '' });
     }
     this.journal.stopped(request.url());
@@ -112,10 +113,10 @@ export class PageLoads {
     return this.#stopping.loads !== 'in_place' || request.method() === 'GET';
   }
 
-  /** `isFromOutside`: a document around the frame requested it, as a page does that shows its next ad in it. */
+  /** Of a document request. `isFromOutside`: a document around the frame requested it, as a page does that shows its next ad in it. */
   #isStopped(request: Request, isFromOutside: boolean): boolean {
     const stopping = this.#stopping;
-    if (request.resourceType() !== 'document' || stopping.loads === 'none') return false;
+    if (stopping.loads === 'none') return false;
     const frame = frameOf(request);
     if (stopping.loads === 'all') {
       if (frame === null || !stopping.landings.has(frame.page())) return true;

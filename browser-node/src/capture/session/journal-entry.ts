@@ -26,6 +26,10 @@ export type Entry = {
   redirectedTo: Entry | null;
   /** The frame that made it, '' = none. */
   frameId: string;
+  /** Of a document, the fragment of its URL, '' = none, or it is longer than the URLs that captures keep. */
+  fragment: string;
+  /** Of a document, whether another one around its frame requested it, so far as that is in another process. */
+  isFromOutside: boolean;
   /** The document that made it, by the id of its load. */
   loaderId: string;
   /** The URL of the script or document that caused it. */
@@ -63,6 +67,8 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   isRedirect: false,
   redirectedTo: null,
   frameId: '',
+  fragment: '',
+  isFromOutside: false,
   loaderId: '',
   initiatorUrl: '',
   initiatorScripts: [],

@@ -23,13 +23,7 @@ type Sent = EventPayload<'Network.requestWillBeSent'>;
 export type Finished = { entry: Entry; session: TargetSession; requestId: string };
 
 /** `seen`: the event's own time; `extraInfo`: status and headers from responseReceivedExtraInfo. */
-type Open = PendingDocument & { entry: Entry; startedAt: number; seen: number; extraInfo?: ResponseHead };
-
-/**
- * What is known of a pending document request: the fragment of its URL, '' = none; `isFromOutside`: a document around the frame requested it, so
- * far as that is in another process.
- */
-export type PendingDocument = { fragment: string; isFromOutside: boolean };
+type Open = { entry: Entry; startedAt: number; seen: number; extraInfo?: ResponseHead };
 
 /** All network requests of a context, from the CDP events of all its targets. */
 export class NetworkJournal {
@@ -119,9 +113,10 @@ export class NetworkJournal {
     else this.#stopped.push(url);
   }
 
-  /** The last document request for this URL that is pending; undefined: it is not in the record. */
-  pendingDocument(url: string): PendingDocument | undefined {
-    return [...this.#open.values()].findLast(({ entry }) => isUnanswered(entry) && isSameUrl(entry.url, url));
+  /** The last document request for this URL that has no response; undefined: none is in the record. */
+  unansweredDocument(url: string): Entry | undefined {
+    const isMeant = (entry: Entry) => entry.resourceType === 'document' && entry.statusCode === 0;
+    return this.all().findLast((entry) => isMeant(entry) && isSameUrl(entry.url, url));
   }
 
   #sent(event: Sent, session: TargetSession): void {
@@ -139,11 +134,7 @@ export class NetworkJournal {
     if (!before && !this.#admits(entry)) return;
     this.lastActivityAt = performance.now();
     if (before) before.entry.redirectedTo = entry;
-    this.#open.set(requestId, {
-      ...{ entry, startedAt: this.lastActivityAt, seen: timestamp },
-      fragment: fragmentOf(event),
-      isFromOutside: this.#isFromOutside(event, session),
-    });
+    this.#open.set(requestId, { entry, startedAt: this.lastActivityAt, seen: timestamp });
     this.#keep(entry);
   }
 
@@ -170,6 +161,8 @@ export class NetworkJournal {
       hop: this.#hopKind(event, session, isRedirect),
       isRedirect,
       frameId: event.frameId ?? '',
+      fragment: fragmentOf(event),
+      isFromOutside: this.#isFromOutside(event, session),
       loaderId: event.loaderId,
       initiatorUrl: clipUrl(initiatorUrl(event.initiator)),
       initiatorScripts: initiatorScripts(event.initiator.stack),
@@ -291,7 +284,6 @@ export class NetworkJournal {
   }
 }
 
-/** The fragment of a document's URL, unless it is longer than URLs that captures keep: all pending requests have one. */
 const fragmentOf = ({ type, request: { urlFragment = '' } }: Sent): string =>
   type === 'Document' && urlFragment.length <= CAPTURE_URL_LENGTH_MAX ? urlFragment : '';
 
