@@ -61,7 +61,7 @@ function renderedFacts(captured: Captured, { markup, emulator }: Creative): stri
 function landingFacts({ landings }: Captured): string[] {
   if (landings.length === 0) return ['lands nowhere'];
   return landings.flatMap(({ final_url, redirect_chain, screenshot }) => [
-    `lands at ${withoutEmptyQuery(final_url)} by ${redirect_chain.map(({ url }) => withoutEmptyQuery(url)).join(' > ')}`,
+    `lands at ${final_url.replace(/\?$/, '')} by ${redirect_chain.map(({ url }) => withoutEmptyQuery(url)).join(' > ')}`,
     screenshot ? 'landing with screenshot' : 'landing without screenshot',
   ]);
 }
