@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { AdBlock, Discovery } from '@adsweep/shared/capture/ad-block.ts';
+import type { Discovery } from '@adsweep/shared/capture/ad-block.ts';
 import {
   CREATIVE_HTML,
   CREATIVE_SCREENSHOT,
@@ -8,6 +8,7 @@ import {
   PAGE_SCREENSHOT,
 } from '@adsweep/shared/capture/artifacts.ts';
 import sharp, { type Sharp } from 'sharp';
+import type { Box } from '../src/capture/page-scripts/measure-visuals.ts';
 import { CaptureWorld } from './support/capture-world.ts';
 
 const PAGE = 'http://news.example/';
@@ -37,7 +38,7 @@ const shadowing = (content: string) =>
 const BANNER = '#aaccee';
 
 /** The colour in the middle of a block of a page's screenshot. */
-async function colourIn(picture: Sharp, { x, y, width, height }: AdBlock): Promise<string> {
+async function colourIn(picture: Sharp, { x, y, width, height }: Box): Promise<string> {
   const place = { left: Math.round(x + width / 2), top: Math.round(y + height / 2), width: 4, height: 4 };
   const { dominant } = await sharp(await picture.clone().extract(place).png().toBuffer()).stats();
   // Histogram bins of 16 values: their middle.
@@ -130,7 +131,7 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
   });
 
-  it('§4.2.2 on a device that is used with fingers, ads below the view are tapped, also one whose slot refreshes all the time, and the page changes its URL as it is read', async () => {
+  it('§4.2.2 on a device that is used with fingers, ads below the view are tapped, also one whose slot refreshes all the time, a consent wall lies over them, and the page changes its URL as it is read', async () => {
     const url = 'http://phone.example/';
     const names = ['plain', 'beyond'];
     const refresh = `setInterval(() => {
@@ -141,8 +142,9 @@ describe('sweeps', { concurrency: 1 }, () => {
       frame.contentDocument.write(${JSON.stringify(banner('plain', ADS.plain ?? '')).replaceAll('</', '<\\/')});
     }, 600)`;
     const slots = names.map((name) => slot(name)).join('<p style="height:2400px">');
+    const wall = '<div style="position:fixed;inset:0;background:#000;z-index:9">We value your privacy</div>';
     const nextArticle = "addEventListener('scroll', () => history.replaceState(null, '', '/' + Math.round(scrollY)))";
-    world.site.setPage(url, `<title>News</title>${slots}<script>${refresh}; ${nextArticle}</script>`);
+    world.site.setPage(url, `<title>News</title>${slots}${wall}<script>${refresh}; ${nextArticle}</script>`);
     const discovery: Discovery = { ad_formats: ['banner'], max_ads: 2 };
     const { ads } = await world.sweep(url, discovery, 'android_phone_pixel_8');
     assert.deepEqual(
@@ -150,6 +152,14 @@ describe('sweeps', { concurrency: 1 }, () => {
       names.map((name) => ['', `http://shop-${name}.example/`]),
     );
     assert.equal(world.site.urls().filter((asked) => asked === url).length, 1, 'the page is loaded once');
+    const pictures = ads.map((ad) => sharp(ad.file(CREATIVE_SCREENSHOT)?.bytes));
+    const middle = { x: 100, y: 100, width: 4, height: 4 };
+    const colours = await Promise.all(pictures.map((picture) => colourIn(picture, middle)));
+    assert.deepEqual(
+      colours,
+      names.map(() => BANNER),
+      'the consent wall over the page is not in the pictures of its ads',
+    );
   });
 
   it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {

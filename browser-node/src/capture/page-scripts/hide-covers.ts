@@ -3,18 +3,20 @@ import { type DomReader, domReader } from './dom-reader.ts';
 
 /** `ad`: the element of an ad in the page. */
 type OfAd = { ad: Element };
+/** What is hidden and shown again together: what lies over one ad, or ads that lie over the page. */
+export type Hidden = 'covers' | 'overlays';
 
 /** Part of a page script: hides elements and shows them again; what is hidden is kept in the isolated world. */
-function hiding({ get }: DomReader) {
+function hiding({ get }: DomReader, kind: Hidden) {
   // A symbol: elements of the page shadow names that are not taken.
-  const key = Symbol.for('hidden');
+  const key = Symbol.for(`hidden ${kind}`);
   const world = globalThis as { [hidden: symbol]: { style: CSSStyleDeclaration; was: string }[] | undefined };
   const hidden = world[key] ?? [];
   world[key] = hidden;
   const hide = (element: Element): boolean => {
-    const kind = [HTMLElement, SVGElement, MathMLElement].find((one) => element instanceof one);
-    if (!kind) return false;
-    const style: CSSStyleDeclaration = get(kind, 'style', element);
+    const owner = [HTMLElement, SVGElement, MathMLElement].find((one) => element instanceof one);
+    if (!owner) return false;
+    const style: CSSStyleDeclaration = get(owner, 'style', element);
     hidden.push({ style, was: style.getPropertyValue('visibility') });
     style.setProperty('visibility', 'hidden', 'important');
     return true;
@@ -35,30 +37,34 @@ function hiding({ get }: DomReader) {
 
 const PARTS = { domReader, hiding };
 
-/** Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, at most `most` elements. */
+/** Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, at most `most` elements. Returns how many. */
 export const hideCovers = composeScript(function hideCovers(
   { ad, x, y, most }: OfAd & { x: number; y: number; most: number },
   parts: typeof PARTS,
-): void {
+): number {
   const dom = parts.domReader();
   // A slot that refreshed meanwhile shows its next ad in another element: that is no cover.
-  if (!dom.get(Node, 'isConnected', ad)) return;
-  const { hide, around } = parts.hiding(dom);
+  if (!dom.get(Node, 'isConnected', ad)) return 0;
+  const { hide, around } = parts.hiding(dom, 'covers');
   const own = new Set(around(ad));
   for (let count = 0; count < most; count += 1) {
     const hit = Document.prototype.elementFromPoint.call(document, x, y);
-    if (!hit || own.has(hit) || Node.prototype.contains.call(ad, hit) || !hide(hit)) return;
+    if (!hit || own.has(hit) || Node.prototype.contains.call(ad, hit) || !hide(hit)) return count;
   }
+  return most;
 }, PARTS);
 
 /** Runs in the page, in an isolated world: hides the outermost fixed element that an ad is in, or the ad. */
 export const hideOutermostFixed = composeScript(function hideOutermostFixed({ ad }: OfAd, parts: typeof PARTS): void {
-  const { hide, around } = parts.hiding(parts.domReader());
+  const { hide, around } = parts.hiding(parts.domReader(), 'overlays');
   const fixed = around(ad).filter((at) => at instanceof HTMLElement && getComputedStyle(at).position === 'fixed');
   hide((fixed.at(-1) as Element | undefined) ?? ad);
 }, PARTS);
 
-/** Runs in the page, in an isolated world: shows again what the other scripts hid. */
-export const showHidden = composeScript(function showHidden(_: OfAd, parts: typeof PARTS): void {
-  parts.hiding(parts.domReader()).showAll();
+/** Runs in the page, in an isolated world: shows again what the other scripts hid of a kind. */
+export const showHidden = composeScript(function showHidden(
+  { kind }: OfAd & { kind: Hidden },
+  parts: typeof PARTS,
+): void {
+  parts.hiding(parts.domReader(), kind).showAll();
 }, PARTS);

@@ -3,7 +3,7 @@ import type { TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
-import { hideCovers, hideOutermostFixed, showHidden } from '../page-scripts/hide-covers.ts';
+import { type Hidden, hideCovers, hideOutermostFixed, showHidden } from '../page-scripts/hide-covers.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -119,9 +119,9 @@ async function elementInPage({ element, tab }: FoundAd, deadlineMs: number): Pro
   return session === tab.tab.session ? backendNodeId : null;
 }
 
-/** Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad. Never throws. */
-export async function uncover(session: CaptureSession, ad: FoundAd, point: Point): Promise<void> {
-  await inPage(session, ad, hideCovers, { ...point, most: COVERS_MAX });
+/** Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad, and a picture shows it. Resolves to whether anything does. Never throws. */
+export async function uncover(session: CaptureSession, ad: FoundAd, point: Point): Promise<boolean> {
+  return Boolean(await inPage(session, ad, hideCovers, { ...point, most: COVERS_MAX }));
 }
 
 /** Hides an ad that lies over the page, with all that it lies on. Never throws. */
@@ -129,32 +129,35 @@ export async function hideOverlay(session: CaptureSession, ad: FoundAd): Promise
   await inPage(session, ad, hideOutermostFixed, {});
 }
 
-/** Shows again what {@link uncover} and {@link hideOverlay} hid. Never throws. */
-export async function showCovers(session: CaptureSession, ad: FoundAd): Promise<void> {
-  await inPage(session, ad, showHidden, {});
+/** Shows again what {@link uncover} hid, or with `overlays` {@link hideOverlay}. Never throws. */
+export async function showAgain(session: CaptureSession, ad: FoundAd, kind: Hidden): Promise<void> {
+  await inPage(session, ad, showHidden, { kind });
 }
 
-/** Runs a function in the page, in an isolated world, with the ad's element as `ad` of its argument. */
-async function inPage<Argument>(
+/** The result of a function in the page, in an isolated world, with the ad's element as `ad` of its argument; undefined: it could not run. */
+async function inPage<Argument, Result>(
   session: CaptureSession,
   ad: FoundAd,
-  script: (argument: Argument & { ad: Element }) => void,
+  script: (argument: Argument & { ad: Element }) => Result,
   argument: Argument,
-): Promise<void> {
+): Promise<Result | undefined> {
   const { session: target } = ad.tab.tab;
   const deadlineMs = underLoad(session, ANSWER_MS);
   try {
     const backendNodeId = await elementInPage(ad, deadlineMs);
-    if (backendNodeId === null) return;
+    if (backendNodeId === null) return undefined;
     const executionContextId = await isolatedWorldOf(target, target.targetId, deadlineMs);
     const { object } = await target.send('DOM.resolveNode', { backendNodeId, executionContextId }, deadlineMs);
     const call = {
       objectId: object.objectId ?? '',
-      functionDeclaration: `function (argument) { (${script})({ ...argument, ad: this }); }`,
+      functionDeclaration: `function (argument) { return (${script})({ ...argument, ad: this }); }`,
       arguments: [{ value: argument }],
+      returnByValue: true,
     };
-    await target.send('Runtime.callFunctionOn', call, deadlineMs);
+    const { result } = await target.send('Runtime.callFunctionOn', call, deadlineMs);
+    return result.value as Result;
   } catch (cause) {
     session.logger.info({ cause }, 'what lies over an ad could not be changed');
+    return undefined;
   }
 }

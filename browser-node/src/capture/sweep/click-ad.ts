@@ -11,7 +11,7 @@ import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
-import { boxInView, framesOfAd, showCovers, uncover, viewOf } from './ad-place.ts';
+import { boxInView, framesOfAd, showAgain, uncover, viewOf } from './ad-place.ts';
 import { pointAt } from './point-at.ts';
 import { showAd } from './show-ad.ts';
 
@@ -65,7 +65,7 @@ async function clickOnce(
   const kept = ancestorFrames(page.page, inside ? pathOf(frames, inside.frameId) : []);
   const clicked = { frames, kept, points: when === 'now' ? [centre, ...points] : points };
   const followed = await followClick(capture, page, clicked);
-  await showCovers(capture, ad);
+  await showAgain(capture, ad, 'covers');
   if (hasNavigatedAway(page)) await becomeLanding(capture, page);
   const isCheckable = followed === 'opened' && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';
   const clickables = () => clickablesOf(capture, page, ad);

@@ -19,7 +19,7 @@ import { ANSWER_MS, HTML_LENGTH_MAX, SCREENSHOT_MS, underLoad } from '../session
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { StoredFile } from '../session/stored-file.ts';
-import { drawn, hideOverlay, showCovers, viewOf } from './ad-place.ts';
+import { drawn, hideOverlay, showAgain, uncover, viewOf } from './ad-place.ts';
 import { type ShownAd, showAd } from './show-ad.ts';
 
 /** How often the picture of a frame of another site is taken again while it has one colour: on a slow machine, such a frame is drawn late. */
@@ -47,7 +47,7 @@ export async function keepAds(session: CaptureSession, ads: readonly FoundAd[]):
     kept.set(ad.block.identity, await keepAd(session, ad));
     if (over.includes(ad)) await hideOverlay(session, ad);
   }
-  for (const ad of over) await showCovers(session, ad);
+  for (const ad of over) await showAgain(session, ad, 'overlays');
   return kept;
 }
 
@@ -90,17 +90,22 @@ function innermostOf(shown: ShownAd): MeasuredFrame | undefined {
   return framesIn(shown).findLast((frame) => area(frame.box) * 2 >= area(shown.box));
 }
 
-/** The screenshots of an ad and of what is in view around it, and where in the page that of the ad was taken; null: the page does not answer. */
+/**
+ * The screenshots of an ad, without what lies over it, and of what is in view around it; and where in the page that of the ad was taken, null:
+ * something lies over it there. Null: the page does not answer.
+ */
 async function picturesOf(
   session: CaptureSession,
   ad: FoundAd,
   box: Box,
   isFramed: boolean,
-): Promise<{ pictures: CaptureFile[]; at: Box } | null> {
+): Promise<{ pictures: CaptureFile[]; at: Box | null } | null> {
   const { tab } = ad;
   const view = await viewOf(session, tab);
   if (!view) return null;
   const { x, y, ...size } = inView(box, view);
+  // A consent wall would be all that the pictures of ads show.
+  const isCovered = await uncover(session, ad, { x: x + size.width / 2, y: y + size.height / 2 });
   const at = { x: x + view.x, y: y + view.y, ...size };
   const clips: [string, Box][] = [
     [CREATIVE_SCREENSHOT, at],
@@ -108,13 +113,14 @@ async function picturesOf(
   ];
   const pictures: CaptureFile[] = [];
   for (const [name, clip] of clips) {
+    if (name === PAGE_SCREENSHOT) await showAgain(session, ad, 'covers');
     if (clip.width < 1 || clip.height < 1) continue;
     // The frame has drawn when the ad's own picture is kept, so that the view is taken once.
     const bytes = await pictureOf(session, ad, clip, isFramed && name === CREATIVE_SCREENSHOT);
     const pixels = bytes && jpegSize(bytes);
     if (pixels) pictures.push({ name, contentType: CONTENT_TYPES.jpeg, bytes: await stored(bytes), ...pixels });
   }
-  return { pictures, at };
+  return { pictures, at: isCovered ? null : at };
 }
 
 /** A screenshot of a part of the view, taken again while `mayBeLate` and it has one colour; null: none could be taken. */
