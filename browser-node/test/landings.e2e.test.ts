@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import { CaptureWorld } from './support/capture-world.ts';
 
 describe('landings', { concurrency: 4 }, () => {
@@ -208,6 +209,7 @@ describe('landings', { concurrency: 4 }, () => {
         const captured = await captureTag(banner(`window.open('${url}')`), 'android_phone_pixel_8');
         assert.deepEqual(captured.steps(0), [`initial ${url}`, ...further]);
         assert.deepEqual([captured.landings.length, captured.notes], [1, ''], url);
+        assert.ok(captured.file(PAGE_SCREENSHOT), 'the screenshot of the scan shows the ad on its page');
         assert.ok(site.urls().filter((asked) => asked === url).length <= 1, 'it is clicked once');
       }),
     );

@@ -26,7 +26,7 @@ export function watchLandings(
     const closed = new Set(opened.filter(({ ord, page }) => page.isClosed() && !isRead(ord)).map(({ ord }) => ord));
     const isExpected = (ord: number) => !closed.has(ord) && (shown.has(ord) || (isPage && ord === SUBJECT_ORD));
     const unpictured = draft.landings.filter(({ ord, screenshot }) => screenshot === null && isExpected(ord));
-    const lacksPage = draft.landings.length === 0 && draft.files.every(({ name }) => name !== PAGE_SCREENSHOT);
+    const lacksPage = !shown.has(SUBJECT_ORD) && draft.files.every(({ name }) => name !== PAGE_SCREENSHOT);
     return [
       ...unpictured.map(({ ord }) => note('picture', { landing: ord })),
       ...(hasHarness && lacksPage ? [note('picture')] : []),

@@ -93,14 +93,15 @@ async function screenshotOfView({ tab }: OpenTab): Promise<Buffer> {
   return Buffer.from(data, 'base64');
 }
 
-/** A screenshot of the harness page: the scan's screenshot if no click led to a landing. */
+/** A screenshot of the harness page: the scan's screenshot if no click led to a page, but nowhere, to an app or to a file. */
 export const pageScreenshot: Collector = {
   name: 'page_picture',
   start:
     (capture) =>
     async (draft, { creative }) => {
       const tab = creative?.tab;
-      if (!tab || draft.landings.length > 0 || !isShown(tab)) return;
+      const hasPage = capture.landings.shown().some(({ ord }) => ord === SUBJECT_ORD);
+      if (!tab || hasPage || !isShown(tab)) return;
       const bytes = await takeScreenshot(capture, tab, 0);
       const size = jpegSize(bytes);
       if (size) draft.files.push({ name: PAGE_SCREENSHOT, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
