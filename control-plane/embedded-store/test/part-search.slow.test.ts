@@ -18,7 +18,10 @@ const urlOf = (n: number): string => `https://Shop-${n % 300}.example/${mixed(n)
 const idOf = (n: number): string => String(n).padStart(5, '0');
 const pageOf = (n: number): Page => ({ _id: idOf(n), owner: n % 4 === 0 ? 'theirs' : 'ours', url: urlOf(n) });
 const pages = (from: number, to: number): Page[] => Array.from({ length: to - from }, (_, at) => pageOf(from + at));
-const containing = (part: string) => ({ $regex: part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), $options: 'i' });
+const containing = (part: string) => ({
+  $regex: part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00'),
+  $options: 'i',
+});
 const idsOf = async (things: Collection<Page>, filter: Document) =>
   (await things.find(filter).sort({ _id: -1 }).toArray()).map(({ _id }) => _id);
 const examinedBy = async (things: Collection<Page>, filter: Document): Promise<number> =>

@@ -1,6 +1,7 @@
 /** A text and pattern of this product are tested by the engine of regular expressions, which takes a step for each pair of characters at worst. */
 const STEPS_MAX = 1_000_000;
-const ESCAPED = /\\([\\^$.*+?()[\]{}|/-])/g;
+/** MongoDB refuses a null character as it is. */
+const ESCAPED = /\\(?:([\\^$.*+?()[\]{}|/-])|x00)/g;
 const SPECIAL = /[\\^$.*+?()[\]{}|]/;
 
 /**
@@ -22,7 +23,7 @@ export function literalTest(pattern: RegExp): ((text: string) => boolean) | null
 /** The text that a pattern finds, in any letter case or not; null: it is no plain text. */
 export function literalOf({ source, flags }: RegExp): string | null {
   const isPlain = !SPECIAL.test(source.replaceAll(ESCAPED, ''));
-  return isPlain && (flags === '' || flags === 'i') ? source.replaceAll(ESCAPED, '$1') : null;
+  return isPlain && (flags === '' || flags === 'i') ? source.replaceAll(ESCAPED, (_, one = '\0') => one) : null;
 }
 
 /** Each character as a regular expression without the flag `u` compares it in any letter case (ECMA-262, Canonicalize). */
