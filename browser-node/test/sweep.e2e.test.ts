@@ -204,8 +204,11 @@ describe('sweeps', { concurrency: 1 }, () => {
       names.map((name) => [name, null]),
     );
     const firstLandings = ads.map(({ landings }) => landings[0]?.final_url ?? '');
-    for (const name of ['first', 'navigates', 'last'])
-      assert.equal(firstLandings[names.indexOf(name)], `http://shop-${name}.example/`);
+    for (const name of ['first', 'navigates', 'last']) {
+      const at = names.indexOf(name);
+      const said = `${name}: landing "${firstLandings[at]}", notes: ${ads[at]?.notes}`;
+      assert.equal(firstLandings[at], `http://shop-${name}.example/`, said);
+    }
     for (const [at, name] of names.entries())
       assert.ok(
         ads[at]?.landings.every(({ final_url }) => !final_url.includes('shop-') || final_url.includes(name)),
