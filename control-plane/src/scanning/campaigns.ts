@@ -26,7 +26,7 @@ import type { ScanCreation } from './scans/request/create-scans.ts';
 /** What campaigns need from accounts, scanning and delivery. */
 export type CampaignsNeeds = { findUnknownDestinations: FindUnknownDestinations } & Pick<
   ScanCreation,
-  'findIssues' | 'createChecked'
+  'findIssues' | 'certainOf' | 'createChecked'
 > &
   Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserveRun' | 'releaseRun' | 'storedPerDay'> &
   Pick<ScanDomain['stores'], 'scans'> &
@@ -44,7 +44,8 @@ export function campaignsDomain(
   needs: CampaignsNeeds,
   { addresses, publicUrl, hasConsole }: CampaignsSettings,
 ) {
-  const { findIssues, scans, findUnknownDestinations, hasPolicySet, isPolicySetGone, defaultPolicySet } = needs;
+  const { findIssues, certainOf, scans, findUnknownDestinations } = needs;
+  const { hasPolicySet, isPolicySetGone, defaultPolicySet } = needs;
   const [groups, campaigns, runs] = [groupStore(store), campaignStore(store), runStore(store)];
   const findGroup = (organizationId: string, id: string) => groups.find(organizationId, id);
   const archiveCampaigns = archiveWithGroup({ campaigns, findGroup });
@@ -76,6 +77,7 @@ export function campaignsDomain(
         ...campaignRoutes({
           campaigns,
           findIssues,
+          certainOf,
           addresses,
           findGroup,
           archiveCampaigns,

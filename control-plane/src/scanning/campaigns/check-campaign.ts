@@ -14,6 +14,7 @@ import type { CampaignIn } from './campaign-in.ts';
 
 export type CampaignCheckParts = {
   findIssues: ScanCreation['findIssues'];
+  certainOf: ScanCreation['certainOf'];
   /** The addresses that targets and referrers may have. */
   addresses: AddressPolicy;
   hasGroup: (organizationId: string, id: string) => Promise<boolean>;

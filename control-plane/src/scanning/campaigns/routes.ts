@@ -78,9 +78,9 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
       reply: 'The campaign.',
       body: CampaignInSchema,
       errors: [...CHECK_ERRORS, 'campaigns.too_many'],
-      refine: ({ caller, body, refused }) => {
+      refine: async ({ caller, body, refused }) => {
         requireRoutingPermission(caller, body);
-        return refused ? campaignIssues(parts, caller.organizationId, body, refused) : [];
+        return refused ? parts.certainOf(await campaignIssues(parts, caller.organizationId, body, refused)) : [];
       },
       create: async ({ organizationId, id, body, now }) => {
         const earlier = await campaigns.find(organizationId, id);
@@ -181,7 +181,9 @@ async function issuesOfChange(
   const issues = await issuesWith(body);
   if (issues.length === 0) return issues;
   const before = new Set((await issuesWith({})).map((issue) => JSON.stringify(issue)));
-  return issues.filter((issue) => !before.has(JSON.stringify(issue)) || Object.hasOwn(body, String(issue.loc[1])));
+  return parts.certainOf(
+    issues.filter((issue) => !before.has(JSON.stringify(issue)) || Object.hasOwn(body, String(issue.loc[1]))),
+  );
 }
 
 /** Writes a change to the campaign as it is now; null: there is none. If another change comes first, its result is checked and changed. */

@@ -8,6 +8,7 @@ import { CAMPAIGN, CAMPAIGNS, campaignCalls, GROUPS } from '../../support/campai
 import '../../support/fixed-clock.ts';
 import { slow } from '../../../../shared/test/support/slow.ts';
 import { itemsOf, type Json, KEYS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
 let api: RunningApi;
 before(async () => {
@@ -156,6 +157,30 @@ describe('campaigns', () => {
     ] as const)
       assert.deepEqual(itemsOf(await patch(id, change)), items, JSON.stringify(change));
     assert.equal((await patch(id, { proxy_city: 'Houston' })).status, 200);
+  });
+
+  test('§2.8 until the catalogue of every provider was read, a place that it lacks gives 503 to a request that sends it', async () => {
+    const partly = await runningApi({ catalogue: { ...CATALOGUE, refreshed_at: null } });
+    const { body: campaign } = await partly.post(CAMPAIGNS, { ...CAMPAIGN, country_codes: ['US'] });
+    const campaigns = partly.store.collection<CampaignRecord>('campaigns');
+    await campaigns.updateOne({ _id: campaign.id }, { $set: { proxy_city: 'Atlantis' } });
+    const change = (body: object) => partly.call('PATCH', `${CAMPAIGNS}/${campaign.id}`, { body });
+    const answers = [
+      await change({ name: 'Renamed' }),
+      await change({ proxy_city: 'Atlantis' }),
+      await partly.post(CAMPAIGNS, { ...CAMPAIGN, country_codes: ['ZZ'] }),
+      await partly.post(CAMPAIGNS, { ...CAMPAIGN, country_codes: ['ZZ'], group_id: 'none' }),
+    ];
+    await partly.stop();
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body.code]),
+      [
+        [200, undefined],
+        [503, 'catalogue.not_ready'],
+        [503, 'catalogue.not_ready'],
+        [422, 'validation_error'],
+      ],
+    );
   });
 
   test('§4.2.12 null clears a field, an omitted one stays, and what cannot be null is refused', async () => {

@@ -19,7 +19,7 @@ import { EstimateSchema, ScanSchema } from './responses.ts';
 
 /** The dependencies of the operations that create scans. */
 export type CreateRouteParts = {
-  creation: Pick<ScanCreation, 'findIssues' | 'createChecked' | 'estimateScans'>;
+  creation: Pick<ScanCreation, 'findIssues' | 'certainOf' | 'createChecked' | 'estimateScans'>;
   scans: Pick<ScanStore, 'withTarget'>;
   campaignWordsOf: CampaignWordsOf;
   urls: PublicUrls;
@@ -154,7 +154,7 @@ async function requestIssues(
 ): Promise<Issue[]> {
   if (!refused) return [];
   const countries = countriesIn(sentCountries);
-  return creation.findIssues({ organizationId, scan, refused, sentCountries, countries });
+  return creation.certainOf(await creation.findIssues({ organizationId, scan, refused, sentCountries, countries }));
 }
 
 /** The countries that were sent as text, in upper case. */

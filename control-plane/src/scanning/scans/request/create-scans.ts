@@ -72,9 +72,11 @@ export function scanCreation(parts: CreateParts) {
     const catalogue = readNow(parts.readCatalogue);
     const { campaign_id = null, run_id = null } = request.scan;
     const campaign = await parts.findCampaign(organizationId, campaign_id, run_id);
-    const issues = checkRequest({ ...request, campaign, catalogue, addresses: parts.addresses });
-    if (catalogue.refreshed_at !== null) return issues;
-    // A provider whose catalogue was not read yet may have what this one lacks.
+    return checkRequest({ ...request, campaign, catalogue, addresses: parts.addresses });
+  };
+
+  const certainOf = (issues: Issue[]): Issue[] => {
+    if (readNow(parts.readCatalogue).refreshed_at !== null) return issues;
     const certain = issues.filter((issue) => !isUnsupported(issue));
     if (issues.length > 0 && certain.length === 0) throw catalogueNotReady();
     return certain;
@@ -141,14 +143,20 @@ export function scanCreation(parts: CreateParts) {
       // All other rules have the same outcome for every emulator.
       if (issues.length > 0) break;
     }
-    if (issues.length > 0) throw refused(issues);
+    const certain = certainOf(issues);
+    if (certain.length > 0) throw refused(certain);
     return createChecked(order, step);
   };
 
   return {
-    /** All problems of a request whose form was checked; for callers that report them together with those of the form. */
+    /** All problems of a request whose form was checked, also those that are not certain; for callers that report them together with others. */
     findIssues,
-    /** As `createScans`, for an order whose problems were found by `findIssues`. */
+    /**
+     * Of the problems that a request is to be refused for, those that are certain: a provider whose catalogue was not read yet may have what the
+     * catalogue lacks. Throws 503 if there are no others.
+     */
+    certainOf,
+    /** As `createScans`, for an order without problems that `certainOf` leaves. */
     createChecked,
     createScans,
 
