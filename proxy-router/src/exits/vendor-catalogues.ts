@@ -4,7 +4,7 @@ import type { ProviderConfig } from '../providers/provider-config.ts';
 import { CatalogueError, readCatalogue } from '../providers/read-catalogue.ts';
 import type { PlaceSource } from './build-catalogue.ts';
 import { catalogueKey, type FetchedPlaces, readCatalogues, writeCatalogues } from './snapshots.ts';
-import { omittedFields, requireCountry } from './vendor-exit.ts';
+import { omitsCountry, requireCountry } from './vendor-exit.ts';
 
 /** Longest delay before a failed fetch is retried. */
 const RETRY_MS = 60_000;
@@ -38,8 +38,7 @@ export class VendorCatalogues {
   /** A vendor's places; before the first fetch from its URL those from an earlier one, which may have had another credential. */
   sourceOf(config: ProviderConfig): PlaceSource {
     const fetched = this.#fetched.get(catalogueKey(config)) ?? this.#fetched.get(this.#keysOf(config)[0] ?? '');
-    const isUsable = fetched && !omittedFields(config, fetched.places).includes('country');
-    return isUsable ? fetched : { places: [], refreshedAt: null };
+    return fetched && !omitsCountry(config, fetched.places) ? fetched : { places: [], refreshedAt: null };
   }
 
   /** The keys of all that was fetched for the vendor. */

@@ -45,12 +45,15 @@ const PLACE_VALUES: [UserNameField, (place: Place) => string | undefined][] = [
 /** The fields in which places differ but which the user name omits: the vendor cannot be asked for their values. Pure. */
 export function omittedFields(config: UserNameConfig, places: readonly Place[]): UserNameField[] {
   return PLACE_VALUES.filter(
-    ([field, valueIn]) => places.some((place) => valueIn(place) !== valueIn(places[0]!)) && !sendsField(config, field),
+    ([field, valueIn]) => !sendsField(config, field) && places.some((place) => valueIn(place) !== valueIn(places[0]!)),
   ).map(([field]) => field);
 }
 
-/** Throws {@link CatalogueError} for places in several countries if the user name omits the country: all scans would leave from one. */
+/** Whether places are in several countries and the user name omits the country: all scans would leave from one of them. Pure. */
+export const omitsCountry = (config: UserNameConfig, places: readonly Place[]): boolean =>
+  !sendsField(config, 'country') && places.some(({ country_code }) => country_code !== places[0]!.country_code);
+
+/** Throws {@link CatalogueError} if {@link omitsCountry}. */
 export function requireCountry(config: UserNameConfig, places: readonly Place[]): void {
-  if (omittedFields(config, places).includes('country'))
-    throw new CatalogueError(['has several countries, and username has no {country}']);
+  if (omitsCountry(config, places)) throw new CatalogueError(['has several countries, and username has no {country}']);
 }
