@@ -11,6 +11,7 @@ import { PAUSE, search } from '../src/search/find-rows.ts';
 import { Database } from '../src/storage/database.ts';
 import type { Collection, FindCursor, Store } from '../src/store-shape.ts';
 import { fromBytes } from '../src/stored-document.ts';
+import { sortComponents } from '../src/values/sort-order.ts';
 import { insertDocument } from '../src/writes/write.ts';
 import { dice } from './support/dice.ts';
 
@@ -253,6 +254,19 @@ describe('a plan of the embedded store', () => {
     const steps = [...search(things, { text: 'y' })];
     assert.deepEqual(new Set(steps), new Set([PAUSE]));
     assert.ok(steps.length >= 16, `${steps.length} pauses`);
+    database.close();
+  });
+
+  it('yields to other work between documents that were put in order and are not shown', () => {
+    const database = new Database(':memory:');
+    const things = database.collection('things');
+    for (let n = 0; n < 100; n++) insertDocument(things, { _id: n, org: 'o', n, text: 'x'.repeat(10_000) });
+    const pausesOf = (skip: number) =>
+      [...search(things, { org: 'o' }, { order: sortComponents({ n: -1 }), skip, limit: 1 })].filter(
+        (step) => step === PAUSE,
+      ).length;
+    const [first, last] = [pausesOf(0), pausesOf(99)];
+    assert.ok(last >= first + 20, `${last} and ${first} pauses`);
     database.close();
   });
 

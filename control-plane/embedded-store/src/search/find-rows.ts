@@ -42,11 +42,18 @@ export type Examine = (plan: Plan | null) => void;
 export const PAUSE = null;
 type Paused<T> = Generator<T | typeof PAUSE>;
 
-/** Counts the documents of a search, and pauses after some: they may be large, and none may match. */
+/** Counts the documents of a search, with pauses. */
 function* examined(rows: Iterable<Candidate | null>, plan: Plan | null, examine: Examine): Paused<Candidate> {
+  for (const row of withPauses(rows)) {
+    if (row) examine(plan);
+    yield row;
+  }
+}
+
+/** Pauses after some documents: they may be large, and none may match or be shown. */
+function* withPauses(rows: Iterable<Candidate | null>): Paused<Candidate> {
   let bytes = 0;
   for (const row of rows) {
-    if (row) examine(plan);
     yield row;
     bytes = row ? bytes + row.bytes.length : 0;
     if (bytes < BYTES_EXAMINED_AT_ONCE) continue;
@@ -78,7 +85,7 @@ export function* search(
   const whole = filterOf(conditions);
   // Other work may have changed a document since its entry was read, or since it was found and is to be put in order.
   const stillFound = (rows: Iterable<Candidate | null>) => matching(rows, whole && matcherOf(whole));
-  const sorted = (found: Iterable<Candidate | null>) => stillFound(inOrder(records, found, order, read));
+  const sorted = (found: Iterable<Candidate | null>) => stillFound(withPauses(inOrder(records, found, order, read)));
   const few = plan && (yield* rowsWithPart(records, conditions, plan));
   if (few) {
     const rows = examined(candidates(records, few, read), plan, examine);

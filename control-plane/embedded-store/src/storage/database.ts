@@ -57,7 +57,7 @@ export class Database {
     return [...this.#collections.values()];
   }
 
-  /** A collection, created if it is missing. Must not run in a transaction, whose rollback would not undo it. */
+  /** A collection, created if it is missing. */
   collection(name: string): Records {
     return this.existing(name) ?? this.transaction(() => this.#create(name));
   }
