@@ -1,3 +1,5 @@
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
+import { ADDRESS_ATTEMPT_MS } from '@adsweep/shared/egress/checked-addresses.ts';
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
@@ -10,6 +12,9 @@ import { startNode } from './node/start-node.ts';
 
 /** How long each part may take to stop, beyond the time that running captures have. */
 const PART_STOPS_IN_MS = 4_000;
+
+// Also for what connects by fetch, or in a library.
+setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
 try {
   const config = readConfig();

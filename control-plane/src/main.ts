@@ -1,3 +1,5 @@
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
+import { ADDRESS_ATTEMPT_MS } from '@adsweep/shared/egress/checked-addresses.ts';
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
@@ -8,6 +10,9 @@ import { readConfig } from './config.ts';
 
 /** How long each part may take to stop: what a loop has begun, such as the analysis of a capture, takes seconds on a busy machine. */
 const PART_STOPS_IN_MS = 10_000;
+
+// Also for what connects by fetch, or in a library.
+setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
 try {
   const config = readConfig();

@@ -1,3 +1,5 @@
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
+import { ADDRESS_ATTEMPT_MS } from '@adsweep/shared/egress/checked-addresses.ts';
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
@@ -6,6 +8,9 @@ import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
 import { readConfig } from './config.ts';
 import { createProviders } from './providers/index.ts';
 import { startRouter } from './start-router.ts';
+
+// Also for what connects by fetch, or in a library.
+setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
 try {
   const config = readConfig();
