@@ -33,11 +33,13 @@ export async function openPlatform(
   const secrets = openSecrets(config.ADSWEEP_SECRETS_KEY, folder);
   if (config.MONGODB_URL !== '' && config.ADSWEEP_SECRETS_KEY === '')
     logger.warn('without ADSWEEP_SECRETS_KEY only processes with this data folder can read the secrets stored here');
-  const objects = await openObjects(join(folder, 'objects'), bucketSettings(config), logger);
+  const [files, bucket] = [join(folder, 'objects'), bucketSettings(config)];
+  const objects = await openObjects(files, bucket, logger);
   const store = await openStore({ mongodbUrl: config.MONGODB_URL, path: join(folder, 'store.db') });
   await bringUpToDate(store, logger);
   const redis = openRedis(config.REDIS_URL, logger);
-  const disk = diskSpace(folder, config.ADSWEEP_DISK_FLOOR_MB * MEGABYTE);
+  // The folder of the files may be a file system of its own.
+  const disk = diskSpace(bucket ? [folder] : [folder, files], config.ADSWEEP_DISK_FLOOR_MB * MEGABYTE);
   const [wake, broadcast] = [openWakeHub(redis), openBroadcast(redis)];
   const mail = mailSettings(config);
   const [metrics, mailer] = [workMetrics(registry), mail && openMailer(mail)];

@@ -340,8 +340,8 @@ const CATALOGUE = {
   },
   'storage.full': {
     status: 503,
-    means: 'The storage is full; nothing was stored. Try again later.',
-    cure: 'Try again later. The operator frees space on the disk, or lowers `ADSWEEP_KEEP_EVIDENCE_DAYS`.',
+    means: 'The storage is full or has become read-only; nothing was stored. Try again later.',
+    cure: 'Try again later. The operator frees space on the disk, lowers `ADSWEEP_KEEP_EVIDENCE_DAYS`, or repairs a disk that has become read-only.',
   },
   'storage.quota_exhausted': {
     status: 429,

@@ -88,7 +88,7 @@ function asApiError(error: unknown): ApiError {
 }
 
 const storageFull = (cause: unknown) =>
-  new ApiError('storage.full', 'There is no space left to store this.', { cause, headers: { 'Retry-After': '10' } });
+  new ApiError('storage.full', 'The storage takes nothing at the moment.', { cause, headers: { 'Retry-After': '10' } });
 
 const objectsUnavailable = (cause: unknown) =>
   new ApiError('unavailable', 'Stored files cannot be reached at the moment.', {

@@ -92,6 +92,7 @@ describe('a full disk', { skip: !mounted && 'no small disk can be mounted here: 
       await assert.rejects(upload(one), isFull);
       await assert.rejects(node.acquire({ node_id: 'node', max: 1, wait_ms: 0 }), isFull);
       assert.deepEqual(await missing(), ['disk']);
+      await assert.rejects(diskSpace([tmpdir(), folder], 4 * MEGABYTE).requireFree(), isDiskFull);
 
       await makeRoom();
       assert.deepEqual(await missing(), []);
@@ -127,13 +128,37 @@ describe('a full disk', { skip: !mounted && 'no small disk can be mounted here: 
       (await countOf('/api/v1/billing/history?type=usage_charge')) === (await countOf('/api/v1/scans'));
     await until('every charge to be booked', charged, 60);
   });
+
+  it(
+    'that has become read-only stops leases, refuses uploads and is named by readyz, and work continues when it can be written to again',
+    slow,
+    async () => {
+      await create();
+      const one = await lease();
+      const data = join(folder, 'data');
+      await run('mount', ['--bind', data, data]);
+      try {
+        await run('mount', ['-o', 'remount,bind,ro', data]);
+        await until('readyz to say so', async () => (await missing()).length > 0);
+        assert.deepEqual(await missing(), ['disk']);
+        await assert.rejects(upload(one), isFull);
+        await assert.rejects(node.acquire({ node_id: 'node', max: 1, wait_ms: 0 }), isFull);
+      } finally {
+        await run('umount', [data]);
+      }
+      assert.deepEqual(await missing(), []);
+      await upload(one);
+    },
+  );
 });
 
 describe('a disk counts as full', () => {
   it('by error codes of the system, the stores and Redis, also as the cause of another error', () => {
     const full = [
       Object.assign(new Error('write'), { code: 'ENOSPC' }),
+      Object.assign(new Error('open'), { code: 'EROFS' }),
       Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
+      Object.assign(new Error('attempt to write a readonly database'), { code: 'ERR_SQLITE_ERROR', errcode: 8 }),
       new Error("OOM command not allowed when used memory > 'maxmemory'."),
       new Error('MISCONF Errors writing to the AOF file: No space left on device'),
       new Error('the store cannot write', { cause: Object.assign(new Error('fdatasync'), { code: 'ENOSPC' }) }),
@@ -143,8 +168,8 @@ describe('a disk counts as full', () => {
   });
 
   it('with less free space than the floor', async () => {
-    await diskSpace(tmpdir(), 0).requireFree();
-    await assert.rejects(diskSpace(tmpdir(), Number.MAX_SAFE_INTEGER).requireFree(), isDiskFull);
+    await diskSpace([tmpdir()], 0).requireFree();
+    await assert.rejects(diskSpace([tmpdir()], Number.MAX_SAFE_INTEGER).requireFree(), isDiskFull);
   });
 
   it('if Redis refuses writes: readyz names it', async () => {

@@ -67,7 +67,7 @@ export async function openPlane({
   const { store, intercept } = interceptable(opened);
   const [objects, connection] = await Promise.all([openFiles(folder), connect(redis)]);
   /** A disk with room, until a test says otherwise. */
-  const disk: DiskSpace = { requireFree: async () => {} };
+  const disk: DiskSpace = { requireFree: async () => {}, freeAboveFloor: async () => 0 };
   const [wake, broadcast] = [openWakeHub(connection), openBroadcast(connection)];
   const closing = new AbortController();
   const platform = {

@@ -23,7 +23,15 @@ export async function readRouteTable(redisUrl: string, folder: string): Promise<
   const redis = openRedis(redisUrl, logger);
   const [wake, broadcast] = [openWakeHub(redis), openBroadcast(redis)];
   const platform = {
-    ...{ store, redis, objects, disk: { requireFree: async () => {} }, wake, broadcast, logger },
+    ...{
+      store,
+      redis,
+      objects,
+      disk: { requireFree: async () => {}, freeAboveFloor: async () => 0 },
+      wake,
+      broadcast,
+      logger,
+    },
     ...{ metrics: workMetrics(metrics.registry), closing: new AbortController().signal },
     ...{ secrets: secretsUnder(['none']), mailer: null },
   };
