@@ -60,7 +60,7 @@ export function crawlQueue(
     /** The jobs of each organization that waits, or has a cap and leased ones. */
     byOrganization: (): Promise<OrganizationDepth[]> => readOrganizations(redis, shards.all),
 
-    /** Age in seconds of the oldest waiting job of each priority class; 0: none waits. */
+    /** Age in seconds of the oldest job of each priority class that waits for a node; 0: none does. */
     oldestWaiting: (): Promise<Record<PriorityClass, number>> => readOldest(redis, shards.all),
   });
 }

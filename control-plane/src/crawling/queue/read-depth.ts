@@ -106,16 +106,37 @@ export async function readOrganizations(redis: RedisClient, shards: ShardKeys[])
     .sort((one, other) => all(other) - all(one) || (one.organizationId < other.organizationId ? -1 : 1));
 }
 
-/** Age in seconds (by the clock of Redis) of the oldest waiting job of each priority class; 0: none waits. */
+/**
+ * Age in seconds (by the clock of Redis) of the oldest job of each priority class that waits for a node; 0: none does. Jobs of an organization at
+ * its cap wait for one of its own leases to end, and do not count. While there is such an organization, the cost grows with the number of
+ * organizations that wait.
+ */
 export async function readOldest(redis: RedisClient, shards: ShardKeys[]): Promise<Record<PriorityClass, number>> {
-  const [seconds] = await redis.time();
+  const [[seconds], queues] = await Promise.all([
+    redis.time(),
+    Promise.all(shards.map((keys) => leasableQueues(redis, keys))),
+  ]);
   const oldestIn = async (priority: PriorityClass): Promise<number> => {
-    const heads = await Promise.all(
-      shards.map((keys) => redis.zrange(keys.waitingOfAll(priority), '0', '0', 'WITHSCORES')),
-    );
+    const keys = queues.flatMap((queuesOf) => queuesOf(priority));
+    const heads = await Promise.all(keys.map((key) => redis.zrange(key, '0', '0', 'WITHSCORES')));
     const since = heads.flatMap(([, micros]) => (micros === undefined ? [] : [Number(micros) / 1e6]));
     return since.length === 0 ? 0 : Math.max(0, Number(seconds) - Math.min(...since));
   };
   const [interactive, bulk, campaigns] = await Promise.all(PRIORITY_CLASSES.map(oldestIn));
   return { 0: interactive!, 1: bulk!, 2: campaigns! };
+}
+
+/** The keys that together have the waiting jobs of a shard's organizations below their cap. */
+async function leasableQueues(redis: RedisClient, keys: ShardKeys): Promise<(priority: PriorityClass) => string[]> {
+  const caps = Object.entries(await redis.hgetall(keys.caps));
+  const leased = await Promise.all(caps.map(([organizationId]) => redis.zcard(keys.leases(organizationId))));
+  const atCap = new Set(
+    caps.flatMap(([organizationId, cap], at) => (leased[at]! >= Number(cap) ? [organizationId] : [])),
+  );
+  if (atCap.size === 0) return (priority) => [keys.waitingOfAll(priority)];
+  // An organization at its cap leaves the round-robin set when its turn comes.
+  const waiting = (await redis.zrange(keys.roundRobin, '0', '-1')).filter(
+    (organizationId) => !atCap.has(organizationId),
+  );
+  return (priority) => waiting.map((organizationId) => keys.waiting(organizationId, priority));
 }

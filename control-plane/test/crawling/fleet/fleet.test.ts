@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { Registry } from 'prom-client';
 import { NO_QUOTAS, newOrganization } from '../../../src/accounts/organizations/organization.ts';
+import { type CountDependencies, countingStep } from '../../../src/crawling/fleet/count-work.ts';
 import { countSlots, nodeStateOf, slotsByState } from '../../../src/crawling/fleet/fleet-state.ts';
 import type { ReportedNode } from '../../../src/crawling/fleet/nodes.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import type { PriorityClass } from '../../../src/crawling/queue/queue-shards.ts';
+import { workMetrics } from '../../../src/metrics.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 import { sampleScan } from '../../support/sample-scan.ts';
@@ -24,6 +28,48 @@ const node = (id: string, changes: Partial<ReportedNode> = {}): ReportedNode => 
 const marks = (blocked: string[] = [], draining: string[] = []) => ({
   blocked: new Set(blocked),
   draining: new Set(draining),
+});
+
+describe('the counts of nodes and jobs', () => {
+  it('are kept while counting fails for a minute, then removed but for the desired nodes, and set again afterwards', async () => {
+    const registry = new Registry();
+    let now = 0;
+    let isDown = false;
+    const load = { waiting: { 0: 0, 1: 8, 2: 0 }, delayed: 0, leased: 0, capped: 0, running: { 0: 0, 1: 0, 2: 0 } };
+    const dependencies: CountDependencies = {
+      queue: {
+        load: async () => ({ ...load, seconds: { 0: null, 1: null, 2: null } }),
+        oldestWaiting: async () => ({ 0: 0, 1: 5, 2: 0 }),
+      },
+      fleet: {
+        read: async () => {
+          if (isDown) throw new Error('Redis is unavailable');
+          return { nodes: [node('one')], marks: marks(), lastSlots: null };
+        },
+      },
+      metrics: workMetrics(registry),
+      logger: createLogger('test', 'silent'),
+    };
+    const step = countingStep(dependencies, () => now);
+    const has = async (line: RegExp) => line.test(await registry.metrics());
+    const [working, oldest] = [
+      /^adsweep_nodes\{state="working"\} 1$/m,
+      /^adsweep_crawl_jobs_oldest_seconds\{class="bulk"\} 5$/m,
+    ];
+    await step();
+    assert.ok((await has(working)) && (await has(oldest)));
+    isDown = true;
+    now = 59_000;
+    await assert.rejects(step);
+    assert.ok(await has(working));
+    now = 61_000;
+    await assert.rejects(step);
+    assert.ok(!(await has(/^adsweep_(nodes|fleet_slots|crawl_jobs|crawl_jobs_oldest_seconds)\{/m)));
+    assert.ok(await has(/^adsweep_desired_nodes [1-9]/m));
+    isDown = false;
+    await step();
+    assert.ok((await has(working)) && (await has(oldest)));
+  });
 });
 
 describe('the state of a node', () => {

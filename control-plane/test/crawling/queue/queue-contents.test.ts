@@ -47,6 +47,25 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.oldestWaiting())[2], 0);
   });
 
+  it('has the age of the oldest job that waits for a node, without those of an organization at its cap', async () => {
+    const capped = crawlQueue(redis.client, { leaseCapOf: async (id) => (id === 'org' ? 1 : null) });
+    const add = (jobId: string, organizationId: string, delayMs: number) =>
+      capped.enqueue({ jobId, organizationId, priority: 1, delayMs });
+    await capped.whileAdopting(async () => undefined);
+    await add('leased', 'org', -900_000);
+    const bulk = async () => Math.round((await capped.oldestWaiting())[1] / 100);
+    assert.equal(await bulk(), 9);
+    const [lease] = await capped.take('node', 1, 256);
+    assert.equal(lease?.jobId, 'leased');
+    await add('waits', 'org', -800_000);
+    await add('other', 'other', -90_000);
+    assert.equal(await bulk(), 1);
+    await capped.drop('other', 'other');
+    assert.equal(await bulk(), 0);
+    await capped.end(lease!);
+    assert.equal(await bulk(), 8);
+  });
+
   it('distributes organizations over shards, and leases jobs from all of them', async () => {
     const sharded = crawlQueue(redis.client, { shards: 4 });
     const organizations = Array.from({ length: 12 }, (_, n) => `org-${n}`);
