@@ -48,7 +48,11 @@ export function startScaler(dependencies: ScalerDependencies & { redis: RedisCli
       await scaler.step(Date.now());
       return true;
     });
-    if (!done) scaler = null;
+    if (done) return;
+    scaler = null;
+    // Another process reports them now.
+    dependencies.metrics.scalerHosts.reset();
+    dependencies.metrics.scalerTarget.reset();
   };
   const loop = startLoop(dependencies.logger, { name: 'scaler', everyMs: STEP_EVERY_MS, step });
   return {

@@ -4,8 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import { Scaler, type ScalerDependencies, type ScalerSettings } from '../../../src/crawling/scaler/run-scaler.ts';
+import { Registry } from 'prom-client';
+import { until } from '../../../../shared/test/support/until.ts';
+import {
+  Scaler,
+  type ScalerDependencies,
+  type ScalerSettings,
+  startScaler,
+} from '../../../src/crawling/scaler/run-scaler.ts';
 import { readScalerFile, type ScalerFile } from '../../../src/crawling/scaler/scaler-file.ts';
+import { workMetrics } from '../../../src/metrics.ts';
+import { exclusiveWork } from '../../../src/platform/exclusive-work.ts';
 import { dockerDouble } from '../../support/docker-double.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 import { REPORT } from '../../support/simulated-node.ts';
@@ -53,6 +62,20 @@ const nodesReport = async (changes: object = {}) => {
 const latest = async () => (await api.get('/api/v1/fleet/decisions?limit=1', { key })).body.items[0];
 
 describe('the scaler on a Docker engine', () => {
+  it('reports no hosts and no target any more when another process scales', async (t) => {
+    const registry = new Registry();
+    const metrics = workMetrics(registry);
+    metrics.scalerHosts.set({ state: 'unreachable' }, 1);
+    metrics.scalerTarget.set(7);
+    await exclusiveWork(api.redis.client, 'scaler', 60_000).run(async () => {});
+    const { dependencies, verbs, stores } = api.domains.crawling;
+    const needs = { ...dependencies, ...verbs, decisions: stores.decisions, redis: api.redis.client, metrics };
+    const loop = startScaler({ ...needs, logger: createLogger('test', 'silent') }, { dryRun: true, file: fileOf() });
+    t.after(() => Promise.all([loop.stop(), docker.close()]));
+    await until('no hosts to be reported', async () => !(await registry.metrics()).includes('adsweep_scaler_hosts{'));
+    assert.match(await registry.metrics(), /^adsweep_scaler_target_nodes 0$/m);
+  });
+
   it('§4.6.4 starts nodes for the work, drains them when they were not needed for a while, and removes them when they have ended', async (t) => {
     t.after(() => docker.close());
     const running = scaler();
