@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, loadConfig, misspeltSettings } from '@adsweep/shared/service/load-config.ts';
 import { portSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import { SERVICES } from './services.ts';
@@ -69,14 +69,18 @@ export type FarmConfig = Static<typeof FarmConfigSchema>;
  */
 export function readFarmConfig(env: NodeJS.ProcessEnv): FarmConfig {
   const schemas = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => onlySet(settings, env))];
+  // No service gets a variable that is no setting of it.
+  const names = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => settings)].flatMap(settingsIn);
   const byName = new Map<string, string>();
-  for (const problem of schemas.flatMap((schema) => problemsOf(schema, env))) {
+  for (const problem of [...misspeltSettings(names, env), ...schemas.flatMap((schema) => problemsOf(schema, env))]) {
     const [name = ''] = problem.split(' ');
     if (!byName.has(name)) byName.set(name, problem);
   }
   if (byName.size > 0) throw new ConfigError([...byName.values()]);
   return loadConfig(FarmConfigSchema, env);
 }
+
+const settingsIn = ({ properties }: TObject): string[] => Object.keys(properties);
 
 /** The settings of a service that `env` contains. The others are given by the farm. */
 const onlySet = ({ properties }: TObject, env: NodeJS.ProcessEnv): TObject =>

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, isOneLetterApart, loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { Type } from 'typebox';
 
 const Schema = Type.Object({
@@ -55,4 +55,35 @@ test('a secret may stand in a file, but not in both places', () => {
   } finally {
     rmSync(dir, { recursive: true });
   }
+});
+
+test('a variable that is one letter away from an unset setting is refused, others are not looked at', () => {
+  const Kept = Type.Object({
+    ADSWEEP_KEEP_DAYS: Type.Integer({ default: 0 }),
+    ADSWEEP_NODE_TOKEN: Type.String({ default: '', secret: true }),
+  });
+  const problems = (env: NodeJS.ProcessEnv) => {
+    try {
+      loadConfig(Kept, env);
+      return [];
+    } catch (error) {
+      return (error as ConfigError).problems;
+    }
+  };
+  assert.deepEqual(problems({ ADSWEEP_KEEP_DAY: '30', ADSWEEP_NODE_TOKEN_FIEL: '/t' }), [
+    'ADSWEEP_KEEP_DAY is no setting: ADSWEEP_KEEP_DAYS is',
+    'ADSWEEP_NODE_TOKEN_FIEL is no setting: ADSWEEP_NODE_TOKEN_FILE is',
+  ]);
+  for (const env of [
+    { ADSWEEP_KEEP_DAY: '' },
+    { ADSWEEP_KEEP_DAYS: '3', ADSWEEP_KEEP_DAY: '30' },
+    { ADSWEEP_KEEP: '3' },
+  ])
+    assert.deepEqual(problems(env), []);
+});
+
+test('names are one letter apart if a letter is changed, added, left out or exchanged with the next one', () => {
+  for (const other of ['DAYZ', 'DAYSS', 'DAY', 'DASY', 'XDAYS', 'ADYS', 'AYS'])
+    assert.ok(isOneLetterApart('DAYS', other), other);
+  for (const other of ['DAYS', 'DA', 'SYAD', 'DYSA', 'HOURS', '']) assert.ok(!isOneLetterApart('DAYS', other), other);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConfigError } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, isOneLetterApart } from '@adsweep/shared/service/load-config.ts';
 import { FarmConfigSchema, readFarmConfig } from '../config.ts';
 import { SERVICES } from '../services.ts';
 
@@ -35,6 +35,19 @@ test('a setting with a pattern describes valid values in words', () => {
   assert.deepEqual(problemsOf({ ADSWEEP_CHROMIUM_SANDBOX: 'maybe' }), [
     'ADSWEEP_CHROMIUM_SANDBOX must be on or off, not "maybe"',
   ]);
+});
+
+test('a misspelt setting of a service is refused, and no two settings can be mistaken for each other', () => {
+  assert.deepEqual(problemsOf({ ADSWEEP_KEEP_EVIDENCE_DAY: '30' }), [
+    'ADSWEEP_KEEP_EVIDENCE_DAY is no setting: ADSWEEP_KEEP_EVIDENCE_DAYS is',
+  ]);
+  const names = [...new Set(SCHEMAS.flatMap(({ properties }) => Object.keys(properties)))];
+  for (const name of names)
+    assert.deepEqual(
+      names.filter((other) => isOneLetterApart(name, other)),
+      [],
+      name,
+    );
 });
 
 test('settings that the farm gives to its services need not be set', () => {

@@ -18,7 +18,7 @@ export class ConfigError extends OperatorError {
 /**
  * Reads a service's settings. Each property of `schema` is an environment variable with description and default; an empty variable
  * counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that holds the value. A property with a
- * `pattern` describes it in words as `mustBe`.
+ * `pattern` describes it in words as `mustBe`. A variable that is one letter away from an unset setting is a problem too.
  * Throws {@link ConfigError} with all problems at once; `further`: those that the caller has found.
  */
 export function loadConfig<Schema extends TObject>(
@@ -26,7 +26,7 @@ export function loadConfig<Schema extends TObject>(
   env: NodeJS.ProcessEnv,
   further: readonly string[] = [],
 ): Static<Schema> {
-  const problems = [...further];
+  const problems = [...further, ...misspeltSettings(Object.keys(schema.properties), env)];
   const raw: Record<string, string | number> = {};
   for (const [name, property] of Object.entries(schema.properties)) {
     const text = readSetting(name, property, env, problems);
@@ -40,6 +40,33 @@ export function loadConfig<Schema extends TObject>(
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Static<Schema>;
+}
+
+const PREFIX = 'ADSWEEP_';
+
+/**
+ * A problem for each variable of ours that is set and differs in one letter from one of the settings `names` that is not: otherwise it would be
+ * ignored, and the default, such as to keep everything, would be noticed weeks later. Variables of other services differ in more.
+ */
+export function misspeltSettings(names: readonly string[], env: NodeJS.ProcessEnv): string[] {
+  const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
+  const unset = [...known].filter((name) => !env[name]);
+  return Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX) && env[name] && !known.has(name))
+    .flatMap((name) => {
+      const meant = unset.find((setting) => isOneLetterApart(name, setting));
+      return meant === undefined ? [] : [`${name} is no setting: ${meant} is`];
+    });
+}
+
+/** Whether one letter was changed, added, left out, or exchanged with the next one. */
+export function isOneLetterApart(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  let at = 0;
+  while (at < short.length && short[at] === long[at]) at += 1;
+  if (short.length < long.length) return short.slice(at) === long.slice(at + 1);
+  const isSwapped = short[at] === long[at + 1] && short[at + 1] === long[at];
+  return at < short.length && short.slice(at + (isSwapped ? 2 : 1)) === long.slice(at + (isSwapped ? 2 : 1));
 }
 
 /** The problem of a setting, null = none. It never contains a secret's value. */
