@@ -1,5 +1,6 @@
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { NODE_RESOURCES } from '@adsweep/shared/lease/messages.ts';
+import { measureCertificates } from '@adsweep/shared/service/certificates-in-use.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { EXIT_REFUSALS } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
@@ -17,6 +18,7 @@ export type NodeMetrics = ReturnType<typeof createMetrics>;
 /** Every metric of a browser node. Labels are closed sets. */
 export function createMetrics(registry: Registry = createRegistry('browser-node')) {
   const registers = [registry];
+  measureCertificates(registry);
   const metrics = {
     registry,
     slots: new Gauge({ name: 'adsweep_node_slots', help: 'Captures this node can do at the same time.', registers }),

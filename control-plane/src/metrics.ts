@@ -1,7 +1,11 @@
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
+import { measureCertificates } from '@adsweep/shared/service/certificates-in-use.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { findMissing, type ReadyCheck } from './http/probes.ts';
 import type { AnsweredRequest } from './http/request-lifecycle.ts';
+import type { DiskSpace } from './platform/disk-space.ts';
 
 /** The process's registry, and what measures requests; labels come from closed sets. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -11,6 +15,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** Creates the process's registry with the metrics of requests. */
 export function createMetrics() {
   const registry: Registry = createRegistry('control-plane');
+  measureCertificates(registry);
   const registers = [registry];
   const requests = new Histogram({
     name: 'adsweep_http_request_duration_seconds',
@@ -30,6 +35,45 @@ export function createMetrics() {
       },
   };
 }
+
+/** `disk`: where files are stored, null: this process stores none. */
+export type ProcessMeasures = { roles: Iterable<string>; checks: ReadyCheck[]; disk: DiskSpace | null };
+
+/** Reports at each scrape what this process does, and whether it can do it now. */
+export function measureProcess(registry: Registry, { roles, checks, disk }: ProcessMeasures): void {
+  const registers = [registry];
+  const runs = new Gauge({
+    name: 'adsweep_roles',
+    help: 'Roles of this process: 1 for each.',
+    labelNames: ['role'],
+    registers,
+  });
+  for (const role of roles) runs.set({ role }, 1);
+  new Gauge({
+    name: 'adsweep_ready',
+    help: 'What `/readyz` of this process checks: 1, or 0 for what is missing.',
+    labelNames: ['check'],
+    registers,
+    async collect() {
+      const missing = await findMissing(checks);
+      for (const [check] of checks) this.set({ check }, missing.includes(check) ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'adsweep_disk_free_above_floor_bytes',
+    help: 'Free space above `ADSWEEP_DISK_FLOOR_MB` of the disk that files are stored on, in processes that store them; below 0 nothing is taken.',
+    // Without the label a process that stores no files would report 0.
+    labelNames: ['disk'],
+    registers,
+    async collect() {
+      this.reset();
+      const free = disk && (await withDeadline(disk.freeAboveFloor(), DISK_DEADLINE_MS, 'disk').catch(() => null));
+      if (free !== null) this.set({ disk: 'files' }, free);
+    },
+  });
+}
+
+const DISK_DEADLINE_MS = 1_000;
 
 /** The metrics of the work on scans: submissions, leases, attempts, the queue, the analysis. Labels are closed sets; a scrape reads no store. */
 export type WorkMetrics = ReturnType<typeof workMetrics>;
@@ -143,7 +187,7 @@ export function workMetrics(registry: Registry) {
     jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),
     oldestJob: gauge(
       'adsweep_crawl_jobs_oldest_seconds',
-      'For how long the oldest waiting crawl job of a priority class has waited; 0: none waits.',
+      'For how long the oldest crawl job of a priority class has waited for a node; 0: none waits. Those of organizations at their cap do not count.',
       ['class'],
     ),
     jobSeconds: gauge(

@@ -1,3 +1,5 @@
+import { NO_PROBES } from './rules.ts';
+
 /** A panel of a dashboard: its queries with the names of their lines. `unit` is Grafana's name of it. */
 export type Panel = { title: string; unit: string; queries: [expr: string, legend: string][] };
 
@@ -22,6 +24,11 @@ export const DASHBOARDS: Record<string, Panel[]> = {
       '{{outcome}}',
     ]),
     p('Exits by state', 'short', ['sum by (provider, state) (adsweep_exits)', '{{provider}} {{state}}']),
+    p('Processes that lack something', 'short', [
+      'count by (check) (adsweep_ready{check!="draining"} == 0)',
+      '{{check}}',
+    ]),
+    p('Free space until nothing is taken', 'bytes', ['min(adsweep_disk_free_above_floor_bytes)', 'files']),
   ],
   Capacity: [
     p(
@@ -70,6 +77,7 @@ export const DASHBOARDS: Record<string, Panel[]> = {
       '{{channel}} {{outcome}}',
     ]),
     p('Age of the oldest outbox entry', 's', ['max by (source) (adsweep_outbox_oldest_seconds)', '{{source}}']),
+    p('Outbox entries that fail', 'ops', [perSecond('adsweep_outbox_failures_total', 'kind'), '{{kind}}']),
   ],
   Business: [
     p('Scans finished by outcome', 'ops', ['sum by (status) (adsweep:scans_finished:rate5m)', '{{status}}']),
@@ -86,11 +94,11 @@ export const DASHBOARDS: Record<string, Panel[]> = {
     p('Runs started by schedules', 'ops', [perSecond('adsweep_schedule_firings_total', 'outcome'), '{{outcome}}']),
     p('Calls to the AI model', 'ops', [perSecond('adsweep_ai_calls_total', 'outcome'), '{{outcome}}']),
     p('Requests of clients by status', 'reqps', [
-      'sum by (status) (rate(adsweep_http_request_duration_seconds_count{surface="api"}[5m]))',
+      `sum by (status) (rate(adsweep_http_request_duration_seconds_count{surface="api",${NO_PROBES}}[5m]))`,
       '{{status}}',
     ]),
     p('Time of a request, 95 of 100', 's', [
-      'histogram_quantile(0.95, sum by (le, method) (rate(adsweep_http_request_duration_seconds_bucket{surface="api"}[5m])))',
+      `histogram_quantile(0.95, sum by (le, method) (rate(adsweep_http_request_duration_seconds_bucket{surface="api",${NO_PROBES}}[5m])))`,
       '{{method}}',
     ]),
   ],

@@ -1,6 +1,15 @@
 /** A recording rule: a number that dashboards and alerts share, computed once. */
 export type Recording = { record: string; expr: string };
 
+/** Leaves out probes and scrapes, which would make the share of failed requests smaller, or larger while a process stops. */
+export const NO_PROBES = 'route!~"/healthz|/readyz|/metrics"';
+
+const requests = (status: string) =>
+  `sum by (surface) (increase(adsweep_http_request_duration_seconds_count{service="control-plane",${NO_PROBES},status=~"${status}"}[10m]))`;
+
+/** Roles without which something that clients rely on does not happen. */
+const NEEDED_ROLES = ['api', 'node-api', 'checks', 'relay', 'dispatcher', 'reaper', 'refill', 'scheduler', 'sweeper'];
+
 const waitingSeconds = ['interactive', 'bulk', 'campaign'].map(
   (name) => `max(adsweep_crawl_jobs{state="waiting_${name}"}) * max(adsweep_crawl_job_mean_seconds{class="${name}"})`,
 );
@@ -59,8 +68,65 @@ export const ALERTS: Alert[] = [
     },
   },
   {
+    // The engine's DNS has no address of a container that has ended: Prometheus looks for it no more, and its `up` is gone.
+    alert: 'AdsweepServiceMissing',
+    expr: [
+      ...NEEDED_ROLES.map((role) => `absent(adsweep_roles{role="${role}"})`),
+      'absent(adsweep_process_start_time_seconds{service="proxy-router"})',
+    ].join(' or '),
+    for: '5m',
+    severity: 'page',
+    summary: 'Prometheus finds no process of a role of the control plane, or no proxy-router.',
+    test: {
+      fires: {
+        ...Object.fromEntries(NEEDED_ROLES.slice(1).map((role) => [`adsweep_roles{role="${role}"}`, '1x20'])),
+        'adsweep_roles{role="api"}': '1x5 _x15',
+        'adsweep_process_start_time_seconds{service="proxy-router"}': '1x20',
+      },
+      minutes: 18,
+      labels: { role: 'api' },
+    },
+  },
+  {
+    alert: 'AdsweepNotReady',
+    expr: 'adsweep_ready{check!="draining"} == 0',
+    for: '5m',
+    severity: 'page',
+    summary:
+      'A process of the control plane lacks something that its work needs, such as Redis or a disk that can be written to.',
+    test: {
+      fires: {
+        'adsweep_ready{check="redis",instance="a"}': '0x20',
+        'adsweep_ready{check="draining",instance="a"}': '0x20',
+      },
+      minutes: 10,
+      labels: { check: 'redis', instance: 'a' },
+    },
+  },
+  {
+    alert: 'AdsweepDiskFills',
+    expr: 'min(predict_linear(adsweep_disk_free_above_floor_bytes[6h], 86400)) < 0',
+    for: '1h',
+    severity: 'ticket',
+    summary: 'The disk that files are stored on will be full within a day if it fills as it has for six hours.',
+    test: { fires: { 'adsweep_disk_free_above_floor_bytes{disk="files"}': '15000000000-15000000x500' }, minutes: 400 },
+  },
+  {
+    alert: 'AdsweepCertificateExpires',
+    expr: 'adsweep_certificate_validity_left_ratio < 0.1',
+    for: '15m',
+    severity: 'ticket',
+    summary: 'A certificate in use was not renewed: less than a tenth of its validity is left.',
+    test: {
+      fires: { 'adsweep_certificate_validity_left_ratio{certificate="/tls/node-api.pem",instance="a"}': '0.09x40' },
+      minutes: 20,
+      labels: { certificate: '/tls/node-api.pem', instance: 'a' },
+    },
+  },
+  {
     alert: 'AdsweepNoNodes',
-    expr: 'sum(adsweep:nodes:max{state=~"working|overloaded"}) == 0',
+    // The scaler may keep none while there is no work.
+    expr: 'sum(adsweep:nodes:max{state=~"working|overloaded"}) == 0 unless (max(adsweep_desired_nodes) == 0 and max(adsweep_scaler_hosts) > 0)',
     for: '5m',
     severity: 'page',
     summary: 'No browser node takes work: scans are accepted and wait.',
@@ -162,16 +228,24 @@ export const ALERTS: Alert[] = [
   },
   {
     alert: 'AdsweepApiErrors',
-    expr: 'sum(increase(adsweep_http_request_duration_seconds_count{service="control-plane",status=~"5.."}[10m])) > 0.01 * sum(increase(adsweep_http_request_duration_seconds_count{service="control-plane"}[10m])) and sum(increase(adsweep_http_request_duration_seconds_count{service="control-plane",status=~"5.."}[10m])) > 5',
+    // The node API has many times the requests of the API.
+    expr: `${requests('5..')} > 0.01 * ${requests('.+')} and ${requests('5..')} > 5`,
     for: '5m',
     severity: 'page',
-    summary: 'More than one in a hundred requests is answered with 5xx.',
+    summary: 'More than one in a hundred requests of clients or of nodes is answered with 5xx.',
     test: {
       fires: {
-        'adsweep_http_request_duration_seconds_count{service="control-plane",status="500"}': '0+3x40',
-        'adsweep_http_request_duration_seconds_count{service="control-plane",status="200"}': '0+90x40',
+        'adsweep_http_request_duration_seconds_count{service="control-plane",surface="api",route="/api/v1/scans",status="500"}':
+          '0+3x40',
+        'adsweep_http_request_duration_seconds_count{service="control-plane",surface="api",route="/api/v1/scans",status="200"}':
+          '0+90x40',
+        'adsweep_http_request_duration_seconds_count{service="control-plane",surface="api",route="/readyz",status="200"}':
+          '0+900x40',
+        'adsweep_http_request_duration_seconds_count{service="control-plane",surface="node_api",route="/node/v1/acquire",status="200"}':
+          '0+900x40',
       },
       minutes: 20,
+      labels: { surface: 'api' },
     },
   },
   {
@@ -195,9 +269,9 @@ export const ALERTS: Alert[] = [
 /** A calm day, in which no alert fires: a wave of work, a few failures, one short backlog, a node that is replaced. */
 export const CALM_DAY: Samples = {
   'up{job="adsweep",instance="a"}': '1x1440',
-  'adsweep_nodes{state="working",instance="a"}': '4x600 3 4x839',
+  'adsweep_nodes{state="working",instance="a"}': '4x600 3 4x599 0x239',
   'adsweep_nodes{state="draining",instance="a"}': '0x600 1 0x839',
-  'adsweep_desired_nodes{instance="a"}': '2x400 6x10 4x1030',
+  'adsweep_desired_nodes{instance="a"}': '2x400 6x10 4x790 0x238',
   'adsweep_crawl_jobs_oldest_seconds{class="interactive",instance="a"}': '2x1440',
   'adsweep_crawl_jobs_oldest_seconds{class="bulk",instance="a"}': '10x400 0+60x8 15x1032',
   'adsweep_crawl_jobs_oldest_seconds{class="campaign",instance="a"}': '100x1440',
@@ -212,8 +286,20 @@ export const CALM_DAY: Samples = {
   'adsweep_webhook_lateness_seconds_bucket{le="1",instance="a"}': '0+19x1440',
   'adsweep_webhook_lateness_seconds_bucket{le="30",instance="a"}': '0+20x1440',
   'adsweep_webhook_lateness_seconds_bucket{le="+Inf",instance="a"}': '0+20x1440',
-  'adsweep_http_request_duration_seconds_count{service="control-plane",status="200",instance="a"}': '0+600x1440',
-  'adsweep_http_request_duration_seconds_count{service="control-plane",status="503",instance="a"}': '0x700 4x740',
+  'adsweep_http_request_duration_seconds_count{service="control-plane",surface="api",route="/api/v1/scans",status="200",instance="a"}':
+    '0+600x1440',
+  'adsweep_http_request_duration_seconds_count{service="control-plane",surface="api",route="/api/v1/scans",status="503",instance="a"}':
+    '0x700 4x740',
+  // A restart: each balancer and each engine asks a process that stops, every second.
+  'adsweep_http_request_duration_seconds_count{service="control-plane",surface="api",route="/readyz",status="503",instance="a"}':
+    '0x600 40x839',
   'adsweep_refill_remaining_jobs{instance="a"}': '0x800 4000 2000 0x638',
+  ...Object.fromEntries(NEEDED_ROLES.map((role) => [`adsweep_roles{role="${role}",instance="a"}`, '1x600 _ 1x839'])),
+  'adsweep_process_start_time_seconds{service="proxy-router",instance="a"}': '1x600 _ 1x839',
+  'adsweep_ready{check="redis",instance="a"}': '1x600 0 1x839',
+  'adsweep_ready{check="draining",instance="a"}': '1x600 0 1x839',
+  'adsweep_disk_free_above_floor_bytes{disk="files",instance="a"}': '60000000000-10000000x1440',
+  'adsweep_certificate_validity_left_ratio{certificate="/tls/node-api.pem",instance="a"}': '0.4-0.0001x700 1x739',
   'adsweep_scaler_hosts{state="unreachable",instance="a"}': '0x900 1x5 0x535',
+  'adsweep_scaler_hosts{state="reachable",instance="a"}': '2x900 1x5 2x535',
 };

@@ -1,3 +1,4 @@
+import { measureCertificates } from '@adsweep/shared/service/certificates-in-use.ts';
 import { EXIT_REFUSALS, GATEWAY_OUTCOMES } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
@@ -6,6 +7,7 @@ export type RouterMetrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics(registry: Registry) {
   const registers = [registry];
+  measureCertificates(registry);
   const perPool = ['provider', 'proxy_type'];
   const tickets = new Counter({
     name: 'adsweep_exit_tickets_total',

@@ -8,7 +8,7 @@ import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { type Config, formSettings, modelSettings, nodeApiTls, rolesOf } from '../config.ts';
 import { readScalerFile } from '../crawling/scaler/scaler-file.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics, measureProcess } from '../metrics.ts';
 import { serveBackups } from '../platform/backup/backup-socket.ts';
 import type { Platform } from '../platform/platform.ts';
 import { clientApp, nodeApp, probesApp } from './create-app.ts';
@@ -52,7 +52,9 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const storedFirstKey = roles.has('api') && (await accounts.verbs.setFirstKey(config.ADSWEEP_API_KEY));
 
   const hasCatalogue = () => reference.verbs.readCatalogue() !== null;
-  const ready = readyChecks(platform, needsOf(roles), hasCatalogue, draining.signal);
+  const needs = needsOf(roles);
+  const ready = readyChecks(platform, needs, hasCatalogue, draining.signal);
+  measureProcess(metrics.registry, { roles, checks: ready, disk: needs.has('disk') ? platform.disk : null });
   const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN;
   const surface = { platform, metrics, domains, metricsToken, readyChecks: ready };
   // What the API reads is there when it is served; the other loops wait for Redis.

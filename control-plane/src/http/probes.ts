@@ -37,7 +37,8 @@ export function serveProbes(checks: ReadyCheck[], registry: Registry, metricsTok
   };
 }
 
-async function findMissing(checks: ReadyCheck[]): Promise<string[]> {
+/** The names of the components that fail their check, or do not answer within a second. */
+export async function findMissing(checks: ReadyCheck[]): Promise<string[]> {
   const results = checks.map(async ([name, check]) => withDeadline(check(), CHECK_DEADLINE_MS, name));
   const outcomes = await Promise.allSettled(results);
   return checks.filter((_, position) => outcomes[position]?.status === 'rejected').map(([name]) => name);

@@ -181,6 +181,18 @@ describe('a control plane', () => {
     await stop();
     plane = await start('', { ADSWEEP_ROLES: 'reaper', REDIS_URL: 'unix:///nowhere/redis.sock' });
     assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis']);
+    const headers = { authorization: `Bearer ${NODE_TOKEN}` };
+    const metrics = await (await fetch(`http://127.0.0.1:${plane.ports.http}/metrics`, { headers })).text();
+    const measured = metrics
+      .split('\n')
+      .filter((line) => /^adsweep_(roles|ready|disk_free_above_floor_bytes)\{/.test(line));
+    const of = (name: string, label: string, value: number) =>
+      `adsweep_${name}{${label},service="control-plane"} ${value}`;
+    assert.deepEqual(measured, [
+      of('roles', 'role="reaper"', 1),
+      ...[of('ready', 'check="draining"', 1), of('ready', 'check="store"', 1), of('ready', 'check="redis"', 0)],
+      of('ready', 'check="redis maxmemory-policy noeviction"', 1),
+    ]);
     assert.throws(() => readConfig({ ADSWEEP_ROLES: 'relay,cooking' }), /ADSWEEP_ROLES must be some of api, node-api/);
   });
 

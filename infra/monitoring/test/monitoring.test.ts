@@ -17,9 +17,9 @@ const queries = panels.flatMap((panel) => panel.queries.map(([expr]) => expr));
 
 /** The names of the metrics that the services declare; a test reads them in the source, because they are declared with many other parts. */
 const DECLARED = new Set([
-  ...globSync('{control-plane,proxy-router,browser-node}/src/**/metrics.ts', { cwd: ROOT }).flatMap((path) =>
-    [...read(path).matchAll(/'(adsweep_[a-z0-9_]+)'/g)].map(([, name = '']) => name),
-  ),
+  ...globSync('{{control-plane,proxy-router,browser-node}/src/**/metrics,shared/src/service/certificates-in-use}.ts', {
+    cwd: ROOT,
+  }).flatMap((path) => [...read(path).matchAll(/'(adsweep_[a-z0-9_]+)'/g)].map(([, name = '']) => name)),
   ...createRegistry('any')
     .getMetricsAsArray()
     .map(({ name }) => name),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext } from 'node:tls';
 import { Type } from 'typebox';
+import { useCertificate } from './certificates-in-use.ts';
 import { ConfigError } from './load-config.ts';
 import type { Logger } from './logger.ts';
 import { OperatorError } from './operator-error.ts';
@@ -61,7 +62,8 @@ export function openTlsClient(
   logger: Logger,
   readEveryMs = READ_EVERY_MS,
 ): TlsClient {
-  const context = followContext(files, logger, readEveryMs);
+  const contents = followContents(files, logger, readEveryMs);
+  const unuse = files.certificate === '' ? () => {} : useCertificate(files.certificate, () => contents().cert);
   const hasFiles = Object.values(files).some((path) => path !== '');
   const tunnels = new Map<string, Promise<{ url: string; close: () => void }>>();
   return {
@@ -69,22 +71,23 @@ export function openTlsClient(
       const { origin, protocol } = new URL(url);
       if (protocol !== 'https:' || !(hasFiles || isProxy)) return url;
       const name = `${origin} ${isProxy}`;
-      const tunnel = tunnels.get(name) ?? openTunnel(origin, context, isProxy ? failure : '', logger);
+      const tunnel = tunnels.get(name) ?? openTunnel(origin, () => contents().context, isProxy ? failure : '', logger);
       tunnels.set(name, tunnel);
       return (await tunnel).url + url.slice(origin.length);
     },
     close() {
+      unuse();
       for (const tunnel of tunnels.values()) void tunnel.then(({ close }) => close());
     },
   };
 }
 
-/** Returns the context with the files' contents; later contents that cannot be used are logged once, and the last good ones stay in use. */
-function followContext(
+/** Returns the files' contents and the context with them; later contents that cannot be used are logged once, and the last good ones stay in use. */
+function followContents(
   { ca, certificate, key }: TlsClientFiles,
   logger: Logger,
   readEveryMs: number,
-): () => SecureContext {
+): () => { context: SecureContext; cert: string } {
   const read = () => {
     const [authorities, cert, secret] = [ca, certificate, key].map((path) =>
       path === '' ? '' : readFileSync(path, 'utf8'),
@@ -98,7 +101,7 @@ function followContext(
   let problem = '';
   let readAt = performance.now();
   return () => {
-    if (performance.now() - readAt < readEveryMs) return current.context;
+    if (performance.now() - readAt < readEveryMs) return current;
     readAt = performance.now();
     const next = contentsOrProblem(read);
     if (next.context !== undefined) {
@@ -108,7 +111,7 @@ function followContext(
       problem = next.problem;
       logger.error({ cause: next.cause }, 'the new files for TLS cannot be used, the last good ones are');
     }
-    return current.context;
+    return current;
   };
 }
 
@@ -117,7 +120,7 @@ type Contents = { ca?: string; cert?: string; key?: string };
 function contentsOrProblem(read: () => object) {
   try {
     const contents: Contents = read();
-    return { context: createSecureContext(contents), version: JSON.stringify(contents) };
+    return { context: createSecureContext(contents), version: JSON.stringify(contents), cert: contents.cert ?? '' };
   } catch (cause) {
     return { problem: (cause as Error).message, cause };
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Type } from 'typebox';
+import { useCertificate } from './certificates-in-use.ts';
 import { ConfigError } from './load-config.ts';
 import type { Logger } from './logger.ts';
 import { OperatorError } from './operator-error.ts';
@@ -77,12 +78,14 @@ export function followTlsFiles(
 ): () => void {
   let version = '';
   let problem = '';
+  let cert = '';
   const read = () => {
     try {
       const pair = readTlsFiles(files);
       problem = '';
       if (versionOf(pair) === version) return;
       use(pair);
+      cert = pair.cert;
       if (version !== '') logger.info({ certificate: files.certificate }, 'a new certificate is in use');
       version = versionOf(pair);
     } catch (cause) {
@@ -93,5 +96,9 @@ export function followTlsFiles(
   };
   read();
   const timer = setInterval(read, everyMs);
-  return () => clearInterval(timer);
+  const unuse = useCertificate(files.certificate, () => cert);
+  return () => {
+    clearInterval(timer);
+    unuse();
+  };
 }

@@ -1,7 +1,7 @@
 import { createMetrics as nodeMetrics } from '../../../../browser-node/src/metrics.ts';
 import { EVENT_TYPES } from '../../../../control-plane/src/delivery/webhooks/event-types.ts';
 import { ERRORS } from '../../../../control-plane/src/http/errors.ts';
-import { createMetrics as planeMetrics, workMetrics } from '../../../../control-plane/src/metrics.ts';
+import { measureProcess, createMetrics as planeMetrics, workMetrics } from '../../../../control-plane/src/metrics.ts';
 import { measureProviders, createMetrics as routerMetrics } from '../../../../proxy-router/src/metrics.ts';
 import { FAILURE_EXPLANATIONS } from '../../../../shared/src/failure-explanations.ts';
 import { FAILURE_CODES, isOurFault, isTransient, publicTextOf } from '../../../../shared/src/failures.ts';
@@ -67,7 +67,7 @@ function settingsPage(): string {
   return page(
     'Settings',
     `Each process reads its settings from its environment. A secret can also be read from a file, named by \`<NAME>_FILE\`. A start with a wrong
-setting ends with all problems at once. Compose has a few [of its own](guide-scaling.md#compose).`,
+setting, or with a variable that is one letter away from one, ends with all problems at once. Compose has a few [of its own](guide-scaling.md#compose).`,
     '## npm start',
     table(settingsRows(FarmConfigSchema)),
     ...services.flatMap((name) => [`## ${name}`, table(settingsRows(SERVICES[name].settings))]),
@@ -76,6 +76,7 @@ setting ends with all problems at once. Compose has a few [of its own](guide-sca
 
 function metricsPage(): string {
   const plane = planeMetrics().registry;
+  measureProcess(plane, { roles: [], checks: [], disk: null });
   workMetrics(plane);
   const node = createRegistry('browser-node');
   nodeMetrics(node);
