@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa';
+import { comparablePath } from './route.ts';
 
 /** How long a browser remembers what it may send, in seconds. */
 const REMEMBERED_SECONDS = 600;
@@ -10,7 +11,7 @@ const REMEMBERED_SECONDS = 600;
 export function allowOrigins(paths: readonly string[], origins: readonly string[]): Middleware {
   const [open, allowed] = [new Set(paths), new Set(origins)];
   return async (context, next) => {
-    if (!open.has(context.path)) return next();
+    if (!open.has(comparablePath(context.path))) return next();
     context.vary('Origin');
     const origin = context.get('origin');
     if (!allowed.has(origin)) return next();

@@ -100,6 +100,9 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
 
 const nothing = Type.Object({}, { additionalProperties: false });
 
+/** A path as the router compares it: in any letter case, with or without a slash at its end. */
+export const comparablePath = (path: string): string => path.toLowerCase().replace(/(?<=.)\/$/, '');
+
 /** Defines an operation; the handler's types follow from the schemas. */
 export function route<
   Caller,

@@ -16,7 +16,7 @@ import {
   readBody,
   readJson,
 } from './read-body.ts';
-import type { Answer, Incoming, Route } from './route.ts';
+import { type Answer, comparablePath, type Incoming, type Route } from './route.ts';
 import { compileValidator, type RequestPart, readQuery, withoutRefused } from './validate.ts';
 
 export const API_BODY: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: API_BODY_VALUES_MAX };
@@ -56,7 +56,8 @@ function refuseOtherMethods(routes: { method: string; path: string }[]): Middlew
   const fixed = routes.filter(({ path }) => !path.includes('{') && patterns.some((pattern) => pattern.test(path)));
   const methodsOf = Map.groupBy(fixed, ({ path }) => path);
   return async (context, next) => {
-    const allowed = methodsOf.get(context.path)?.flatMap(({ method }) => (method === 'GET' ? READ_METHODS : [method]));
+    const served = methodsOf.get(comparablePath(context.path));
+    const allowed = served?.flatMap(({ method }) => (method === 'GET' ? READ_METHODS : [method]));
     if (!allowed || allowOnly(context, allowed)) return next();
   };
 }

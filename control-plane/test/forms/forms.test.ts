@@ -147,6 +147,8 @@ describe('forms of a website', () => {
         assert.match(headers.get('deprecation') ?? '', /^@\d+$/);
         assert.equal(headers.get('link'), `</api/forms/${form}>; rel="successor-version"`);
       }
+    for (const path of ['/api/v1/contact/', '/API/v1/Contact'])
+      assert.match((await send(path, CONTACT)).headers.get('deprecation') ?? '', /^@\d+$/, path);
     assert.equal((await send('/api/forms/contact', CONTACT)).headers.get('deprecation'), null);
   });
 
@@ -155,6 +157,8 @@ describe('forms of a website', () => {
       (await send('/api/forms/contact', body, { headers })).headers.get('access-control-allow-origin');
     assert.equal(await origin({ Origin: SITE }), SITE);
     assert.equal(await origin({ Origin: SITE }, {}), SITE);
+    const { headers } = await send('/api/Forms/contact/', CONTACT, { headers: { Origin: SITE } });
+    assert.equal(headers.get('access-control-allow-origin'), SITE, 'a path that the router accepts too');
     for (const other of ['https://example.com', `${SITE}.evil.example`, 'null', 'http://www.example.com'])
       assert.equal(await origin({ Origin: other }), null, other);
     const preflight = (Origin: string, path = '/api/forms/contact') =>

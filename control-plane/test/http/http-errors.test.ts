@@ -156,8 +156,10 @@ describe('invalid requests', () => {
     assert.equal(answer.status, 405);
     assert.equal(answer.body.code, 'method_not_allowed');
     assert.equal(answer.headers.get('allow'), 'HEAD, GET, POST');
-    const bulk = await api.get('/api/v1/scans/bulk');
-    assert.deepEqual([bulk.status, bulk.headers.get('allow')], [405, 'POST']);
+    for (const path of ['/api/v1/scans/bulk', '/api/v1/scans/bulk/', '/API/v1/scans/Bulk']) {
+      const bulk = await api.get(path);
+      assert.deepEqual([bulk.status, bulk.headers.get('allow')], [405, 'POST'], path);
+    }
     for (const path of ['/docs', '/docs/api', '/docs/api.js', '/healthz', '/']) {
       const refused = await api.call('DELETE', path);
       assert.deepEqual([refused.status, refused.body.code], [405, 'method_not_allowed'], path);
