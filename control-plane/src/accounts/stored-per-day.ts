@@ -36,16 +36,33 @@ export function storedPerDay(shares: DayShares, megabytes: number) {
     rechecks: { name: 'rechecks', perDay: RECHECKS_PER_DAY, block: 50 },
   };
 
-  return {
-    async take(organizationId: string, kind: StoredKind, amount: number): Promise<void> {
+  const require =
+    (has: 'take' | 'isLeft') =>
+    async (organizationId: string, kind: StoredKind, amount: number): Promise<void> => {
       const now = new Date();
-      if (await shares.take(kinds[kind], organizationId, amount, now)) return;
+      if (await shares[has](kinds[kind], organizationId, amount, now)) return;
       const detail = `The organization has stored as many ${WORDS[kind]} today as it may in a day (UTC).`;
       throw new ApiError('storage.quota_exhausted', detail, { headers: retryNextDay(now) });
-    },
+    };
 
-    giveBack(organizationId: string, kind: StoredKind, amount: number): void {
-      shares.giveBack(kinds[kind], organizationId, amount, new Date());
+  const take = require('take');
+  const giveBack = (organizationId: string, kind: StoredKind, amount: number): void =>
+    shares.giveBack(kinds[kind], organizationId, amount, new Date());
+
+  return {
+    take,
+    giveBack,
+
+    /** Throws as `take` would, and takes nothing. */
+    requireLeft: require('isLeft'),
+
+    /** Takes before `store` stores something, and gives it back if that is refused: then nothing was stored. */
+    async storing<T>(organizationId: string, kind: StoredKind, amount: number, store: () => Promise<T>): Promise<T> {
+      await take(organizationId, kind, amount);
+      return store().catch((error: unknown) => {
+        if (error instanceof ApiError && error.isRefusal) giveBack(organizationId, kind, amount);
+        throw error;
+      });
     },
   };
 }

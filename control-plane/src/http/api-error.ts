@@ -25,6 +25,11 @@ export class ApiError extends Error {
     this.headers = more.headers ?? {};
   }
 
+  /** Whether nothing of the request was carried out. */
+  get isRefusal(): boolean {
+    return this.status < 500 && !this.isPartlyDone;
+  }
+
   get status(): number {
     return ERRORS[this.code].status;
   }

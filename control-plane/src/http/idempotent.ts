@@ -150,7 +150,7 @@ async function run(
     unused -= body.length;
     return answer;
   } catch (error) {
-    const isRefusal = error instanceof ApiError && error.status < 500 && !error.isPartlyDone;
+    const isRefusal = error instanceof ApiError && error.isRefusal;
     await (isRefusal ? store.refuse(scope, key) : store.interrupt(scope, key));
     throw error;
   } finally {

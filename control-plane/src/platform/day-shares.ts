@@ -15,6 +15,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** The next midnight, UTC. */
 const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
 
+const idOf = (key: string, now: Date): string => `${key}/${endOfDay(now).toISOString().slice(0, 10)}`;
+
 /** When a share that is used up is there again, as a header of the refusal. */
 export const retryNextDay = (now: Date): Record<string, string> => ({
   'Retry-After': String(Math.ceil((endOfDay(now).getTime() - now.getTime()) / 1_000)),
@@ -57,15 +59,25 @@ export function dayShares(store: Store) {
         const left = leftOf(key, now);
         const missing = amount - left;
         const until = endOfDay(now);
-        const _id = `${key}/${until.toISOString().slice(0, 10)}`;
+        const _id = idOf(key, now);
         const wanted = [Math.max(missing, block), missing];
         for (const taken of missing > 0 ? wanted : [0]) {
           if (taken > 0 && !(await use(_id, taken, perDay, until))) continue;
-          held.left.set(key, left + taken - amount);
+          // What was given back since is in what is left now.
+          held.left.set(key, leftOf(key, now) + taken - amount);
           return true;
         }
         return false;
       });
+    },
+
+    /** Whether so much of an owner's share is left today. */
+    async isLeft({ name, perDay }: DayShare, owner: string, amount: number, now: Date): Promise<boolean> {
+      const key = `${name}/${owner}`;
+      const missing = amount - leftOf(key, now);
+      if (missing <= 0 || perDay === Number.POSITIVE_INFINITY) return true;
+      const share = await shares.findOne({ _id: idOf(key, now) });
+      return missing <= perDay - (share?.used ?? 0);
     },
 
     /** Gives back what was taken today and not used. */

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { addFirstOrganization } from '../../src/accounts/add-organization.ts';
 import { type Answered, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 type StoredAnswer = { answer: { body: string } | null };
 
+const OPERATORS = 'key-of-the-operator';
+
 let api: RunningApi;
 before(async () => {
   api = await runningApi({ settings: { storedMbPerDay: 2 } });
+  await addFirstOrganization(api.accounts, OPERATORS, new Date());
 });
 after(() => api.stop());
 
@@ -55,6 +59,27 @@ describe('what an organization stores in a day', () => {
     };
     const { id } = (await api.post('/api/v1/campaigns', campaign)).body;
     quotaExhausted(await api.post(`/api/v1/campaigns/${id}/run`));
+    const tag = { ...OF_TAG, ad_tag: randomTag(200_000) };
+    quotaExhausted(await api.post('/api/v1/scans?dry_run=true', tag));
+    quotaExhausted(await api.post('/api/v1/scans', tag));
+    assert.equal((await api.post('/api/v1/scans?dry_run=true', PAGE)).status, 200);
+  });
+
+  test('§2.8.81 a scan that is estimated or refused takes nothing of the room for ad tags', async () => {
+    const { id, api_key: key } = (await api.post('/api/v1/organizations', { name: 'Small' }, { key: OPERATORS })).body;
+    const patched = await api.call('PATCH', `/api/v1/organizations/${id}`, {
+      body: { checks_per_month: 1 },
+      key: OPERATORS,
+    });
+    assert.equal(patched.status, 200, patched.text);
+    const send = (path: string, ad_tag: string, repeat_count = 1) =>
+      api.post(path, { ...OF_TAG, ad_tag, repeat_count }, { key });
+    for (let at = 0; at < 8; at += 1) {
+      assert.equal((await send('/api/v1/scans?dry_run=true', randomTag(400_000))).status, 200);
+      const refused = await send('/api/v1/scans', randomTag(400_000), 2);
+      assert.deepEqual([refused.status, refused.body.code], [403, 'billing.quota_exhausted']);
+    }
+    assert.equal((await send('/api/v1/scans', randomTag(400_000))).status, 201);
   });
 
   test('§2.8.81 answers for an Idempotency-Key end with the room for them, and the request is not run', async () => {

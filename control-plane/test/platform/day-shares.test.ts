@@ -44,3 +44,23 @@ test('what is given back can be taken again, and what was taken beyond is missin
   assert.equal(await shares.take({ ...share, perDay: Number.POSITIVE_INFINITY }, 'us', 1e12, NEXT_DAY), true);
   await store.close();
 });
+
+test('what is given back while more is taken is neither lost nor forgotten', async () => {
+  const { store, all } = await processes(1);
+  const share: DayShare = { name: 'bytes', perDay: 100, block: 1 };
+  const [shares] = all as [ReturnType<typeof dayShares>];
+  assert.equal(await shares.take(share, 'us', 50, MORNING), true);
+  const [more] = await Promise.all([
+    shares.take(share, 'us', 10, MORNING),
+    // While the take is being written.
+    Promise.resolve().then(() => shares.giveBack(share, 'us', -20, MORNING)),
+  ]);
+  assert.equal(more, true);
+  assert.equal(await shares.isLeft(share, 'us', 21, MORNING), false);
+  assert.equal(await shares.isLeft(share, 'us', 20, MORNING), true);
+  assert.equal(await shares.take(share, 'us', 21, MORNING), false);
+  assert.equal(await shares.take(share, 'us', 20, MORNING), true);
+  assert.equal(await shares.isLeft(share, 'us', 100, NEXT_DAY), true);
+  assert.equal(await shares.isLeft(share, 'us', 101, NEXT_DAY), false);
+  await store.close();
+});

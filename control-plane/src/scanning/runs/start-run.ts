@@ -18,7 +18,7 @@ export type StartRunParts = {
   /** Returns the checks that are left of a run's reservation. */
   releaseRun: (organizationId: string, reservationId: string) => Promise<void>;
   /** Takes of what the organization may store in a day; throws 429 if it is used up. */
-  storedPerDay: Pick<StoredPerDay, 'take'>;
+  storedPerDay: Pick<StoredPerDay, 'storing'>;
   /** Called when scans of a run are to be created. */
   runAccepted: () => void;
 };
@@ -43,14 +43,10 @@ export const startRun =
     const price_micros = await parts.priceOfCheck(organization_id);
     const reservation_id = derivedId(`${id}/plan/${plan.scans}/${price_micros}`, 0);
     const settings = settingsOfRun(await campaigns.withTarget(campaign), id, plan);
-    await parts.storedPerDay.take(organization_id, 'targets', targetBytes(settings));
-    await parts.reserveRun(organization_id, {
-      runId: id,
-      id: reservation_id,
-      checks: plan.scans,
-      priceMicros: price_micros,
-      now,
-    });
+    const wanted = { runId: id, id: reservation_id, checks: plan.scans, priceMicros: price_micros, now };
+    await parts.storedPerDay.storing(organization_id, 'targets', targetBytes(settings), () =>
+      parts.reserveRun(organization_id, wanted),
+    );
     const run: RunInCreation = {
       _id: id,
       organization_id,

@@ -11,6 +11,7 @@ import type { PublicUrls } from '../../../scan/scan-links.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
 import type { ScanCreation, ScanOrder } from '../request/create-scans.ts';
+import type { Estimate } from '../request/estimate.ts';
 import type { CampaignWordsOf } from '../request/find-campaign.ts';
 import type { RequestedScans } from '../request/new-scan.ts';
 import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
@@ -23,7 +24,7 @@ export type CreateRouteParts = {
   scans: Pick<ScanStore, 'withTarget'>;
   campaignWordsOf: CampaignWordsOf;
   urls: PublicUrls;
-  storedPerDay: Pick<StoredPerDay, 'take'>;
+  storedPerDay: Pick<StoredPerDay, 'storing' | 'requireLeft'>;
 };
 
 const shared = { method: 'POST', group: 'Scans', permission: 'scans.write' } as const;
@@ -56,12 +57,15 @@ const ERRORS = [
   'storage.quota_exhausted',
 ] as const;
 
-/** Takes of what the organization may store in a day. An address of a tag is short, and a page's URL is a part of its scan. */
-const takeForTarget = (
-  { storedPerDay }: Pick<CreateRouteParts, 'storedPerDay'>,
-  { organizationId }: Caller,
-  { ad_tag, vast_tag }: Pick<ScanIn, 'ad_tag' | 'vast_tag'>,
-) => storedPerDay.take(organizationId, 'targets', Buffer.byteLength(ad_tag ?? vast_tag ?? ''));
+/** The estimate of an order, of which nothing is stored. Throws as creating its scans would. */
+async function estimateFor({ creation, storedPerDay }: CreateRouteParts, order: ScanOrder): Promise<Estimate> {
+  await storedPerDay.requireLeft(order.organizationId, 'targets', targetBytes(order));
+  return creation.estimateScans(order);
+}
+
+/** An address of a tag is short, and a page's URL is a part of its scan. */
+const targetBytes = ({ settings: { ad_tag, vast_tag } }: ScanOrder): number =>
+  Buffer.byteLength(ad_tag ?? vast_tag ?? '');
 
 const ESTIMATED = { description: 'The estimate (`dry_run=true`).', schema: EstimateSchema };
 
@@ -85,8 +89,7 @@ function createRoute(parts: CreateRouteParts): Route<Caller> {
       const { country_code, ...settings } = body satisfies ScanIn;
       const requested = { settings, countries: [country_code.toUpperCase()] };
       const order = orderOf(caller, requested, recordId);
-      if (query.dry_run) return ok(await parts.creation.estimateScans(order));
-      await takeForTarget(parts, caller, body);
+      if (query.dry_run) return ok(await estimateFor(parts, order));
       const [answered] = await createGroups(parts, order, { path: '/api/v1/scans', headers });
       return created(answered);
     },
@@ -113,8 +116,7 @@ function bulkRoute(parts: CreateRouteParts): Route<Caller> {
       const { country_codes, ...settings } = body satisfies BulkScanIn;
       const requested = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
       const order = orderOf(caller, requested, recordId);
-      if (query.dry_run) return ok(await parts.creation.estimateScans(order));
-      await takeForTarget(parts, caller, body);
+      if (query.dry_run) return ok(await estimateFor(parts, order));
       return created(await createGroups(parts, order, { path: '/api/v1/scans/bulk', headers }));
     },
   });
@@ -127,7 +129,7 @@ function orderOf({ organizationId }: Caller, requested: RequestedScans, recordId
 
 /** Creates the scans, in the trace of the request, and presents the leader of each group. */
 async function createGroups(
-  { creation, scans, campaignWordsOf, urls }: CreateRouteParts,
+  { creation, scans, campaignWordsOf, urls, storedPerDay }: CreateRouteParts,
   order: ScanOrder,
   { path, headers }: { path: string; headers: IncomingHttpHeaders },
 ) {
@@ -136,7 +138,10 @@ async function createGroups(
     `POST ${path}`,
     readTraceparent(headers.traceparent),
     { kind: SpanKind.SERVER, attributes },
-    ({ traceparent }) => creation.createChecked({ ...order, ...carried(traceparent) }),
+    ({ traceparent }) =>
+      storedPerDay.storing(order.organizationId, 'targets', targetBytes(order), () =>
+        creation.createChecked({ ...order, ...carried(traceparent) }),
+      ),
   );
   const { campaign_id } = order.settings;
   const words = await campaignWordsOf(order.organizationId, campaign_id ? [campaign_id] : []);
