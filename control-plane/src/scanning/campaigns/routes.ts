@@ -135,6 +135,8 @@ const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): Camp
   const { max_discovered_ads, ad_formats, country_codes, group_id, emulator_categories, emulator_mode } = campaign;
   const { emulator_specific_ids, proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count } = campaign;
   const { repeat_mode, retry_max_attempts, labels, policy_set_id } = campaign;
+  // A client that fills in null for what it does not change starts no schedule that is paused.
+  const { schedule_enabled, ...sent } = body;
   return {
     name,
     campaign_type,
@@ -160,7 +162,8 @@ const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): Camp
     labels,
     policy_set_id,
     ...changedSchedule(campaign, body),
-    ...body,
+    ...sent,
+    ...(schedule_enabled != null && { schedule_enabled }),
   };
 };
 

@@ -22,7 +22,11 @@ export const scheduleFields = {
   schedule_timezone: Type.Optional(
     orNull(Type.String({ maxLength: 100, description: 'IANA timezone of the hours; null: UTC.' })),
   ),
-  schedule_enabled: Type.Optional(orNull(Type.Boolean({ description: 'By default true where there is a type.' }))),
+  schedule_enabled: Type.Optional(
+    orNull(
+      Type.Boolean({ description: 'By default true where there is a type; in a change, null keeps it as it is.' }),
+    ),
+  ),
 };
 const ScheduleIn = Type.Object(scheduleFields);
 

@@ -72,6 +72,8 @@ describe('schedules of campaigns', () => {
     const { id, next_run_at } = await create(HOURLY);
     assert.equal((await patch(id, { name: 'Other' })).body.next_run_at, next_run_at);
     assert.equal((await patch(id, { schedule_enabled: false })).body.next_run_at, null);
+    for (const change of [{ schedule_enabled: null }, { ...HOURLY, schedule_enabled: null }])
+      assert.equal((await patch(id, change)).body.next_run_at, null, 'null starts no schedule that is paused');
     assert.ok((await patch(id, { schedule_enabled: true })).body.next_run_at > next_run_at, 'enabling begins a grid');
     const weekly = (await patch(id, { schedule_type: 'weekly', schedule_weekly: { '0': [1] } })).body;
     assert.deepEqual(scheduleOf(weekly).slice(0, 5), ['weekly', { '0': [1] }, null, null, true]);
