@@ -148,9 +148,9 @@ const admitCallers =
   ({ domains }: Pick<SurfaceParts, 'domains'>, { unmark }: CountedRequests): Admit<Caller> =>
   (authorization, permission, _params, setHeaders) => {
     const { findCaller: findAndCount, findUncounted, oauthSurface } = domains.accounts.verbs;
-    const findCaller: FindCaller = (credential, set) => {
+    const findCaller: FindCaller = (credential, set, needed) => {
       const marked = unmark(credential);
-      return marked === null ? findAndCount(credential, set) : findUncounted(marked, set);
+      return marked === null ? findAndCount(credential, set, needed) : findUncounted(marked, set, needed);
     };
     const { resourceMetadataUrl: metadataUrl } = oauthSurface;
     return authenticate(findCaller, authorization, permission, { metadataUrl, ...(setHeaders && { setHeaders }) });

@@ -54,8 +54,8 @@ export type RoutePermission = Permission | 'any' | 'none' | 'join' | 'node' | 'l
 /** Sets headers of the response, also of an error. */
 export type SetHeaders = (headers: Record<string, string>) => void;
 
-/** Finds the caller with a key; null if the key is unknown, revoked or expired. */
-export type FindCaller = (key: string, setHeaders: SetHeaders) => Promise<Caller | null>;
+/** Finds the caller with a key, for a request that needs `permission`; null if the key is unknown, revoked or expired. */
+export type FindCaller = (key: string, setHeaders: SetHeaders, permission: RoutePermission) => Promise<Caller | null>;
 
 /**
  * The credential of a caller, within which its `Idempotency-Key`s are unique: an API key, or an OAuth client, who signed in to it, and the scopes
@@ -77,7 +77,7 @@ export async function authenticate(
   const realm = `Bearer realm="adsweep", resource_metadata="${metadataUrl}"`;
   const credential = bearerCredential(authorization);
   if (credential === '') throw unauthorized('Send an API key: Authorization: Bearer <API_KEY>.', realm);
-  const caller = await find(credential, setHeaders);
+  const caller = await find(credential, setHeaders, permission);
   if (!caller) throw unauthorized('This API key is not valid.', `${realm}, error="invalid_token"`);
   if (permission !== 'any' && !(caller.permissions as ReadonlySet<string>).has(permission)) {
     const headers = { 'WWW-Authenticate': `${realm}, error="insufficient_scope", scope="${permission}"` };

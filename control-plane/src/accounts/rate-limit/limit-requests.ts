@@ -12,16 +12,28 @@ export type RateLimitParts = {
 
 /**
  * Finds callers and limits their requests per minute, counted over all keys of an organization. If the organization has a limit, every
- * response has `RateLimit-*` headers, and requests beyond the limit get 429. Without a limit, or while requests cannot be counted, all
- * requests are allowed.
+ * response has `RateLimit-*` headers, and requests beyond the limit get 429, but for a few about its account. Without a limit, or while requests
+ * cannot be counted, all requests are allowed.
  */
 export function limitRequests({ findCaller, ...limits }: RateLimitParts): FindCaller {
-  return async (key, setHeaders) => {
-    const caller = await findCaller(key, setHeaders);
-    if (caller) await countRequestOf(limits, caller.organizationId, setHeaders);
+  return async (key, setHeaders, permission) => {
+    const caller = await findCaller(key, setHeaders, permission);
+    if (!caller) return null;
+    const { organizationId, keyId, permissions } = caller;
+    await countRequestOf(limits, organizationId, setHeaders).catch(async (refusal: unknown) => {
+      if (permission !== 'account.manage' || !permissions.has(permission)) throw refusal;
+      const counted = await limits.countRequest(`${organizationId}:account:${keyId}`);
+      if (counted && counted.requests > ACCOUNT_REQUESTS) throw refusal;
+    });
     return caller;
   };
 }
+
+/**
+ * Requests about its account that each key may make in a minute beyond the limit of its organization, so that a stolen key that uses up the
+ * limit is found and revoked with another one.
+ */
+const ACCOUNT_REQUESTS = 10;
 
 /** Counts a request of an organization, and sets the `RateLimit-*` headers if it has a limit. Throws 429 beyond it. */
 export async function countRequestOf(

@@ -48,6 +48,25 @@ describe('requests per minute', () => {
     assert.deepEqual(told(theirs), [null, null]);
   });
 
+  test('§5.8 a stolen key that uses up the limit is found and revoked with another key', async () => {
+    await limitOurs(3);
+    const keys = '/api/v1/account/api-keys';
+    const stolen = (await api.post(keys, { name: 'Stolen' })).body;
+    const steal = async () => {
+      const answers = [];
+      for (let sent = 0; sent < 20; sent += 1) answers.push(await api.get(keys, { key: stolen.full_key }));
+      return answers.filter(({ status }) => status === 200).length;
+    };
+    assert.equal(await steal(), 12, 'two of the limit, and ten of its own');
+    assert.equal((await api.get('/api/v1/scans')).status, 429);
+    const listed = await api.get(keys);
+    assert.deepEqual([listed.status, ...told(listed)], [200, '3', '0']);
+    const reader = await api.keyThatMay('scans.read');
+    assert.equal((await api.get(keys, { key: reader })).status, 429, 'a key that may not read them');
+    assert.equal((await api.call('DELETE', `${keys}/${stolen.id}`)).status, 204);
+    assert.equal((await api.get(keys, { key: stolen.full_key })).status, 401);
+  });
+
   test('§5.36 a call of a tool at /mcp counts as one request, with the calls of the API that it makes', async () => {
     await limitOurs(3);
     const message = {
