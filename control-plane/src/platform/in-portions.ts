@@ -14,6 +14,9 @@ export async function inPortions<T, R>(items: T[], most: number, work: (portion:
   return results;
 }
 
+/** Ids that one search names: to plan a search for thousands takes tens of milliseconds. */
+export const FOUND_AT_ONCE = 500;
+
 /** Documents that are changed in one write: about ten milliseconds of the embedded store. */
 const WRITTEN_AT_ONCE = 25;
 /** Ids that MongoDB sends at once: it ends a cursor that is not read for ten minutes. */

@@ -1,4 +1,5 @@
 import { API_BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { iso31661, iso31661Alpha3ToAlpha2 } from 'iso-3166';
 import { type Static, Type } from 'typebox';
@@ -96,12 +97,13 @@ const hasGap = ({ tier2, tier3, tier4 }: Tiers): boolean =>
 
 type Read = { value: PolicyValue | null; issues: Issue[] };
 
-/** The entries of a body without archived tags, and all that is wrong with them. Pure. */
-export function readEntries(setId: string, sent: EntryIn[], words: PolicyWords) {
+/** The entries of a body without archived tags, and all that is wrong with them. With pauses: there may be 500 of them for 50 countries each. */
+export async function readEntries(setId: string, sent: EntryIn[], words: PolicyWords) {
   const issues: Issue[] = [];
   const entries: PolicyEntry[] = [];
   const seen = new Set<string>();
   for (const [at, entry] of sent.entries()) {
+    await pause();
     const path = (issue: Issue): Issue => ({ ...issue, loc: ['body', 'entries', at, ...issue.loc] });
     const countries = (entry.country_codes ?? []).map(countryOf);
     const unknown = (entry.country_codes ?? []).flatMap((code, index) =>

@@ -95,7 +95,7 @@ export function policyRoutes(parts: PolicyRouteParts): Route<Caller>[] {
       create: async ({ caller, organizationId: organization_id, id, body, now }) => {
         const earlier = await sets.findAny(id);
         if (!earlier) {
-          const { entries } = readEntries(id, body.entries, await wordsFor(parts, caller));
+          const { entries } = await readEntries(id, body.entries, await wordsFor(parts, caller));
           const words = { name: body.name.trim(), description: body.description ?? '', entries };
           await sets.insert({
             _id: id,
@@ -326,16 +326,19 @@ async function bodyIssues(
   { entries, campaign_ids }: Partial<PolicyIn>,
   refused: ReadonlySet<string>,
 ): Promise<Issue[]> {
-  const ofEntries = refused.has('entries') ? [] : readEntries('', entries ?? [], await wordsFor(parts, caller)).issues;
+  const read = refused.has('entries') ? null : await readEntries('', entries ?? [], await wordsFor(parts, caller));
   const hasIds = campaign_ids && !refused.has('campaign_ids');
-  return [...ofEntries, ...(hasIds ? await campaignIdIssues(parts, caller.organizationId, campaign_ids) : [])];
+  return [
+    ...(read?.issues ?? []),
+    ...(hasIds ? await campaignIdIssues(parts, caller.organizationId, campaign_ids) : []),
+  ];
 }
 
 async function replaceSet(
   parts: PolicyRouteParts,
   { caller, organizationId, id, body }: ResourceRequest<unknown, PolicyIn>,
 ): Promise<PolicySetRecord> {
-  const { entries } = readEntries(id, body.entries, await wordsFor(parts, caller));
+  const { entries } = await readEntries(id, body.entries, await wordsFor(parts, caller));
   const words = { name: body.name.trim(), description: body.description ?? '', entries };
   const find = () => findOwnSet(parts, organizationId, id);
   const changed = await changeSet(parts, find, async (set) => {

@@ -1,6 +1,6 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
-import { inPortions, updateInPortions } from '../../platform/in-portions.ts';
+import { FOUND_AT_ONCE, inPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { insertAllOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import type { Attempt, AttemptRecord, DeliveryRecord } from './delivery.ts';
@@ -15,8 +15,6 @@ export type OfEndpoint = Pick<DeliveryRecord, 'organization_id' | 'endpoint_id'>
 export type AttemptFilter = { succeeded?: boolean | undefined; from?: Date | undefined; to?: Date | undefined };
 
 const WRITTEN_AT_ONCE = 200;
-/** To plan a search for thousands of ids takes tens of milliseconds. */
-const FOUND_AT_ONCE = 500;
 const OLDEST = { window_from: 1, sequence: 1, _id: 1 } as const;
 
 /** The only code that accesses deliveries and their attempts. */

@@ -1,4 +1,4 @@
-import { updateInPortions } from '../../platform/in-portions.ts';
+import { FOUND_AT_ONCE, inPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { type Collection, containing, type Filter } from '../../platform/store.ts';
 import type { CampaignRecord } from './campaign.ts';
 
@@ -20,7 +20,9 @@ export function boundCampaigns(campaigns: Collection<CampaignRecord>) {
   return {
     /** Binds campaigns to a set; those that were bound elsewhere move. */
     bindTo: (organization_id: string, setId: string, ids: string[]) =>
-      bind({ organization_id, _id: { $in: ids }, policy_set_id: { $ne: setId } }, setId),
+      inPortions(ids, FOUND_AT_ONCE, (portion) =>
+        bind({ organization_id, _id: { $in: portion }, policy_set_id: { $ne: setId } }, setId),
+      ),
 
     /** Unbinds campaigns from a set: these, or all but `kept`. */
     unbindFrom: (organization_id: string, setId: string, { ids, kept = [] }: { ids?: string[]; kept?: string[] }) =>

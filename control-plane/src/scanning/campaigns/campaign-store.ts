@@ -2,7 +2,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Amount, boundedSums } from '../../platform/bounded-sums.ts';
 import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
-import { updateInPortions } from '../../platform/in-portions.ts';
+import { FOUND_AT_ONCE, inPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { pickingInTurns } from '../../platform/pick-in-turns.ts';
 import { type Collection, containing, type Filter, type Store } from '../../platform/store.ts';
@@ -271,10 +271,13 @@ export function campaignStore(store: Store, most = MOST) {
 
     /** Name and group of the campaigns with these ids. */
     async namesOf(organization_id: string, ids: string[]) {
-      return campaigns
-        .find({ organization_id, _id: { $in: ids } })
-        .project<Pick<CampaignRecord, '_id' | 'name' | 'group_id'>>({ name: 1, group_id: 1 })
-        .toArray();
+      const found = await inPortions(ids, FOUND_AT_ONCE, (portion) =>
+        campaigns
+          .find({ organization_id, _id: { $in: portion } })
+          .project<Pick<CampaignRecord, '_id' | 'name' | 'group_id'>>({ name: 1, group_id: 1 })
+          .toArray(),
+      );
+      return found.flat();
     },
 
     /** The ids of all campaigns of a group. */
