@@ -1,3 +1,4 @@
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { CampaignStore } from '../campaigns/campaign-store.ts';
 import type { JoinRun } from '../scans/request/find-campaign.ts';
 import { apiRun } from './run.ts';
@@ -15,7 +16,11 @@ export const joinApiRun =
     for (let number = 0; ; number += 1) {
       const run = apiRun(organizationId, campaignId, number, now);
       const earlier = await runs.find(organizationId, run._id);
-      if (earlier?.cancelled_at) continue;
+      if (earlier?.cancelled_at) {
+        // As many as were cancelled today.
+        await pause();
+        continue;
+      }
       if (!earlier) {
         await requireAllowed();
         // Of requests at the same time, one makes the run: its time counts.
