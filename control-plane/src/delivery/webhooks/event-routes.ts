@@ -77,7 +77,7 @@ export function eventRoutes(parts: EventRouteParts): Route<Caller>[] {
     all.page({
       summary: 'List events',
       description:
-        'Those of the last seven days with the bodies of their deliveries, newest first, whatever endpoints there are. Those of which archived tags leave nothing are missing.',
+        'Those of the last seven days with the bodies of their deliveries, newest first, whatever endpoints there are. Those of which archived tags leave nothing are missing, but `total` counts them: a page may have fewer items than its `limit`.',
       reply: 'A page of events.',
       query: {
         scan_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Events of this scan.' })),

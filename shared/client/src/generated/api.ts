@@ -1701,7 +1701,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Those of the last seven days with the bodies of their deliveries, newest first, whatever endpoints there are. Those of which archived tags leave nothing are missing.
+         * @description Those of the last seven days with the bodies of their deliveries, newest first, whatever endpoints there are. Those of which archived tags leave nothing are missing, but `total` counts them: a page may have fewer items than its `limit`.
          *
          *     Needs the permission `webhooks.manage`.
          */
