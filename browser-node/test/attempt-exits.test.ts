@@ -72,11 +72,16 @@ test('a capture that the gateway was away for is made again, and is kept if that
     [cut, whole, []],
     [cut, failed, [lacking]],
     [cut, cut, [lacking]],
+    [cut, new Error('a fault of the node'), [lacking]],
     [failed, whole, []],
     [failed, failed, failure.code],
   ] as const) {
     const outcomes = [first, second];
-    const { plane, router, pool } = await leaseBench(t, async () => outcomes.shift()!);
+    const { plane, router, pool } = await leaseBench(t, async () => {
+      const outcome = outcomes.shift()!;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    });
     plane.give();
     const { body } = await plane.received(typeof end === 'string' ? 'fail' : 'complete');
     const { code, capture } = body as Fail;

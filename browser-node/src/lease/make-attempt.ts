@@ -64,7 +64,7 @@ export async function makeAttempt(
     if (stop.reason === 'deadline') return kept ?? failed('browser: TIMEOUT', error);
     if (stop.reason) throw error;
     logger.error({ cause: error }, 'an attempt failed with an internal error');
-    return failed('internal: ERROR', error);
+    return kept ?? failed('internal: ERROR', error);
   }
 }
 
