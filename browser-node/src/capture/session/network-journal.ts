@@ -42,8 +42,8 @@ export class NetworkJournal {
   readonly #sockets = new Map<string, Entry>();
   /** ORB-blocked requests whose extra info has not arrived yet. */
   readonly #orbBlocked = new Map<string, Entry>();
-  /** The targets in which navigations of frames were requested last, by the ids of the frames. */
-  readonly #requesters = new Map<string, TargetSession>();
+  /** Frames with targets of their own whose last navigation a target outside of them requested, by the ids of the frames. */
+  readonly #fromOutside = new Set<string>();
   /** URLs of document requests that we stopped and that no event has reported yet. */
   readonly #stopped: string[] = [];
   readonly #finished: ((finished: Finished) => void)[] = [];
@@ -54,8 +54,10 @@ export class NetworkJournal {
   constructor(devtools: DevTools, tabs: Map<string, Tab>, admits: (entry: Entry) => boolean = () => true) {
     this.#tabs = tabs;
     this.#admits = admits;
-    devtools.on('Page.frameRequestedNavigation', ({ frameId }, session) => {
-      this.#requesters.set(frameId, session);
+    devtools.on('Page.frameRequestedNavigation', ({ frameId }, requester) => {
+      const frame = [...devtools.sessions()].find(({ targetId }) => targetId === frameId);
+      if (frame && !isWithin(requester, frame)) this.#fromOutside.add(frameId);
+      else this.#fromOutside.delete(frameId);
     });
     devtools.on('Network.requestWillBeSent', (event, session) => this.#sent(event, session));
     devtools.on('Network.responseReceived', (event) => this.#onResponse(event));
@@ -140,10 +142,7 @@ export class NetworkJournal {
 
   /** Chromium reports a requested navigation in the process that requests it, and the request in that of the frame. */
   #isFromOutside({ frameId = '', type }: Sent, session: TargetSession): boolean {
-    if (type !== 'Document') return false;
-    const requester = this.#requesters.get(frameId);
-    this.#requesters.delete(frameId);
-    return requester !== undefined && session.targetId === frameId && !isWithin(requester, session);
+    return type === 'Document' && this.#fromOutside.delete(frameId) && session.targetId === frameId;
   }
 
   #opensApp({ request, frameId, type }: Sent, { targetId, type: kind }: TargetSession): boolean {
