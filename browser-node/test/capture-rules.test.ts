@@ -31,8 +31,11 @@ describe('settled pages', () => {
   type Landings = Parameters<typeof settledIn>[0];
   const tab = (change: object) => ({ loadedAt: 0, lastHopAt: 0, refreshDueAt: 0, refused: false, ...change });
   const tabs = (...changes: object[]) => changes.map((change) => ({ tab: tab(change) })) as Landings;
-  const journal = (lastActivityAt: number, underWay = 0) =>
-    ({ lastActivityAt, underWay: () => underWay }) as unknown as Parameters<typeof settledIn>[1];
+  const journal = (lastLoadingAt: number, underWay = 0) => ({
+    lastActivityAt: lastLoadingAt,
+    lastLoadingAt,
+    underWay: () => underWay,
+  });
   const quiet = journal(0);
 
   it('a settled page has loaded, was watched for a while and has no pending request', () => {
@@ -47,6 +50,18 @@ describe('settled pages', () => {
   it('a settled page has announced no refresh, unless that is due much later', () => {
     assert.equal(settledIn(tabs({ refreshDueAt: NOW + 3_000 }), quiet, NOW), 3_000 + DWELL_MS);
     assert.equal(settledIn(tabs({ refreshDueAt: NOW + 60_000 }), quiet, NOW), 0);
+  });
+
+  it('a page that polls settles five seconds after its load, unless it loads something else too', () => {
+    const polling = (lastLoadingAt: number) => ({
+      lastActivityAt: NOW - 100,
+      lastLoadingAt,
+      underWay: (_?: number, countsPolls = true) => (countsPolls ? 1 : 0),
+    });
+    const loaded = (msAgo: number | null) => tabs({ loadedAt: msAgo && NOW - msAgo, lastHopAt: NOW - DWELL_MS });
+    assert.equal(settledIn(loaded(LATE_MS), polling(NOW - QUIET_MS), NOW), 0);
+    assert.equal(settledIn(loaded(LATE_MS), polling(NOW - 200), NOW), QUIET_MS - 200);
+    for (const early of [LATE_MS - 1, null]) assert.equal(settledIn(loaded(early), polling(0), NOW), QUIET_MS);
   });
 
   const waiting = (hasWorker = false, isUnanswered = false) => ({ hasWorker: () => hasWorker, isUnanswered });

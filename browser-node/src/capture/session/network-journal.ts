@@ -23,7 +23,14 @@ type Sent = EventPayload<'Network.requestWillBeSent'>;
 export type Finished = { entry: Entry; session: TargetSession; requestId: string };
 
 /** `seen`: the event's own time; `extraInfo`: status and headers from responseReceivedExtraInfo. */
-type Open = { entry: Entry; startedAt: number; seen: number; extraInfo?: ResponseHead };
+type Open = { entry: Entry; startedAt: number; seen: number; isPoll: boolean; extraInfo?: ResponseHead };
+
+/** The kinds of requests that pages repeat for as long as they are open, to ask for news or to report what is visible. */
+const POLLING_KINDS = new Set(['xhr', 'fetch', 'ping', 'preflight', 'eventsource', 'websocket']);
+/** A request of these kinds is polling if as many before it had its method and URL, apart from the query. */
+const POLLS_AFTER = 3;
+/** URLs whose requests are counted for that; more belong to a page that requests much, but not the same. */
+const POLLED_MAX = 500;
 
 /** All network requests of a context, from the CDP events of all its targets. */
 export class NetworkJournal {
@@ -35,6 +42,9 @@ export class NetworkJournal {
   /** How many requests have ended, with or without an error. */
   ended = 0;
   lastActivityAt = performance.now();
+  /** The same without requests that are polling. */
+  lastLoadingAt = performance.now();
+  readonly #asked = new Map<string, number>();
   readonly #tabs: Map<string, Tab>;
   readonly #admits: (entry: Entry) => boolean;
   #isOthers: (entry: Entry) => boolean = () => false;
@@ -87,11 +97,12 @@ export class NetworkJournal {
     this.#finished.push(listener);
   }
 
-  /** How many requests younger than `ms` are pending. */
-  underWay(ms = Number.POSITIVE_INFINITY): number {
+  /** How many requests younger than `ms` are pending, those that are polling included if `countsPolls`. */
+  underWay(ms = Number.POSITIVE_INFINITY, countsPolls = true): number {
     const since = performance.now() - ms;
     let count = 0;
-    for (const { startedAt } of this.#open.values()) if (startedAt > since) count += 1;
+    for (const { startedAt, isPoll } of this.#open.values())
+      if (startedAt > since && (countsPolls || !isPoll)) count += 1;
     return count;
   }
 
@@ -128,16 +139,30 @@ export class NetworkJournal {
     if (before && (before.seen === timestamp || !redirectResponse)) return;
     if (before && redirectResponse) fillResponse(before.entry, redirectResponse);
     // A page that starts workers has not settled, whatever the origin of their scripts.
-    if (startedWorker(event) !== null) this.lastActivityAt = performance.now();
+    if (startedWorker(event) !== null) this.#active(false);
     const isNetwork = /^(https?|wss?):/.test(request.url);
     // An HTTP redirect to an app or a forbidden scheme is a hop, and so is what a window opens with; data: and blob: are not requests at all.
     if (!isNetwork && !redirectResponse && !this.#opensApp(event, session)) return;
     const entry = this.#describe(event, session, before !== undefined);
     if (!before && !this.#admits(entry)) return;
-    this.lastActivityAt = performance.now();
+    const isPoll = this.#isPoll(entry);
+    this.#active(isPoll);
     if (before) before.entry.redirectedTo = entry;
-    this.#open.set(requestId, { entry, startedAt: this.lastActivityAt, seen: timestamp });
+    this.#open.set(requestId, { entry, startedAt: this.lastActivityAt, seen: timestamp, isPoll });
     this.#keep(entry);
+  }
+
+  #active(isPoll: boolean): void {
+    this.lastActivityAt = performance.now();
+    if (!isPoll) this.lastLoadingAt = this.lastActivityAt;
+  }
+
+  #isPoll({ resourceType, method, url }: Entry): boolean {
+    if (!POLLING_KINDS.has(resourceType)) return false;
+    const key = `${method} ${url.split(/[?#]/, 1)[0]}`;
+    const before = this.#asked.get(key) ?? 0;
+    if (before > 0 || this.#asked.size < POLLED_MAX) this.#asked.set(key, before + 1);
+    return before >= POLLS_AFTER;
   }
 
   /** Chromium reports a requested navigation in the process that requests it, and the request in that of the frame. */
@@ -207,7 +232,7 @@ export class NetworkJournal {
     if (!open) return;
     this.#open.delete(requestId);
     this.ended += 1;
-    this.lastActivityAt = performance.now();
+    this.#active(open.isPoll);
     open.entry.fault = fault;
     open.entry.isWhole = fault === '';
     if (fault === ORB_BLOCKED && open.entry.statusCode === 0) {
@@ -264,7 +289,7 @@ export class NetworkJournal {
       const entry = { ...emptyEntry(clipUrl(url), 'GET', Date.now()), resourceType };
       entry.tab = root.type === 'page' ? root.targetId : null;
       if (!this.#admits(entry)) return;
-      this.lastActivityAt = performance.now();
+      this.#active(this.#isPoll(entry));
       // Not among the pending requests: a socket stays open as long as its page.
       this.#sockets.set(requestId, entry);
       this.#keep(entry);

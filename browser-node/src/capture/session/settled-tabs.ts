@@ -14,12 +14,17 @@ import type { OpenTab } from './open-tabs.ts';
 /** Time for a due timer to run, and for the page to act on it. */
 const TIMER_MS = 100;
 
+/** What a page requests: when it did last, and how many requests are pending. */
+type Requests = Pick<NetworkJournal, 'underWay' | 'lastActivityAt' | 'lastLoadingAt'>;
+
 /**
  * The earliest time, in ms from `now`, at which tabs can have loaded, have been watched for a while, have no announced refresh and no pending
- * request; 0: it is so now. Pure.
+ * request; 0: it is so now. {@link LATE_MS} after the load, requests that are polling do not count: they go on for as long as the page is open. Pure.
  */
-export function settledIn(tabs: OpenTab[], journal: NetworkJournal, now: number): number {
-  const quietIn = journal.underWay(LONG_REQUEST_MS) > 0 ? QUIET_MS : journal.lastActivityAt + QUIET_MS - now;
+export function settledIn(tabs: OpenTab[], journal: Requests, now: number): number {
+  const countsPolls = tabs.some(({ tab }) => !tab.refused && (tab.loadedAt ?? now) + LATE_MS > now);
+  const lastAt = countsPolls ? journal.lastActivityAt : journal.lastLoadingAt;
+  const quietIn = journal.underWay(LONG_REQUEST_MS, countsPolls) > 0 ? QUIET_MS : lastAt + QUIET_MS - now;
   return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabSettledIn(tab, now)));
 }
 
