@@ -215,6 +215,34 @@ describe('landings', { concurrency: 4 }, () => {
     );
   });
 
+  it('the landings of a creative include apps that it links to in its own place, and no addresses that are closed to pages', async () => {
+    const { site } = world;
+    const app = 'market://details?id=app';
+    const style = 'display:block;width:300px;height:250px;background:#cde';
+    const framed = (name: string, click: string) => {
+      site.setPage(`http://${name}.example/`, `<body style="margin:0"><a style="${style}" ${click}>an ad</a>`);
+      return `<iframe src="http://${name}.example/" width=300 height=250 style="border:0"></iframe>`;
+    };
+    const ways: Record<string, string> = {
+      script: banner(`location = '${app}'`),
+      link: `<a href="${app}" style="${style}">an ad</a>`,
+      frame: framed('own-app', `href="${app}"`),
+      top: framed('top-app', `href="${app}" target="_top"`),
+    };
+    await Promise.all(
+      Object.entries(ways).map(async ([way, tag]) => {
+        const captured = await captureTag(tag, 'android_phone_pixel_8');
+        assert.deepEqual([captured.landings.length, captured.notes], [1, ''], way);
+        assert.deepEqual(captured.steps(0), [`initial ${app}`], way);
+        const [checked] = captured.observed('creative_interactive');
+        assert.deepEqual(checked?.facts.inert, '', `${way}: its link opens something`);
+        assert.ok(captured.file(PAGE_SCREENSHOT), 'the screenshot of the scan shows the ad on its page');
+      }),
+    );
+    const closed = await captureTag(banner("location = 'chrome://version'"));
+    assert.deepEqual(closed.landings, []);
+  });
+
   it('the landings of a creative are all windows of a click, also one whose click tracker takes its time', async () => {
     const { site } = world;
     site.setPage('http://fast.example/', '<title>fast</title>an offer');

@@ -17,7 +17,7 @@ const ALLOWED = /^(https?|about|data|blob|javascript):/i;
 // Chromium rejects it as invalid.
 const INVALID_URL = 'http://';
 /** Schemes and prefixes of URLs that Chromium can load and that are not of the web. */
-const INSIDE = ['file:', 'filesystem:', 'chrome:', 'chrome-', 'devtools:', 'view-source:', 'content:'];
+export const INSIDE = ['file:', 'filesystem:', 'chrome:', 'chrome-', 'devtools:', 'view-source:', 'content:'];
 /**
  * The requests that Chromium pauses for us. It asks for a proxy's credentials only for requests of these patterns; those of a context's
  * first document are then used for all its other requests.

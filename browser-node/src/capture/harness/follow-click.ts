@@ -5,7 +5,7 @@ import { CLICK_MS, CLICKED_MS, FIRST_ANSWER_MS, NAVIGATION_MS, underLoad } from 
 import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
-import { withoutFragment } from '../session/urls.ts';
+import { isOfApp, withoutFragment } from '../session/urls.ts';
 import { clickAsVisitor, type Point } from '../session/visitor-click.ts';
 import type { SeenFrame } from './choose-creative.ts';
 import { ClickDelivery } from './click-delivery.ts';
@@ -126,13 +126,21 @@ async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: CreativeP
   } while (waiting().length > 0 && !ending.failure);
 }
 
-/** Opens a stopped load in a new tab. As in the creative's place, it has no opener, and sends the same `Referer`. */
-async function openInTab({ ending, open, tabs }: CaptureSession, { url, referrer }: StoppedLoad): Promise<void> {
+/**
+ * Opens a stopped load in a new tab. As in the creative's place, it has no opener, and sends the same `Referer`. For an app the tab is empty: the
+ * page chose the URL, and what we navigate to ourselves Chromium does not check.
+ */
+async function openInTab(
+  { ending, open, tabs, journal }: CaptureSession,
+  { url, referrer }: StoppedLoad,
+): Promise<void> {
   const page = await ending.race(open.context.newPage());
   const options = { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) } as const;
   // The redirect chain of a landing shows that it could not be reached.
-  if (page) await ending.race(page.goto(url, options).catch(() => undefined));
+  if (page) await ending.race(page.goto(isOfApp(url) ? 'about:blank' : url, options).catch(() => undefined));
   await ending.race(tabs.joined());
+  const tab = page && tabs.known(page)?.tab.session.targetId;
+  if (tab && isOfApp(url)) journal.openedApp(url, tab);
 }
 
 /**

@@ -1,11 +1,11 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
 import type { OpenContext } from '../../browser/open-context.ts';
-import { COMMAND_MS } from '../devtools/devtools.ts';
+import { COMMAND_MS, rootOf } from '../devtools/devtools.ts';
 import { NAVIGATION_MS } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
-import { withoutFragment } from '../session/urls.ts';
+import { isOfApp, withoutFragment } from '../session/urls.ts';
 import { hasTouch } from '../session/visitor-look.ts';
 import { frameOf, type OwnAnswer, PageLoads } from './page-loads.ts';
 import { namesHost } from './publisher-url.ts';
@@ -40,16 +40,18 @@ export type HarnessPage = CreativePage & {
  * Rejects when the browser is gone.
  */
 export async function openHarnessPage(
-  { ending, open, landings, journal, publisherUrl: url }: MemberCapture,
+  capture: MemberCapture,
   tab: OpenTab,
   content: HarnessContent,
   more: OwnAnswer = () => null,
 ): Promise<HarnessPage | null> {
+  const { ending, open, landings, journal, publisherUrl: url } = capture;
   const { page } = tab;
   landings.markAsCreative(tab.tab);
   tab.tab.hostsCreative = true;
   const publisher = publisherAnswer(page, url, content);
   const pageLoads = new PageLoads(page, journal, (request) => more(request) ?? publisher(request));
+  watchAppLinks(capture, { tab, pageLoads });
   await ending.race(pageLoads.start(open.context));
   await ending.race(page.goto(url + content.fragment, { waitUntil: 'commit', timeout: NAVIGATION_MS }));
   const isTouched = (await ending.race(hasTouch(tab))) ?? false;
@@ -86,6 +88,25 @@ function publisherAnswer(page: Page, url: string, { markup, tag }: HarnessConten
  */
 export const hasNavigatedAway = ({ tab: { tab }, url }: Pick<CreativePage, 'tab' | 'url'>): boolean =>
   tab.committed && tab.documentUrl !== '' && withoutFragment(tab.documentUrl) !== withoutFragment(url);
+
+/**
+ * Reports the apps that a clicked creative links to in its own place to the page's loads. Most of these navigations a page script cancels;
+ * those that a document of another origin or an element begins only Chromium reports.
+ */
+export function watchAppLinks(
+  { devtools, reports, visit }: MemberCapture,
+  { tab: { page, tab }, pageLoads }: Pick<CreativePage, 'tab' | 'pageLoads'>,
+): void {
+  const cancelled = (url: string, frameId: string | null) => {
+    if (isOfApp(url) && !visit.isUnprompted(frameId)) pageLoads.appCancelled(url);
+  };
+  devtools.on('Page.frameRequestedNavigation', ({ url, frameId, disposition }, session) => {
+    if (disposition === 'currentTab' && rootOf(session) === tab.session) cancelled(url, frameId);
+  });
+  reports.on('app-navigation', (of, url, frameId) => {
+    if (of === page) cancelled(url.join('|'), frameId);
+  });
+}
 
 /** Makes the tab a landing, from its first document after the one that showed the creative. */
 export function markAsLanding({ journal, landings }: MemberCapture, { tab: { tab }, url }: CreativePage): void {

@@ -4,7 +4,7 @@ import type { BrowserContext, Frame, Page, Request, Route } from 'playwright-cor
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
 
-/** A page load that was stopped inside the browser: its URL, with its fragment, and the `Referer` that it would have sent. */
+/** A page load that was stopped inside the browser: its URL, with its fragment, and the `Referer` that it would have sent. An app gets none. */
 export type StoppedLoad = { url: string; referrer: string };
 
 /** Stopped loads that are remembered: a page may try endlessly. */
@@ -84,6 +84,11 @@ export class PageLoads {
     this.#stopping = { loads: 'none' };
   }
 
+  /** A link to an app, which no request shows, was followed in a frame of the creative and cancelled: where loads are stopped, it is one of them. */
+  appCancelled(url: string): void {
+    if (this.#stopping.loads !== 'none') this.#remember({ url, referrer: '' });
+  }
+
   async #decide(route: Route): Promise<void> {
     // A request whose tab closed needs no answer.
     await this.#handle(route, route.request()).catch(() => undefined);
@@ -97,13 +102,15 @@ export class PageLoads {
     const known = isDocument ? this.journal.unansweredDocument(request.url()) : undefined;
     const isStopped = isDocument && this.#isStopped(request, known?.isFromOutside ?? false);
     if (!isStopped && !isHeld) return route.continue();
-    if (isStopped && this.stopped.length < STOPPED_MAX) {
-      const url = request.url() + (known?.fragment ?? '');
-      this.stopped.push({ url, referrer: request.headers().referer ?? '' });
-    }
+    if (isStopped)
+      this.#remember({ url: request.url() + (known?.fragment ?? ''), referrer: request.headers().referer ?? '' });
     this.journal.stopped(request.url());
     // With any other reason, Chromium replaces the page by an error page.
     return route.abort('aborted');
+  }
+
+  #remember(load: StoppedLoad): void {
+    if (this.stopped.length < STOPPED_MAX) this.stopped.push(load);
   }
 
   /** A form that a click submits cannot be repeated in another tab: it may take the page's place. */

@@ -132,6 +132,17 @@ export class NetworkJournal {
     return this.all().findLast((entry) => isMeant(entry) && isSameUrl(entry.url, url));
   }
 
+  /** Records an app as where a tab was to go, by its target id, for a navigation that was cancelled where it began. */
+  openedApp(url: string, tab: string): void {
+    this.#keep({
+      ...emptyEntry(clipUrl(url), 'GET', Date.now()),
+      resourceType: 'document',
+      tab,
+      hop: 'other',
+      frameId: tab,
+    });
+  }
+
   #sent(event: Sent, session: TargetSession): void {
     const { requestId, request, redirectResponse, timestamp } = event;
     const before = this.#open.get(requestId);

@@ -17,7 +17,7 @@ type Listener = (page: Page, fields: string[], frameId: string | null) => void;
 /** Receives the reports of the page scripts about what documents do without a click, by subject. */
 export class PageReports {
   readonly #token: string;
-  readonly #listeners = new Map<string, Listener>();
+  readonly #listeners = new Map<string, Listener[]>();
 
   /** `token`: what the reports of the page scripts begin with. */
   constructor(listeners: ContextListeners, token: string) {
@@ -26,13 +26,14 @@ export class PageReports {
   }
 
   on(subject: Subject, listener: Listener): void {
-    this.#listeners.set(subject, listener);
+    this.#listeners.set(subject, [...(this.#listeners.get(subject) ?? []), listener]);
   }
 
   #receive(message: ConsoleMessage): void {
     const page = message.page();
     if (!page || message.type() !== 'debug') return;
     const [frameId, token, subject = '', ...fields] = message.text().split('|', 11);
-    if (token === this.#token) this.#listeners.get(subject)?.(page, fields, frameId || null);
+    if (token !== this.#token) return;
+    for (const listener of this.#listeners.get(subject) ?? []) listener(page, fields, frameId || null);
   }
 }

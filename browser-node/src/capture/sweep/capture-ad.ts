@@ -6,6 +6,7 @@ import { finishMember, seeVisit } from '../capture-member.ts';
 import type { TargetSession } from '../devtools/devtools.ts';
 import type { AdRecords } from '../discovery/ad-records.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
+import { watchAppLinks } from '../harness/harness-page.ts';
 import type { CaptureOutcome, CaptureRequest } from '../session/capture-outcome.ts';
 import { type ContextWatch, leaveSession, type MemberCapture, openSession } from '../session/capture-session.ts';
 import { closeTabs } from '../session/close-tabs.ts';
@@ -112,6 +113,7 @@ async function clickOn(capture: MemberCapture, { host }: PublisherPage, found: F
   const { ending, landings, logger, open } = capture;
   host.pageLoads.journal = capture.journal;
   landings.markAsCreative(host.tab.tab);
+  watchAppLinks(capture, host);
   try {
     await ending.race(host.pageLoads.start(open.context));
     return await ending.race(clickAd(capture, host, found));
