@@ -37,6 +37,12 @@ describe('a capture', () => {
     assert.deepEqual((await notesOf('http://plain.example/')).notes, []);
   });
 
+  it('of a page that polls lacks nothing', async () => {
+    const poll = "setInterval(() => fetch('/news?' + performance.now()), 200)";
+    world.site.setPage('http://polling.example/', `<h1>News</h1><script>${poll}</script>`);
+    assert.deepEqual((await notesOf('http://polling.example/')).notes, []);
+  });
+
   it('of a page whose requests did not reach the gateway any more has a note of them, and is that page', async () => {
     const { site } = world;
     let stop = () => {};
