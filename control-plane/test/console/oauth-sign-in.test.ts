@@ -20,7 +20,7 @@ describe('the sign-in to the console by OAuth', () => {
   const signIn = async (key: string, to = '') => {
     const browser = openBrowser(api);
     const form = await browser.visit(`${CONSOLE}/sign-in/oauth?${new URLSearchParams({ to })}`);
-    assert.match(form.html, /Sign in to the Adsweep console/);
+    assert.match(form.html, /Sign in to <bdi>the Adsweep console<\/bdi>/);
     assert.doesNotMatch(form.html, /registered itself/);
     const consent = await browser.visit(form.url, { key, action: 'sign-in' });
     const page = await browser.visit(consent.url, { action: 'allow' });

@@ -57,12 +57,12 @@ export function signInPages(assets: Assets) {
 
 const about = ({ name, returnsTo, isRegistered }: ShownClient): Html =>
   html`<p class="quiet">You return to <b>${returnsTo}</b>.${
-    isRegistered && html` <b>${name}</b> registered itself: check that this address is where you came from.`
+    isRegistered && html` <b><bdi>${name}</bdi></b> registered itself: check that this address is where you came from.`
   }</p>`;
 
 function signInForm(client: ShownClient, problem: string | null): Html {
   const invalid = problem !== null && html` aria-invalid="true" aria-describedby="problem"`;
-  return html`<section class="card"><h1>Sign in to ${client.name}</h1>
+  return html`<section class="card"><h1>Sign in to <bdi>${client.name}</bdi></h1>
 ${about(client)}
 <form method="post">
 ${problem !== null && html`<p class="problem" id="problem" role="alert">${problem}</p>`}
@@ -71,14 +71,14 @@ ${problem !== null && html`<p class="problem" id="problem" role="alert">${proble
 <div class="buttons"><button name="action" value="sign-in">Sign in</button>
 <button class="plain" name="action" value="refuse" formnovalidate>Cancel</button></div>
 </form>
-<p class="quiet">${client.name} never sees the key. It gets tokens that end when the key is revoked.</p></section>`;
+<p class="quiet"><bdi>${client.name}</bdi> never sees the key. It gets tokens that end when the key is revoked.</p></section>`;
 }
 
 function consentForm(client: ShownClient, keyName: string, granted: Permission[], withheld: Permission[]): Html {
-  const asked = html`<p>With the key <b>${keyName}</b> it could:</p>
+  const asked = html`<p>With the key <b><bdi>${keyName}</bdi></b> it could:</p>
 <ul class="permissions">${granted.map((one) => html`<li>${MEANINGS[one]} <code>${one}</code></li>`)}</ul>`;
-  const nothing = html`<p class="problem">The key <b>${keyName}</b> may do nothing of what it asks for.</p>`;
-  return html`<section class="card"><h1>Let ${client.name} act for you?</h1>
+  const nothing = html`<p class="problem">The key <b><bdi>${keyName}</bdi></b> may do nothing of what it asks for.</p>`;
+  return html`<section class="card"><h1>Let <bdi>${client.name}</bdi> act for you?</h1>
 ${about(client)}
 ${granted.length > 0 ? asked : nothing}
 ${withheld.length > 0 && html`<p class="quiet">It ${granted.length > 0 && 'also '}asks for ${inList(withheld)}, which your key lacks, and does not get it.</p>`}

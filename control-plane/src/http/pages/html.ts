@@ -46,8 +46,11 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char]!);
 
-/** Invisible characters and those that change the direction of text: control, format, private use, lone surrogates. Scripts and emoji need the joiners, which are none. */
-const INVISIBLE = /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+/**
+ * Invisible characters and those that change the direction of text: control, format, private use, lone surrogates, fillers. Scripts and emoji need
+ * the joiners and variation selectors, which are none.
+ */
+const INVISIBLE = /(?![\n\r\t\u200c\u200d]|\p{VS})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{DI}\u2800]/gu;
 
 /** Most texts, of which each character need not be tested. */
 const PLAIN = /^[\x20-\x7e]*$/;

@@ -27,6 +27,8 @@ describe('the html template', () => {
 
   it('replaces invisible and bidirectional control characters with their code points, but not joiners, tabs and line breaks', () => {
     assert.equal(String(html`${'a\u202Egnp.exe'}`), 'a[U+202E]gnp.exe');
+    assert.equal(String(html`${'\u3164\u115f\uffa0\u2800'}`), '[U+3164][U+115F][U+FFA0][U+2800]');
+    assert.equal(String(html`${'\u2764\ufe0f \u845b\u{e0100}'}`), '\u2764\ufe0f \u845b\u{e0100}');
     assert.equal(
       String(html`${'\u0000\u200B\u2066\uFEFF\u{E0041}'}${String.fromCharCode(0xd800)}`),
       '[U+0000][U+200B][U+2066][U+FEFF][U+E0041][U+D800]',
