@@ -7,7 +7,7 @@ import { raiseAlert } from '../support/alert-doubles.ts';
 import { type ConsoleWorld, consoleWorld, hostileWords, OPERATOR_PAGES, pagesOf } from '../support/console-world.ts';
 import { faultsOf } from '../support/page-faults.ts';
 import { type PiecewiseProxy, piecewiseProxy } from '../support/piecewise-proxy.ts';
-import { KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
+import { KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const ORIGIN = 'http://adsweep.example';
 
@@ -254,6 +254,106 @@ describe('the console in a browser', () => {
     await page.clock.runFor(15_000);
     await page.locator('tr[data-row]').nth(2).waitFor();
     assert.deepEqual(await place(), before);
+    await context.close();
+  });
+
+  test('creates one scan, however often its button is pressed before the answer is there', async () => {
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    const sent: string[] = [];
+    await page.route('**/scans/new', async (route) => {
+      if (route.request().method() === 'POST' && route.request().isNavigationRequest()) {
+        sent.push(route.request().url());
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+      await route.continue();
+    });
+    await page.goto(`${ORIGIN}/console/scans/new`);
+    await page.getByLabel('Address or markup').fill('https://twice.example/');
+    await page.getByLabel('Country').selectOption('US');
+    await page.getByLabel('Device').selectOption('windows_chrome');
+    await page.getByRole('button', { name: 'Create the scan' }).evaluate(async (button: HTMLButtonElement) => {
+      button.click();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      button.click();
+    });
+    await page.getByRole('heading', { name: 'twice.example' }).waitFor();
+    assert.equal(sent.length, 1);
+    assert.equal((await api.get('/api/v1/scans?url=twice.example')).body.total, 1);
+    await context.close();
+  });
+
+  test('leaves the keys to speech input where a person switches them off, on each page from then on', async () => {
+    const { id: campaign } = (
+      await api.post('/api/v1/campaigns', {
+        ...{ name: 'Spoken', url: 'https://shop.example/', country_codes: ['US'] },
+        emulator_specific_ids: ['windows_chrome'],
+      })
+    ).body;
+    await raiseAlert(api, campaign, {}, {}, { scanId: world.page });
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/alerts?campaign_id=${campaign}`);
+    await page.getByRole('button', { name: 'Keys' }).click();
+    await page.getByLabel('Switch off all keys').check();
+    await page.reload();
+    await page.keyboard.type('jr');
+    assert.equal(await page.locator('tr[data-current]').count(), 0);
+    await page.getByRole('button', { name: 'Keys' }).click();
+    await page.getByLabel('Switch off all keys').uncheck();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.locator('tr[data-current]').waitFor();
+    await context.close();
+  });
+
+  test('has no list that scrolls sideways in windows of any width', async () => {
+    const context = await signedIn({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    const scrolling: string[] = [];
+    for (const path of ['', '/scans', '/alerts', '/campaigns', '/rules', '/policies', '/webhooks', '/destinations']) {
+      await page.goto(`${ORIGIN}/console${path}`);
+      for (const width of [861, 900, 1_000, 1_140, 1_141, 1_280]) {
+        await page.setViewportSize({ width, height: 900 });
+        const wider = await page
+          .locator('.table')
+          .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+        if (Math.max(0, ...wider) > 0) scrolling.push(`${path} at ${width}: ${wider}`);
+      }
+    }
+    assert.deepEqual(scrolling, []);
+    await context.close();
+  });
+
+  test('shows what becomes of a scan to those who have unfolded a part of it, and leaves that unfolded', async () => {
+    const url = `https://unfolded.example/${'long-path/'.repeat(30)}`;
+    const { id } = (await api.post('/api/v1/scans', { ...PAGE, url })).body;
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/scans/${id}`);
+    const unfold = page.locator('.facts summary');
+    await unfold.click();
+    await page.locator('.facts details[open]').waitFor();
+    await api.post(`/api/v1/scans/${id}/cancel`);
+    await page.getByText('The scan was cancelled').waitFor();
+    await page.locator('.facts details[open]').waitFor();
+    assert.equal(await unfold.evaluate((one) => one === document.activeElement), true);
+    // What can be done with it is that of its new state.
+    await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Compare' }).waitFor();
+    await context.close();
+  });
+
+  test('goes on showing what is new after a browser went back to a page that it kept', async () => {
+    const { id } = (await api.post('/api/v1/scans', { ...PAGE, url: 'https://kept.example/' })).body;
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/scans/${id}`);
+    await page.getByText('Waiting for a browser').waitFor();
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })));
+    await api.post(`/api/v1/scans/${id}/cancel`);
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
+    await page.getByText('The scan was cancelled').waitFor();
     await context.close();
   });
 

@@ -11,15 +11,42 @@ const regionOf = (name, within = document) => within.querySelector(`[data-region
 
 /** Whether somebody is using a region: it is left as it is then. */
 const isInUse = (region) =>
-  region.contains(document.activeElement) && document.activeElement.matches('input, select, textarea, summary, button');
+  region.querySelector('details.asks[open], input:checked') ||
+  (region.contains(document.activeElement) &&
+    document.activeElement.matches('input, select, textarea, .asks > summary, button'));
 
-/** Replaces regions that differ; `names`: only these. */
+/** What can be unfolded in a region, each with a name: its text, and which one it is of those that have the same. */
+function foldsIn(region) {
+  const counts = new Map();
+  return [...region.querySelectorAll('details:not(.asks)')].map((fold) => {
+    const words = fold.textContent;
+    counts.set(words, (counts.get(words) ?? 0) + 1);
+    return [`${counts.get(words)} ${words}`, fold];
+  });
+}
+
+/** Unfolds in the replacement of a region what is unfolded in it, and keeps the focus on what unfolds it. */
+function keepUnfolded(shown, replacement) {
+  const before = new Map(foldsIn(shown));
+  const isFocused = (fold) => fold.firstElementChild === document.activeElement;
+  return foldsIn(replacement).flatMap(([name, fold]) => {
+    const same = before.get(name);
+    if (same) fold.open = same.open;
+    return same && isFocused(same) ? fold.firstElementChild : [];
+  })[0];
+}
+
+/** Replaces regions that differ; `names`: only these. Returns whether one was left as it was because somebody uses it. */
 function replaceRegions(page, names = null) {
+  let isOneLeft = false;
   for (const next of page.querySelectorAll('[data-region]')) {
     const name = next.dataset.region;
     const shown = regionOf(name);
     if (!shown || (names && !names.includes(name)) || plain(shown) === plain(next)) continue;
-    if (!names && (isInUse(shown) || shown.querySelector('details[open], input:checked'))) continue;
+    if (!names && isInUse(shown)) {
+      isOneLeft = true;
+      continue;
+    }
     const focused = shown.contains(document.activeElement) ? document.activeElement : null;
     const selector = focused?.id
       ? `#${CSS.escape(focused.id)}`
@@ -28,17 +55,20 @@ function replaceRegions(page, names = null) {
         : null;
     const [focusedRow, current] = [focused?.closest('tr[data-row]'), shown.querySelector('tr[data-current]')];
     const replacement = document.importNode(next, true);
+    const focusedFold = keepUnfolded(shown, replacement);
     shown.replaceWith(replacement);
+    focusedFold?.focus({ preventScroll: true });
     const rowLike = (row) => replacement.querySelector(`tr[data-row="${CSS.escape(row.dataset.row)}"]`);
     if (current) rowLike(current)?.toggleAttribute('data-current', true);
     // Rows may have links to the same address.
     if (selector)
       (focusedRow ? rowLike(focusedRow) : replacement)?.querySelector(selector)?.focus({ preventScroll: true });
   }
+  return isOneLeft;
 }
 
-/** The markup without the tokens of forms, which are new on each page, and without the mark of the current row. */
-const plain = (region) => region.outerHTML.replaceAll(/name="token" value="[^"]*"| data-current=""/g, '');
+/** The markup without the tokens of forms, which are new on each page, without the mark of the current row, and whatever is unfolded. */
+const plain = (region) => region.outerHTML.replaceAll(/name="token" value="[^"]*"| data-current=""| open=""/g, '');
 
 const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 
@@ -58,8 +88,8 @@ async function readAgain() {
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.reload();
     else if (answer.ok) {
       const page = parse(await answer.text());
-      replaceRegions(page);
-      if (main.dataset.every && !page.querySelector('main')?.dataset.every) stop();
+      const isOneLeft = replaceRegions(page);
+      if (!isOneLeft && !page.querySelector('main')?.dataset.every) stop();
     }
   } catch {
     // The connection is gone for now; the next reading tries again.
@@ -75,20 +105,38 @@ function stop() {
   clearInterval(timer);
   events?.close();
 }
-if (main?.dataset.every) {
+function start() {
+  if (!main?.dataset.every) return;
   const every = Number(main.dataset.every);
   timer = setInterval(() => {
     if (document.hidden) return;
     openSeconds += every;
     void readAgain();
   }, every * 1000);
-}
-if (main?.dataset.events) {
+  if (!main.dataset.events) return;
   events = new EventSource(main.dataset.events);
   events.addEventListener('state', readAgain);
   events.addEventListener('error', () => events.close());
 }
+start();
 addEventListener('pagehide', stop);
+/** A browser that goes back may show the page as it was left. */
+addEventListener('pageshow', (event) => {
+  if (!event.persisted) return;
+  sent = new WeakMap();
+  start();
+  if (main?.dataset.every) void readAgain();
+});
+
+/** A button that is pressed twice would create, and charge, twice: a form is sent once until its answer is there, or for ten seconds. */
+const SENT_MS = 10_000;
+let sent = new WeakMap();
+document.addEventListener('submit', (event) => {
+  if (event.defaultPrevented || event.target.getAttribute('method') !== 'post') return;
+  const last = sent.get(event.target);
+  if (last && last.by === event.submitter && performance.now() - last.at < SENT_MS) event.preventDefault();
+  else sent.set(event.target, { by: event.submitter, at: performance.now() });
+});
 
 /** Forms that say what they would do while they are filled in: sent without their button, of the answer only some regions are shown. */
 for (const form of document.querySelectorAll('form[data-try]')) {
@@ -106,6 +154,8 @@ for (const form of document.querySelectorAll('form[data-try]')) {
   };
   const later = (event) => {
     if (event.target.type === 'file') return;
+    // An answer about what the form said before would replace what was chosen since.
+    latest++;
     clearTimeout(waiting);
     waiting = setTimeout(attempt, event.type === 'change' ? 50 : 600);
   };
@@ -133,6 +183,15 @@ function moveTo(row) {
   row.scrollIntoView({ block: 'nearest', behavior });
 }
 
+/** People who speak to their computer, or whose hands are not steady, can switch these keys off (WCAG 2.2, 2.1.4). */
+const KEYS_OFF = 'keys off';
+const keysOff = document.getElementById('keys-off');
+if (keysOff) keysOff.checked = localStorage.getItem(KEYS_OFF) !== null;
+keysOff?.addEventListener('change', () => {
+  if (keysOff.checked) localStorage.setItem(KEYS_OFF, 'yes');
+  else localStorage.removeItem(KEYS_OFF);
+});
+
 const KEYS = {
   j: () => moveTo(rowsOf()[rowsOf().indexOf(currentRow()) + 1]),
   k: () => moveTo(rowsOf()[Math.max(0, rowsOf().indexOf(currentRow()) - 1)]),
@@ -149,7 +208,7 @@ document.addEventListener('keydown', (event) => {
     event.target.matches('input:not([type="checkbox"]), textarea, select')
   )
     return;
-  if (rowsOf().length === 0) return;
+  if (keysOff?.checked || rowsOf().length === 0) return;
   const press =
     KEYS[event.key] ??
     (() =>

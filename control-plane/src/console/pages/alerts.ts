@@ -61,10 +61,6 @@ export const alertList: PageRoute = {
         }),
       campaignNames(visit),
     ]);
-    // What was decided may have been the last of its page.
-    const page = Number(query.get('page') ?? 1);
-    if (alerts.items.length === 0 && alerts.pages > 0 && page > alerts.pages)
-      return { redirect: link('/alerts', { ...Object.fromEntries(query), page: alerts.pages }) };
     const body = html`${undo(visit)}${stats && tabs(visit, stats)}${filterForm(visit, campaigns, problems)}
 <section class="card flush" data-region="alerts">${alerts.items.length === 0 ? none(visit) : html`${alertTable(visit, alerts, campaigns)}${pager(visit, '/alerts', alerts, 'alerts')}`}</section>${KEYS}`;
     return {
@@ -83,11 +79,15 @@ export async function campaignNames({ api, may }: Visit): Promise<Map<string, st
   return new Map(picks.map(({ id, name }) => [id, name]));
 }
 
-const none = ({ query, link }: Visit): Html =>
+const none = ({ query, link, may }: Visit): Html =>
   [...query].every(
     ([name, value]) => ['done', 'undo', 'page'].includes(name) || (name === 'status' && value === 'open'),
   )
-    ? empty('Nothing is open', 'Alerts are raised when a scan of a campaign has what its policy set names.')
+    ? empty(
+        'Nothing is open',
+        'Alerts are raised when a scan of a campaign has what its policy set names.',
+        may('policies.read') && linkButton('Policy sets', link('/policies')),
+      )
     : empty('No alert matches', 'Other filters may find some.', linkButton('Open alerts', link('/alerts')));
 
 function tabs({ query, link }: Visit, stats: Schemas['AlertStats']): Html {
@@ -104,12 +104,13 @@ function tabs({ query, link }: Visit, stats: Schemas['AlertStats']): Html {
 
 function filterForm({ query, link }: Visit, campaigns: Map<string, string>, problems: Problems): Html {
   const value = (name: string) => query.get(name);
-  return html`<details class="card fold"${['campaign_id', 'tag', 'country_code', 'date_from', 'date_to', 'policy_set_id', 'scan_id'].some((name) => query.has(name)) && html` open`}><summary>Filter</summary><form class="filters" method="get" action="${link('/alerts')}">${hidden('status', value('status'))}${hidden('policy_set_id', value('policy_set_id'))}${hidden('scan_id', value('scan_id'))}
+  const zone = value('timezone') || 'UTC';
+  return html`<details class="card fold"${['campaign_id', 'tag', 'country_code', 'date_from', 'date_to', 'policy_set_id', 'scan_id'].some((name) => query.has(name)) && html` open`}><summary>Filter</summary><form class="filters" method="get" action="${link('/alerts')}">${hidden('status', value('status'))}${hidden('policy_set_id', value('policy_set_id'))}${hidden('scan_id', value('scan_id'))}${hidden('timezone', value('timezone'))}
 ${selectField({ name: 'campaign_id', label: 'Campaign', value: value('campaign_id'), options: [{ value: '', label: 'Any' }, ...[...campaigns].map(([id, name]) => ({ value: id, label: name }))], problems })}
 ${textField({ name: 'tag', label: 'Policy entry', value: value('tag'), placeholder: 'auto_redirect', problems })}
 ${textField({ name: 'country_code', label: 'Countries', value: value('country_code'), placeholder: 'US,DE', problems })}
-${textField({ name: 'date_from', label: 'From', type: 'date', value: value('date_from'), problems })}
-${textField({ name: 'date_to', label: 'To', type: 'date', value: value('date_to'), problems })}
+${textField({ name: 'date_from', label: `From (${zone})`, type: 'date', value: value('date_from'), problems })}
+${textField({ name: 'date_to', label: `To (${zone})`, type: 'date', value: value('date_to'), problems })}
 <div class="filter-buttons"><button class="button main">Filter</button><a class="button plain" href="${link('/alerts')}">Clear</a></div></form></details>`;
 }
 
@@ -191,25 +192,36 @@ export const decideSelected: PageRoute = {
   },
 };
 
+/** The statuses that a view names. */
+const statusesIn = (text: string | null): Status[] => {
+  const named = (text ?? '').split(',').map((one) => one.trim());
+  return STATUSES.filter((status) => named.includes(status));
+};
+
 /** How many alerts the filters match, before all of them are decided. */
 export const decideAll: PageRoute = {
   method: 'GET',
   path: '/alerts/all',
   handle: async (visit) => {
     const { api, query, link, token } = visit;
-    const asked = queryOf(query);
-    asked.set('limit', '1');
-    const { total } = await api.get<Alerts>(at`/alerts`, asked);
-    const status = asked.get('status') ?? '';
-    const named = [...asked].filter(([name]) => !['limit', 'page'].includes(name));
-    const buttons = DECISIONS.filter(({ from }) => status.split(',').some((one) => from.includes(one as Status))).map(
-      ({ label, status: next }) =>
-        button(`${label} all ${number(total)}`, {
+    const named = [...queryOf(query)].filter(([name]) => !['limit', 'page'].includes(name));
+    const filters = new URLSearchParams(named.filter(([name]) => name !== 'status'));
+    const stats = await api.get<Schemas['AlertStats']>(at`/alerts/stats`, filters);
+    const statuses = statusesIn(new URLSearchParams(named).get('status'));
+    const countOf = (counted: Status[]) => counted.reduce((sum, status) => sum + stats[status], 0);
+    const total = countOf(statuses);
+    const buttons = DECISIONS.map((decision) => ({
+      ...decision,
+      of: statuses.filter((one) => decision.from.includes(one)),
+    }))
+      .filter(({ of }) => of.length > 0)
+      .map(({ label, status: next, of }) =>
+        button(`${label} all ${number(countOf(of))}`, {
           name: 'next',
           value: next,
           tone: next === 'resolved' ? 'main' : 'plain',
         }),
-    );
+      );
     const body = html`<form class="form" method="post" action="${link('/alerts/all')}">${token()}${named.map(([name, value]) => hidden(name, value))}<section class="card"><h2>${counted(total, 'alert')} match</h2>
 <ul class="kept">${named.map(([name, value]) => html`<li><code>${name}</code> <bdi>${short(value, 60)}</bdi></li>`)}</ul>
 <p>All of them change at once, also those that are raised until you decide. At most 10,000 in one step.</p><div class="buttons">${buttons}${linkButton('Cancel', link('/alerts', query))}</div></section></form>`;
@@ -227,8 +239,9 @@ export const decideAllNow: PageRoute = {
         ?.split(',')
         .map((one) => one.trim())
         .filter((one) => one !== '') ?? [];
+    const decision = DECISIONS.find((one) => one.status === form.get('next'));
+    if (!decision) throw new ApiError('not_found', 'There is no such decision.');
     const filter = {
-      ...(form.has('status') && { filter_status: form.get('status') }),
       ...(form.has('scan_id') && { filter_scan_id: form.get('scan_id') }),
       ...(form.has('campaign_id') && { filter_campaign_id: form.get('campaign_id') }),
       ...(form.has('tag') && { filter_tag_slugs: list('tag') }),
@@ -238,12 +251,18 @@ export const decideAllNow: PageRoute = {
       ...(form.has('date_to') && { filter_date_to: form.get('date_to') }),
       ...((form.has('date_from') || form.has('date_to')) && { filter_timezone: form.get('timezone') ?? 'UTC' }),
     };
-    await api.send('POST', at`/alerts/bulk-status`, { status: form.get('next'), all_matching: true, ...filter });
-    const done = DECISIONS.find((one) => one.status === form.get('next'))?.done ?? 'saved';
+    // The API filters by one status, and a view may have several.
+    for (const filter_status of statusesIn(form.get('status')).filter((one) => decision.from.includes(one)))
+      await api.send('POST', at`/alerts/bulk-status`, {
+        status: decision.status,
+        all_matching: true,
+        filter_status,
+        ...filter,
+      });
     const view = [...form].filter(([name]) => !['token', 'next'].includes(name));
-    return { redirect: link('/alerts', new URLSearchParams([...view, ['done', done]])) };
+    return { redirect: link('/alerts', new URLSearchParams([...view, ['done', decision.done]])) };
   },
 };
 
 const KEYS = html`<div id="keys" class="keys-popover" popover><h2>Keys</h2><dl>
-<dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next, previous</dd><dt><kbd>e</kbd></dt><dd>escalate</dd><dt><kbd>r</kbd></dt><dd>resolve</dd><dt><kbd>d</kbd></dt><dd>dismiss</dd><dt><kbd>o</kbd></dt><dd>reopen</dd><dt><kbd>x</kbd></dt><dd>select</dd><dt><kbd>u</kbd></dt><dd>undo</dd><dt><kbd>Enter</kbd></dt><dd>open the scan</dd><dt><kbd>?</kbd></dt><dd>these keys</dd></dl></div>`;
+<dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next, previous</dd><dt><kbd>e</kbd></dt><dd>escalate</dd><dt><kbd>r</kbd></dt><dd>resolve</dd><dt><kbd>d</kbd></dt><dd>dismiss</dd><dt><kbd>o</kbd></dt><dd>reopen</dd><dt><kbd>x</kbd></dt><dd>select</dd><dt><kbd>u</kbd></dt><dd>undo</dd><dt><kbd>Enter</kbd></dt><dd>open the scan</dd><dt><kbd>?</kbd></dt><dd>these keys</dd></dl><label class="choice"><input type="checkbox" id="keys-off"><span>Switch off all keys but <kbd>Enter</kbd><small>For speech input, and where they get in the way. This browser remembers it.</small></span></label></div>`;
