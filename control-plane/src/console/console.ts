@@ -8,7 +8,7 @@ import { type Html, html } from '../http/pages/html.ts';
 import type { Answer } from '../http/route.ts';
 import { CONSOLE_PATH, type ConsoleSurface, type PageRequest } from '../http/serve-console.ts';
 import type { Store } from '../platform/store.ts';
-import { at, consoleApi, type Query, withQuery } from './api/console-api.ts';
+import { at, BeyondLastPage, consoleApi, type Query, withQuery } from './api/console-api.ts';
 import type { Schemas } from './api/schemas.ts';
 import { hidden } from './components/fields.ts';
 import { NO_PROBLEMS, problemsOf } from './components/problems.ts';
@@ -46,6 +46,12 @@ export type ConsoleParts = {
   /** Called with the cause of an error that is shown as a page with the status 500. */
   failed: (cause: unknown) => void;
 };
+
+/** The path of the page whose link or form led here; null: it is not known. */
+function pathOfReferrer({ headers }: Pick<PageRequest, 'headers'>): string | null {
+  const url = URL.parse(headers.referer ?? '');
+  return url && url.pathname + url.search;
+}
 
 /** Forms are as large as the bodies that the API accepts. */
 const FORM_BYTES_MAX = 1024 * 1024;
@@ -122,7 +128,7 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
   /** A refusal of the API, on a page of its own. Forms show those of their fields themselves. */
   const refusalPage = (visit: Visit, error: ApiError): Answer => {
     const title = error.status === 404 ? 'Not found' : error.status === 403 ? 'Not allowed' : 'Not possible';
-    const back = visit.form.get('back');
+    const back = visit.form.get('back') ?? pathOfReferrer(visit.request);
     const body = html`<p><a href="${back === null ? link(firstPath(visit.may) ?? '') : returnPath(back, base)}">Go back</a></p>`;
     return present(visit, { title, status: error.status, problems: problemsOf(error), body });
   };
@@ -168,6 +174,11 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
       await awaitTurn();
       return present(visit, result);
     } catch (error) {
+      if (error instanceof BeyondLastPage) {
+        const query = new URLSearchParams(request.query);
+        query.set('page', String(error.last));
+        return answers.redirect(link(request.path, query));
+      }
       return refusalPage(visit, asRefusal(error));
     }
   };

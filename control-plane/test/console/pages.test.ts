@@ -5,13 +5,19 @@ import { Parser } from 'htmlparser2';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { fieldsOfScan, scanBody } from '../../src/console/pages/scans/scan-form.ts';
 import type { LookChange } from '../../src/scan/look.ts';
+import type { ScanRecord } from '../../src/scan/scan.ts';
+import type { CampaignRecord } from '../../src/scanning/campaigns/campaign.ts';
 import type { RunRecord } from '../../src/scanning/runs/run.ts';
+import { childScanId, newChildScan } from '../../src/scanning/scans/request/new-child-scan.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import { raiseAlert } from '../support/alert-doubles.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
 import { PRICE_MICROS } from '../support/open-plane.ts';
 import { type Json, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
+import { captureOf } from '../support/running-farm.ts';
 import { CATALOGUE } from '../support/sample-catalogue.ts';
+import { sampleAds } from '../support/sample-sweep.ts';
+import { storeCapture } from '../support/store-capture.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -218,6 +224,20 @@ describe('a page of the console', () => {
     // 49 alerts are left: the second page is gone.
     const beyond = await browser.get(`/alerts?campaign_id=${campaign.id}&page=2&done=resolved`, cookie);
     assert.equal(beyond.to, `/console/alerts?campaign_id=${campaign.id}&page=1&done=resolved`);
+    // The API filters a decision by one status.
+    for (const id of ids.slice(0, 3))
+      await api.call('PATCH', `/api/v1/alerts/${id}/status`, { body: { status: id === open ? 'open' : 'escalated' } });
+    const several = await browser.get(`/alerts/all?campaign_id=${campaign.id}&status=open,escalated`, cookie);
+    const counts = (await read(`alerts/stats?campaign_id=${campaign.id}`)) as Record<string, number>;
+    assert.match(
+      several.text,
+      new RegExp(`Escalate all ${counts.open}<[\\s\\S]*Resolve all ${counts.open! + counts.escalated!}<`),
+    );
+    const resolved = await browser.post('/alerts/all', { ...fieldsIn(several.text), next: 'resolved' }, cookie);
+    assert.equal(resolved.to, `/console/alerts?campaign_id=${campaign.id}&status=open%2Cescalated&done=resolved`);
+    assert.partialDeepStrictEqual(await read(`alerts/stats?campaign_id=${campaign.id}`), { open: 0, escalated: 0 });
+    for (const id of ids.slice(0, 2))
+      await api.call('PATCH', `/api/v1/alerts/${id}/status`, { body: { status: 'open' } });
     const all = await browser.get(`/alerts/all?campaign_id=${campaign.id}`, cookie);
     const decided = await browser.post('/alerts/all', { ...fieldsIn(all.text), next: 'dismissed' }, cookie);
     assert.equal(decided.to, `/console/alerts?campaign_id=${campaign.id}&status=open&done=dismissed`);
@@ -266,6 +286,75 @@ describe('a page of the console', () => {
     for (let n = 0; n < 201; n++) await insert('later-run', new Date());
     const { text } = await browser.get('/runs/old-run', cookie);
     assert.match(text, /<span class="tile-value medium-text">1<\/span><span class="tile-label">changed since/);
+  });
+
+  test('of a list is its last one where the address names one beyond it, and says in which time zone its times are', async () => {
+    await made('scans', PAGE);
+    const beyond = await browser.get('/scans?country_code=US&page=99', cookie);
+    assert.equal(beyond.status, 303);
+    assert.match(beyond.to ?? '', /^\/console\/scans\?country_code=US&page=\d$/);
+    const { text } = await browser.get('/scans', cookie);
+    assert.match(text, /<time [^>]*>\d\d:\d\d\u00a0UTC<\/time>/);
+    assert.match(text, /<label for="date_from">From \(UTC\)/);
+    assert.match((await browser.get('/scans?timezone=Asia/Tokyo', cookie)).text, /From \(Asia\/Tokyo\)/);
+  });
+
+  test('keeps what was typed where the API refuses it, and else leads back to where the person was', async () => {
+    const token = await browser.tokenOf('/rules', cookie);
+    const twice = { token, name: 'Twice'.repeat(100), text: 'Health\n    Too deep' };
+    const refused = await browser.post('/rules/taxonomies', twice, cookie);
+    assert.equal(refused.status, 422);
+    assert.match(
+      refused.text,
+      /<details class="fold inner" open>[\s\S]*value="TwiceTwice[\s\S]*\nHealth\n {4}Too deep<\/textarea>/,
+    );
+    const usage = await browser.get('/usage?date_from=2026-02-03&date_to=2026-02-01', cookie);
+    assert.equal(usage.status, 200);
+    assert.match(usage.text, /name="date_from"[^>]*value="2026-02-03"/);
+    assert.match(usage.text, /role="alert"/);
+    const { webhook } = await made('webhooks', { url: 'https://nobody.invalid/other' });
+    const page = `/console/webhooks/${webhook.id}`;
+    const range = { token, from_ts: '2026-02-03T00:00', to_ts: '2026-02-01T00:00' };
+    const referer = `https://adsweep.example${page}`;
+    const replay = await browser.post(`/webhooks/${webhook.id}/replay`, range, cookie, { referer });
+    assert.equal(replay.status, 422);
+    assert.match(replay.text, new RegExp(`<a href="${page}">Go back`));
+  });
+
+  test('that needs a person names a skipped schedule, however many campaigns there are', async () => {
+    const campaigns = api.store.collection<CampaignRecord>('campaigns');
+    const { id } = await campaignOf({ name: 'The skipped one' });
+    const last_schedule_problem = { code: 'overlap', detail: 'The run before has not ended.', at: new Date() };
+    await campaigns.updateOne({ _id: id }, { $set: { last_schedule_problem, created_at: new Date(0) } });
+    const skipped = await campaigns.findOne({ _id: id });
+    await campaigns.insertMany(
+      Array.from({ length: 201 }, (_, at) => ({
+        ...{ ...skipped!, _id: `other-${at}`, name: `Other ${at}`, created_at: new Date() },
+        last_schedule_problem: null,
+      })),
+    );
+    assert.match((await browser.get('', cookie)).text, /A schedule was skipped: The skipped one/);
+  });
+
+  test('of a sweep says why the scan of an ad failed, as its public report does', async () => {
+    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+    const at = new Date();
+    const request = { ...PAGE, ad_discovery: true };
+    const sweep = newScan(request, { id: newId(), country: 'US' }, CATALOGUE, options, at);
+    const [block] = sampleAds(1);
+    const { not_scanned: _, ...ad_block } = block!;
+    const capture = await storeCapture(api, sweep._id, captureOf([], { ad_blocks: [block!] }), []);
+    await api.scans.insertUnlessExists({ ...sweep, status: 'completed', capture, completed_at: at } as ScanRecord);
+    const child = newChildScan(sweep, ad_block, { fence: 1, node_id: 'node', leased_at: at }, at);
+    const failed = { status: 'failed', error: 'navigation: DNS', completed_at: at } as const;
+    await api.scans.insertUnlessExists({ ...child, _id: childScanId(sweep._id, ad_block), ad_block, ...failed });
+    const { text } = await browser.get(`/scans/${sweep._id}`, cookie);
+    assert.match(text, /class="state">The host name of the target could not be resolved/);
+  });
+
+  test('of campaigns offers the way out of filters that match none', async () => {
+    const { text } = await browser.get('/campaigns?q=nothing-has-this-name', cookie);
+    assert.match(text, /No campaign matches[\s\S]*href="\/console\/campaigns">All campaigns/);
   });
 
   test('says that a key without chosen permissions gets all those of its maker', async () => {

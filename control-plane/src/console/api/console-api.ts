@@ -26,6 +26,23 @@ export function withQuery(path: string, query: Query = {}): string {
 /** Characters of a call that is shown on its page, as JSON; a longer one is no example. */
 const SHOWN_MAX = 8_000;
 
+/** A list has fewer pages than the one that was asked for, such as after its last rows were deleted. */
+export class BeyondLastPage extends Error {
+  readonly last: number;
+
+  constructor(last: number) {
+    super('The list has fewer pages.');
+    this.last = last;
+  }
+}
+
+/** Throws {@link BeyondLastPage} for a page of a list that has others: an empty one would look like an empty list. */
+function withinList<T>(answer: T): T {
+  const { items, page = 1, pages = 0 } = answer as Partial<Listed<unknown>>;
+  if (items?.length === 0 && pages > 0 && page > pages) throw new BeyondLastPage(pages);
+  return answer;
+}
+
 export type ConsoleApi = ReturnType<typeof consoleApi>;
 
 /**
@@ -51,7 +68,10 @@ export function consoleApi(
     (await call({ method: 'GET', path, credential: reading, stream })).body as T;
   return {
     calls,
-    get: <T>(path: string, query: Query = {}): Promise<T> => send<T>('GET', withQuery(path, query)),
+    /** Reads something for the page. Throws {@link BeyondLastPage} for a page of a list beyond its last one. */
+    get: async <T>(path: string, query: Query = {}): Promise<T> =>
+      withinList(await send<T>('GET', withQuery(path, query))),
+
     send,
 
     /** Asks without showing it as a call of the page: what the frame needs itself. */

@@ -26,15 +26,18 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 
-/** A time of the API, short: the clock today, the day too otherwise. The whole of it is in its title. */
+/** A time of the API in UTC, short: the clock today, the day too otherwise. A line breaks only between them. The whole of it is in its title. */
 export function showTime(at: string | null, now: Date): Html {
   const date = new Date(at ?? Number.NaN);
   if (Number.isNaN(date.getTime())) return html`<span class="quiet">never</span>`;
   const isToday = date.toISOString().slice(0, 10) === now.toISOString().slice(0, 10);
   const year = date.getUTCFullYear() === now.getUTCFullYear() ? '' : ` ${date.getUTCFullYear()}`;
-  const words = isToday ? clock.format(date) : `${day.format(date)}${year}, ${clock.format(date)}`;
+  const hour = unbroken(`${clock.format(date)} UTC`);
+  const words = isToday ? hour : `${unbroken(`${day.format(date)}${year}`)}, ${hour}`;
   return html`<time datetime="${date.toISOString()}" title="${moment.format(date)} UTC">${words}</time>`;
 }
+
+const unbroken = (words: string): string => words.replaceAll(' ', '\u00a0');
 
 /** `3 min ago`, `in 2 h`. */
 export function agoWords(at: string, now: Date): string {

@@ -35,11 +35,14 @@ export const campaignList: PageRoute = {
       one.next_run_at === null ? html`<span class="quiet">not scheduled</span>` : agoWords(one.next_run_at, now),
       one.last_schedule_problem !== null ? chip('medium', 'skipped') : one.is_archived ? chip('off', 'archived') : '',
     ]);
-    const none = empty(
-      'No campaigns',
-      'A campaign scans its target again and again, in its countries and on its devices, and raises alerts.',
-      may('campaigns.write') && linkButton('New campaign', link('/campaigns/new'), 'main'),
-    );
+    const isFiltered = ['q', 'group_id', 'archived'].some((name) => (query.get(name) ?? '') !== '');
+    const none = isFiltered
+      ? empty('No campaign matches', 'Other filters may find some.', linkButton('All campaigns', link('/campaigns')))
+      : empty(
+          'No campaigns',
+          'A campaign scans its target again and again, in its countries and on its devices, and raises alerts.',
+          may('campaigns.write') && linkButton('New campaign', link('/campaigns/new'), 'main'),
+        );
     const form = html`<form class="filters card" method="get" action="${link('/campaigns')}" role="search">${textField({ name: 'q', label: 'Part of the name', type: 'search', value: query.get('q') })}
 ${selectField({ name: 'group_id', label: 'Group', value: query.get('group_id'), options: [{ value: '', label: 'Any' }, ...groups.map(({ id, name }) => ({ value: id, label: name }))] })}
 ${selectField({

@@ -16,7 +16,8 @@ type Concern = { tone: 'high' | 'medium' | 'low'; text: string; detail: string; 
 const WAITING = 'pending';
 const RUNNING = 'running,crawled,checking,rechecking';
 const ENDED = 'completed,partial,failed';
-const LISTED_MAX = 100;
+/** Campaigns whose schedules are looked at. */
+const CAMPAIGNS_MAX = 1_000;
 /** The scans are read every ten seconds, and what needs a person every minute: that takes many calls of the API. */
 const EVERY_SECONDS = 10;
 const CONCERNS_EVERY_SECONDS = 60;
@@ -145,7 +146,7 @@ async function failingDestinations({ api, link, now }: Visit): Promise<Concern[]
 }
 
 async function skippedSchedules({ api, link, now }: Visit): Promise<Concern[]> {
-  const { items } = await api.get<Listed<Schemas['Campaign']>>(at`/campaigns`, { limit: LISTED_MAX });
+  const { items } = await api.askPages<Schemas['Campaign']>(at`/campaigns`, (_, read) => read >= CAMPAIGNS_MAX);
   return items
     .filter((one) => one.last_schedule_problem !== null && !one.is_archived)
     .slice(0, CONCERNS_MAX)

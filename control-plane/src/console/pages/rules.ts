@@ -38,67 +38,77 @@ const TYPES: Record<Rule['rule_type'], { label: string; config: object }> = {
 export const ruleList: PageRoute = {
   method: 'GET',
   path: '/rules',
-  handle: async (visit) => {
-    const { api, link, may, now, query } = visit;
-    const [found, foundTaxonomies] = await Promise.all([
-      api.get<Listed<Rule>>(at`/custom-rules`, queryOfPage(query)),
-      api.get<Schemas['TaxonomyItem'][] | Listed<Schemas['TaxonomyItem']>>(at`/custom-taxonomies`),
-    ]);
-    const rows = found.items.map((rule) => [
-      html`<a class="row-link" href="${link(`/rules/${rule.id}`)}"><bdi>${short(rule.name, 80)}</bdi></a><span class="meta">${rule.scope === 'system' ? 'of the platform' : ''}</span>`,
-      TYPES[rule.rule_type]?.label ?? rule.rule_type,
-      html`<code>${short(rule.tag_slug ?? '', 50)}</code>`,
-      rule.is_active ? chip('clean', 'active') : chip('off', 'off'),
-      showTime(rule.created_at, now),
-    ]);
-    const columns = [
-      { label: 'Rule' },
-      { label: 'Type' },
-      { label: 'Tag' },
-      { label: 'State' },
-      { label: 'Since', kind: 'number' as const },
-    ];
-    const create = may('custom_rules.manage') && linkButton('New rule', link('/rules/new'), 'main');
-    const none = empty(
-      'No rules of your own',
-      'A rule assigns a tag to scans whose pages, requests or chains have what it looks for.',
-      create,
-    );
-    const taxonomies = itemsOf(foundTaxonomies).map((one) => [
-      html`<b><bdi>${short(one.name, 80)}</bdi></b><span class="meta"><bdi>${short(one.description, 100)}</bdi></span>`,
-      html`<code>${one.slug}</code>`,
-      number(one.node_count),
-      `v${one.version}`,
-      one.is_active ? chip('clean', 'active') : chip('off', 'deleted'),
-    ]);
-    return {
-      title: 'Rules',
-      actions: create,
-      body: html`<section class="card flush">${rows.length > 0 ? html`${table('Detection rules', columns, rows)}${pager(visit, '/rules', found, 'rules')}` : none}</section><section class="card flush"><h2>Taxonomies <span class="count">${number(taxonomies.length)}</span></h2>${taxonomies.length > 0 ? table('Taxonomies', [{ label: 'Taxonomy' }, { label: 'Slug' }, { label: 'Nodes', kind: 'number' }, { label: 'Version', kind: 'number' }, { label: 'State' }], taxonomies) : html`<p class="quiet">Category trees of your own, by which a model classifies scans.</p>`}${may('custom_taxonomies.manage') && taxonomyForm(visit)}</section>`,
-    };
-  },
+  handle: (visit) => rules(visit, NO_PROBLEMS),
 };
 
-function taxonomyForm({ link, token }: Visit): Html {
-  return html`<details class="fold inner"><summary>New taxonomy</summary><form class="form" method="post" action="${link('/rules/taxonomies')}">${token()}${textField({ name: 'name', label: 'Name', required: true })}${areaField({ name: 'text', label: 'Categories', rows: 6, code: true, required: true, placeholder: 'Health\n  Supplements\n  Clinics', hint: 'One on each line, those below another indented by two spaces.' })}<div class="buttons">${button('Create the taxonomy')}</div></form></details>`;
+/** `problems`: why the taxonomy in the form was refused. */
+async function rules(visit: Visit, problems: Problems): Promise<Page> {
+  const { api, link, may, now, query } = visit;
+  const [found, foundTaxonomies] = await Promise.all([
+    api.get<Listed<Rule>>(at`/custom-rules`, queryOfPage(query)),
+    api.get<Schemas['TaxonomyItem'][] | Listed<Schemas['TaxonomyItem']>>(at`/custom-taxonomies`),
+  ]);
+  const rows = found.items.map((rule) => [
+    html`<a class="row-link" href="${link(`/rules/${rule.id}`)}"><bdi>${short(rule.name, 80)}</bdi></a><span class="meta">${rule.scope === 'system' ? 'of the platform' : ''}</span>`,
+    TYPES[rule.rule_type]?.label ?? rule.rule_type,
+    html`<code>${short(rule.tag_slug ?? '', 50)}</code>`,
+    rule.is_active ? chip('clean', 'active') : chip('off', 'off'),
+    showTime(rule.created_at, now),
+  ]);
+  const columns = [
+    { label: 'Rule' },
+    { label: 'Type' },
+    { label: 'Tag' },
+    { label: 'State' },
+    { label: 'Since', kind: 'number' as const },
+  ];
+  const create = may('custom_rules.manage') && linkButton('New rule', link('/rules/new'), 'main');
+  const none = empty(
+    'No rules of your own',
+    'A rule assigns a tag to scans whose pages, requests or chains have what it looks for.',
+    create,
+  );
+  const taxonomies = itemsOf(foundTaxonomies).map((one) => [
+    html`<b><bdi>${short(one.name, 80)}</bdi></b><span class="meta"><bdi>${short(one.description, 100)}</bdi></span>`,
+    html`<code>${one.slug}</code>`,
+    number(one.node_count),
+    `v${one.version}`,
+    one.is_active ? chip('clean', 'active') : chip('off', 'deleted'),
+  ]);
+  return {
+    title: 'Rules',
+    actions: create,
+    problems,
+    body: html`<section class="card flush">${rows.length > 0 ? html`${table('Detection rules', columns, rows)}${pager(visit, '/rules', found, 'rules')}` : none}</section><section class="card flush"><h2>Taxonomies <span class="count">${number(taxonomies.length)}</span></h2>${taxonomies.length > 0 ? table('Taxonomies', [{ label: 'Taxonomy' }, { label: 'Slug' }, { label: 'Nodes', kind: 'number' }, { label: 'Version', kind: 'number' }, { label: 'State' }], taxonomies) : html`<p class="quiet">Category trees of your own, by which a model classifies scans.</p>`}${may('custom_taxonomies.manage') && taxonomyForm(visit, problems)}</section>`,
+  };
+}
+
+function taxonomyForm({ link, token, form }: Visit, problems: Problems): Html {
+  return html`<details class="fold inner"${problems.all.length > 0 && html` open`}><summary>New taxonomy</summary><form class="form" method="post" action="${link('/rules/taxonomies')}">${token()}${textField({ name: 'name', label: 'Name', value: form.get('name'), required: true, problems })}${areaField({ name: 'text', label: 'Categories', value: form.get('text'), rows: 6, code: true, required: true, placeholder: 'Health\n  Supplements\n  Clinics', hint: 'One on each line, those below another indented by two spaces.', problems })}<div class="buttons">${button('Create the taxonomy')}</div></form></details>`;
 }
 
 /** Creates a taxonomy of a pasted tree. */
 export const createTaxonomy: PageRoute = {
   method: 'POST',
   path: '/rules/taxonomies',
-  handle: async ({ api, form, link }) => {
-    const { nodes } = await api.send<Schemas['ParsedTaxonomy']>('POST', at`/custom-taxonomies/parse-text`, {
-      text: form.get('text') ?? '',
-    });
-    const path: string[] = [];
-    const named = nodes.map(({ level, name, description }, index) => {
-      const id = `node-${index}`;
-      path[level] = id;
-      return { client_id: id, parent_client_id: path[level - 1] ?? null, name, description };
-    });
-    await api.send('POST', at`/custom-taxonomies`, { name: form.get('name') ?? '', nodes: named });
-    return { redirect: link('/rules', { done: 'created' }) };
+  handle: async (visit): Promise<PageResult> => {
+    const { api, form, link } = visit;
+    try {
+      const { nodes } = await api.send<Schemas['ParsedTaxonomy']>('POST', at`/custom-taxonomies/parse-text`, {
+        text: form.get('text') ?? '',
+      });
+      const path: string[] = [];
+      const named = nodes.map(({ level, name, description }, index) => {
+        const id = `node-${index}`;
+        path[level] = id;
+        return { client_id: id, parent_client_id: path[level - 1] ?? null, name, description };
+      });
+      await api.send('POST', at`/custom-taxonomies`, { name: form.get('name') ?? '', nodes: named });
+      return { redirect: link('/rules', { done: 'created' }) };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error;
+      return { ...(await rules(visit, problemsOf(error))), status: error.status };
+    }
   },
 };
 

@@ -12,7 +12,7 @@ ${problem !== null && html`<p class="problem" id="problem" role="alert">${proble
 <div class="buttons">${button('Sign in')}</div>
 </form>
 ${oauth !== null && html`<p><a href="${oauth}">Sign in by OAuth instead</a>: choose what the console may do, and end it in one place.</p>`}
-<p class="quiet">The key stays on the server; scripts of this page cannot read it. <code>npm start</code> prints the first key after the word <code>key</code>.</p></section>`;
+<p class="quiet">The key stays on the server; scripts of this page cannot read it. <code>npm start</code> prints the first key after the word <code>key</code>; otherwise ask the operator of this service for one.</p></section>`;
 }
 
 /** Says why a request cannot go on, with a way out. */

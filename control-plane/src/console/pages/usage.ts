@@ -1,7 +1,9 @@
+import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { linkButton, textField } from '../components/fields.ts';
+import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, pager, table, tile } from '../components/tables.ts';
 import { money, number, showTime } from '../components/texts.ts';
 import type { PageRoute, Visit } from '../visit.ts';
@@ -40,8 +42,13 @@ export const usagePage: PageRoute = {
   handle: async (visit) => {
     const { api, link, query } = visit;
     const range = daysOf(visit);
-    const [days, billing, summary, ledger] = await Promise.all([
-      readDays(visit, range),
+    const [[days, problems], billing, summary, ledger] = await Promise.all([
+      readDays(visit, range)
+        .then((found): [Day[], Problems] => [found, NO_PROBLEMS])
+        .catch((error: unknown): [null, Problems] => {
+          if (error instanceof ApiError && error.status === 422) return [null, problemsOf(error)];
+          throw error;
+        }),
       api.get<Schemas['Billing']>(at`/billing`),
       api.get<Schemas['UsageSummary']>(at`/billing/usage/summary`),
       api.get<Listed<Schemas['Ledger']>>(at`/billing/history`, { limit: 15, page: query.get('page') }),
@@ -50,11 +57,12 @@ export const usagePage: PageRoute = {
       billing.checks_per_period === null
         ? 'checks this month'
         : `of ${number(billing.checks_per_period)} checks this month`;
-    const form = html`<form class="filters card" method="get" action="${link('/usage')}">${textField({ name: 'date_from', label: 'From', type: 'date', value: range.date_from })}${textField({ name: 'date_to', label: 'To', type: 'date', value: range.date_to })}<div class="filter-buttons"><button class="button main">Show</button></div></form>`;
+    const form = html`<form class="filters card" method="get" action="${link('/usage')}">${textField({ name: 'date_from', label: 'From (UTC)', type: 'date', value: range.date_from, problems })}${textField({ name: 'date_to', label: 'To (UTC)', type: 'date', value: range.date_to, problems })}<div class="filter-buttons"><button class="button main">Show</button></div></form>`;
     return {
       title: 'Usage',
+      problems,
       actions: linkButton('CSV', link('/usage.csv', range)),
-      body: html`<div class="tiles">${tile(number(billing.checks_used), quota)}${tile(money(summary.charged_micros), 'charged this month')}${tile(money(billing.balance_micros), 'balance', { tone: billing.can_create_scan ? '' : 'high' })}${tile(money(billing.price_per_extra_check_micros), 'a check')}</div>${form}${chart(days, range)}${dayTable(days)}
+      body: html`<div class="tiles">${tile(number(billing.checks_used), quota)}${tile(money(summary.charged_micros), 'charged this month')}${tile(money(billing.balance_micros), 'balance', { tone: billing.can_create_scan ? '' : 'high' })}${tile(money(billing.price_per_extra_check_micros), 'a check')}</div>${form}${days && html`${chart(days, range)}${dayTable(days)}`}
 <section class="card flush"><h2>Ledger <span class="count">${number(ledger.total)}</span></h2>${ledgerTable(visit, ledger)}</section>`,
     };
   },

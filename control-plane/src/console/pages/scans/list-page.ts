@@ -76,6 +76,7 @@ const newActions = ({ may, link }: Visit): Html | false =>
 
 function filters({ query, link }: Visit, problems: Problems): Html {
   const value = (name: string) => query.get(name);
+  const zone = value('timezone') || 'UTC';
   const others = [...query].filter(([name, text]) => text !== '' && ![...FIELDS, ...PAGING].includes(name));
   const statuses = [
     { value: '', label: 'Any' },
@@ -91,8 +92,8 @@ ${selectField({ name: 'status', label: 'State', value: value('status'), options:
 ${textField({ name: 'url', label: 'Part of the URL', type: 'search', value: value('url'), problems })}
 ${textField({ name: 'country_code', label: 'Countries', value: value('country_code'), placeholder: 'US,DE', problems })}
 ${textField({ name: 'tag', label: 'Findings', value: value('tag'), placeholder: 'auto_redirect', problems })}
-${textField({ name: 'date_from', label: 'From', type: 'date', value: value('date_from'), problems })}
-${textField({ name: 'date_to', label: 'To', type: 'date', value: value('date_to'), problems })}
+${textField({ name: 'date_from', label: `From (${zone})`, type: 'date', value: value('date_from'), problems })}
+${textField({ name: 'date_to', label: `To (${zone})`, type: 'date', value: value('date_to'), problems })}
 <div class="filter-buttons"><button class="button main">Filter</button>${query.size > 0 && html`<a class="button plain" href="${link('/scans')}">Clear</a>`}</div>
 ${kept.length > 0 && html`<ul class="kept">${kept}</ul>`}</form>`;
 }

@@ -30,7 +30,8 @@ export type ScanAnswers = {
   scan: Scan;
   tags: Schemas['ScanTag'][];
   definitions: Schemas['TagDef'][];
-  children: { scan: Schemas['ScanBrief']; tags: Schemas['ScanTag'][] }[];
+  /** `error`: why the scan of an ad failed; otherwise ''. */
+  children: { scan: Schemas['ScanBrief']; tags: Schemas['ScanTag'][]; error: string }[];
   /** The size of the picture of a sweep's page in device pixels; null: there is none. */
   picture: { width: number; height: number } | null;
 };
@@ -155,7 +156,7 @@ function adOf(block: Schemas['AdBlock'], children: ScanAnswers['children']): Rep
   };
 }
 
-function adScanOf({ scan, tags }: ScanAnswers['children'][number]): NonNullable<ReportAd['scan']> {
+function adScanOf({ scan, tags, error }: ScanAnswers['children'][number]): NonNullable<ReportAd['scan']> {
   const named = new Map(
     tags.map((tag) => [tag.tag_slug, { slug: tag.tag_slug, name: tag.display_name, severity: tag.severity }]),
   );
@@ -163,7 +164,7 @@ function adScanOf({ scan, tags }: ScanAnswers['children'][number]): NonNullable<
   return {
     token: scan.id,
     status: scan.status,
-    error: '',
+    error,
     tags: [...named.values()],
     landing_url: clip(scan.offer_url, URL_MAX),
     picture: scan.screenshot_url === '' ? null : picture,

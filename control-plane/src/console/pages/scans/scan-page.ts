@@ -76,10 +76,14 @@ async function readAnswers({ api }: Visit, id: string): Promise<ScanAnswers> {
   if (scan.ad_blocks === null) return { scan, tags, definitions, children: [], picture: null };
   const { items } = await api.get<Listed<Schemas['ScanBrief']>>(at`/scans/${id}/children`, { limit: 100 });
   const children = await Promise.all(
-    items.map(async (child) => ({
-      scan: child,
-      tags: await api.ask<Schemas['ScanTag'][]>(at`/scans/${child.id}/tags`),
-    })),
+    items.map(async (child) => {
+      const isFailed = child.status === 'failed';
+      const [tags, whole] = await Promise.all([
+        api.ask<Schemas['ScanTag'][]>(at`/scans/${child.id}/tags`),
+        isFailed ? api.ask<Scan>(at`/scans/${child.id}`) : null,
+      ]);
+      return { scan: child, tags, error: whole?.error ?? '' };
+    }),
   );
   const picture = scan.screenshot_url === '' ? null : await pictureSize(() => api.file(at`/scans/${id}/screenshot`));
   return { scan, tags, definitions, children, picture };
@@ -211,7 +215,7 @@ export const comparePage: PageRoute = {
   path: '/scans/compare',
   handle: async (visit) => {
     const { query, link } = visit;
-    const ids = ['a', 'b'].map((name) => query.get(name) ?? '');
+    const ids = ['a', 'b'].map((name) => (query.get(name) ?? '').trim());
     const form = html`<form class="filters card" method="get" action="${link('/scans/compare')}">${['a', 'b'].map((name, index) => textField({ name, label: index === 0 ? 'One scan' : 'The other', value: ids[index]!, placeholder: 'id of a scan' }))}<div class="filter-buttons"><button class="button main">Compare</button></div></form>`;
     if (ids.some((id) => id === ''))
       return { title: 'Compare two scans', above: html`<a href="${link('/scans')}">Scans</a>`, body: form };
