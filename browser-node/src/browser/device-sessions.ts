@@ -1,5 +1,5 @@
 import type { Device } from '@adsweep/shared/scan/devices/device.ts';
-import { addedCommand, type ProtocolFilter, type ProtocolMessage, startedWorker } from './cdp-messages.ts';
+import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Send, startedWorker } from './cdp-messages.ts';
 import type { HintValues } from './client-hints.ts';
 import type { WindowBounds } from './device-screens.ts';
 import { type DeviceHeaders, type ProxyCredentials, scriptsPaused, workerScriptsPaused } from './request-guard.ts';
@@ -26,7 +26,8 @@ type WindowOwner = Pick<Device, 'viewport' | 'screen' | 'mobile'>;
 /** Windows of desktops are no smaller, in CSS pixels (MDN, "Window: open()"). */
 const WINDOW_SIDE_MIN = 100;
 
-type Session = { identity: Identity | null; type: string; targetId: string };
+/** `windowId`: of a tab that a page opened, once Playwright has placed its window; its opener may move it. */
+type Session = { identity: Identity | null; type: string; targetId: string; isOpened: boolean; windowId?: unknown };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
@@ -109,11 +110,12 @@ export class DeviceSessions implements ProtocolFilter {
     return this.#amend(message, session, session.identity);
   }
 
-  incoming(message: ProtocolMessage): boolean {
+  incoming(message: ProtocolMessage, send: Send): boolean {
     if (message.id !== undefined) this.#responded(message, message.id);
     if (message.method === 'Target.attachedToTarget') this.#attached(message);
     if (message.method === 'Network.requestWillBeSent') this.#requested(message);
     if (message.method === 'Page.windowOpen') this.#windowOpens(message);
+    if (message.method === 'Page.frameNavigated') this.#navigated(message, send);
     if (message.method === 'Target.detachedFromTarget') this.#detached(message.params?.sessionId as string);
     return true;
   }
@@ -135,6 +137,7 @@ export class DeviceSessions implements ProtocolFilter {
       case 'Emulation.setDeviceMetricsOverride':
         return [{ ...message, params: { ...message.params, ...placeOnScreen(identity.device) } }];
       case 'Browser.setWindowBounds':
+        if (session.isOpened) session.windowId = message.params?.windowId;
         // A page that places its window elsewhere would not be drawn.
         return [identity.window ? { ...message, params: { ...message.params, bounds: identity.window } } : message];
       case 'Emulation.setTouchEmulationEnabled':
@@ -182,12 +185,12 @@ export class DeviceSessions implements ProtocolFilter {
   #attached({ sessionId, params }: ProtocolMessage): void {
     const { targetInfo, sessionId: own } = params as {
       sessionId: string;
-      targetInfo: { targetId: string; type: string; browserContextId?: string };
+      targetInfo: { targetId: string; type: string; browserContextId?: string; openerId?: string };
     };
     const parent = this.#sessions.get(sessionId ?? '')?.identity ?? null;
     const identity = this.#identities.get(targetInfo.browserContextId ?? '') ?? parent;
-    const { targetId, type } = targetInfo;
-    this.#sessions.set(own, { identity, type, targetId });
+    const { targetId, type, openerId } = targetInfo;
+    this.#sessions.set(own, { identity, type, targetId, isOpened: openerId !== undefined });
     // The first session is the one that Playwright emulates in; it may attach to the tab again for other purposes.
     if (type === 'page' && !this.#ofTabs.has(targetId)) this.#ofTabs.set(targetId, own);
   }
@@ -196,6 +199,14 @@ export class DeviceSessions implements ProtocolFilter {
   #windowOpens({ sessionId, params }: ProtocolMessage): void {
     const device = this.#sessions.get(sessionId ?? '')?.identity?.device;
     if (device && params) params.windowFeatures = windowFeatures((params.windowFeatures ?? []) as string[], device);
+  }
+
+  /** The opener of a window may have moved it while it was empty: our page scripts do not run in its first document. */
+  #navigated({ sessionId, params }: ProtocolMessage, send: Send): void {
+    const { identity, windowId } = this.#sessions.get(sessionId ?? '') ?? {};
+    const bounds = identity?.window;
+    if (!bounds || windowId === undefined || (params?.frame as { parentId?: string }).parentId !== undefined) return;
+    send(addedCommand(sessionId, { method: 'Browser.setWindowBounds', params: { windowId, bounds } }));
   }
 
   /** The request for a worker's script is reported in the session of its starter before it is paused. */
