@@ -205,7 +205,8 @@ export class DeviceSessions implements ProtocolFilter {
   #navigated({ sessionId, params }: ProtocolMessage, send: Send): void {
     const { identity, windowId } = this.#sessions.get(sessionId ?? '') ?? {};
     const bounds = identity?.window;
-    if (!bounds || windowId === undefined || (params?.frame as { parentId?: string }).parentId !== undefined) return;
+    const isOfTab = (params?.frame as { parentId?: string } | undefined)?.parentId === undefined;
+    if (!bounds || windowId === undefined || !isOfTab) return;
     send(addedCommand(sessionId, { method: 'Browser.setWindowBounds', params: { windowId, bounds } }));
   }
 
