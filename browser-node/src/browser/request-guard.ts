@@ -13,7 +13,7 @@ const HINT = /^sec-ch-ua/i;
 
 const NAVIGATIONS = new Set(['Page.navigate', 'Target.createTarget']);
 /** URLs that a tab may open; every tab starts at an `about:` URL. */
-const ALLOWED = /^(https?|about|data|blob|javascript):/i;
+export const ALLOWED = /^(https?|about|data|blob|javascript):/i;
 // Chromium rejects it as invalid.
 const INVALID_URL = 'http://';
 /** Schemes and prefixes of URLs that Chromium can load and that are not of the web. */

@@ -93,7 +93,7 @@ async function screenshotOfView({ tab }: OpenTab): Promise<Buffer> {
   return Buffer.from(data, 'base64');
 }
 
-/** A screenshot of the harness page: the scan's screenshot if no click led to a page, but nowhere, to an app or to a file. */
+/** The screenshot of the harness page. It is the scan's screenshot if the clicks opened no page: they opened nothing, an app or a file. */
 export const pageScreenshot: Collector = {
   name: 'page_picture',
   start:

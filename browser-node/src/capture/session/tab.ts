@@ -155,8 +155,8 @@ export class Tab {
   }
 
   /**
-   * A navigation ended without a document: its server answered 204, or it led to an app. A tab that never had a document gets an empty one, unless it
-   * navigates again soon: only then does Playwright report it, and does it count as loaded.
+   * To be called when a navigation ended without a document: its server answered 204, or it led to an app. A tab that never had a document gets an
+   * empty one, unless it navigates again soon. Without a document, Playwright does not report the tab, and the tab does not count as loaded.
    */
   aborted(loaderId: string): void {
     const fill = () => {

@@ -1,5 +1,5 @@
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
-import { INSIDE } from '../../browser/request-guard.ts';
+import { ALLOWED, INSIDE } from '../../browser/request-guard.ts';
 
 /** A URL cut to the length that captures keep. A copy: a slice would keep the whole string in memory. */
 export function clipUrl(url: string): string {
@@ -12,7 +12,7 @@ export function clipUrl(url: string): string {
 export const hasImpossibleHost = (url: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]{260}/i.test(url);
 
 /** Whether a browser shows what is at a URL itself; others belong to apps. */
-export const isOfBrowser = (url: string): boolean => /^(https?|about|data|blob|javascript):/i.test(url);
+export const isOfBrowser = (url: string): boolean => ALLOWED.test(url);
 
 /** Whether a parsed URL belongs to an app that a page may open: browsers let no page go to their own addresses and to files. */
 export const isOfApp = (url: string): boolean => !isOfBrowser(url) && !INSIDE.some((start) => url.startsWith(start));

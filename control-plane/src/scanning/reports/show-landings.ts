@@ -80,8 +80,7 @@ function showFrame(
 const SHOWN_MAX = 30;
 
 /**
- * A redirect chain: each step with the kind of navigation that led to it. If the budget does not suffice, steps before the last one are
- * left out.
+ * A redirect chain: each step with the kind of navigation that led to it. Once the budget is used up, only the last step is shown.
  */
 export function showChain(chain: readonly ReportHop[], budget: ByteBudget): Html {
   const hops = budget.list(chain.slice(0, -1), (hop, index) => showHop(hop, index, chain[index - 1] ?? null));
