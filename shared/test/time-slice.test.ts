@@ -72,6 +72,19 @@ it('work that waits begins in no turn in which other work has used up the slice'
   assert.ok(begunAt[1]! - begunAt[0]! > 1, `after the immediates of ${begunAt.join(' and ')} turns`);
 });
 
+it('callers that come together see what each of them has used of the slice', async () => {
+  await newSlice();
+  const turns = countTurns();
+  const work = async () => {
+    await awaitTurn();
+    busy(12);
+    return turns.now();
+  };
+  const begunAt = await Promise.all([work(), work(), work()]);
+  await turns.stop();
+  assert.equal(new Set(begunAt).size, 3, `in the turns ${begunAt}`);
+});
+
 it('work that is begun in turns leaves room for other work, answers in order, and rejects once where one fails', async () => {
   await newSlice();
   const turns = countTurns();

@@ -28,6 +28,7 @@ export function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promis
 }
 
 async function waitIn(queue: (() => void)[], sliceMs = SLICE_MS): Promise<void> {
+  await afterOthers();
   const now = performance.now();
   if (began === null) {
     began = now;
@@ -35,6 +36,26 @@ async function waitIn(queue: (() => void)[], sliceMs = SLICE_MS): Promise<void> 
     setImmediate(() => setImmediate(beginTurn));
   }
   if (now - began >= sliceMs) await new Promise<void>((resolve) => queue.push(resolve));
+}
+
+/** Callers that came together with one that goes on: only once it has done its work, they can see what is left of the slice. */
+const together: (() => void)[] = [];
+let isOneGoingOn = false;
+
+async function afterOthers(): Promise<void> {
+  if (isOneGoingOn) return new Promise((resolve) => together.push(resolve));
+  isOneGoingOn = true;
+  process.nextTick(endOne);
+}
+
+/** Runs when all microtasks have run, and with them the work of the caller that went on; the next one goes on. */
+function endOne(): void {
+  const next = together.shift();
+  isOneGoingOn = next !== undefined;
+  if (!next) return;
+  next();
+  // A tick that is queued by a tick would run before the microtasks.
+  queueMicrotask(() => process.nextTick(endOne));
 }
 
 function beginTurn(): void {
