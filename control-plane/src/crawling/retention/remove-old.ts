@@ -1,4 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { startCleaning } from '../../platform/start-cleaning.ts';
@@ -38,13 +39,11 @@ const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 
 async function removeScans(dependencies: RetentionDependencies, until: Date, now: Date): Promise<number> {
   const { scans, metrics } = dependencies;
   const ended = await scans.endedUntil(until, SCANS_AT_ONCE);
-  const removed = await Promise.all(
-    ended.map(async (scan) => {
-      const isRemoved = await removeEvidenceOf(dependencies, scan, now);
-      if (isRemoved) await scans.remove(scan);
-      return isRemoved;
-    }),
-  );
+  const removed = await inTurns(ended, async (scan) => {
+    const isRemoved = await removeEvidenceOf(dependencies, scan, now);
+    if (isRemoved) await scans.remove(scan);
+    return isRemoved;
+  });
   return counted(metrics, 'scan', removed);
 }
 
@@ -53,13 +52,11 @@ async function removeEvidence(dependencies: RetentionDependencies, until: Date, 
   const from = await positions.readPosition();
   if (from >= until) return 0;
   const ended = await scans.endedWithEvidence(from, until, SCANS_AT_ONCE);
-  const removed = await Promise.all(
-    ended.map(async (scan) => {
-      const isRemoved = await removeEvidenceOf(dependencies, scan, now);
-      if (isRemoved) await scans.endRemoval(scan);
-      return isRemoved;
-    }),
-  );
+  const removed = await inTurns(ended, async (scan) => {
+    const isRemoved = await removeEvidenceOf(dependencies, scan, now);
+    if (isRemoved) await scans.endRemoval(scan);
+    return isRemoved;
+  });
   // The next batch begins at the first scan that kept its evidence.
   const last = ended.find((_, at) => !removed[at]) ?? ended.at(-1);
   await positions.writePosition(last?.completed_at ?? until);

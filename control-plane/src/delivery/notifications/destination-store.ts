@@ -1,3 +1,4 @@
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { dueAtOnce, dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
@@ -125,14 +126,14 @@ export function destinationStore(store: Store) {
         dueByOrganization(destinations, 'due_at', now, { where, shown: { fence: 1 } }),
         limit,
       );
-      const claims = withinLimits(picked, serving).map((one) =>
+      const claims = await inTurns(withinLimits(picked, serving), (one) =>
         destinations.findOneAndUpdate(
           { ...held(one), due_at: { $lte: now }, ...may },
           { $set: { claimed_until: until }, $inc: { fence: 1 } },
           { returnDocument: 'after' },
         ),
       );
-      const claimed = (await Promise.all(claims)).filter((one) => one !== null);
+      const claimed = claims.filter((one) => one !== null);
       return { claimed, hasMore: picked.length === limit || claimed.length < picked.length };
     },
 

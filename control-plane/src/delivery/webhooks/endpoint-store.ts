@@ -1,3 +1,4 @@
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { dueAtOnce } from '../../platform/due-by-organization.ts';
@@ -131,14 +132,14 @@ export function endpointStore(store: Store) {
         .limit(limit * CANDIDATES_PER_CLAIM)
         .project<Pick<EndpointRecord, '_id' | 'organization_id'>>({ organization_id: 1 })
         .toArray();
-      const claims = pickAtRandom(due, limit).map(({ _id, organization_id }) =>
+      const claims = await inTurns(pickAtRandom(due, limit), ({ _id, organization_id }) =>
         endpoints.findOneAndUpdate(
           { _id, organization_id, is_active: true, due_at: { $lte: now }, ...unclaimed(now) },
           { $set: { claimed_until: until, due_at: until }, $inc: { fence: 1 } },
           { returnDocument: 'after' },
         ),
       );
-      const claimed = (await Promise.all(claims)).filter((one) => one !== null);
+      const claimed = claims.filter((one) => one !== null);
       return { claimed, hasMore: claimed.length < due.length };
     },
 

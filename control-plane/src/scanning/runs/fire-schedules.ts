@@ -1,5 +1,6 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
@@ -43,12 +44,11 @@ export async function fireSchedules(parts: FireParts, now: Date): Promise<boolea
     campaigns.dueSchedules(now, AT_ONCE),
     campaigns.interruptedFirings(now, AT_ONCE),
   ]);
-  const firings = await Promise.all([
-    // One compare-and-set decides which process fires. However many moments have passed, it fires once.
-    ...due.map((campaign) => campaigns.beginFiring(campaign, nextRunOf(campaign, now), until)),
-    ...interrupted.map((campaign) => campaigns.repeatFiring(campaign, until)),
-  ]);
-  await Promise.all(firings.filter((firing) => firing !== null).map((firing) => carryOut(parts, firing, now)));
+  // One compare-and-set decides which process fires. However many moments have passed, it fires once.
+  const begun = await inTurns(due, (campaign) => campaigns.beginFiring(campaign, nextRunOf(campaign, now), until));
+  const repeated = await inTurns(interrupted, (campaign) => campaigns.repeatFiring(campaign, until));
+  const firings = [...begun, ...repeated].filter((firing) => firing !== null);
+  await inTurns(firings, (firing) => carryOut(parts, firing, now));
   return due.length + interrupted.length > 0;
 }
 

@@ -1,3 +1,4 @@
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { pickingInTurns } from '../../platform/pick-in-turns.ts';
@@ -66,7 +67,7 @@ export function runStore(store: Store) {
     /** Claims up to `limit` runs whose next step is due until `until`, one of each organization in turn. */
     async claimDue(now: Date, until: Date, limit: number): Promise<RunInCreation[]> {
       const due = await pickDue(dueByOrganization(runs, 'creation_due_at', now), limit);
-      const claimed = await Promise.all(due.map((run) => claim(run, until)));
+      const claimed = await inTurns(due, (run) => claim(run, until));
       return claimed.filter((run): run is RunInCreation => run?.creation !== undefined);
     },
 
