@@ -3,7 +3,7 @@ const SLICE_MS = 10;
 
 /** When work began in this turn of the event loop; null: there was none yet. */
 let began: number | null = null;
-/** Callers that go on in a later turn, one in each: all of them in one turn would block it for a slice each. */
+/** Callers that go on in a later turn. */
 const long: (() => void)[] = [];
 const short: (() => void)[] = [];
 let isShortNext = true;
@@ -48,23 +48,33 @@ async function afterOthers(): Promise<void> {
   process.nextTick(endOne);
 }
 
-/** Runs when all microtasks have run, and with them the work of the caller that went on; the next one goes on. */
+/** Once the work of the caller that went on is done, the next one goes on. */
 function endOne(): void {
   const next = together.shift();
   isOneGoingOn = next !== undefined;
-  if (!next) return;
-  next();
-  // A tick that is queued by a tick would run before the microtasks.
-  queueMicrotask(() => process.nextTick(endOne));
+  if (next) goOn(next, endOne);
 }
 
+/** Calls `andThen` once all microtasks have run, and with them the work of this caller: ticks that a tick queues would run before them. */
+function goOn(caller: () => void, andThen: () => void): void {
+  caller();
+  queueMicrotask(() => process.nextTick(andThen));
+}
+
+/** Callers that wait go on, long and short work in turns, as long as something is left of the slice; the first one in any case. */
 function beginTurn(): void {
   began = null;
-  const [first, second] = isShortNext ? [short, long] : [long, short];
-  const next = first.shift() ?? second.shift();
-  if (!next) return;
-  isShortNext = !isShortNext;
-  began = performance.now();
+  let waiting = short.length + long.length;
+  if (waiting === 0) return;
+  const start = performance.now();
+  began = start;
   setImmediate(beginTurn);
-  next();
+  const goOnWithNext = () => {
+    if (waiting === 0 || performance.now() - start >= SLICE_MS) return;
+    waiting -= 1;
+    const [first, second] = isShortNext ? [short, long] : [long, short];
+    isShortNext = !isShortNext;
+    goOn((first.shift() ?? second.shift())!, goOnWithNext);
+  };
+  goOnWithNext();
 }
