@@ -7,10 +7,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../shared/test/support/until.ts';
+import { TicketCounts } from '../src/exits/ticket-counts.ts';
 import { connectTo } from '../src/providers/connect-to.ts';
 import { TicketJournal, type TicketRecord } from '../src/tickets/ticket-journal.ts';
+import { TicketRegistry } from '../src/tickets/ticket-registry.ts';
 import { openTunnel, request, tunnelStatus } from './support/proxy-client.ts';
 import { apiClient, exitIn, NODE_TOKEN, startTestRouter, TICKET_SECRET, temporaryFolder } from './support/router.ts';
 import { startRawTarget, startTarget } from './support/target.ts';
@@ -120,6 +123,47 @@ test('the journal keeps the last record of a ticket, passes over a line cut shor
   again.sweep(2_500);
   assert.equal(again.find(grown.id), undefined);
   for (const one of [journal, again]) one.close();
+});
+
+test('a record of which a full disk took only a part takes none of the next ones with it', () => {
+  const path = join(temporaryFolder(), 'exit-tickets.jsonl');
+  const journal = new TicketJournal(path, 0);
+  const [before, next] = [record(), record()];
+  journal.append(before);
+  appendFileSync(path, '{"id":"torn","exp');
+  journal.append(next);
+  const again = new TicketJournal(path, 0);
+  assert.deepEqual([again.find(before.id), again.find(next.id)], [before, next]);
+  for (const one of [journal, again]) one.close();
+});
+
+test('a journal that cannot be written is logged once, and again when it can', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  class Disk extends TicketJournal {
+    isFull = true;
+    override append(one: TicketRecord): void {
+      if (this.isFull) throw new Error('ENOSPC');
+      super.append(one);
+    }
+  }
+  const journal = new Disk(join(temporaryFolder(), 'exit-tickets.jsonl'), 0);
+  const tickets = new TicketRegistry(1_000, journal, new TicketCounts());
+  const lines: string[] = [];
+  const log =
+    (level: string) =>
+    (...said: unknown[]) =>
+      void lines.push(`${level} ${said.at(-1)}`);
+  tickets.start({ error: log('error'), info: log('info') } as unknown as Logger);
+  const ids = Array.from({ length: 4 }, () => randomUUID());
+  for (const id of ids)
+    tickets.open({ id, exit: 'us', session: 's', scan: id, expires: Date.now() + 60_000 })!.addBytes(400, 0);
+  t.mock.timers.tick(3_000);
+  assert.deepEqual(lines, ['error the journal of tickets cannot be written']);
+  journal.isFull = false;
+  t.mock.timers.tick(3_000);
+  assert.deepEqual(lines.slice(1), ['info the journal of tickets is written again']);
+  for (const id of ids) assert.equal(journal.find(id)?.bytes_sent, 400);
+  tickets.stop(Date.now());
 });
 
 test('the journal is bounded, in memory and on the disk', () => {

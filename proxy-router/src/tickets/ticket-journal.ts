@@ -57,7 +57,8 @@ export class TicketJournal {
 
   append(record: TicketRecord): void {
     this.#keep(record);
-    appendFileSync(this.#file, line(record));
+    // A full disk may have taken only a part of the line before.
+    appendFileSync(this.#file, `\n${line(record)}`);
     this.#lines += 1;
   }
 
@@ -119,7 +120,7 @@ function syncFolder(path: string): void {
 
 const line = (record: TicketRecord): string => `${JSON.stringify(record)}\n`;
 
-/** The records of a journal; a line that a crash truncated is skipped. */
+/** The records of a journal; a line that a crash or a full disk truncated is skipped. */
 function readRecords(path: string): TicketRecord[] {
   const lines = readIfPresent(path).split('\n');
   return lines.map(parse).filter((record) => Value.Check(TicketRecordSchema, record));

@@ -65,13 +65,17 @@ export class TicketRegistry {
     await this.#journal.sync();
   }
 
-  /** Sweeps every second from now on. */
+  /** Sweeps every second from now on. The first failure and the recovery are logged, not every failure in between. */
   start(logger: Logger): void {
+    let failing = false;
     this.#sweeping = setInterval(() => {
       try {
         this.#sweep(Date.now());
+        if (failing) logger.info('the journal of tickets is written again');
+        failing = false;
       } catch (cause) {
-        logger.error({ cause }, 'the journal of tickets cannot be written');
+        if (!failing) logger.error({ cause }, 'the journal of tickets cannot be written');
+        failing = true;
       }
     }, SWEEP_MS);
   }
@@ -112,8 +116,9 @@ export class TicketRegistry {
       const { ticket, journaledBytes } = entry;
       const { id, expires } = ticket.claims;
       if (now >= expires || ticket.bytes - journaledBytes < Math.max(1, ticket.bytesMax * part)) continue;
-      entry.journaledBytes = ticket.bytes;
+      const { bytes } = ticket;
       this.#journal.append({ id, expires, deleted: false, ...ticket.transferred });
+      entry.journaledBytes = bytes;
     }
   }
 }
