@@ -6,7 +6,7 @@ import { seededRandom } from '../../../shared/test/support/seeded-random.ts';
 import { type Limits, refusalOf } from '../../src/accounts/billing/allowance.ts';
 import { bookCharge, monthOf } from '../../src/accounts/billing/ledger-entry.ts';
 import { openAllowances } from '../../src/accounts/billing/open-allowances.ts';
-import { releaseAbandoned } from '../../src/accounts/billing/release-abandoned.ts';
+import { foundFor, releaseAbandoned } from '../../src/accounts/billing/release-abandoned.ts';
 import type { ReservationRequest } from '../../src/accounts/billing/reserve-checks.ts';
 import type { OrganizationRecord } from '../../src/accounts/organizations/organization.ts';
 import { NO_QUOTAS } from '../../src/accounts/organizations/organization.ts';
@@ -245,6 +245,25 @@ describe('checks per month', () => {
     await releaseAbandoned(parts, new Date(Date.now() + ELEVEN_MINUTES_MS));
     assert.deepEqual([await api.used(), 10 * there.size + (await api.left())], [there.size, 0]);
     assert.equal(await api.open(), 0);
+  });
+
+  test('§5.9 a process whose clock is ahead releases nothing that is in use', async () => {
+    const { allowances, reserve } = api.allowance;
+    const parts = { allowances, countScans: async () => 0, isCreatingRun, logger };
+    const ahead = () => new Date(Date.now() + 3_600_000);
+    const wanted = { id: 'of-a-request', names: ['a'], indexes: [0], checks: 1, priceMicros: 10, isRepeatable: true };
+    await reserve(OURS, { ...wanted, now: new Date() });
+    const since = foundFor(180_000);
+    let atMs = 0;
+    const step = () => releaseAbandoned(parts, ahead(), (found) => since(found, atMs));
+    for (; atMs < 180_000; atMs += 60_000) await step();
+    assert.deepEqual([await api.used(), await api.open()], [1, 1], 'for as long as the request may take');
+    // The same request, sent again.
+    await reserve(OURS, { ...wanted, now: new Date(Date.now() + 1) });
+    for (; atMs < 360_000; atMs += 60_000) await step();
+    assert.deepEqual([await api.used(), await api.open()], [1, 1], 'it begins anew when the request is repeated');
+    await step();
+    assert.deepEqual([await api.used(), await api.open()], [0, 0]);
   });
 
   test('§5.9 the reservation of a run whose start is repeated while it is to be released is kept', async () => {

@@ -13,23 +13,41 @@ export type ReleaseParts = {
 };
 
 const EVERY_MS = 60_000;
-/** More than a request may take to write its scans: older reservations belong to interrupted requests. */
-const ABANDONED_AFTER_MS = 600_000;
+/** More than a request may take to write its scans: reservations that are older, by the clock of this process, may belong to interrupted requests. */
+const ABANDONED_AFTER_MS = 420_000;
+/** The same by the time of this process alone, since it found them: a clock that is ahead makes new reservations look old. Ten minutes together. */
+const FOUND_FOR_MS = 180_000;
 const IDS_AT_ONCE = 500;
 
 /** Releases the reservations of interrupted requests. Several processes may do this at the same time. */
 export function startReleasing(parts: ReleaseParts): Loop {
-  const step = () => releaseAbandoned(parts, new Date());
+  const since = foundFor(FOUND_FOR_MS);
+  const step = () => releaseAbandoned(parts, new Date(), since);
   return startLoop(parts.logger, { name: 'abandoned reservations', everyMs: EVERY_MS, step });
 }
 
-/** Returns the checks that were reserved more than ten minutes ago for scans that were never written. */
+/**
+ * Chooses from the reservations that each step finds those that a step found `ms` milliseconds before, at least. `nowMs`: monotonic time. One that was
+ * renewed meanwhile counts as another one.
+ */
+export function foundFor(ms: number) {
+  let since = new Map<string, number>();
+  return (found: FoundReservation[], nowMs = performance.now()): FoundReservation[] => {
+    const keyOf = ({ organizationId, id, reservation: { at } }: FoundReservation) =>
+      `${organizationId} ${id} ${at.getTime()}`;
+    since = new Map(found.map(keyOf).map((key) => [key, since.get(key) ?? nowMs]));
+    return found.filter((one) => nowMs - (since.get(keyOf(one)) ?? nowMs) >= ms);
+  };
+}
+
+/** Returns the checks that were reserved for scans that were never written. `choose`: from the reservations that are old by the clock `now`; absent: all. */
 export async function releaseAbandoned(
   { allowances, countScans, isCreatingRun, logger }: ReleaseParts,
   now: Date,
+  choose: (found: FoundReservation[]) => FoundReservation[] = (found) => found,
 ): Promise<void> {
   const before = new Date(now.getTime() - ABANDONED_AFTER_MS);
-  for (const found of await allowances.olderThan(before)) {
+  for (const found of choose(await allowances.olderThan(before))) {
     const { organizationId, id, reservation } = found;
     if (reservation.run_id !== undefined) {
       if (await isCreatingRun(organizationId, reservation.run_id, id)) continue;
