@@ -3,7 +3,6 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } f
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 import type { RotateLog } from '@adsweep/shared/service/rotate-log.ts';
-import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 
 export type FarmProcessOptions = {
   name: string;
@@ -16,15 +15,17 @@ export type FarmProcessOptions = {
   logBytesMax?: number;
   /** Whether it opens its log by name for each line, as Redis does: such a log can be renamed without its help. */
   opensLogByName?: boolean;
-  /** Resolves when the process is ready, rejects when it cannot start. Default: its `ready` message over IPC within 30 s. */
+  /** Resolves when the process is ready, rejects when it cannot start. Default: its `ready` message over IPC, however long that takes. */
   isReady?: (child: ChildProcess) => Promise<Ready['ports']>;
-  /** Called with a line of text when the process dies or is restarted. */
+  /** Default: 30 s. How often a start that takes long is reported. */
+  slowStartMs?: number;
+  /** Called with a line of text when the process dies, is restarted, or takes long to start. */
   say: (text: string) => void;
 };
 
 const LOG_BYTES_MAX = 20 * 1024 * 1024;
 const LOG_CHECK_MS = 500;
-const READY_MS = 30_000;
+const SLOW_START_MS = 30_000;
 const BACKOFF_MIN_MS = 200;
 const BACKOFF_MAX_MS = 10_000;
 /** Uptime after which the restart backoff resets. */
@@ -72,7 +73,7 @@ export class FarmProcess {
   }
 
   async #launch(moreEnv: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; ports: Ready['ports'] }> {
-    const { command, args, env, logFile, isReady } = this.#options;
+    const { command, args, env, logFile, isReady = saysReady } = this.#options;
     // The process writes to the file directly: if the supervisor dies, no pipe breaks.
     const log = openSync(logFile, 'a');
     // A process group of its own: a terminal's Ctrl-C reaches only the supervisor, which stops the processes in order.
@@ -88,15 +89,29 @@ export class FarmProcess {
       child.once('exit', (code, signal) => reject(new Error(`it ended with ${signal ?? `code ${code}`}`)));
     });
     died.catch(() => {});
+    const reporting = this.#reportSlowStart();
     try {
-      const ports = isReady
-        ? isReady(child)
-        : withDeadline(Promise.race([saysReady(child), died]), READY_MS, 'its start');
-      return { child, ports: await Promise.race([ports, died]) };
+      return { child, ports: await Promise.race([isReady(child), died]) };
     } catch (cause) {
       killGroup(child);
       throw new Error(`${(cause as Error).message}${this.#lastOutput()}`, { cause });
+    } finally {
+      clearInterval(reporting);
     }
+  }
+
+  /**
+   * A start has no time limit: after an update the control plane changes the records and builds indexes, and an index that is interrupted
+   * begins anew with the next start.
+   */
+  #reportSlowStart(): NodeJS.Timeout {
+    const { logFile, slowStartMs = SLOW_START_MS, say } = this.#options;
+    const began = performance.now();
+    const report = () => {
+      const seconds = Math.round((performance.now() - began) / 1000);
+      say(`  ${this.name} has been starting for ${seconds} s; what it does is in ${logFile}`);
+    };
+    return setInterval(report, slowStartMs).unref();
   }
 
   #watch(child: ChildProcess, portsEnv: NodeJS.ProcessEnv): void {

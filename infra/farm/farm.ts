@@ -26,6 +26,8 @@ export class Farm {
   readonly #logDir: string;
   /** A folder with a short path for the Redis socket, if one was needed. */
   #shortDir: string | null = null;
+  /** From then on nothing is started. */
+  #isStopping = false;
   /** In start order. */
   readonly #processes: FarmProcess[] = [];
 
@@ -86,6 +88,7 @@ export class Farm {
 
   /** Stops all processes within `ms` milliseconds: nodes first, so that they can release their leases; Redis last. */
   async stop(ms: number): Promise<void> {
+    this.#isStopping = true;
     const named = (name: RegExp) => this.#processes.filter((one) => name.test(one.name));
     const stopAll = (processes: FarmProcess[], graceMs: number) =>
       Promise.all(processes.map((one) => one.stop(graceMs)));
@@ -101,9 +104,17 @@ export class Farm {
       this.#shortDir = mkdtempSync(join(tmpdir(), 'adsweep-'));
       return this.#shortDir;
     };
-    const { supervised, url } = privateRedis(this.#dataDir, shortDir, this.#logDir, this.#say);
+    const { supervised, url, setDataAside } = privateRedis(this.#dataDir, shortDir, this.#logDir, this.#say);
     this.#processes.push(supervised);
-    await this.#starting(supervised, () => ({}));
+    const start = () => this.#starting(supervised, () => ({}));
+    await start().catch((error: Error) => {
+      const aside = this.#isStopping ? null : setDataAside();
+      if (aside === null) throw error;
+      this.#say(
+        `  ${error.message}\n  its data are in ${aside} now; it starts without them, and they are rebuilt from the records`,
+      );
+      return start();
+    });
     return url;
   }
 
@@ -154,6 +165,7 @@ export class Farm {
   }
 
   async #starting(supervised: FarmProcess, envOfPorts: (ports: Record<string, number>) => NodeJS.ProcessEnv) {
+    if (this.#isStopping) throw new Error(`${supervised.name}: not started, because the farm is stopping`);
     const began = performance.now();
     try {
       const ports = await supervised.start(envOfPorts);

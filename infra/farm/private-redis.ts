@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,8 @@ import { processEnvironment } from './services.ts';
 /**
  * A private Redis: no port, a socket in the data folder, an append-only file. Where the system supports it, Redis gets a signal when its
  * parent dies, so that a killed supervisor leaves none behind. A socket's path has at most 107 bytes; for a longer one, `shortDir`
- * creates a folder.
+ * creates a folder. `setDataAside`: for a Redis that ended at its start, moves its data to `redis.unreadable`; returns that folder, null = it
+ * has none. A power cut can leave bytes in the file that Redis refuses to read, and the index is rebuilt from the records.
  */
 export function privateRedis(
   dataDir: string,
@@ -42,7 +43,15 @@ export function privateRedis(
     },
     say,
   });
-  return { supervised, url: `unix://${socket}` };
+  const setDataAside = (): string | null => {
+    if (!readdirSync(dir).some((name) => name.startsWith('appendonly'))) return null;
+    const aside = `${dir}.unreadable`;
+    rmSync(aside, { recursive: true, force: true });
+    renameSync(dir, aside);
+    mkdirSync(dir);
+    return aside;
+  };
+  return { supervised, url: `unix://${socket}`, setDataAside };
 }
 
 const ANSWER_MS = 5_000;

@@ -38,6 +38,8 @@ const MISSING: Record<string, (dataDir: string) => string> = {
   store: () => 'the store: check that MONGODB_URL can be reached from here',
   disk: (dataDir) =>
     `disk space: free some on the disk of ${dataDir}, or set ADSWEEP_DATA_DIR to a folder on another one (ADSWEEP_DISK_FLOOR_MB is how much must be free)`,
+  files: (dataDir) =>
+    `the bucket of the files: check the ADSWEEP_S3_ settings; why it cannot be used is in ${join(dataDir, 'log/control-plane.log')}`,
   redis: () => 'Redis: check that REDIS_URL can be reached from here, and that it has memory and disk space left',
   'redis maxmemory-policy noeviction': () => 'a Redis without eviction: set its maxmemory-policy to noeviction',
   catalogue: (dataDir) => `the catalogue of exits: if it does not appear, see ${join(dataDir, 'log/proxy-router.log')}`,

@@ -45,12 +45,27 @@ test('a process that is killed in the middle of a rotation loses no line of its 
   );
 });
 
+test('a start may take as long as it does, and is reported while it lasts', async (t) => {
+  const said: string[] = [];
+  const later =
+    'setTimeout(() => process.send({ type: "ready", ports: { http: 7 } }), 400); setInterval(() => {}, 1000)';
+  const { supervised } = supervise(t, ['-e', later], (text) => said.push(text), 100);
+  assert.deepEqual(await supervised.start(), { http: 7 });
+  assert.match(said[0] ?? '', /talkative has been starting for 0 s; what it does is in .*talkative\.log/);
+});
+
 /** A process whose log is rotated at 9,999 bytes. `rotated`: the text of the rotated log; `numbers`: of the lines in both files. */
-function supervise(t: TestContext, args: string[], say: (text: string) => void = () => undefined) {
+function supervise(
+  t: TestContext,
+  args: string[],
+  say: (text: string) => void = () => undefined,
+  slowStartMs = 30_000,
+) {
   const dir = mkdtempSync(join(tmpdir(), 'adsweep-process-'));
   const logFile = join(dir, 'talkative.log');
   const command = process.execPath;
-  const supervised = new FarmProcess({ name: 'talkative', command, args, env: {}, logFile, logBytesMax: 9_999, say });
+  const options = { command, args, env: {}, logFile, logBytesMax: 9_999, slowStartMs, say };
+  const supervised = new FarmProcess({ name: 'talkative', ...options });
   t.after(async () => {
     await supervised.stop(1_000);
     rmSync(dir, { recursive: true });

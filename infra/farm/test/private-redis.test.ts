@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +22,9 @@ import { privateRedis } from '../private-redis.ts';
 function redisIn(t: TestContext, dir: string, silenceMs?: number) {
   const said: string[] = [];
   const shortDir = () => assert.fail('the path is short enough');
-  const { supervised, url } = privateRedis(dir, shortDir, dir, (text) => said.push(text), silenceMs);
+  const { supervised, url, setDataAside } = privateRedis(dir, shortDir, dir, (text) => said.push(text), silenceMs);
   t.after(() => supervised.stop(2_000));
-  return { supervised, said, socket: url.replace('unix://', '') };
+  return { supervised, setDataAside, said, socket: url.replace('unix://', '') };
 }
 
 // The folders are removed after the last test: the hooks of a test run in the order of their registration, and a Redis that still runs writes
@@ -68,6 +78,28 @@ test(
     assert.match(await send(second.socket, ['GET key:19999']), /value/);
   },
 );
+
+test('data that a power cut has damaged are set aside, and Redis starts without them', async (t) => {
+  const dir = folder();
+  const first = redisIn(t, dir);
+  assert.equal(first.setDataAside(), null, 'there are none yet');
+  await first.supervised.start();
+  await send(first.socket, ['SET key value']);
+  await first.supervised.stop(5_000);
+  const files = join(dir, 'redis/appendonlydir');
+  const written = readdirSync(files).find((name) => name.endsWith('.incr.aof')) ?? '';
+  // What a file system may leave of blocks that were not written yet.
+  appendFileSync(join(files, written), Buffer.alloc(4_096));
+
+  const second = redisIn(t, dir);
+  await assert.rejects(second.supervised.start(), /Bad file format reading the append only file/);
+  const aside = second.setDataAside();
+  assert.equal(aside, join(dir, 'redis.unreadable'));
+  assert.ok(existsSync(join(aside, 'appendonlydir', written)));
+  const third = redisIn(t, dir);
+  await third.supervised.start();
+  assert.match(await send(third.socket, ['GET key']), /^\$-1/);
+});
 
 test('the private Redis evicts nothing', async (t) => {
   const { supervised, socket } = redisIn(t, folder());
