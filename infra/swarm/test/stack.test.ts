@@ -17,6 +17,7 @@ type Service = {
   networks: string[];
   secrets: { source: string }[];
   stop_grace_period?: string;
+  healthcheck?: { test: string[]; start_period: string };
   volumes?: (string | { type: string; target: string })[];
 };
 type Named = Record<string, object | null>;
@@ -64,6 +65,14 @@ it('keeps nodes on a network that leads nowhere, and lets them drain', () => {
   assert.deepEqual(node.networks, ['nodes']);
   assert.equal(stack.networks.nodes?.internal, true);
   assert.ok(Number.parseInt(node.stop_grace_period!, 10) >= Number(node.environment?.ADSWEEP_DRAIN_SECONDS) + 10);
+});
+
+it('does not replace a control plane that waits for Redis or changes the records, and lets it complete what it does', () => {
+  const { healthcheck, stop_grace_period } = stack.services['control-plane']!;
+  assert.match(healthcheck!.test.at(-1)!, /\/healthz$/);
+  assert.ok(Number.parseInt(healthcheck!.start_period, 10) >= 600);
+  const { services } = load(read('infra/compose/compose.yaml')) as { services: Record<string, Service> };
+  assert.equal(stop_grace_period, services['control-plane']!.stop_grace_period);
 });
 
 const docker = spawnSync('docker', ['stack', 'config', '--help']);
