@@ -5,7 +5,8 @@ import { newApiKey, newSecret } from '../../shared/src/ids.ts';
 
 /**
  * `node infra/kubernetes/new-secrets.ts [folder] | kubectl -n adsweep create -f -`: a Secret with everything that a farm needs, newly made. The
- * files of the folder are keys of it too, and win: `mongodb-url`, `redis-url` and `s3-secret-key` of a large farm.
+ * files of the folder are keys of it too, and win: `mongodb-url`, `redis-url` and `s3-secret-key` of a large farm. A Redis that reaches its `maxmemory`
+ * refuses jobs; one that reaches the limit of its container would be killed, load the same data and be killed again.
  */
 export function newSecrets(own: Record<string, string> = {}): Record<string, string> {
   const redisPassword = newSecret(32).replaceAll(/[-_]/g, 'A');
@@ -17,7 +18,7 @@ export function newSecrets(own: Record<string, string> = {}): Record<string, str
     'secrets-key': newSecret(32),
     'metrics-token': newSecret(32),
     'redis-url': `redis://:${redisPassword}@redis:6379`,
-    'redis.conf': `requirepass ${redisPassword}\nappendonly yes\nsave ""\nmaxmemory-policy noeviction\ndir /data\n`,
+    'redis.conf': `requirepass ${redisPassword}\nappendonly yes\nsave ""\nmaxmemory 384mb\nmaxmemory-policy noeviction\ndir /data\n`,
     ...own,
   };
 }

@@ -296,6 +296,15 @@ for (const farm of ['small', 'large']) {
   });
 }
 
+it('a Redis refuses jobs before its container reaches its limit, on Kubernetes and in a Swarm', () => {
+  const [, megabytes] = /^maxmemory (\d+)mb$/m.exec(newSecrets()['redis.conf']!) ?? [];
+  const small = ofKind(render(join(TOP, 'infra/kubernetes/small')), 'StatefulSet').map(podOf);
+  const redis = small.flatMap(({ spec }) => spec.containers).find(({ name }) => name === 'redis')!;
+  const [, swarm] = /^ {2}redis:\n.*?limits: \{ memory: (\d+)M \}/ms.exec(read('infra/swarm/stack.yaml')) ?? [];
+  for (const limit of [redis.resources.limits.memory!.replace('Mi', ''), swarm])
+    assert.ok(Number(megabytes) <= Number(limit) * 0.75, limit);
+});
+
 it('finds a misspelt field, a wrong value and an unknown kind', () => {
   const node = render(join(TOP, 'infra/kubernetes/small')).find(({ kind }) => kind === 'ScaledObject')!;
   const spec = node.spec as object;
