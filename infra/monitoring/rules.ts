@@ -178,10 +178,10 @@ export const ALERTS: Alert[] = [
   },
   {
     alert: 'AdsweepExitsRefused',
-    expr: 'adsweep:exit_refusals:ratio15m > 0.2',
+    expr: 'adsweep:exit_refusals:ratio15m > 0.2 and sum(increase(adsweep_exit_tickets_total[15m])) > 20',
     for: '10m',
     severity: 'ticket',
-    summary: 'More than a fifth of the requests for an exit are refused.',
+    summary: 'More than a fifth of the requests for an exit are refused, of more than twenty in a quarter of an hour.',
     test: {
       fires: {
         'adsweep_exit_tickets_total{outcome="NODE_BUSY"}': '0+3x60',
