@@ -4,7 +4,8 @@ import { newApiKey, newSecret } from '@adsweep/shared/ids.ts';
 
 /**
  * `node infra/compose/secrets.ts`: makes the secrets of a deployment that are missing, and gives each service the ones that it needs, in a
- * volume of its own. `node infra/compose/secrets.ts show` prints the API key. `/secrets/all` holds all of them, `/secrets/<service>` those of a service.
+ * volume of its own. `/secrets/all` holds all of them, `/secrets/<service>` those of a service. `... show` prints the API key; `... set <name>` first replaces
+ * a secret by what it reads from standard input.
  */
 
 const FOLDER = '/secrets';
@@ -30,13 +31,13 @@ const MADE: Record<string, () => string> = {
 
 type Secrets = Record<string, string>;
 
-/** What follows from the others. */
-const derived = (made: Secrets): Secrets => ({
-  'mongodb-url': `mongodb://adsweep:${made['mongodb-password']}@mongodb:27017/adsweep?replicaSet=rs0&authSource=admin`,
-  'redis-url': `redis://:${made['redis-password']}@redis:6379`,
+/** What follows from the others. A password that somebody has chosen may have any characters. */
+export const derived = (made: Secrets): Secrets => ({
+  'mongodb-url': `mongodb://adsweep:${encodeURIComponent(made['mongodb-password'] ?? '')}@mongodb:27017/adsweep?replicaSet=rs0&authSource=admin`,
+  'redis-url': `redis://:${encodeURIComponent(made['redis-password'] ?? '')}@redis:6379`,
   // Redis holds the index of work: no key may be evicted.
   'redis.conf': [
-    `requirepass ${made['redis-password']}`,
+    `requirepass ${JSON.stringify(made['redis-password'])}`,
     'appendonly yes',
     'save ""',
     'maxmemory-policy noeviction',
@@ -60,21 +61,34 @@ const READERS: Record<string, { uid: number; reads: string[] }> = {
   grafana: { uid: 472, reads: ['grafana-password'] },
 };
 
-if (process.argv[2] === 'show') {
-  console.log(readFileSync(join(FOLDER, 'all', 'api-key'), 'utf8').trim());
-} else {
+if (import.meta.main) main(process.argv[2], process.argv[3]);
+
+function main(verb: string | undefined, name = ''): void {
+  if (verb === 'show') {
+    console.log(readFileSync(join(FOLDER, 'all', 'api-key'), 'utf8').trim());
+    return;
+  }
+  if (verb === 'set') replaceSecret(join(FOLDER, 'all'), name, readFileSync(0, 'utf8'));
   const all = makeMissing(join(FOLDER, 'all'));
   for (const [service, { uid, reads }] of Object.entries(READERS)) handOut(join(FOLDER, service), uid, reads, all);
 }
 
-function makeMissing(folder: string): Secrets {
+/** Throws for a name that no secret has, and for an empty text. Line breaks at the end of the text are not part of the secret. */
+export function replaceSecret(folder: string, name: string, text: string): void {
+  if (!Object.hasOwn(MADE, name)) throw new Error(`${name} is none of the secrets: ${Object.keys(MADE).join(', ')}`);
+  if (text.trim() === '') throw new Error(`standard input has no text for ${name}`);
+  replaceFile(join(folder, name), text.trim(), 0);
+}
+
+/** All secrets in a folder; those that are missing are made. */
+export function makeMissing(folder: string): Secrets {
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o700);
   const made: Secrets = {};
   for (const [name, make] of Object.entries(MADE)) {
     const file = join(folder, name);
     if (!existsSync(file)) replaceFile(file, make(), 0);
-    made[name] = readFileSync(file, 'utf8');
+    made[name] = readFileSync(file, 'utf8').trim();
   }
   return { ...made, ...derived(made) };
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { load } from 'js-yaml';
+import { derived, makeMissing, replaceSecret } from '../secrets.ts';
 import { missingSettings } from './support/service-settings.ts';
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
@@ -56,6 +58,33 @@ it('OPERATIONS lists the secrets that are made', () => {
   const names = [...made.matchAll(/^ {2}'([a-z-]+)':/gm)].map(([, name = '']) => name);
   assert.ok(names.length > 5);
   for (const name of names) assert.ok(operations.includes(`\`${name}\``), name);
+});
+
+it('a secret that an operator sets replaces the one that was made, without the line break behind it', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-secrets-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const made = makeMissing(folder);
+  replaceSecret(folder, 'redis-password', 'chosen by us\n');
+  assert.deepEqual(makeMissing(folder), {
+    ...made,
+    ...derived({ ...made, 'redis-password': 'chosen by us' }),
+    'redis-password': 'chosen by us',
+  });
+  assert.throws(
+    () => replaceSecret(folder, 'redis-pasword', 'text'),
+    /redis-pasword is none of the secrets: api-key, /,
+  );
+  assert.throws(() => replaceSecret(folder, 'api-key', '\n'), /no text for api-key/);
+});
+
+it('a password that an operator has chosen may have any characters', () => {
+  const password = 'a b:c/d?e#f@g"h';
+  const all = derived({ 'mongodb-password': password, 'redis-password': password });
+  for (const url of [all['mongodb-url']!, all['redis-url']!]) {
+    assert.equal(decodeURIComponent(new URL(url).password), password);
+    assert.match(new URL(url).host, /^(mongodb:27017|redis:6379)$/);
+  }
+  assert.match(all['redis.conf']!, /^requirepass "a b:c\/d\?e#f@g\\"h"$/m);
 });
 
 it('a failed health check counts five minutes after the start at the earliest: Compose gives up on what is unhealthy', () => {
