@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -42,9 +42,13 @@ test('a farm starts, scans a page of the ad world, stops within 10 s and leaves 
   assert.equal(existsSync(join(dataDir, 'farm.lock')), false);
 });
 
-test('a second start continues with the data of the first', async () => {
+test('a second start continues with the data of the first, also if a power cut has damaged those of Redis', async () => {
+  const files = join(dataDir, 'redis/appendonlydir');
+  const written = readdirSync(files).find((name) => name.endsWith('.incr.aof')) ?? '';
+  appendFileSync(join(files, written), Buffer.alloc(4_096));
   const farm = await startFarm().ready();
   try {
+    assert.match(farm.output, /redis: it ended with code 1.*its data are in \S+redis\.unreadable now/s);
     const { items } = (await (await farm.call('GET', '/api/v1/scans')).json()) as { items: { status: string }[] };
     assert.deepEqual(
       items.map((scan) => scan.status),
