@@ -91,7 +91,7 @@ export const ConfigSchema = Type.Object({
     pattern: '^(rediss?(\\+cluster)?://|unix:///)',
     mustBe: 'a URL that begins with redis://, rediss://, redis+cluster:// or unix:///',
     description:
-      'URL of the Redis for the index of work: `redis://`, `rediss://` or `unix:///path`; `redis+cluster://host:port,host:port` for a Redis Cluster.',
+      'URL of the Redis, 7.0 or newer, for the index of work: `redis://`, `rediss://` or `unix:///path`; `redis+cluster://host:port,host:port` for a Redis Cluster.',
   }),
   ADSWEEP_QUEUE_SHARDS: Type.Integer({
     default: 1,

@@ -57,7 +57,8 @@ export const FarmConfigSchema = Type.Object({
   REDIS_URL: Type.String({
     default: '',
     secret: true,
-    description: 'URL of a Redis server, `redis://...` or `unix:///...`. Empty: a private one is started.',
+    description:
+      'URL of a Redis server, 7.0 or newer, `redis://...` or `unix:///...`. Empty: a private one is started.',
   }),
 });
 

@@ -41,6 +41,7 @@ const MISSING: Record<string, (dataDir: string) => string> = {
   files: (dataDir) =>
     `the bucket of the files: check the ADSWEEP_S3_ settings; why it cannot be used is in ${join(dataDir, 'log/control-plane.log')}`,
   redis: () => 'Redis: check that REDIS_URL can be reached from here, and that it has memory and disk space left',
+  'redis version 7': () => 'a Redis 7.0 or newer: the one that was found, or that of REDIS_URL, is too old',
   'redis maxmemory-policy noeviction': () => 'a Redis without eviction: set its maxmemory-policy to noeviction',
   catalogue: (dataDir) => `the catalogue of exits: if it does not appear, see ${join(dataDir, 'log/proxy-router.log')}`,
   'control-plane': (dataDir) =>

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 import { type Config, mailSettings } from '../config.ts';
-import { warnOfEviction } from '../crawling/queue/eviction-policy.ts';
+import { warnOfRedis } from '../crawling/queue/redis-requirements.ts';
 import { type Metrics, workMetrics } from '../metrics.ts';
 import { openBroadcast } from '../platform/broadcast.ts';
 import { diskSpace } from '../platform/disk-space.ts';
@@ -49,5 +49,5 @@ export async function openPlatform(
 /** Resolves when Redis answers, or after two seconds: everything can start without it. */
 export async function waitForRedis({ redis, logger }: Platform): Promise<void> {
   await redisReady(redis, REDIS_WAIT_MS).catch((cause: unknown) => logger.warn({ cause }, 'started without redis'));
-  warnOfEviction(redis, logger);
+  warnOfRedis(redis, logger);
 }

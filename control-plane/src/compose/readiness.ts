@@ -1,4 +1,4 @@
-import { requireNoEviction } from '../crawling/queue/eviction-policy.ts';
+import { requireNoEviction, requireVersion } from '../crawling/queue/redis-requirements.ts';
 import type { ReadyCheck } from '../http/probes.ts';
 import type { Platform } from '../platform/platform.ts';
 
@@ -15,6 +15,7 @@ export function readyChecks(
   const unless = (missing: boolean, what: string) => {
     if (missing) throw new Error(what);
   };
+  const whenConnected = (require: typeof requireVersion) => (redis.status === 'ready' ? require(redis) : undefined);
   const checks: Record<Need, ReadyCheck[]> = {
     store: [['store', () => store.ping()]],
     disk: [['disk', () => disk.requireFree()]],
@@ -22,7 +23,8 @@ export function readyChecks(
     redis: [
       // A Redis that is full answers a ping and takes no job.
       ['redis', async () => void (await redis.set('adsweep:ready', '1', 'PX', 60_000))],
-      ['redis maxmemory-policy noeviction', () => (redis.status === 'ready' ? requireNoEviction(redis) : undefined)],
+      ['redis version 7', () => whenConnected(requireVersion)],
+      ['redis maxmemory-policy noeviction', () => whenConnected(requireNoEviction)],
     ],
     catalogue: [['catalogue', () => unless(!hasCatalogue(), 'the catalogue was not read yet')]],
   };

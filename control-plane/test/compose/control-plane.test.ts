@@ -191,6 +191,7 @@ describe('a control plane', () => {
     assert.deepEqual(measured, [
       of('roles', 'role="reaper"', 1),
       ...[of('ready', 'check="draining"', 1), of('ready', 'check="store"', 1), of('ready', 'check="redis"', 0)],
+      of('ready', 'check="redis version 7"', 1),
       of('ready', 'check="redis maxmemory-policy noeviction"', 1),
     ]);
     assert.throws(() => readConfig({ ADSWEEP_ROLES: 'relay,cooking' }), /ADSWEEP_ROLES must be some of api, node-api/);
