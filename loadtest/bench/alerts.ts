@@ -48,7 +48,7 @@ async function load(size: number): Promise<Loaded> {
 const list =
   (query: Query, skip = 0) =>
   async ({ alerts }: Loaded) => {
-    const { rows } = await alerts.list(ORGANIZATION, readAlertQuery(query), { skip, limit: LIMIT });
+    const { rows } = await alerts.list(ORGANIZATION, readAlertQuery(query), { after: null, skip, limit: LIMIT });
     if (rows.length !== LIMIT) throw new Error(`a page of ${rows.length} alerts: ${JSON.stringify(query)}`);
   };
 const stats =

@@ -2,6 +2,7 @@ import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '@adsweep/shared/limits.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type TSchema, Type } from 'typebox';
+import { orNull } from './route.ts';
 
 /** The last page that can be requested. */
 const PAGE_MAX = 1_000_000;
@@ -41,8 +42,24 @@ export type CursorPosition = { at: Date; id: string };
 /** Query parameters of a list with cursors. */
 export type CursorQuery = { cursor?: string; page?: number };
 
-export const CURSOR_DESCRIPTION =
+const CURSOR_DESCRIPTION =
   '`next_cursor` of the previous page: returns the rows after it. Every page costs the same. Not together with `page`.';
+
+/** The query parameter of a list with cursors. */
+export const cursorQuery = {
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: CURSOR_DESCRIPTION })),
+};
+
+/** The envelope of a page of `item`s, and where the next one begins. */
+export const cursorPageSchema = (item: TSchema) =>
+  Type.Object({
+    ...pageSchema(item).properties,
+    next_cursor: orNull(Type.String({ description: 'The `cursor` of the next page; null on the last one.' })),
+  });
+
+/** The position after which a page begins; null: it begins with the list, or at the number of a page. */
+export const afterOf = ({ cursor }: CursorQuery): CursorPosition | null =>
+  cursor === undefined ? null : decodeCursor(cursor);
 
 const ENCODED = /^(\d{1,15})\.([\x21-\x7e]{1,100})$/;
 
@@ -51,7 +68,7 @@ export const encodeCursor = ({ at, id }: CursorPosition): string =>
   Buffer.from(`${at.getTime()}.${id}`).toString('base64url');
 
 /** The position in a cursor; null if the text is not a cursor. */
-export function decodeCursor(cursor: string): CursorPosition | null {
+function decodeCursor(cursor: string): CursorPosition | null {
   const [, at, id] = ENCODED.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
   if (at === undefined || id === undefined) return null;
   const position = { at: new Date(Number(at)), id };

@@ -6,7 +6,20 @@ import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { notFound } from './api-error.ts';
 import { type Caller, isOperator, type RoutePermission } from './caller.ts';
 import type { ErrorCode } from './errors.ts';
-import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from './page.ts';
+import {
+  afterOf,
+  type CursorPosition,
+  type CursorQuery,
+  cursorIssues,
+  cursorPageSchema,
+  cursorQuery,
+  encodeCursor,
+  type PageQuery,
+  pageQuery,
+  pageSchema,
+  presentPage,
+  rowsOf,
+} from './page.ts';
 import type { BodyBounds } from './read-body.ts';
 import { type Incoming, type Route, route, type ValidPart } from './route.ts';
 
@@ -69,9 +82,10 @@ type OwnResponse<R> = { schema?: TSchema; presenter?: Presenter<R> };
 type Request<Q extends TProperties, B extends TSchema = TSchema> = ResourceRequest<Static<TObject<Q>>, Static<B>>;
 type Maybe<T> = T | Promise<T>;
 type None = Record<never, never>;
-/** The position of a page in its list; the rows of a page, and the number of rows in the list. */
-type Window = { skip: number; limit: number };
-type Page<T> = { rows: T[]; total: number };
+/** The position of a page in its list: the rows after a position (null: from the first), without the first `skip`. */
+type Window = { after: CursorPosition | null; skip: number; limit: number };
+/** The rows of a page, the number of rows in the list, and of a list with cursors the position of the page's last row; null: no rows follow. */
+type Page<T> = { rows: T[]; total: number; last?: CursorPosition | null };
 
 /**
  * Defines the routes of a resource: one function per kind of route. A resource is then the list of its routes, in the order of the API
@@ -105,21 +119,35 @@ export function resource<T>(of: ResourceDescription<T>) {
       });
     },
 
-    /** `GET` of one page of the collection. */
+    /** `GET` of one page of the collection. `hasCursors`: the list is ordered by time, newest first, and can be read by cursors too. */
     page<Q extends TProperties = None>({
       rows,
       query,
+      hasCursors = false,
+      refine,
       ...operation
     }: Operation<Q, never> & {
+      hasCursors?: boolean;
       rows: (request: Request<Q>, window: Window) => Promise<Page<T> | null>;
     }): Route<Caller> {
-      // `rows` gets the page as `window`, so `page` and `limit` are missing in the type of its query.
-      const paged = { ...operation, query: { ...query, ...pageQuery } } as unknown as typeof operation;
-      const success = { status: 200, schema: pageSchema(of.schema) };
+      // `rows` gets the page as `window`, so its parameters are missing in the type of its query.
+      const paged = {
+        ...operation,
+        query: { ...query, ...pageQuery, ...(hasCursors && cursorQuery) },
+        refine: async (request: Parameters<NonNullable<typeof refine>>[0]) => [
+          ...cursorIssues(request.query as CursorQuery),
+          ...((await refine?.(request)) ?? []),
+        ],
+      } as unknown as Operation<Q, never>;
+      const success = { status: 200, schema: (hasCursors ? cursorPageSchema : pageSchema)(of.schema) };
       return define('GET', of.path, paged, success, async (request) => {
-        const requested = request.query as PageQuery;
-        const [page, present] = await Promise.all([rows(request, rowsOf(requested)), of.presenter(request.caller)]);
-        return page && presentPage(await presentAll(page.rows, present), page.total, requested);
+        const requested = request.query as PageQuery & CursorQuery;
+        const window = { ...rowsOf(requested), after: afterOf(requested) };
+        const [page, present] = await Promise.all([rows(request, window), of.presenter(request.caller)]);
+        if (!page) return null;
+        const { total, last } = page;
+        const envelope = presentPage(await presentAll(page.rows, present), total, requested);
+        return hasCursors ? { ...envelope, next_cursor: last ? encodeCursor(last) : null } : envelope;
       });
     },
 

@@ -9,6 +9,7 @@ export type StoredScan = ScanRecord & { filter_keys: string[] };
 export const IN_QUEUE = Object.fromEntries(QUEUE_FIELDS.map((field) => [field, 1]));
 
 /** Filter for the rows after a position in a list that is ordered by `field`, newest first. */
-export const earlierThan = (field: 'created_at' | 'completed_at', { at, id }: CursorPosition): Filter<StoredScan> => ({
-  $or: [{ [field]: { $lt: at } }, { [field]: at, _id: { $lt: id } }],
-});
+export const earlierThan = <R extends object = StoredScan>(
+  field: 'created_at' | 'completed_at',
+  { at, id }: CursorPosition,
+): Filter<R> => ({ $or: [{ [field]: { $lt: at } }, { [field]: at, _id: { $lt: id } }] }) as Filter<R>;

@@ -1,8 +1,10 @@
+import type { CursorPosition } from '../../http/page.ts';
 import { inPortions } from '../../platform/in-portions.ts';
 import { insertAllOnce } from '../../platform/insert-once.ts';
 import { ALERT_STATUSES, type AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
+import { earlierThan } from '../../scan/stored-scan.ts';
 import { type AlertRecord, statusChange } from './alert.ts';
 import { type AlertFilter, questionOf } from './alert-filter.ts';
 
@@ -72,19 +74,30 @@ export function alertStore(store: Store) {
       return alerts.findOne({ _id, organization_id });
     },
 
-    /** A page of matching alerts with one of these statuses, newest first, and their number. */
+    /**
+     * A page of matching alerts with one of these statuses, newest first, those after a position alone (null: from the first), their number, and the
+     * position of the last row (null: no more rows).
+     */
     async list(
       organizationId: string,
       { statuses, ...filter }: AlertFilter & { statuses: readonly AlertStatus[] },
-      { skip, limit }: { skip: number; limit: number },
-    ): Promise<{ rows: AlertRecord[]; total: number }> {
+      { after, skip, limit }: { after: CursorPosition | null; skip: number; limit: number },
+    ): Promise<{ rows: AlertRecord[]; total: number; last: CursorPosition | null }> {
       const { keys, any } = whereOf(organizationId, filter, statuses);
-      if (keys.length === 0) return { rows: [], total: 0 };
-      const [rows, total] = await Promise.all([
-        alerts.find(any).sort(NEWEST).skip(skip).limit(limit).toArray(),
+      if (keys.length === 0) return { rows: [], total: 0, last: null };
+      const from: Filter<AlertRecord> = after ? { $and: [any, earlierThan<AlertRecord>('created_at', after)] } : any;
+      const [found, total] = await Promise.all([
+        alerts
+          .find(from)
+          .sort(NEWEST)
+          .skip(skip)
+          .limit(limit + 1)
+          .toArray(),
         count(organizationId, filter, statuses),
       ]);
-      return { rows, total };
+      const rows = found.slice(0, limit);
+      const end = found.length > limit ? rows.at(-1) : undefined;
+      return { rows, total, last: end ? { at: end.created_at, id: end._id } : null };
     },
 
     count,

@@ -92,6 +92,7 @@ export function alertRoutes(parts: AlertParts): Route<Caller>[] {
       description: 'Newest first. Filters are joined by "and"; of comma-separated values any matches.',
       reply: 'A page of alerts.',
       query: listQuery,
+      hasCursors: true,
       refine: ({ query }) => alertQueryIssues(query),
       rows: async ({ caller, organizationId, query }, window) =>
         alerts.list(organizationId, await searchable(parts, caller, readAlertQuery(query)), window),

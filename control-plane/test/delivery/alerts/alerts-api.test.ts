@@ -140,6 +140,30 @@ describe('alerts', () => {
     },
   );
 
+  test('§4.5.39 cursors lead through all alerts of a filter although each leaves it as soon as it is read', async () => {
+    const campaign_id = newId();
+    const at = new Date();
+    for (let n = 0; n < 7; n++) await add({ campaign_id, created_at: new Date(at.getTime() - Math.floor(n / 3)) });
+    const read: string[] = [];
+    const path = `${PATH}?limit=2&status=open,escalated&campaign_id=${campaign_id}`;
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { status, body }: { status: number; body: Json } = await api.get(
+        cursor ? `${path}&cursor=${cursor}` : path,
+      );
+      assert.deepEqual([status, body.total], [200, 7 - read.length]);
+      for (const { id } of body.items) {
+        read.push(id);
+        assert.equal((await patch(id, 'resolved')).status, 204);
+      }
+      cursor = body.next_cursor ?? null;
+    }
+    assert.equal(new Set(read).size, 7);
+    assert.deepEqual(itemsOf(await api.get(`${PATH}?cursor=x`)), ['query.cursor invalid_cursor']);
+    const first = (await api.get(`${PATH}?limit=2`)).body.next_cursor;
+    assert.deepEqual(itemsOf(await api.get(`${PATH}?cursor=${first}&page=2`)), ['query.page invalid_combination']);
+    assert.equal((await api.get(`${PATH}?cursor=${first}&status=open&limit=1`, { key: KEYS.theirs })).status, 200);
+  });
+
   test('§4.5.38 an alert has the first 2,048 characters of the URLs of its scan', async () => {
     const long = `https://shop.example/?${'q=1&'.repeat(4_000)}`;
     const [{ _id }, { _id: other }] = [

@@ -6332,6 +6332,8 @@ export interface operations {
                 timezone?: string;
                 page?: number;
                 limit?: number;
+                /** @description `next_cursor` of the previous page: returns the rows after it. Every page costs the same. Not together with `page`. */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -6351,6 +6353,7 @@ export interface operations {
                         page: number;
                         limit: number;
                         pages: number;
+                        next_cursor: string | null;
                     };
                 };
             };

@@ -78,7 +78,7 @@ function toolOf(method: string, operation: Json, schemas: Json): Tool {
 }
 
 /** Lists of scans take `label_<key>` besides their named parameters. */
-export const takesLabels = (places: Record<string, Place>): boolean => places.scan_id === 'query' && 'cursor' in places;
+export const takesLabels = (places: Record<string, Place>): boolean => places.repeat_leader_id === 'query';
 
 /** Lists take a `page`, and the rows of one as `limit`. */
 export const hasPages = (places: Record<string, Place>): boolean => places.page === 'query' && places.limit === 'query';

@@ -3,7 +3,7 @@ import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../../http/calendar-days.ts';
-import { CURSOR_DESCRIPTION, cursorIssues, pageQuery } from '../../../http/page.ts';
+import { cursorIssues, cursorQuery, pageQuery } from '../../../http/page.ts';
 import { containing, type Filter } from '../../../platform/store.ts';
 import { type FilterKind, filterKey, labelPair } from '../../../scan/filter-keys.ts';
 import type { ListQuestion } from '../../../scan/scan-list-store.ts';
@@ -41,7 +41,7 @@ export const ScanListQuerySchema = Type.Object(
     ai_category: text('Tiers joined with /, broadest first.'),
     iab_v3_category: text('Tiers joined with /, broadest first.'),
     ...pageQuery,
-    cursor: text(CURSOR_DESCRIPTION),
+    ...cursorQuery,
   },
   {
     additionalProperties: false,

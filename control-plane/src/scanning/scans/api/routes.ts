@@ -3,18 +3,18 @@ import { Type } from 'typebox';
 import { ApiError, notFound } from '../../../http/api-error.ts';
 import { type Caller, isOperator } from '../../../http/caller.ts';
 import {
-  CURSOR_DESCRIPTION,
+  afterOf,
   type CursorQuery,
   cursorIssues,
-  decodeCursor,
+  cursorPageSchema,
+  cursorQuery,
   encodeCursor,
   type PageQuery,
   pageQuery,
-  pageSchema,
   presentPage,
   rowsOf,
 } from '../../../http/page.ts';
-import { ok, orNull, type Route, route } from '../../../http/route.ts';
+import { ok, type Route, route } from '../../../http/route.ts';
 import { hasAds } from '../../../scan/advance.ts';
 import { type CancelParts, cancelScan } from '../../../scan/cancel.ts';
 import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
@@ -78,19 +78,8 @@ function listRoute(parts: ScanParts): Route<Caller> {
   });
 }
 
-/** A page, and where the next one begins. */
-const ScanPageSchema = Type.Object({
-  ...pageSchema(ScanBriefSchema).properties,
-  next_cursor: orNull(Type.String({ description: 'The `cursor` of the next page; null on the last one.' })),
-});
-
-const PageOfScansQuery = Type.Object(
-  {
-    ...pageQuery,
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: CURSOR_DESCRIPTION })),
-  },
-  { additionalProperties: false },
-);
+const ScanPageSchema = cursorPageSchema(ScanBriefSchema);
+const PageOfScansQuery = Type.Object({ ...pageQuery, ...cursorQuery }, { additionalProperties: false });
 
 type RowParts = Pick<ScanParts, 'scans' | 'campaignWordsOf' | 'tagWordsFor' | 'urls'>;
 
@@ -112,8 +101,8 @@ async function presentRows({ campaignWordsOf, tagWordsFor, urls }: RowParts, cal
 }
 
 async function readPage(parts: RowParts, caller: Caller, question: ListQuestion, query: PageQuery & CursorQuery) {
-  const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-  const { rows, total, last } = await parts.scans.list(caller.organizationId, question, { ...rowsOf(query), after });
+  const window = { ...rowsOf(query), after: afterOf(query) };
+  const { rows, total, last } = await parts.scans.list(caller.organizationId, question, window);
   const items = await presentRows(parts, caller, rows);
   return { ...presentPage(items, total, query), next_cursor: last && encodeCursor(last) };
 }
@@ -166,7 +155,7 @@ function childrenRoute(parts: ScanParts): Route<Caller> {
 /** A page of a sweep's ads, which are few; none after a row that is no longer there. */
 async function pageOfChildren(parts: RowParts, caller: Caller, children: ListedScan[], query: PageQuery & CursorQuery) {
   const { skip, limit } = rowsOf(query);
-  const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+  const after = afterOf(query);
   const at = children.findIndex(({ _id }) => _id === after?.id);
   const from = after ? (at === -1 ? children.length : at + 1) : skip;
   const rows = children.slice(from, from + limit);
