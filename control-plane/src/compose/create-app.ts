@@ -14,13 +14,14 @@ import { deprecatePaths } from '../http/deprecate-paths.ts';
 import { serveDocuments } from '../http/documents/serve-documents.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
+import type { BodyBounds } from '../http/read-body.ts';
 import { serveReference } from '../http/reference/serve-reference.ts';
 import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
 import { type ConsoleSurface, serveConsole } from '../http/serve-console.ts';
 import { serveMcp } from '../http/serve-mcp.ts';
 import { type OAuthSurface, serveOAuth } from '../http/serve-oauth.ts';
-import { type Admit, serveRoutes } from '../http/serve-routes.ts';
+import { type Admit, API_BODY, serveRoutes } from '../http/serve-routes.ts';
 import { boundUnsent } from '../http/unsent-answers.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -86,11 +87,24 @@ export function clientApp(surface: SurfaceParts, { publicUrl, mcpUrl, consoleUrl
   const counted = countedRequests();
   const admit = admitCallers(surface, counted);
   return forClients(surface, { routes, docs: true, admit }, [
-    ...(mcpUrl === null ? [] : [serveMcp({ publicUrl, apiUrl: mcpUrl, admit, counted: counted.mark })]),
+    ...(mcpUrl === null
+      ? []
+      : [
+          serveMcp({
+            ...{ publicUrl, apiUrl: mcpUrl, admit, counted: counted.mark },
+            ...{ bodyBounds: largestBodyOf(routes), closing: surface.platform.closing },
+          }),
+        ]),
     ...(consoleUrl === null
       ? []
       : [serveConsole(consoleOf(surface, callRoutes(routes, admit), counted.mark, { publicUrl, ownUrl: consoleUrl }))]),
   ]);
+}
+
+/** The bounds within which the body of each of these routes is. */
+function largestBodyOf(routes: Route<Caller>[]): BodyBounds {
+  const all = routes.map(({ bodyBounds = API_BODY }) => bodyBounds);
+  return { bytes: Math.max(...all.map(({ bytes }) => bytes)), values: Math.max(...all.map(({ values }) => values)) };
 }
 
 function consoleOf(

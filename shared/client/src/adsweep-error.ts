@@ -31,4 +31,11 @@ function wordsOf({ loc, msg, ctx }: AdsweepError['items'][number]): string {
   return `${loc.join('.')}: ${msg}${sample}`;
 }
 
+/** An error in words: `fetch failed` alone says nothing, its cause does. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause instanceof Error ? `${message}: ${cause.message || (cause as { code?: string }).code}` : message;
+}
+
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

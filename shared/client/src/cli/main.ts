@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { AdsweepError, adsweep } from '../client.ts';
+import { AdsweepError, messageOf } from '../adsweep-error.ts';
+import { adsweep } from '../client.ts';
 import { ask } from './ask.ts';
 import { type Command, command, type Options, UsageError } from './command.ts';
 import { alerts, setAlerts } from './commands/alerts.ts';
@@ -113,14 +114,10 @@ function helpFor(terminal: Terminal, { name, args, summary }: Command, options: 
 /** Prints an error to `stderr` and returns the exit code. */
 function report(error: unknown, json: boolean, stderr: Stream): number {
   const isUsage = error instanceof UsageError;
-  const message = error instanceof Error ? messageOf(error) : String(error);
+  const message = messageOf(error);
   if (json) {
     const refusal = error instanceof AdsweepError ? { status: error.status, code: error.code, items: error.items } : {};
     stderr.write(`${safeJson({ error: { message, ...refusal } })}\n`);
   } else stderr.write(`adsweep: ${safeText(message)}${isUsage ? '; see adsweep --help' : ''}\n`);
   return isUsage ? 2 : 1;
 }
-
-/** `fetch failed` alone says nothing: its cause does. */
-const messageOf = ({ message, cause }: Error): string =>
-  cause instanceof Error ? `${message}: ${cause.message || (cause as NodeJS.ErrnoException).code}` : message;

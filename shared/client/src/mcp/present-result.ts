@@ -1,9 +1,10 @@
-import { AdsweepError } from '../adsweep-error.ts';
+import { AdsweepError, messageOf } from '../adsweep-error.ts';
 import { cutText, shorten } from './shorten.ts';
 
 /** A result is read by a model, whose attention is short: some 4,000 tokens. */
 const CHARACTERS_MAX = 16_000;
-const PICTURE_BYTES_MAX = 1024 * 1024;
+/** The largest file that is shown. */
+export const FILE_BYTES_MAX = 1024 * 1024;
 
 type Content =
   | { type: 'text'; text: string }
@@ -13,19 +14,31 @@ type Content =
 /** What a tool answers. */
 export type Result = { content: Content[]; isError?: boolean };
 
+/** A file that is too large to be shown, of which nothing was read. Who sends the requests of tools rejects with it. */
+export class LargeFile extends Error {
+  readonly type: string;
+  readonly size: number;
+
+  constructor(type: string, size: number) {
+    super(`a file of ${size} bytes`);
+    this.type = type;
+    this.size = size;
+  }
+}
+
 /**
  * An answer of the API for a model: JSON and texts are shortened, with a link to all of it; pictures are shown. `link` is the URL of the whole answer,
- * `note` says what the reader should know besides.
+ * null: it cannot be had again. `note` says what the reader should know besides.
  */
-export async function presentAnswer(answer: unknown, link: string, note = ''): Promise<Result> {
-  if (answer instanceof Blob) return presentFile(answer, link);
+export async function presentAnswer(answer: unknown, link: string | null, note = ''): Promise<Result> {
+  if (answer instanceof Blob || answer instanceof LargeFile) return presentFile(answer, link);
   if (answer === undefined || answer === '') return { content: [{ type: 'text', text: 'Done.' }] };
   const { text, isWhole } =
     typeof answer === 'string'
       ? { text: cutText(answer, CHARACTERS_MAX), isWhole: answer.length <= CHARACTERS_MAX }
       : shorten(answer, CHARACTERS_MAX);
   const marked: Content = { type: 'text', text: [note, marking(text)].filter((one) => one !== '').join('\n') };
-  return { content: isWhole ? [marked] : [marked, linkTo(link)] };
+  return { content: isWhole ? [marked] : [marked, ...linkTo(link)] };
 }
 
 /** A refusal of the API, or what went wrong with the request, for a model that can mend it. */
@@ -37,13 +50,11 @@ export function presentProblem(error: unknown): Result {
   return { content: [{ type: 'text', text: marking(shorten(refusal, CHARACTERS_MAX).text) }], isError: true };
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-async function presentFile(file: Blob, link: string): Promise<Result> {
+async function presentFile(file: Blob | LargeFile, link: string | null): Promise<Result> {
   const about = `${file.type || 'a file'}, ${file.size} bytes`;
-  if (!file.type.startsWith('image/')) return { content: [{ type: 'text', text: about }, linkTo(link)] };
-  if (file.size > PICTURE_BYTES_MAX)
-    return { content: [{ type: 'text', text: `${about}: too large; ask for a smaller w.` }, linkTo(link)] };
+  if (!file.type.startsWith('image/')) return { content: [{ type: 'text', text: about }, ...linkTo(link)] };
+  if (file instanceof LargeFile || file.size > FILE_BYTES_MAX)
+    return { content: [{ type: 'text', text: `${about}: too large; ask for a smaller w.` }, ...linkTo(link)] };
   const data = base64(new Uint8Array(await file.arrayBuffer()));
   return {
     content: [
@@ -58,12 +69,17 @@ async function presentFile(file: Blob, link: string): Promise<Result> {
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-const linkTo = (uri: string): Content => ({
-  type: 'resource_link',
-  uri,
-  name: 'The whole answer',
-  description: 'Parts were left out. This URL answers all of it to the same credential.',
-});
+const linkTo = (uri: string | null): Content[] =>
+  uri === null
+    ? []
+    : [
+        {
+          type: 'resource_link',
+          uri,
+          name: 'The whole answer',
+          description: 'Parts were left out. This URL answers all of it to the same credential.',
+        },
+      ];
 
 /**
  * Sets an answer apart, because it contains titles, URLs and texts of pages that may be hostile: between marks that no page can write, as their

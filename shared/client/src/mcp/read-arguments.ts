@@ -40,11 +40,19 @@ export function readArguments({ listed, places, hasWholeBody }: Tool, sent: Reco
 export const idNames = (name: OperationId): string[] =>
   [...OPERATIONS[name].path.matchAll(/\{(\w+)\}/g)].map(([, id]) => id as string);
 
-/** The path and query of a request, below the URL of the API. Pure. */
-export function requestPath(name: OperationId, { ids, query }: Request): string {
+/** The path and query by which the answer to a request can be had again, below the URL of the API; null: the operation does something. Pure. */
+export const pathToRead = (name: OperationId, request: Request): string | null =>
+  OPERATIONS[name].method === 'GET' ? requestPath(name === 'getScanEvents' ? 'getScan' : name, request) : null;
+
+/** The path and query of a request. */
+function requestPath(name: OperationId, { ids, query }: Request): string {
   const [names, operation] = [idNames(name), OPERATIONS[name] as Operation];
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, id) => encodeURIComponent(String(ids[names.indexOf(id)])));
-  const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString();
+  // As the client sends them: without those that are null, and a list as several.
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [key, String(one)]),
+  );
+  const search = new URLSearchParams(pairs).toString();
   return search === '' ? path : `${path}?${search}`;
 }
 

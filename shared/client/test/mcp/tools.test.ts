@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { runningApi } from '../../../../control-plane/test/support/running-api.ts';
+import { pathToRead, readArguments } from '../../src/mcp/read-arguments.ts';
 import { PAGE_ROWS_MAX, type Tool, toolsOf } from '../../src/mcp/tools.ts';
 
+let all: Tool[];
 let tools: Map<string, Tool['listed']>;
 before(async () => {
   const api = await runningApi();
   const { body } = await api.get('/api/v1/openapi.json');
   await api.stop();
-  tools = new Map(toolsOf(body).map(({ listed }) => [listed.name, listed]));
+  all = toolsOf(body);
+  tools = new Map(all.map(({ listed }) => [listed.name, listed]));
 });
 
 test('hints follow from method and permission: what reads, what only adds, and what changes or removes', () => {
@@ -46,4 +49,19 @@ test('a page that a tool asks for has no more rows than can be shown', () => {
 test('names are those that every assistant takes, and all tools together are read in one go', () => {
   for (const name of tools.keys()) assert.match(name, /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/);
   assert.ok(JSON.stringify([...tools.values()]).length < 150_000);
+});
+
+test('the link to an answer is what the client asked for; what does something has none, and a stream that of what it ends with', () => {
+  const linkOf = (name: string, sent: Record<string, unknown>) => {
+    const tool = all.find(({ listed }) => listed.name === name)!;
+    return pathToRead(tool.listed.name, readArguments(tool, sent));
+  };
+  const listed = { status: 'failed', campaign_id: null, label_team: 'a b', limit: 5 };
+  assert.equal(linkOf('listScans', listed), '/api/v1/scans?status=failed&label_team=a+b&limit=5');
+  assert.equal(
+    linkOf('listBillingHistory', { type: ['refund', 'usage_charge'] }),
+    '/api/v1/billing/history?type=refund&type=usage_charge',
+  );
+  assert.equal(linkOf('getScanEvents', { id: 'a/b' }), '/api/v1/scans/a%2Fb');
+  assert.equal(linkOf('cancelScan', { id: 'one' }), null);
 });
