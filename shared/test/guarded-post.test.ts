@@ -149,6 +149,23 @@ describe('a guarded POST', () => {
     await assert.rejects(posting, /told to stop/);
   });
 
+  it('sends again what a server has closed a connection on that was idle, and nothing that it closed a new one on', async (t) => {
+    const onConnection = new Map<object, number>();
+    let isRefusing = false;
+    const { port, connections } = await serve(t, (request, response) => {
+      const before = onConnection.get(request.socket) ?? 0;
+      onConnection.set(request.socket, before + 1);
+      if (before > 0 || isRefusing) request.socket.destroy();
+      else response.end('taken');
+    });
+    const post = sender(t, LOOPBACK);
+    for (let turn = 0; turn < 3; turn++) assert.equal((await post(`http://127.0.0.1:${port}/`)).body, 'taken');
+    assert.equal(connections(), 3);
+    isRefusing = true;
+    await assert.rejects(post(`http://127.0.0.1:${port}/`), failsWith('connect'));
+    assert.equal(connections(), 4);
+  });
+
   it('says that no connection could be made, or that it was closed without an answer', async (t) => {
     const server = createTcpServer((socket) => socket.destroy());
     await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -84,33 +84,52 @@ function checkedLookup(policy: EgressPolicy, resolve: Resolve, protocol: string)
 
 type Target = { url: URL; agent: http.Agent };
 
-async function send(
-  { url, agent }: Target,
-  { headers, body, timeoutMs, signal }: GuardedRequest,
-): Promise<GuardedAnswer> {
+async function send(target: Target, request: GuardedRequest): Promise<GuardedAnswer> {
+  const { timeoutMs, signal } = request;
   signal?.throwIfAborted();
   const startedAt = performance.now();
   const ending = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+  for (;;) {
+    const answer = await sendOnce(target, request, ending);
+    if (answer !== 'closed while idle') return { ...answer, elapsedMs: performance.now() - startedAt };
+  }
+}
+
+/**
+ * One try. A server may close a connection that was idle at the moment at which it is used again: as a rule it has not seen the request then, and it
+ * takes it on another connection.
+ */
+async function sendOnce(
+  { url, agent }: Target,
+  { headers, body, signal }: GuardedRequest,
+  ending: AbortSignal,
+): Promise<Omit<GuardedAnswer, 'elapsedMs'> | 'closed while idle'> {
   const isSecure = url.protocol === 'https:';
-  let isConnected = false;
+  let [isConnected, wasIdle] = [false, false];
   try {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const length = Buffer.byteLength(body);
       const options = { agent, method: 'POST', headers: { ...headers, 'content-length': length }, signal: ending };
       const request = (isSecure ? https : http).request(url, { ...options, maxHeaderSize: HEADER_BYTES_MAX });
-      request.on('response', resolve).on('error', reject);
+      request.on('response', (response) => {
+        wasIdle = false;
+        resolve(response);
+      });
+      request.on('error', reject);
       request.on('socket', (socket) => {
         const connected = () => (isConnected = true);
-        if (request.reusedSocket) connected();
+        wasIdle = request.reusedSocket;
+        if (wasIdle) connected();
         else socket.once(isSecure ? 'secureConnect' : 'connect', connected);
       });
       request.end(body);
     });
     const text = await readAnswer(answer, ending);
     const retryAfter = answer.headers['retry-after'] ?? null;
-    return { status: answer.statusCode ?? 0, body: text, retryAfter, elapsedMs: performance.now() - startedAt };
+    return { status: answer.statusCode ?? 0, body: text, retryAfter };
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
+    if (wasIdle && !ending.aborted && CLOSED.has((error as NodeJS.ErrnoException).code)) return 'closed while idle';
     throw asEgressError(error, { isTimeout: ending.aborted, isConnected });
   }
 }
@@ -131,6 +150,9 @@ async function readAnswer(answer: IncomingMessage, ending: AbortSignal): Promise
   }
   return Buffer.concat(kept).toString('utf8');
 }
+
+/** Errors of a connection that the server has closed. */
+const CLOSED = new Set(['ECONNRESET', 'EPIPE'] as unknown[]);
 
 /** Errors of OpenSSL and of Node.js' check of certificates. */
 const TLS_ERROR = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA)/;
