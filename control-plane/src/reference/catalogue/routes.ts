@@ -123,7 +123,9 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
     handle: ({ query, headers }) => {
       const country = query.country_code.toUpperCase();
       const body = targeting(readCatalogue(), country, readProxyType(query.proxy_type), query.region);
-      const { refreshed_at: _, ttl_seconds, ...contents } = body;
+      const { refreshed_at, ttl_seconds, ...lists } = body;
+      // Lists that were never verified say nothing, and empty ones that were say that there is no targeting.
+      const contents = refreshed_at === null ? { ...lists, refreshed_at } : lists;
       const etag = `"${createHash('sha256').update(JSON.stringify(contents)).digest('base64url').slice(0, 27)}"`;
       return conditional(headers, etag, ok(body, { 'Cache-Control': `private, max-age=${ttl_seconds}` }));
     },

@@ -104,6 +104,18 @@ describe('reference lists', () => {
     assert.deepEqual([body.refreshed_at, body.ttl_seconds], [null, 60]);
   });
 
+  test('§4.1.6 empty lists get another ETag when they are verified for the first time: they mean something else then', async () => {
+    const serve = (refreshed_at: string | null) => api.serveCatalogue({ ...CATALOGUE, refreshed_at });
+    await serve(null);
+    const etag = (await targeting('country_code=DE')).headers.get('etag') ?? '';
+    await serve('2026-02-02T00:00:00.000Z');
+    const { status, body, headers } = await targeting('country_code=DE', { 'if-none-match': etag });
+    assert.deepEqual([status, body.refreshed_at], [200, '2026-02-02T00:00:00.000Z']);
+    await serve('2026-02-03T00:00:00.000Z');
+    const again = await targeting('country_code=DE', { 'if-none-match': headers.get('etag') ?? '' });
+    assert.equal(again.status, 304);
+  });
+
   test('a missing country and an unknown proxy type are refused', async () => {
     assert.deepEqual(itemsOf(await targeting('')), ['query.country_code missing']);
     assert.deepEqual(itemsOf(await targeting('country_code=')), ['query.country_code string_too_short']);
