@@ -63,7 +63,8 @@ function fileRoute(findFile: FindFile, { path, summary, name, content, typeOf }:
   });
 }
 
-export const CACHING = { 'Cache-Control': 'private, max-age=3600' };
+/** A cache that a program shares among its keys must ask anew for each of them. */
+export const CACHING = { 'Cache-Control': 'private, max-age=3600', Vary: 'Authorization' };
 
 /** The content comes from a hostile page: a browser must never render it as a document of this origin. */
 const FILE_HEADERS = {

@@ -88,6 +88,7 @@ describe('§4.3.3 screenshots', () => {
     assert.equal(answer.headers.get('content-type'), 'image/webp');
     assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
     assert.equal(answer.headers.get('cache-control'), 'private, max-age=3600');
+    assert.equal(answer.headers.get('vary'), 'Authorization');
     assert.equal(answer.headers.get('content-length'), String(stored.length));
     assert.ok(bytes.equals(stored));
   });
