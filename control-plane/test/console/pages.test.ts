@@ -360,4 +360,36 @@ describe('a page of the console', () => {
   test('says that a key without chosen permissions gets all those of its maker', async () => {
     assert.match((await browser.get('/settings', cookie)).text, /None chosen: the new key gets all permissions/);
   });
+
+  test('of two runs compares all of their scans, page by page, and never an ad of a sweep', async () => {
+    const { id: campaign_id } = await campaignOf();
+    const run = { organization_id: ORGANIZATIONS.ours, campaign_id, label: '', cancelled_at: null };
+    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+    const capture = { offer_url: '', has_screenshot: true } as NonNullable<ScanRecord['capture']>;
+    const insert = async (run_id: string, at: number, change: Partial<ScanRecord> = {}) => {
+      const created_at = new Date(Date.now() - DAY_MS + at);
+      const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, created_at);
+      const repeat = { leader_id: 'leader', index: Math.max(0, at), total: 130, session_id: null };
+      const whole = { ...scan, campaign_id, run_id, repeat, capture, status: 'completed' as const, ...change };
+      await api.scans.insertUnlessExists(whole);
+      return scan._id;
+    };
+    const ids: string[] = [];
+    for (const [_id, trigger] of Object.entries({ 'run-before': 'manual', 'run-after': 'manual' } as const)) {
+      await api.store.collection<RunRecord>('runs').insertOne({ ...run, _id, trigger, created_at: new Date() });
+      for (let at = 0; at < 130; at++) ids.push(await insert(_id, at));
+    }
+    // Older than the scan in its place.
+    const ad = await insert('run-before', -1, { parent_scan_id: ids[0]! });
+    const shown = new Set<string>();
+    for (const page of [1, 2, 3]) {
+      const { text } = await browser.get(`/runs/run-after/compare/run-before?page=${page}`, cookie);
+      for (const [, id] of text.matchAll(/\/scans\/([0-9a-f-]{36})">(?:before|after)</g)) shown.add(id!);
+    }
+    assert.deepEqual(
+      ids.filter((id) => !shown.has(id)),
+      [],
+    );
+    assert.ok(!shown.has(ad));
+  });
 });

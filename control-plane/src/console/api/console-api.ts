@@ -81,10 +81,11 @@ export function consoleApi(
     async askPages<T>(
       path: string,
       isEnough: (items: T[], read: number) => boolean,
+      query: Record<string, string> = {},
     ): Promise<{ items: T[]; hasMore: boolean }> {
       const items: T[] = [];
       for (let page = 1; ; page++) {
-        const found = await ask<Listed<T>>(withQuery(path, { page, limit: PAGE_LIMIT_MAX }));
+        const found = await ask<Listed<T>>(withQuery(path, { ...query, page, limit: PAGE_LIMIT_MAX }));
         items.push(...found.items);
         const hasMore = page < found.pages;
         if (!hasMore || isEnough(found.items, items.length)) return { items, hasMore };

@@ -298,36 +298,52 @@ function wallItem({ link }: Visit, scan: Schemas['ScanTile'], changed: Changed |
   return html`<li${changed && html` class="changed"`}><a href="${link(`/scans/${scan.id}`)}"><span class="pic">${picture}</span><span><bdi>${short(URL.parse(scan.offer_url)?.host ?? scan.status, 40)}</bdi>${scan.error !== '' && html` <code>${scan.error}</code>`}</span>${marks && html`<span>${marks}</span>`}</a></li>`;
 }
 
-/** Two runs of a campaign with a slider over each pair of pictures. */
+/** Scans of the later run on a page of the comparison. */
+const COMPARED_AT_ONCE = 50;
+/** Scans of the earlier run that are read to find those of the same countries and devices. */
+const EARLIER_READ = 2_000;
+
+/** Two runs of a campaign with a slider over each pair of pictures, some scans of the later run at a time. The ads of sweeps are other ones each time. */
 export const runCompare: PageRoute = {
   method: 'GET',
   path: '/runs/{id}/compare/{other}',
   handle: async (visit) => {
-    const { api, params, link } = visit;
-    const read = async (id: string) => {
-      const [run, scans] = await Promise.all([
-        api.get<Run>(at`/runs/${id}`),
-        api.get<Listed<Schemas['ScanBrief']>>(at`/scans`, { run_id: id, limit: 100 }),
-      ]);
-      return { run, scans: scans.items };
-    };
-    const [after, before] = await Promise.all([read(params.id!), read(params.other!)]);
-    const keyOf = (one: Schemas['ScanBrief']) => `${one.country_code} ${one.emulator_display_name} ${one.repeat_index}`;
-    const earlier = new Map(before.scans.map((one) => [keyOf(one), one]));
-    const pairs = after.scans.flatMap((one) => {
+    const { api, params, link, query } = visit;
+    const ofLater = { run_id: params.id, limit: COMPARED_AT_ONCE, page: query.get('page') };
+    const [after, before, later] = await Promise.all([
+      api.get<Run>(at`/runs/${params.id!}`),
+      api.get<Run>(at`/runs/${params.other!}`),
+      api.get<Listed<Schemas['ScanBrief']>>(at`/scans`, ofLater),
+    ]);
+    const scans = later.items.filter(isOfPlan);
+    const ofEarlier = { run_id: before.id, country_code: [...new Set(scans.map((one) => one.country_code))].join(',') };
+    const { items } =
+      scans.length === 0
+        ? { items: [] }
+        : await api.askPages<Schemas['ScanBrief']>(at`/scans`, (_, read) => read >= EARLIER_READ, ofEarlier);
+    const earlier = new Map(items.filter(isOfPlan).map((one) => [keyOf(one), one]));
+    const pairs = scans.flatMap((one) => {
       const other = earlier.get(keyOf(one));
       return other && one.screenshot_url !== '' && other.screenshot_url !== '' ? [slider(visit, other, one)] : [];
     });
+    const path = `/runs/${after.id}/compare/${before.id}`;
     return {
       title: 'Two runs',
-      above: html`<a href="${link(`/campaigns/${after.run.campaign_id}`)}">Campaign</a> · <a href="${link(`/runs/${before.run.id}`)}"><bdi>${before.run.label || 'the earlier run'}</bdi></a> · <a href="${link(`/runs/${after.run.id}`)}"><bdi>${after.run.label || 'the later run'}</bdi></a>`,
-      body:
+      above: html`<a href="${link(`/campaigns/${after.campaign_id}`)}">Campaign</a> · <a href="${link(`/runs/${before.id}`)}"><bdi>${before.label || 'the earlier run'}</bdi></a> · <a href="${link(`/runs/${after.id}`)}"><bdi>${after.label || 'the later run'}</bdi></a>`,
+      body: html`${
         pairs.length > 0
           ? html`<div class="pairs">${pairs}</div>`
-          : empty('Nothing to compare', 'The two runs have no pictures of the same country and device.'),
+          : empty('Nothing to compare', 'These scans have no pictures of the same country and device in the other run.')
+      }${later.pages > 1 && pager(visit, path, later, 'scans of the later run')}`,
     };
   },
 };
+
+const isOfPlan = ({ parent_scan_id }: Schemas['ScanBrief']): boolean => parent_scan_id === null;
+
+/** What two scans have in common that are compared. */
+const keyOf = ({ country_code, emulator_display_name, repeat_index }: Schemas['ScanBrief']): string =>
+  `${country_code} ${emulator_display_name} ${repeat_index}`;
 
 function slider({ link }: Visit, before: Schemas['ScanBrief'], after: Schemas['ScanBrief']): Html {
   const picture = (scan: Schemas['ScanBrief']) => link(`/scans/${scan.id}/screenshot`, { w: 600 });
