@@ -1,5 +1,9 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
+
+// One of several addresses of a server has as long as in the services: after the 250 ms of Node.js none of a far one would be reached.
+setDefaultAutoSelectFamilyAttemptTimeout(2_000);
 
 // A reader such as `head` has read enough: this ends as other programs do then, by SIGPIPE.
 process.stdout.on('error', (error) => {

@@ -21,6 +21,8 @@ export async function sendPatiently(request: Request, patience: Patience): Promi
   // The caller of a stream falls back to polling when it is refused.
   const retries = isStream(request) ? 0 : patience.retries;
   for (let tries = 0; ; tries += 1) {
+    // Nothing is sent for a caller who has given up already: it might create something.
+    request.signal.throwIfAborted();
     const outcome = await sendOnce(request.clone(), patience).catch((error: unknown) => ({ error }));
     request.signal.throwIfAborted();
     const pauseMs = tries < retries ? pauseBeforeRetry(request, outcome, tries) : null;

@@ -52,7 +52,8 @@ export async function verifyWebhook(
   headers: Headers | Record<string, string | string[] | undefined>,
   body: string,
 ): Promise<WebhookEvent> {
-  const read = (name: string) => String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
+  // Frameworks have `Headers` of their own.
+  const read = (name: string) => String((isHeaders(headers) ? headers.get(name) : headers[name]) ?? '');
   const [id, timestamp] = [read('webhook-id'), read('webhook-timestamp')];
   if (!(Math.abs(Date.now() / 1_000 - Number(timestamp || Number.NaN)) <= TOLERANCE_SECONDS))
     throw new Error('webhook: the timestamp is missing, or too far from the time of this machine');
@@ -66,6 +67,8 @@ export async function verifyWebhook(
     if (await crypto.subtle.verify('HMAC', key, bytesOf(signature), signed)) return JSON.parse(body) as WebhookEvent;
   throw new Error('webhook: no signature fits the body and the secret');
 }
+
+const isHeaders = (headers: Headers | Record<string, unknown>): headers is Headers => typeof headers.get === 'function';
 
 /** The headers by which a receiver verifies a delivery. */
 export async function signWebhook(

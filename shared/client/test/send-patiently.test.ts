@@ -70,6 +70,13 @@ describe('a client of a server in trouble', { concurrency: true }, () => {
     assert.equal(requests.length, 1);
   });
 
+  test('sends nothing for a caller who has aborted before', async (t) => {
+    const { api, requests } = await scriptedServer(t, [answer(201, { id: 'one' })]);
+    const signal = AbortSignal.abort(new Error('not needed any more'));
+    await assert.rejects(api.createScan(SCAN, { signal }), /not needed any more/);
+    assert.equal(requests.length, 0);
+  });
+
   test('does not send a refused request again, and names each refused field', async (t) => {
     const items = [{ loc: ['body', 'country_code'], msg: 'No exit serves XX.', type: 'x', ctx: { given: 'XX' } }];
     const { api, requests } = await scriptedServer(t, [answer(422, { detail: items, code: 'validation_error' })]);

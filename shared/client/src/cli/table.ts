@@ -9,7 +9,10 @@ const WIDE =
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 const partsOf = (text: string): string[] => Array.from(graphemes.segment(text), ({ segment }) => segment);
 const widthOfPart = (part: string): number => (WIDE.test(part) ? 2 : 1);
-const widthOf = (text: string): number => partsOf(text).reduce((sum, part) => sum + widthOfPart(part), 0);
+/** Most texts, in which each character is a cell. */
+const PLAIN = /^[\x20-\x7e]*$/;
+const widthOf = (text: string): number =>
+  PLAIN.test(text) ? text.length : partsOf(text).reduce((sum, part) => sum + widthOfPart(part), 0);
 
 /**
  * Lines of a table whose columns are cut so that each line fits into `width` terminal cells; the widest columns are cut first, and the last column is
@@ -23,7 +26,8 @@ export function table(
 ): string[] {
   const cells = [headers, ...rows.map((row) => row.map(safeText))];
   const widths = fit(
-    headers.map((_, at) => Math.max(...cells.map((row) => widthOf(row[at]!)))),
+    // Not as arguments of one call: a list may have more rows than a call has room for.
+    headers.map((_, at) => cells.reduce((most, row) => Math.max(most, widthOf(row[at]!)), 0)),
     width,
   );
   return cells.map((row, line) =>

@@ -105,6 +105,51 @@ test('the scans of a list that cannot be sent to its end are printed, with exit 
   assert.match(person.stderr, /^1 of 3 lines accepted\nadsweep: .*quota_exhausted/);
 });
 
+test('a dry run of a list says what all lines together would cost, and judges nothing', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'list.txt'), 'https://a.example/\nhttps://b.example/\n');
+  const estimate = (scans: number, routable: boolean | null) => ({
+    ...{ dry_run: true, scans, checks: { min: scans, max: scans }, warnings: ['slow'] },
+    ...{ cost_micros: { min: scans * 10_000, max: scans * 20_000 }, routable },
+  });
+  const turns = [answer(200, estimate(2, true)), answer(200, estimate(3, null))];
+  const args = ['bulk', join(folder, 'list.txt'), '-c', 'US', '-d', 'iphone_16', '--dry-run', '--wait'];
+  const { code, stdout } = await runCli((await scriptedServer(t, turns)).url, ...args, '--json');
+  assert.equal(code, 0);
+  assert.deepEqual(JSON.parse(stdout), {
+    ...{ verdict: null, scans: [], problems: [] },
+    estimate: {
+      ...{ dry_run: true, scans: 5, checks: { min: 5, max: 5 }, cost_micros: { min: 50_000, max: 100_000 } },
+      ...{ routable: null, warnings: ['slow'] },
+    },
+  });
+  const person = await runCli((await scriptedServer(t, turns)).url, ...args);
+  assert.equal(person.stdout, 'scans: 5, price: 0.05 to 0.1\nslow\n');
+});
+
+test('alerts that have a status already are no problem when it is set; those that cannot get it are named', async (t) => {
+  const bulk = answer(200, { updated: 1, skipped: 2, remaining: 0 });
+  const none = (response: Parameters<typeof bulk>[0]) => void response.writeHead(204).end();
+  const refused = answer(422, { detail: [], code: 'alerts.transition_not_allowed' });
+  const changed = await runCli((await scriptedServer(t, [bulk, none])).url, 'alerts', 'set', 'resolved', 'a', 'b', 'c');
+  assert.deepEqual([changed.code, changed.stdout, changed.stderr], [0, '1 changed, 2 skipped\n', '']);
+  const { url, requests } = await scriptedServer(t, [bulk, none, refused, none]);
+  const some = await runCli(url, 'alerts', 'set', 'resolved', 'a', 'b', 'c', 'b', '--json');
+  assert.deepEqual([some.code, JSON.parse(some.stdout).skipped], [1, 2]);
+  assert.match(some.stderr, /^b: updateAlertStatus 422 alerts\.transition_not_allowed\s*$/);
+  assert.equal(requests.length, 4);
+});
+
+test('the command gives each address of a server two seconds, as the services do', async () => {
+  const program = fileURLToPath(new URL('../../bin/adsweep.js', import.meta.url));
+  const shown =
+    'import net from "node:net"; process.on("exit", () => console.log(net.getDefaultAutoSelectFamilyAttemptTimeout()))';
+  const child = spawn(process.execPath, ['--import', `data:text/javascript,${shown}`, program, '--version']);
+  const [said] = await Promise.all([child.stdout.toArray(), once(child, 'close')]);
+  assert.match(Buffer.concat(said).toString(), /^2000$/m);
+});
+
 test('a scan that cannot be waited for is printed, with exit code 1', async (t) => {
   const created = answer(201, {
     id: 'scan-1',

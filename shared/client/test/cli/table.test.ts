@@ -26,6 +26,11 @@ test('a table that is not on a terminal is complete', () => {
   assert.ok(row!.endsWith(ROWS[0]![2]!) && wide!.endsWith(ROWS[1]![2]!));
 });
 
+test('a list may have more rows than a call has arguments', () => {
+  const rows = Array.from({ length: 150_000 }, () => ['a']);
+  assert.equal(table(['x'], rows, Number.POSITIVE_INFINITY).length, 150_001);
+});
+
 const hasNoControls = (text: string) => [...text].every((char) => char >= ' ' && !/[\x7f-\x9f\u202e]/.test(char));
 
 test('what a hostile page wrote cannot command the terminal, break a line or reverse the text', () => {

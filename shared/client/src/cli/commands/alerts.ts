@@ -1,4 +1,5 @@
-import type { Schemas } from '../../client.ts';
+import { AdsweepError, messageOf } from '../../adsweep-error.ts';
+import type { Client, Schemas } from '../../client.ts';
 import { command, expectWords, UsageError } from '../command.ts';
 import { listRows } from '../list-rows.ts';
 
@@ -35,13 +36,27 @@ export const setAlerts = command({
   summary: 'change the status of alerts',
   words: STATUSES,
   options: {},
-  async run(words, _, { api, json, terminal }) {
+  async run(words, _, { api: client, json, terminal }) {
     const [status, ...ids] = expectWords(words, '<status>', '<alert>...');
     const known = STATUSES.find((one) => one === status);
     if (!known) throw new UsageError(`the status must be one of ${STATUSES.join(', ')}`);
-    const changed = await (await api()).changeAlertsStatusInBulk({ status: known, ids });
+    const api = await client();
+    const changed = await api.changeAlertsStatusInBulk({ status: known, ids });
     if (json) terminal.json(changed);
     else terminal.print(`${changed.updated} changed, ${changed.skipped} skipped`);
-    return changed.skipped > 0 ? 1 : 0;
+    const problems = changed.skipped > 0 ? await problemsOf(api, known, [...new Set(ids)]) : [];
+    for (const problem of problems) terminal.note(problem);
+    return problems.length > 0 ? 1 : 0;
   },
 });
+
+/** Why alerts do not have a status. One that has it already is skipped too, but the same status again is no problem. */
+async function problemsOf(api: Client, status: Status, ids: string[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const id of ids)
+    await api.updateAlertStatus(id, { status }).catch((error: unknown) => {
+      if (!(error instanceof AdsweepError && [404, 422].includes(error.status))) throw error;
+      problems.push(`${id}: ${messageOf(error)}`);
+    });
+  return problems;
+}

@@ -5,6 +5,7 @@ import { readText } from '../read-text.ts';
 import { showOutcomes } from '../show-outcomes.ts';
 import { failOnOf, fieldsOf, SCAN_OPTIONS } from '../target.ts';
 import { EXIT_CODES, verdictOf } from '../verdict.ts';
+import { showEstimate } from './scan.ts';
 
 type Problem = { line: number; target: string; code: string; message: string };
 
@@ -30,6 +31,7 @@ export const bulk = command({
     const api = await context.api();
 
     const scans: Schemas['Scan'][] = [];
+    const estimates: Schemas['Estimate'][] = [];
     const problems: Problem[] = [];
     /** What ended the command before its end. The scans that it has created are paid for: they are printed all the same. */
     let failure: { error: unknown } | null = null;
@@ -40,6 +42,7 @@ export const bulk = command({
       try {
         const made = await api.createScansInBulk({ ...fieldsOf(values), [target]: text, country_codes }, { query });
         if (Array.isArray(made)) scans.push(...made);
+        else estimates.push(made as Schemas['Estimate']);
       } catch (error) {
         // A refused line is a problem of that line; anything else would refuse all that follow.
         if (!(error instanceof AdsweepError) || error.status !== 422) {
@@ -61,13 +64,17 @@ export const bulk = command({
     if (failure && scans.length === 0) throw failure.error;
     const judged = verdictOf(outcomes, failOn);
     const verdict = judged === 'clean' && problems.length > 0 ? 'failed' : judged;
+    const isJudged = values.wait && !failure && !values['dry-run'];
+    const estimate = values['dry-run'] ? sumOf(estimates) : null;
     if (json)
       terminal.json({
-        verdict: values.wait && !failure ? verdict : null,
-        scans: values.wait && !failure ? outcomes : scans.map((scan) => ({ scan, tags: [] })),
+        verdict: isJudged ? verdict : null,
+        scans: isJudged ? outcomes : scans.map((scan) => ({ scan, tags: [] })),
         problems,
+        ...(estimate && { estimate }),
       });
     else {
+      if (estimate) showEstimate({ ...context, terminal, json }, estimate);
       if (outcomes.length > 0) showOutcomes({ ...context, terminal, json }, outcomes, failOn);
       else if (scans.length > 0)
         terminal.table(
@@ -85,3 +92,17 @@ export const bulk = command({
     return EXIT_CODES[verdict];
   },
 });
+
+/** What all lines would do together. */
+function sumOf(estimates: Schemas['Estimate'][]): Schemas['Estimate'] {
+  const sum = (of: (one: Schemas['Estimate']) => number) => estimates.reduce((total, one) => total + of(one), 0);
+  const routable = estimates.map((one) => one.routable);
+  return {
+    dry_run: true,
+    scans: sum((one) => one.scans),
+    checks: { min: sum(({ checks }) => checks.min), max: sum(({ checks }) => checks.max) },
+    cost_micros: { min: sum(({ cost_micros }) => cost_micros.min), max: sum(({ cost_micros }) => cost_micros.max) },
+    routable: routable.includes(false) ? false : routable.includes(null) ? null : true,
+    warnings: [...new Set(estimates.flatMap(({ warnings }) => warnings))],
+  };
+}
