@@ -79,15 +79,23 @@ function methodOf(name: OperationId, request: Send): unknown {
 
 type Page = { items: unknown[]; page: number; pages: number; next_cursor?: string | null };
 
-/** Reads a list page by page: by cursors where it has them, because these miss and repeat nothing while rows are added. */
+/**
+ * Reads a list page by page: by cursors where it has them, because these miss and repeat nothing while rows are added. Of other lists, rows that were
+ * on a page before are passed over: what was added since has moved them to a later one.
+ */
 function eachItem(name: OperationId, call: (...sent: unknown[]) => Promise<unknown>) {
   return async function* (...sent: unknown[]) {
     const ids = sent.slice(0, idNames(name).length);
     const [query = {}, options] = sent.slice(ids.length) as [{ page?: number }?, unknown?];
     let next: object | null = query;
+    const seen = new Set<unknown>();
     while (next !== null) {
       const page = (await call(...ids, next, options)) as Page;
-      yield* page.items;
+      for (const item of page.items) {
+        const { id } = item as { id?: unknown };
+        if (id === undefined || page.next_cursor !== undefined || !seen.has(id)) yield item;
+        if (page.next_cursor === undefined) seen.add(id);
+      }
       next = queryAfter(page, query);
     }
   };

@@ -141,6 +141,15 @@ test('waiting for a scan that was seen goes on while the server restarts, and en
   await assert.rejects(removed.api.scans.wait('one'), { status: 404 });
 });
 
+test('items of a list to which others are added while it is read are each read once', async (t) => {
+  const page = (number: number, ...ids: string[]) =>
+    answer(200, { items: ids.map((id) => ({ id })), total: 3, page: number, limit: 2, pages: 2 });
+  const { api } = await scriptedServer(t, [page(1, 'third', 'second'), page(2, 'second', 'first')]);
+  const read: string[] = [];
+  for await (const { id } of api.listBillingHistory.each({ limit: 2 })) read.push(id);
+  assert.deepEqual(read, ['third', 'second', 'first']);
+});
+
 test('a picture is a Blob and a markup a text', async (t) => {
   const picture = (response: Parameters<ReturnType<typeof answer>>[0]) =>
     void response.writeHead(200, { 'content-type': 'image/webp' }).end('RIFF');
