@@ -15,7 +15,7 @@ export type Asked = {
 
 /** How the server meets a call: an object is the model's answer, a text is sent as its message whatever it says. */
 export type Behaviour =
-  | { answers: object | string }
+  | { answers: object | string; usage?: object }
   | 'refuses'
   | 'filters'
   | 'filters_input'
@@ -73,11 +73,12 @@ async function readCall(request: IncomingMessage): Promise<Asked> {
 function send(response: ServerResponse, behaviour: Behaviour): void {
   const sendJson = (status: number, value: object, headers = {}) =>
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
-  const complete = (message: object, finish_reason = 'stop') =>
+  const tokens = { prompt_tokens: 1_000, completion_tokens: 50, total_tokens: 1_050 };
+  const complete = (message: object, finish_reason = 'stop', usage: object = tokens) =>
     sendJson(200, {
       ...{ id: 'completion-1', object: 'chat.completion', created: 1, model: 'model-1' },
       choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason }],
-      usage: { prompt_tokens: 1_000, completion_tokens: 50, total_tokens: 1_050 },
+      usage,
     });
   if (behaviour === 'hangs') return;
   if (behaviour === 'hangs_up') response.destroy();
@@ -88,8 +89,8 @@ function send(response: ServerResponse, behaviour: Behaviour): void {
   else if (behaviour === 'never_ends') flood(response);
   else if ('status' in behaviour) sendJson(behaviour.status, { error: { message: 'no' } }, behaviour.headers);
   else {
-    const { answers } = behaviour;
-    complete({ content: typeof answers === 'string' ? answers : JSON.stringify(answers) });
+    const { answers, usage } = behaviour;
+    complete({ content: typeof answers === 'string' ? answers : JSON.stringify(answers) }, 'stop', usage);
   }
 }
 

@@ -96,7 +96,7 @@ function bodyOf({ name, system, user, screenshot, schema }: ChatRequest) {
 /** What is read of a response; servers that are compatible in part leave any of it out. */
 type Completion = {
   choices?: { message?: { content?: unknown; refusal?: unknown } | null; finish_reason?: unknown }[] | null;
-  usage?: { prompt_tokens?: number; completion_tokens?: number } | null;
+  usage?: { prompt_tokens?: unknown; completion_tokens?: unknown } | null;
 } | null;
 
 /** Decisions 4: refused = `message.refusal`, `finish_reason: content_filter`, or 400 with the code `content_filter`. */
@@ -104,14 +104,17 @@ function readCompletion(text: string): ChatReply {
   const completion = parseJson(text) as Completion;
   const choices = completion?.choices;
   const choice = Array.isArray(choices) ? choices[0] : undefined;
-  const { prompt_tokens: input = 0, completion_tokens: output = 0 } = completion?.usage ?? {};
-  const tokens = { input, output };
+  const { prompt_tokens, completion_tokens } = completion?.usage ?? {};
+  const tokens = { input: countOf(prompt_tokens), output: countOf(completion_tokens) };
   if (choice?.message?.refusal || choice?.finish_reason === 'content_filter') return { outcome: 'refused', tokens };
   const content = choice?.message?.content;
   return typeof content === 'string'
     ? { outcome: 'text', text: content, tokens }
     : failed('unusable', 'an answer without text');
 }
+
+/** A number of tokens; 0: the server does not tell, or what it tells is none. */
+const countOf = (told: unknown): number => (typeof told === 'number' && Number.isFinite(told) ? Math.max(0, told) : 0);
 
 function readError({ status, headers }: Response, text: string): ChatReply {
   const { error } = (parseJson(text) ?? {}) as { error?: { code?: unknown; message?: unknown } | null };

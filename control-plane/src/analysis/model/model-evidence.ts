@@ -1,3 +1,4 @@
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 
 /**
@@ -11,7 +12,8 @@ export type ModelEvidence = {
   lacksScreenshot?: boolean;
 };
 
-type ModelPage = { url: string; title: string; text: string; frames: string[] };
+/** `text`: what visitors see; `unseen`: what they do not, because it is transparent, covered or cut away; absent: none, or none that fits. */
+type ModelPage = { url: string; title: string; text: string; unseen?: string; frames: string[] };
 
 const PAGES_MAX = 4;
 const FRAMES_MAX = 10;
@@ -32,11 +34,10 @@ export function modelSubject({ landings, documents, creative, creativeHtml }: Mo
       const own = documents.filter(({ landing }) => landing === ord);
       const page = own.find(({ frame }) => frame === '');
       const frames = own.filter(({ frame, text }) => frame !== '' && text.trim() !== '').slice(0, FRAMES_MAX);
-      return [...(page ? [page] : []), ...frames].map((one) => ({
-        ...one,
-        text: clip(one.text, PAGE_TEXT_MAX),
-        html: '',
-      }));
+      return [...(page ? [page] : []), ...frames].map((one) => {
+        const { seen, unseen } = textsOf(one, PAGE_TEXT_MAX);
+        return { ...one, text: seen + unseen, page_length: seen.length, html: '' };
+      });
     }),
     creative: creative && { ...creative, redirect_chain: [] },
     creativeHtml: clip(creativeHtml, CREATIVE_HTML_MAX),
@@ -50,12 +51,13 @@ export function modelEvidence(
 ): ModelEvidence {
   const pages = landings.slice(0, PAGES_MAX).map(({ ord, final_url, page_title }): ModelPage => {
     const own = documents.filter(({ landing }) => landing === ord);
-    const text = own.find(({ frame }) => frame === '')?.text ?? '';
-    const frames = own.filter(({ frame }) => frame !== '').map((frame) => clip(frame.text, FRAME_TEXT_MAX));
+    const { seen, unseen } = textsOf(own.find(({ frame }) => frame === '') ?? { text: '' }, PAGE_TEXT_MAX);
+    const frames = own.filter(({ frame }) => frame !== '').map((frame) => textsOf(frame, FRAME_TEXT_MAX).seen);
     return {
       url: clip(final_url, URL_LENGTH_MAX),
       title: clip(page_title, URL_LENGTH_MAX),
-      text: clip(text, PAGE_TEXT_MAX),
+      text: seen,
+      ...(unseen !== '' && { unseen }),
       frames: frames.filter(Boolean).slice(0, FRAMES_MAX),
     };
   });
@@ -67,6 +69,12 @@ export function modelEvidence(
 export const saysSomething = ({ pages, creative, screenshot }: ModelEvidence): boolean =>
   screenshot !== null ||
   (creative?.html ?? '') !== '' ||
-  pages.some(({ title, text, frames }) => title !== '' || text !== '' || frames.length > 0);
+  pages.some(({ title, text, unseen, frames }) => title !== '' || text !== '' || unseen || frames.length > 0);
+
+/** What is seen of a document and what is not, at most `max` characters together. */
+function textsOf({ text, page_length = text.length }: Pick<CapturedDocument, 'text' | 'page_length'>, max: number) {
+  const seen = clip(text.slice(0, page_length), max);
+  return { seen, unseen: clip(text.slice(page_length), max - seen.length) };
+}
 
 const clip = (text: string, max: number): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, max).toWellFormed();

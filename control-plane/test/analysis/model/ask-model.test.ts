@@ -7,7 +7,13 @@ import { classificationQuestion } from '../../../src/analysis/classification/cla
 import { answerStore } from '../../../src/analysis/model/answer-store.ts';
 import { askModel } from '../../../src/analysis/model/ask-model.ts';
 import { type ModelSettings, openChat } from '../../../src/analysis/model/chat.ts';
-import { type ModelEvidence, modelEvidence, saysSomething } from '../../../src/analysis/model/model-evidence.ts';
+import {
+  type ModelEvidence,
+  modelEvidence,
+  modelSubject,
+  saysSomething,
+} from '../../../src/analysis/model/model-evidence.ts';
+import { llm } from '../../../src/analysis/rules/rule-types/llm.ts';
 import { modelSettings, readConfig } from '../../../src/config.ts';
 import { workMetrics } from '../../../src/metrics.ts';
 import { openStore, type Store } from '../../../src/platform/store.ts';
@@ -192,6 +198,18 @@ describe('a question to the model', () => {
     assert.equal(await counted('modelTokens', { kind: 'output' }), 50);
     assert.equal(await counted('modelCost', {}), 2_500);
   });
+
+  it('is answered although the server counts its tokens in a way that no metric takes', async () => {
+    for (const count of ['1000', -1, null, {}, true]) {
+      const { classify, counted } = asker();
+      server.around.behave = () => ({
+        answers: USUAL,
+        usage: { prompt_tokens: count, completion_tokens: count },
+      });
+      assert.equal((await classify(pageSaying(JSON.stringify(count)))).outcome, 'answered', String(count));
+      assert.equal(await counted('modelTokens', { kind: 'input' }), 0, String(count));
+    }
+  });
 });
 
 describe('the evidence for a model', () => {
@@ -210,6 +228,40 @@ describe('the evidence for a model', () => {
     );
     assert.ok(pages[0]!.text.startsWith('one two three') && pages[0]!.text.length === 8_000);
     assert.deepEqual([pages.length, pages[0]!.frames, creative], [1, ['in a frame'], null]);
+  });
+
+  it('keeps what visitors do not see of a page apart from what they see', () => {
+    const text = `Spin and win. ${'A charity. '.repeat(2_000)}`;
+    const documents = [
+      { ...document, text, page_length: 14 },
+      { ...document, frame: 'f', text: 'seen hidden', page_length: 5 },
+    ];
+    const captured = { landings: [landing], documents, creative: null, creativeHtml: '' };
+    const [page] = modelEvidence(captured, null).pages;
+    assert.deepEqual([page!.text, page!.frames], ['Spin and win.', ['seen']]);
+    assert.ok(page!.unseen!.startsWith('A charity.') && page!.text.length + page!.unseen!.length === 8_000);
+    assert.deepEqual(modelEvidence(modelSubject(captured), null).pages, [page]);
+  });
+
+  it('of a rule for one part has the screenshot if that shows this part', async () => {
+    const shown = async (target: 'page' | 'creative', pages: ModelEvidence['pages']) => {
+      let asked: ModelEvidence | null = null;
+      const ask = async (_: unknown, evidence: ModelEvidence) => {
+        asked = evidence;
+        return { outcome: 'none' as const };
+      };
+      const evidence = { pages, creative: { url: '', html: '' }, screenshot: Buffer.from('a picture') };
+      const rule = {
+        ...{ id: '1', organization_id: null, name: 'Rule', tag_slug: '', rule_type: 'llm' as const },
+        target,
+      };
+      const config = { prompt: 'What?', tags: { one: 'One.' } };
+      await llm.match(ask, { ...rule, config }, ['one'], evidence, forever);
+      return (asked as ModelEvidence | null)?.screenshot != null;
+    };
+    const { pages } = EVIDENCE;
+    assert.deepEqual([await shown('page', pages), await shown('creative', pages)], [true, false]);
+    assert.deepEqual([await shown('page', []), await shown('creative', [])], [false, true]);
   });
 
   it('is empty if nothing was captured', () => {

@@ -34,9 +34,12 @@ export const llm: ModelType<'llm', LlmConfig> = {
   },
 };
 
+/** The screenshot is that of the first page; of the creative if there is no page. */
 function partFor(target: RuleTarget, evidence: ModelEvidence): ModelEvidence {
-  if (target === 'page') return { ...evidence, creative: null };
-  return target === 'creative' ? { ...evidence, pages: [], screenshot: null } : evidence;
+  const { pages, screenshot } = evidence;
+  const isOfPage = pages.length > 0;
+  if (target === 'page') return { ...evidence, creative: null, screenshot: isOfPage ? screenshot : null };
+  return target === 'creative' ? { ...evidence, pages: [], screenshot: isOfPage ? null : screenshot } : evidence;
 }
 
 type AskedRule = { name: string; target: RuleTarget; config: LlmConfig };
