@@ -135,6 +135,12 @@ describe('the findings of a VAST tag', () => {
       );
     for (const name of ['ClickThrough', 'CompanionClickThrough', 'NonLinearClickThrough', 'IconClickThrough'])
       assert.deepEqual(found(vast(), clicks(name)), [], name);
+    for (const [uri, expected] of [
+      ['market://details?id=a', []],
+      ['itms-apps://apps.apple.com/app/id1', []],
+      ['javascript:open()', ['vast_invalid_value']],
+    ] as const)
+      assert.deepEqual(slugs(vast(), clicks('ClickThrough').replace('http://shop.example/', uri)), expected, uri);
     assert.deepEqual(slugs(vast(), clicks('ClickTracking')), ['vast_insecure_url']);
     assert.deepEqual(slugs(vast(), clicks('ClickThrough').replace('http:', 'relative')), ['vast_invalid_value']);
   });

@@ -111,8 +111,9 @@ function isIn(where: string, { name }: XmlElement, path: string[]): boolean {
   return inner === undefined ? name === outer : name === inner && path.includes(outer as string);
 }
 
-/** Elements whose URI a click opens, in a tab: such a navigation is no mixed content. */
+/** Elements whose URI a click opens, in a tab, where it is no mixed content, or in an app, such as a store. */
 const OPENED = /ClickThrough$/;
+const OPENABLE = /^(?!javascript:)[a-z][a-z0-9+.-]*:/i;
 
 /** Elements whose files may be streamed by another protocol (VAST 4.3, 3.9.1 and 3.9.2, `delivery`). */
 const STREAMED = new Set(['MediaFile', 'Mezzanine']);
@@ -122,7 +123,8 @@ function wrongUri({ name, text }: XmlElement): Problem[] {
   const uri = text.trim();
   if (!URI_ELEMENTS.has(name) || uri === '') return [];
   const shown = uri.slice(0, SHOWN_MAX);
-  if (/^http:/i.test(uri)) return OPENED.test(name) ? [] : [{ kind: 'insecure', text: `${name} ${shown}` }];
+  if (OPENED.test(name) && OPENABLE.test(uri)) return [];
+  if (/^http:/i.test(uri)) return [{ kind: 'insecure', text: `${name} ${shown}` }];
   if (/^(https:|data:|\[|%%|\$\{|\{)/i.test(uri)) return [];
   if (STREAMED.has(name) && /^[a-z][a-z0-9+.-]*:\/\//i.test(uri)) return [];
   return [{ kind: 'value', text: `${name} "${shown}" must be an absolute http(s) URI (RFC 3986, 4.3)` }];
