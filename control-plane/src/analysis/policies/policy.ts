@@ -73,7 +73,10 @@ const keyed = (key: string, tag_display_name: string, matched_value: string): Ma
   return { tag_slug: key.replaceAll(',', ''), tag_display_name, severity: null, matched_value };
 };
 
-const sameName = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase();
+const sameName = (one: string, other: string): boolean => foldedName(one) === foldedName(other);
+
+/** A name in one letter case and one form of Unicode (NFKC): sites write their own with composed letters or without. */
+const foldedName = (name: string): string => name.normalize('NFKC').trim().toLowerCase();
 
 const hasTiers = (found: ScanTaxonomy): found is ScanTaxonomy & Tiers => found.tier1 !== null;
 

@@ -50,6 +50,7 @@ describe('what a scan violates', () => {
   test('§2.8.28 a brand fits the same name in any letter case, and no part of it; its key has no comma', () => {
     const brand = (name: string): PolicyValue => ({ rule_type: 'brand', brand: name });
     assert.deepEqual(found(brand('acme, inc'), { brand: 'ACME, Inc' }), ['brand:acme inc=ACME, Inc']);
+    assert.equal(found(brand('Nestlé'), { brand: 'Nestlé'.normalize('NFD') }).length, 1);
     assert.deepEqual(found(brand('Acme'), { brand: 'Acme Shoes' }), []);
     assert.deepEqual(found(brand('Acme Shoes'), { brand: 'Acme' }), []);
   });
