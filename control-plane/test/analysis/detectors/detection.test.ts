@@ -11,6 +11,15 @@ import { captureOf, requestOf } from '../../support/running-farm.ts';
 const tagsOf = (...observations: Observation[]) => detect({ ...NO_EVIDENCE, observations }).findings;
 const slugsOf = (...observations: Observation[]) => tagsOf(...observations).map(({ tag_slug }) => tag_slug);
 
+describe('popup_bomb', () => {
+  it('names what opened', () => {
+    const urls = ['', 'https://ad.example/1', 'https://ad.example/2'];
+    const [finding] = tagsOf(observed('popups', { windows: 3, without_gesture: 2, urls }));
+    const detail = 'landing 0: 3 windows, 2 without a click: https://ad.example/1 https://ad.example/2';
+    assert.equal(finding?.detail, detail);
+  });
+});
+
 describe('exit_mismatch', () => {
   const exit: Exit = {
     provider: 'acme',

@@ -4,6 +4,8 @@ import type { SystemTagSlug } from '../../../reference/tags/system-tags.ts';
 import { type Detector, oneTag, type Sign } from '../detector.ts';
 
 const WINDOWS_OF_A_BOMB = 3;
+/** URLs that a finding names. */
+const NAMED_MAX = 3;
 
 /** Pages that open many windows, or any without a click. */
 export const popupBomb: Detector = {
@@ -15,8 +17,9 @@ export const popupBomb: Detector = {
     );
     return oneTag(
       'popup_bomb',
-      bombs.map(({ landing, facts }) => {
-        return { landing, text: `${facts.windows} windows, ${facts.without_gesture} without a click` };
+      bombs.map(({ landing, facts: { windows, without_gesture, urls } }) => {
+        const named = urls.filter(Boolean).slice(0, NAMED_MAX).join(' ');
+        return { landing, text: `${windows} windows, ${without_gesture} without a click${named && `: ${named}`}` };
       }),
     );
   },
