@@ -1,3 +1,4 @@
+import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts.ts';
 import { type Captured, CaptureWorld } from '../../browser-node/test/support/capture-world.ts';
 import { type Creative, PUBLISHER } from '../../browser-node/test/support/creatives/creative.ts';
 import { capturedFacts, expectedFacts } from '../../browser-node/test/support/creatives/creative-facts.ts';
@@ -61,7 +62,8 @@ function expectedTags({ size, inert, tags = [] }: Creative): string[] {
 function tagsOf(captured: Captured): string[] {
   const { landings, requests, observations, creative = null } = captured.outcome.capture;
   const [documents, bodies] = [captured.documents(), captured.bodies()];
-  const evidence = { ...NO_EVIDENCE, landings, requests, observations, creative, documents, bodies };
+  const creativeHtml = Buffer.from(captured.file(CREATIVE_HTML)?.bytes ?? '').toString();
+  const evidence = { ...NO_EVIDENCE, landings, requests, observations, creative, creativeHtml, documents, bodies };
   const { findings, failed } = detect(evidence);
   const slugs = findings.map(({ tag_slug }) => `tag ${tag_slug}`);
   return [...new Set([...slugs, ...failed.map(({ name }) => `detector ${name} failed`)])];

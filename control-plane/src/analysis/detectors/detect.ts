@@ -1,3 +1,4 @@
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { Evidence, Need } from '../evidence/evidence.ts';
 import { exitMismatch, invalidCertificate } from './behaviors/connection.ts';
 import { creativeEmpty, creativeInteractive } from './behaviors/creatives.ts';
@@ -18,6 +19,7 @@ import { fakeSystemDialog } from './deception/fake-system-dialog.ts';
 import { fakeUpdate } from './deception/fake-update.ts';
 import { forcedSubscription } from './deception/forced-subscription.ts';
 import { maliciousScript } from './deception/malicious-script.ts';
+import { wordsOf } from './deception/markup.ts';
 import { pasteToRun } from './deception/paste-to-run.ts';
 import { phishingForm } from './deception/phishing-form.ts';
 import { scareware } from './deception/scareware.ts';
@@ -44,12 +46,19 @@ export type RunDetector = (work: () => Finding[]) => Finding[];
 /** Runs detectors over evidence, one after the other. */
 export function detect(evidence: Evidence, among = detectors, run: RunDetector = (work) => work()): Detection {
   const detection: Detection = { findings: [], failed: [] };
+  const judged = { ...evidence, documents: documentsOf(evidence) };
   for (const detector of among) {
     try {
-      detection.findings.push(...run(() => detector.detect(evidence)));
+      detection.findings.push(...run(() => detector.detect(judged)));
     } catch (cause) {
       detection.failed.push({ name: detector.name, cause });
     }
   }
   return { ...detection, findings: combine(detection.findings) };
+}
+
+/** The documents, and as one of them the HTML of a creative that has no others, such as that of an ad tag: with its words, shown or not. */
+function documentsOf({ documents, creative, creativeHtml: html }: Evidence): CapturedDocument[] {
+  if (html === '' || documents.some(({ landing }) => landing === null)) return documents;
+  return [...documents, { landing: null, frame: '', url: creative?.url ?? '', title: '', text: wordsOf(html), html }];
 }

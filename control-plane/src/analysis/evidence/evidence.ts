@@ -56,7 +56,7 @@ export const NO_EVIDENCE: Evidence = {
  * other requests to them with their contents, and landings that ended on one. `evidence` itself is not changed.
  */
 export function withoutFirstDomains(evidence: Evidence, count: number): Evidence {
-  const { landings, creative, requests, observations, documents, bodies, vast, vastDocuments } = evidence;
+  const { landings, creative, creativeHtml, requests, observations, documents, bodies, vast, vastDocuments } = evidence;
   const skipped = firstDomains(landings, count);
   if (skipped.size === 0) return evidence;
 
@@ -74,6 +74,7 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
       ...creative,
       redirect_chain: creative.redirect_chain.filter(({ url }) => !isSkipped(url)),
     },
+    creativeHtml: isSkipped(creative?.url ?? '') ? '' : creativeHtml,
     requests: requests.filter(({ url }) => !isSkipped(url)),
     observations: observations.filter(({ landing, url }) => isLeft(landing) && !isSkipped(url)),
     documents: documents.filter(({ landing, url }) => isLeft(landing) && !isSkipped(url)),

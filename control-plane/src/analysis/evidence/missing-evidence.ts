@@ -3,11 +3,19 @@ import { type CollectorName, type Note, type NoteKind, noteWords } from '@adswee
 
 /** The judgements that rest on the text of pages: detectors by name, and the rules. */
 const TEXT = [
-  ...['scareware', 'phishing_form', 'malicious_script', 'fake_update', 'paste_to_run', 'forced_subscription'],
+  ...[
+    'scareware',
+    'phishing_form',
+    'malicious_script',
+    'fake_update',
+    'paste_to_run',
+   
+    'forced_subscription',
+  ],
   'rules',
 ];
 const FORMS = ['phishing_form', 'fake_system_dialog', 'forced_subscription'];
-const SCRIPTS = ['malicious_script', 'phishing_form', 'rules'];
+const SCRIPTS = ['malicious_script', 'phishing_form', 'paste_to_run', 'rules'];
 const CREATIVE = ['creative_empty', 'creative_interactive'];
 const VIDEO = ['vast_media', 'vast_techniques', 'vast_trackers', 'vast_form'];
 
@@ -64,7 +72,7 @@ const RESTING: Record<NoteKind, readonly string[] | ((note: Note) => readonly st
   landings: TEXT,
   creative: CREATIVE,
   creative_picture: ['screenshot'],
-  creative_html: ['rules'],
+  creative_html: ['scareware', 'malicious_script', 'fake_update', 'paste_to_run', 'rules'],
   // Where it leads is not known either.
   ad_gone: [...CREATIVE, ...TEXT],
   click: [...CREATIVE, ...TEXT],

