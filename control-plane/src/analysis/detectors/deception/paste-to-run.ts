@@ -1,14 +1,31 @@
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import { lowerCase } from '../../evidence/lower-case.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
-import { inlineScripts } from './malicious-script.ts';
+import { inlineScripts, isScript } from './malicious-script.ts';
 import { wordsOf } from './markup.ts';
 import { discusses } from './phrase.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
 
 /** Windows + R (a dialog) and Windows + X (a menu), in words or with a symbol for the key, in texts with single spaces. */
-const KEYS =
-  '(?:\\bwin(?:dows)?|⊞)[^\\p{L}\\p{N}+]{0,6}(?:(?:key|button|logo|taste|icon|tuşu)[^\\p{L}\\p{N}+]{0,6}){0,2}(?:\\+|and|und)[^\\p{L}\\p{N}]{0,3}[rx](?![\\p{L}\\p{N}])';
+const KEYS = [
+  '(?:\\bwin(?:dows)?|[⊞🪟])[^\\p{L}\\p{N}+]{0,6}(?:(?:key|button|logo|taste|icon|toets|tuşu|キー)[^\\p{L}\\p{N}+]{0,6}){0,2}',
+  '(?:\\+[^\\p{L}\\p{N}]{0,3}|(?:plus|and|then|press|und|dann|et|y|e|i|и|ve|en|と)[^\\p{L}\\p{N}]{1,3}){1,3}',
+  '[rx](?![\\p{Script=Latin}\\p{N}])',
+].join('');
+/** The dialog itself. */
+const DIALOGS = [
+  ...[
+    'run dialog',
+    'run window',
+    'run box',
+    'run prompt',
+    'ausführen-dialog',
+    'ausführen-fenster',
+    'dialogue exécuter',
+  ],
+  ...['cuadro ejecutar', 'finestra esegui', 'окно выполнить', 'ファイル名を指定して実行'],
+];
 /** The address bar of the file explorer, which runs commands too ("FileFix"). */
 const ADDRESS_BARS = [
   ...['address bar', 'adressleiste', 'adresszeile', "barre d'adresse", 'barra de direcciones', 'barra de endereço'],
@@ -26,43 +43,35 @@ const EXPLORERS = [
   ...['explorador de arquivos', 'eksplorator', 'verkenner', 'esplora file', 'проводник', 'gezgini', 'エクスプローラー'],
 ];
 /** Places that only run commands, and with them others in which commands are typed. */
-const RUN_ONLY = new RegExp([KEYS, 'run dialog', ...ADDRESS_BARS].join('|'), 'gu');
-const RUN = new RegExp([KEYS, 'run dialog', ...ADDRESS_BARS, 'terminal', 'powershell'].join('|'), 'gu');
+const RUN_ONLY = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS].join('|'), 'gu');
+/** Not "terminale", a year of French schools. */
+const TERMINALS = ['(?<!\\p{L})terminal(?!\\p{L})', '(?:il|nel) terminale', 'powershell'];
+const RUN = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS, ...TERMINALS].join('|'), 'gu');
 /** The most places that are looked at: a text that repeats them says nothing new. */
 const PLACES_MAX = 200;
 /** Characters of a document's words, shown or not, that are searched. */
 const HIDDEN_LENGTH = 200_000;
-const PASTE = [
-  ...['ctrl + v', 'ctrl+v', 'strg + v', 'strg+v', 'cmd + v', 'cmd+v', 'command + v', '⌘ + v', '⌘v', '⌘ v', 'paste'],
-  ...[
-    'einfügen',
-    'coller',
-    'collez',
-    'pegar',
-    'pegue',
-    'incolla',
-    'colar',
-    'cole ',
-    'вставьте',
-    'wklej',
-    'yapiştir',
-    '貼り付け',
-  ],
-];
+/** The keys, or the word: no part of another, such as "toothpaste" or "école". */
+const PASTE = new RegExp(
+  [
+    '(?:ctrl|control|strg|cmd|command|⌘)[^\\p{L}\\p{N}]{0,6}v(?![\\p{Script=Latin}\\p{N}])',
+    '(?<!\\p{L})(?:paste[ds]?|pasting|pega|pegue|cole|colar|plak|plakken)(?!\\p{L})',
+    '(?<!\\p{L})(?:einfügen|coller|collez|pegar|pégal|péguel|incolla|вставьте|wklej|yapiştir)',
+    '貼り付け|ペースト',
+  ].join('|'),
+  'u',
+);
 /** Claims that this proves the visitor to be human, which no honest installation needs. */
 const HUMAN = [
-  ...['not a robot', 'are human', "you're human", 'human verification', 'kein roboter', 'mensch sind', 'ein mensch'],
-  ...['pas un robot', 'êtes humain', 'êtes un humain', 'no soy un robot', 'eres humano', 'es humano', 'un ser humano'],
-  ...['non sono un robot', 'sei umano', 'essere umano', 'não sou um robô', 'é humano', 'geen robot', 'een mens'],
-  ...[
-    'nie jestem robotem',
-    'jesteś człowiekiem',
-    'не робот',
-    'вы человек',
-    'robot değilim',
-    'ロボットではあり',
-    '人間であること',
-  ],
+  ...['not a robot', 'not a bot', 'are human', 'are a human', "you're human", "you're a human", 'i am human'],
+  ...['human verification', 'verify humanity', 'prove your humanity', 'kein roboter', 'mensch sind', 'sie ein mensch'],
+  ...['du ein mensch', 'bin ein mensch', 'pas un robot', 'êtes humain', 'êtes un humain', 'êtes un être humain'],
+  ...['no soy un robot', 'no eres un robot', 'no es un robot', 'eres humano', 'soy humano', 'que es humano'],
+  ...['es un ser humano', 'eres un ser humano', 'soy un ser humano', 'non sono un robot', 'non sei un robot'],
+  ...['sei umano', 'sono umano', 'sei un essere umano', 'não sou um robô', 'não é um robô', 'você é humano'],
+  ...['que é humano', 'sou humano', 'geen robot', 'u een mens', 'je een mens', 'een mens bent', 'ben een mens'],
+  ...['nie jestem robotem', 'nie jesteś robotem', 'jesteś człowiekiem', 'jestem człowiekiem', 'не робот', 'вы человек'],
+  ...['robot değil', 'insan olduğunuz', 'ロボットではあり', 'ロボットではない', '人間であること'],
 ];
 /**
  * The same beside a place that only runs commands. A captcha alone is none: honest help pages have one in the form below them ("protected by
@@ -76,51 +85,73 @@ const HUMAN_OR_CAPTCHA = [
 /** Claims that this repairs an error or opens a file: honest instructions begin like that too. */
 const PRETEXTS = [
   ...['went wrong', 'how to fix', 'fix it', 'error', 'failed', 'unable to', 'cannot be', 'not installed', 'shared'],
-  ...['to access', 'to view', 'to join', 'microphone', 'beheben', 'fehler', 'geteilt', 'erreur', 'partagé', 'corriger'],
-  ...['errore', 'condivis', 'compartid', 'compartilhad', 'erro ', 'fout', 'gedeeld', 'błąd', 'udostępnion', 'ошибк'],
-  ...['исправ', 'hata', 'paylaş', 'エラー', '共有'],
+  ...['to access', 'to view', 'to join', 'microphone', 'verif', 'captcha', 'beheben', 'fehler', 'geteilt', 'erreur'],
+  ...[
+    'partagé',
+    'corriger',
+    'errore',
+    'condivis',
+    'compartid',
+    'compartilhad',
+    'erro ',
+    'fout',
+    'gedeeld',
+    'błąd',
+    'udostępnion',
+  ],
+  ...['ошибк', 'исправ', 'hata', 'paylaş', 'エラー', '共有'],
 ];
 /** The most characters between the words of one instruction. */
 const REACH = 600;
 
 /** Writes into the clipboard, and a command that loads or conceals what it runs. */
 const COPIES = /writeText|execCommand|clipboardData/;
-const COMMAND = /powershell|pwsh|mshta|cmd(\.exe)?\s*\/c|\bcurl\b|scriptblock\]::create/i;
-const LOADS = /https?:|\birm\b|\biwr\b|invoke-|frombase64|\s-enc|hidden/i;
+const COMMAND =
+  /powershell|pwsh|mshta|msiexec|rundll32|regsvr32|[cw]script(\.exe)?\s|certutil|bitsadmin|conhost|\bfinger\s|nslookup|cmd(\.exe)?\s*\/c|\bcurl\b|scriptblock\]::create/i;
+const LOADS = /https?:|\\\\[\w.-]+\\|\birm\b|\biwr\b|invoke-|frombase64|\s-enc|hidden|\bfinger\s+\S*@|\bnslookup\b/i;
 
 /**
  * Pages that tell visitors to paste and run a command ("ClickFix"): to prove to be human, which no honest installation needs, or under another
  * pretext if a script of the page copies such a command.
  */
-export const pasteToRun: Detector<'documents'> = {
+export const pasteToRun: Detector<'documents' | 'bodies'> = {
   name: 'paste_to_run',
-  needs: ['documents'],
-  detect: ({ documents }) =>
+  needs: ['documents', 'bodies'],
+  detect: ({ documents, bodies }) =>
     oneTag(
       'paste_to_run',
       seenPages(documents).flatMap((page) => {
-        const text = instructionOf(page);
+        const text = instructionOf(page, bodies);
         return text === null ? [] : { landing: page.landing, text };
       }),
     ),
 };
 
 /** What a page tells visitors to do; null: no such thing, or the page is about it. Pure. */
-function instructionOf({ text, html }: SeenPage): string | null {
+function instructionOf({ text, html }: SeenPage, bodies: readonly CapturedBody[]): string | null {
   if (discusses(text)) return null;
   const seen = singleSpaced(text);
   const toProve = placeIn(seen, RUN_ONLY, HUMAN_OR_CAPTCHA) ?? placeIn(seen, RUN, HUMAN);
   if (toProve) return `"${toProve}" to prove to be human`;
   const copying = html.filter((one) => COPIES.test(one));
   // Most pages show the instruction after a click, when the command is in the clipboard.
-  for (const hidden of copying.map((one) => singleSpaced(wordsOf(one).slice(0, HIDDEN_LENGTH)))) {
-    const place = placeIn(hidden, RUN_ONLY, HUMAN_OR_CAPTCHA);
+  for (const one of copying) {
+    const place = placeIn(hiddenWords(one), RUN_ONLY, HUMAN_OR_CAPTCHA);
+    if (place) return `"${place}" to prove to be human, shown later`;
+  }
+  // Many honest scripts copy something.
+  const copiesByFile = bodies.some((body) => isScript(body) && COPIES.test(body.text ?? body.excerpts ?? ''));
+  for (const one of copiesByFile ? html : []) {
+    const place = placeIn(hiddenWords(one), RUN_ONLY, HUMAN);
     if (place) return `"${place}" to prove to be human, shown later`;
   }
   const copies = copying.flatMap(inlineScripts).some((one) => COPIES.test(one) && COMMAND.test(one) && LOADS.test(one));
   const toRepair = copies ? placeIn(seen, RUN_ONLY, PRETEXTS) : null;
   return toRepair && `"${toRepair}" under a pretext, with a command that a script copies`;
 }
+
+/** The words of a document, shown or not. */
+const hiddenWords = (html: string): string => singleSpaced(wordsOf(html).slice(0, HIDDEN_LENGTH));
 
 /** In lower case, with a space for any white space and for letters of icon fonts, which belong to no alphabet. */
 const singleSpaced = (text: string): string => lowerCase(text).replace(/[\s\p{Co}]+/gu, ' ');
@@ -131,7 +162,7 @@ function placeIn(text: string, places: RegExp, reasons: readonly string[]): stri
     const around = text.slice(Math.max(0, index - REACH), index + REACH);
     const has = (words: readonly string[]) => words.some((one) => around.includes(one));
     const isExplorer = !ADDRESS_BARS.includes(place) || has(EXPLORERS);
-    if (isExplorer && has(PASTE) && has(reasons) && !discusses(around)) return place;
+    if (isExplorer && PASTE.test(around) && has(reasons) && !discusses(around)) return place;
   }
   return null;
 }

@@ -6,7 +6,7 @@ import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
 import { BRANDS, type Brand, isOwn, servesSignIn } from './brands.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
-import { discusses, findPhrase } from './phrase.ts';
+import { discusses, findPhrase, type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
 /** Fields that only the owner of an account should ask for. */
@@ -96,11 +96,28 @@ const BY_ANOTHER = [
   ' or ',
   'with your',
   'через',
+  'с помощью',
+  'используя',
+  'über ',
+  'przez ',
+  ' ile ',
+  'hesabinizla',
+  'hesabimla',
+  'hesabiyla',
   'で続行',
+  'でログイン',
+  'でサインイン',
+  'で登録',
   'recaptcha',
   'connect',
   'never',
   'not ',
+  // Products of a brand that other sites use.
+  'authenticator',
+  'google play',
+  'google pay',
+  'apple pay',
+  'amazon pay',
 ];
 /** Brands by whose accounts other sites let visitors sign in, by buttons with their names and pictures. */
 const LOGINS = new Set(['Google', 'Facebook', 'Apple', 'Microsoft', 'LinkedIn', 'Amazon', 'Yahoo', 'Discord', 'Steam']);
@@ -136,7 +153,7 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
         if (collector) return `with a script that sends to ${collector}`;
       }
       const page = pages.find((one) => one.landing === landing);
-      return page ? impersonates(form, page, requests) : null;
+      return page ? (impersonates(form, page, requests) ?? luresOwner(form, page)) : null;
     };
     return oneTag(
       'phishing_form',
@@ -194,14 +211,33 @@ function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: Net
     // The title alone says whose page it is, also above the bank's own footer with its warnings of scams.
     if (isTitleOf(brand, page.title)) return `in the name of ${brand.name}`;
     if (isAboutDeception) continue;
-    if (claims(brand, said)) return `in the name of ${brand.name}`;
     const isButton = mayBeButton && LOGINS.has(brand.name);
+    if (claims(brand, said, isButton)) return `in the name of ${brand.name}`;
     const isShown =
       (!isButton && mentions(brand, said) && pictures.some((url) => isOwn(brand, url))) ||
       (namesSignIn(brand, page.text) && pictures.some((url) => servesSignIn(brand, url)));
     if (isShown) return `with a picture of ${brand.name}'s`;
   }
   return null;
+}
+
+/** What no wallet asks for its phrase for; to import or restore one is honest. */
+const WALLET_LURES: readonly Phrase[] = [
+  {
+    all: [
+      ['validat', 'rectif', 'synchroni', 'airdrop', 'claim ', 'giveaway', 'whitelist'],
+      ['wallet', 'recovery phrase', 'seed phrase', 'secret phrase'],
+    ],
+    unless: ['never', 'not ', "n't "],
+  },
+];
+
+/** The pretext under which a form asks for the phrase that opens a wallet, in words; null: there is none. */
+function luresOwner({ facts }: ObservationOf<'form'>, { url, text }: SeenPage): string | null {
+  if (!facts.fields.includes('seed_phrase') || discusses(text) || BRANDS.some((brand) => isOwn(brand, url)))
+    return null;
+  const [lure] = saidOf(text, WALLET_LURES);
+  return lure ? `under the pretext "${lure}"` : null;
 }
 
 /** Whether a title names the brand and nothing else. */
@@ -212,10 +248,10 @@ function isTitleOf({ words }: Brand, title: string): boolean {
   return rest.every((word) => word === '' || word === '-' || NAMELESS.has(word) || /^\d+$/.test(word));
 }
 
-/** Whether a form asks for the account that a visitor has with the brand. */
-const claims = ({ name, words }: Brand, text: string): boolean =>
+/** Whether a form asks for the account that a visitor has with the brand. `isButton`: it may only have a button with that name. */
+const claims = ({ name, words }: Brand, text: string, isButton: boolean): boolean =>
   words.some((word) => {
-    const all = [[word], OWNED, ...(CONTACTS.has(name) ? [OPENED] : [])];
+    const all = [[word], OWNED, ...(CONTACTS.has(name) || isButton ? [OPENED] : [])];
     const sentence = findPhrase(text, { all, unless: BY_ANOTHER });
     return sentence !== null && hasWord(sentence, word);
   });

@@ -8,7 +8,8 @@ export type Phrase = { all: readonly (readonly string[])[]; unless?: readonly st
 const REACH = 160;
 /** The most occurrences of one word that are read: a page that repeats it says nothing new. */
 const PLACES_MAX = 50;
-const SENTENCE_END = /[.!?。！？\n]/g;
+/** The point in a number, such as that of a version, ends no sentence. */
+const SENTENCE_END = /[!?。！？\n]|(?<!\d)\.|\.(?!\d)/g;
 
 /** The sentence of `text` (from `readableText`) that says `phrase`; null: none does. Pure; takes linear time. */
 export function findPhrase(text: string, { all: [first = [], ...rest], unless = [] }: Phrase): string | null {

@@ -2,40 +2,11 @@ import type { Phrase } from './phrase.ts';
 
 /** Words that make a claim a question, a condition or advice. */
 const UNCERTAIN = [
-  ...[
-    '?',
-    'if ',
-    'whether',
-    'when your',
-    'once your',
-    'ways to',
-    'may be',
-    'might',
-    'could',
-    'signs',
-    'sure ',
-    'think',
-    'suspect',
-    'protect',
-    'how to',
-    'no virus',
-    'no threat',
-    'no malware',
-  ],
-  ...['wenn', 'falls ', 'ob ihr', 'könnte', 'anzeichen', 'schütz', ' si votre', 'peut être', 'pourrait', 'protég'],
-  ...[
-    ' si su ',
-    ' si tu ',
-    'puede ',
-    'podría',
-    'proteg',
-    'se il tuo',
-    'potrebbe',
-    'protegg',
-    ' se o seu',
-    'pode estar',
-  ],
-  ...['als uw', 'als je', 'misschien', 'jeśli', 'może', 'если', 'может', 'eğer', 'olabilir', '場合', 'かも'],
+  ...['?', 'if ', 'whether', 'when your', 'once your', 'ways to', 'may be', 'might', 'could', 'signs', 'sure '],
+  ...['think', 'suspect', 'protect', 'how to', 'no virus', 'no threat', 'no malware', 'wenn', 'falls ', 'ob ihr'],
+  ...['könnte', 'anzeichen', 'schütz', ' si votre', 'peut être', 'pourrait', 'protég', ' si su ', ' si tu '],
+  ...['puede ', 'podría', 'proteg', 'se il tuo', 'potrebbe', 'protegg', ' se o seu', 'pode estar', 'als uw'],
+  ...['als je', 'misschien', 'jeśli', 'może', 'если', 'может', 'eğer', 'olabilir', '場合', 'かも'],
 ];
 
 const claim = (states: string[], things: string[], unless: string[] = []): Phrase => ({
@@ -44,41 +15,99 @@ const claim = (states: string[], things: string[], unless: string[] = []): Phras
 });
 
 const YOUR_DEVICE = [
-  ...[
-    'your computer',
-    'your pc',
-    'your device',
-    'your phone',
-    'your iphone',
-    'your android',
-    'your mac',
-    'your windows',
-  ],
-  ...[
-    'this computer',
-    'your system',
-    'your browser',
-    'this pc',
-    'your battery',
-    'your sim',
-    'your chrome',
-    'your ipad',
-  ],
-  ...['your samsung', 'your galaxy', 'your xiaomi', 'your huawei', 'your laptop', 'your tablet', 'your smartphone'],
+  ...['your computer', 'your pc', 'your device', 'your phone', 'your iphone', 'your android', 'your mac'],
+  ...['your windows', 'this computer', 'your system', 'your browser', 'this pc', 'your battery', 'your sim'],
+  ...['your chrome', 'your ipad', 'your samsung', 'your galaxy', 'your xiaomi', 'your huawei', 'your laptop'],
+  ...['your tablet', 'your smartphone'],
 ];
 const IHR_GERAET = [
   ...['ihr computer', 'ihr pc', 'ihr gerät', 'ihr handy', 'dein handy', 'dein gerät', 'ihr system', 'ihr iphone'],
-  ...['ihr windows', 'ihr browser', 'dieser computer'],
+  ...['ihr windows', 'ihr browser', 'dieser computer', 'ihr smartphone', 'dein smartphone', 'dein iphone'],
+  ...['ihr android', 'ihr mac', 'ihr laptop', 'dein computer', 'dein pc'],
+];
+const VOTRE_APPAREIL = [
+  ...['votre ordinateur', 'votre pc', 'votre appareil', 'votre téléphone', 'votre système', 'votre mac'],
+  ...['votre windows', 'cet ordinateur', 'votre iphone', 'votre android', 'votre smartphone', 'votre mobile'],
+];
+const SU_DISPOSITIVO = [
+  ...['su ordenador', 'su computadora', 'su equipo', 'su dispositivo', 'su teléfono', 'tu ordenador'],
+  ...['tu dispositivo', 'tu teléfono', 'su pc', 'su iphone', 'tu iphone', 'su android', 'tu android', 'su celular'],
+  ...['tu celular', 'su móvil', 'tu móvil', 'tu pc', 'seu computador', 'seu dispositivo', 'seu celular', 'seu pc'],
+  ...['seu iphone', 'seu telefone', 'seu android', 'seu smartphone'],
+];
+const IL_TUO_DISPOSITIVO = [
+  ...['il tuo computer', 'il tuo dispositivo', 'il tuo telefono', 'il suo computer', 'il tuo pc', 'questo computer'],
+  ...['il tuo iphone', 'il tuo android', 'il tuo smartphone', 'il tuo cellulare', 'il suo dispositivo'],
+  ...['il suo telefono'],
+];
+const UW_APPARAAT = [
+  ...['uw computer', 'je computer', 'uw apparaat', 'je telefoon', 'uw pc', 'je apparaat', 'uw telefoon', 'uw iphone'],
+  ...['je iphone', 'uw smartphone', 'je smartphone'],
+];
+const TWOJE_URZADZENIE = [
+  ...['twój komputer', 'twoje urządzenie', 'twój telefon', 'ten komputer', 'twój iphone', 'twój smartfon'],
+];
+const VASHE_USTROYSTVO = [
+  ...['ваш компьютер', 'ваше устройство', 'ваш телефон', 'ваш пк', 'ваш браузер', 'ваш iphone', 'ваш смартфон'],
+  ...['ваш android'],
+];
+const CIHAZINIZ = ['bilgisayariniz', 'cihaziniz', 'telefonunuz', "iphone'unuz"];
+const O_TSUKAI = ['コンピュータ', 'パソコン', 'pc', 'デバイス', 'お使いの', 'スマートフォン', 'スマホ', 'iphone'];
+
+/** "On your device": where something was found. */
+const ON_DEVICE = [
+  ...YOUR_DEVICE.map((device) => `on ${device}`),
+  ...['auf ihrem computer', 'auf ihrem pc', 'auf ihrem gerät', 'auf ihrem handy', 'auf ihrem iphone'],
+  ...['auf ihrem smartphone', 'auf deinem handy', 'auf deinem gerät', 'auf deinem iphone', 'auf deinem smartphone'],
+  ...['auf deinem computer'],
+  ...VOTRE_APPAREIL.map((device) => `sur ${device}`),
+  ...SU_DISPOSITIVO.flatMap((device) => [`en ${device}`, `no ${device}`, `em ${device}`]),
+  ...['sul tuo computer', 'sul tuo dispositivo', 'sul tuo telefono', 'sul tuo pc', 'sul tuo iphone'],
+  ...['sul tuo smartphone'],
+  ...UW_APPARAAT.map((device) => `op ${device}`),
+  ...['na twoim komputerze', 'na twoim urządzeniu', 'na twoim telefonie', 'na twoim iphone'],
+  ...['на вашем компьютере', 'на вашем устройстве', 'на вашем телефоне', 'на вашем iphone', 'на вашем смартфоне'],
+  ...['bilgisayarinizda', 'cihazinizda', 'telefonunuzda', "iphone'unuzda"],
+];
+/** What a program that finds viruses says of itself. */
+const OF_A_PROGRAM = [
+  ...['remov', 'delet', 'clean', 'eliminat', 'quarantin', 'block', ' any ', ' all ', 'every', 'when ', 'software'],
+  ...['tool', 'scanner', 'history', 'entfern', 'lösch', 'bereinig', 'alle ', 'jede', 'supprim', 'nettoi', 'tous '],
+  ...['tout ', 'elimin', 'cualquier', 'todos', 'qualquer', 'rimuov', 'tutti', 'qualsiasi', 'verwijder', 'usuw'],
+  ...['wszystk', 'удал', 'любы', 'все ', 'temizle', 'herhangi'],
 ];
 
 /** What browsers refuse to honest pages, which then say so: "Notifications have been blocked in your browser", "Ihr Browser blockiert Cookies". */
 const REFUSED = [
   ...['cookie', 'javascript', 'notifications', 'location access', 'location is', 'location has', 'geolocation'],
   ...['microphone', 'camera', 'pop-up', 'popup', 'autoplay', 'ad block', 'adblock', 'storage', 'third-party'],
-  ...['benachrichtigung', 'standort', 'mikrofon', 'kamera', 'werbe', 'werbung', 'drittanbieter', 'wiedergabe'],
+  ...['by your browser', 'by this browser', 'browser settings', 'benachrichtigung', 'standort', 'mikrofon', 'kamera'],
+  ...['werbe', 'werbung', 'drittanbieter', 'wiedergabe', 'publicité', 'fenêtres', 'notificaciones', 'publicidad'],
+  ...['emergentes', 'notificações', 'notifiche', 'meldingen', 'reklam', 'powiadomie', 'ciasteczk', 'уведомлен'],
+  ...[
+    'всплывающ',
+    'куки',
+    'геолокац',
+    'çerez',
+    'bildirim',
+    'クッキー',
+    'ポップアップ',
+    '広告',
+    '通知',
+    '位置情報',
+    'カメラ',
+    'マイク',
+  ],
 ];
+/** Who locks a telephone besides: a network that sold it, or an owner who lost it. */
+const OF_NETWORKS = [
+  ...[' pin ', ' puk', 'your carrier', 'a carrier', 'to a network', 'to one network', 'network operator'],
+  ...['lost or stolen', 'netzbetreiber', 'opérateur', 'operador', 'operatore', 'mobile operator', 'оператор'],
+  ...['operatör', 'キャリア'],
+];
+const lock = (states: string[], things: string[]): Phrase => claim(states, things, [...REFUSED, ...OF_NETWORKS]);
 
-/** "Your device is infected", or locked. By language: English, German, French, Spanish, ... */
+/** "Your device is infected", or locked. By language: English, German, French, Spanish and Portuguese, ... */
 export const THREATS: readonly Phrase[] = [
   claim(
     [
@@ -87,74 +116,71 @@ export const THREATS: readonly Phrase[] = [
     ],
     YOUR_DEVICE,
   ),
+  lock(['is locked', 'been locked', 'been blocked', 'is blocked', 'been disabled', 'been suspended'], YOUR_DEVICE),
+  claim(['infiziert', 'gehackt', 'viren gefunden'], IHR_GERAET),
+  lock(['gesperrt', 'blockiert'], IHR_GERAET),
+  claim(['infecté', 'piraté'], VOTRE_APPAREIL),
+  lock(['bloqué', 'verrouillé'], VOTRE_APPAREIL),
+  claim(['infectad', 'hackead', 'comprometid'], SU_DISPOSITIVO),
+  lock(['bloquead'], SU_DISPOSITIVO),
+  claim(['infett', 'hackerat'], IL_TUO_DISPOSITIVO),
+  lock(['bloccat'], IL_TUO_DISPOSITIVO),
+  claim(['geïnfecteerd', 'besmet', 'gehackt'], UW_APPARAAT),
+  lock(['geblokkeerd', 'vergrendeld'], UW_APPARAAT),
+  claim(['zainfekowan', 'zarażon'], TWOJE_URZADZENIE),
+  lock(['zablokowan'], TWOJE_URZADZENIE),
+  claim(['заражен', 'заражён', 'взломан'], VASHE_USTROYSTVO),
+  lock(['заблокирован'], VASHE_USTROYSTVO),
+  claim(['virüs bulaş', 'tehlikede'], CIHAZINIZ),
+  lock(['kilitlendi', 'engellendi'], CIHAZINIZ),
+  claim(['感染しました', '感染しています', '検出されました'], O_TSUKAI),
+  lock(['ロックされ', 'ブロックされ'], O_TSUKAI),
   // Repair shops speak of damaged devices too.
-  { all: [['damaged'], ['virus', 'malware', 'adware', 'trojan', 'spyware'], YOUR_DEVICE], unless: UNCERTAIN },
-  claim(
-    ['is locked', 'been locked', 'been blocked', 'is blocked', 'been disabled', 'been suspended'],
-    YOUR_DEVICE,
-    REFUSED,
-  ),
-  claim(['infiziert', 'gesperrt', 'gehackt', 'beschädigt', 'viren gefunden'], IHR_GERAET),
-  claim(['blockiert'], IHR_GERAET, REFUSED),
-  claim(
-    ['infecté', 'bloqué', 'verrouillé', 'piraté', 'endommagé'],
-    [
-      'votre ordinateur',
-      'votre pc',
-      'votre appareil',
-      'votre téléphone',
-      'votre système',
-      'votre mac',
-      'votre windows',
-      'cet ordinateur',
+  {
+    all: [
+      [
+        'damaged',
+        'beschädigt',
+        'endommagé',
+        'dañad',
+        'danificad',
+        'danneggiat',
+        'beschadigd',
+        'uszkodzon',
+        'повреждён',
+        'поврежден',
+      ],
+      ['virus', 'vírus', 'malware', 'adware', 'trojan', 'spyware', 'viren', 'wirus', 'вирус'],
+      [
+        ...[YOUR_DEVICE, IHR_GERAET, VOTRE_APPAREIL, SU_DISPOSITIVO, IL_TUO_DISPOSITIVO, UW_APPARAAT].flat(),
+        ...[TWOJE_URZADZENIE, VASHE_USTROYSTVO].flat(),
+      ],
     ],
-  ),
-  claim(
-    ['infectad', 'bloquead', 'hackead', 'dañad', 'comprometid'],
-    [
-      'su ordenador',
-      'su computadora',
-      'su equipo',
-      'su dispositivo',
-      'su teléfono',
-      'tu ordenador',
-      'tu dispositivo',
-      'tu teléfono',
-      'su pc',
-      'seu computador',
-      'seu dispositivo',
-      'seu celular',
-      'seu pc',
+    unless: UNCERTAIN,
+  },
+  {
+    all: [
+      ON_DEVICE,
+      ['virus', 'vírus', 'malware', 'trojan', 'spyware', 'viren', 'schadsoftware', 'wirus', 'вирус', 'virüs'],
+      [
+        ...['detected', 'found', 'gefunden', 'erkannt', 'entdeckt', 'détecté', 'trouvé', 'detectad', 'encontrad'],
+        ...['rilevat', 'trovat', 'gevonden', 'gedetecteerd', 'wykryt', 'znalezion', 'обнаружен', 'найден'],
+        ...['tespit edildi', 'bulundu'],
+      ],
     ],
-  ),
-  claim(
-    ['infett', 'bloccat', 'hackerat', 'danneggiat'],
-    ['il tuo computer', 'il tuo dispositivo', 'il tuo telefono', 'il suo computer', 'il tuo pc', 'questo computer'],
-  ),
-  claim(
-    ['geïnfecteerd', 'besmet', 'geblokkeerd', 'vergrendeld', 'gehackt'],
-    ['uw computer', 'je computer', 'uw apparaat', 'je telefoon', 'uw pc', 'je apparaat'],
-  ),
-  claim(
-    ['zainfekowan', 'zablokowan', 'zarażon'],
-    ['twój komputer', 'twoje urządzenie', 'twój telefon', 'ten komputer'],
-  ),
-  claim(
-    ['заражен', 'заражён', 'заблокирован', 'взломан', 'повреждён', 'поврежден'],
-    ['ваш компьютер', 'ваше устройство', 'ваш телефон', 'ваш пк', 'ваш браузер'],
-  ),
-  claim(['virüs bulaş', 'kilitlendi', 'engellendi', 'tehlikede'], ['bilgisayariniz', 'cihaziniz', 'telefonunuz']),
-  claim(
-    ['感染しました', '感染しています', 'ロックされ', 'ブロックされ', '検出されました'],
-    ['コンピュータ', 'パソコン', 'pc', 'デバイス', 'お使いの'],
-  ),
+    unless: [...UNCERTAIN, ...OF_A_PROGRAM],
+  },
 ];
+
+/** How much a product finds, and where. */
+const STATISTICS = ['daily', ' day', 'per month', 'million', 'billion', 'worldwide', 'customers', 'businesses'];
 
 /** "A virus was found". It makes a threat more urgent and is none by itself: articles about illnesses say the same. */
 export const DETECTIONS: readonly Phrase[] = [
   claim(
     ['virus', 'trojan', 'spyware', 'malware', 'threats', 'adware', 'pornographic'],
     ['detected', 'found (', 'were found', 'been found', 'viruses found'],
+    STATISTICS,
   ),
   claim(['viren', 'virus', 'trojaner', 'bedrohungen'], ['gefunden', 'erkannt', 'entdeckt']),
   claim(['virus', 'cheval de troie', 'logiciel espion', 'menaces'], ['détecté', 'trouvé']),
@@ -169,16 +195,8 @@ export const STAY: readonly Phrase[] = [
     all: [
       ['do not', "don't", 'never'],
       [
-        'close this',
-        'close the',
-        'shut down',
-        'restart',
-        'turn off',
-        'ignore this',
-        'ignore the',
-        'leave this page',
-        'use your computer',
-        'press the back',
+        ...['close this', 'close the', 'shut down', 'restart', 'turn off', 'ignore this', 'ignore the'],
+        ...['leave this page', 'use your computer', 'press the back'],
       ],
     ],
   },
@@ -186,13 +204,8 @@ export const STAY: readonly Phrase[] = [
     all: [
       ['nicht', 'keinesfalls'],
       [
-        'herunterfahren',
-        'neu starten',
-        'ausschalten',
-        'fenster schließen',
-        'schließen sie dieses',
-        'ignorieren',
-        'neustarten',
+        ...['herunterfahren', 'neu starten', 'ausschalten', 'fenster schließen', 'schließen sie dieses'],
+        ...['ignorieren', 'neustarten'],
       ],
     ],
   },
@@ -209,27 +222,16 @@ export const STAY: readonly Phrase[] = [
   {
     all: [
       [
-        'non chiudere',
-        'non spegnere',
-        'non riavviare',
-        'non ignorare',
-        'sluit dit venster niet',
-        'niet afsluiten',
-        'niet uitschakelen',
+        ...['non chiudere', 'non spegnere', 'non riavviare', 'non ignorare', 'sluit dit venster niet'],
+        ...['niet afsluiten', 'niet uitschakelen'],
       ],
     ],
   },
   {
     all: [
       [
-        'nie zamykaj',
-        'nie wyłączaj',
-        'не закрывайте',
-        'не выключайте',
-        'не перезагружайте',
-        'kapatmayin',
-        '閉じないで',
-        '電源を切らないで',
+        ...['nie zamykaj', 'nie wyłączaj', 'не закрывайте', 'не выключайте', 'не перезагружайте', 'kapatmayin'],
+        ...['閉じないで', '電源を切らないで'],
       ],
     ],
   },
@@ -241,17 +243,8 @@ export const CALL: readonly Phrase[] = [
     all: [
       ['call ', 'dial ', 'contact '],
       [
-        'support',
-        'microsoft',
-        'windows',
-        'apple',
-        'technician',
-        'helpline',
-        'toll',
-        'immediately',
-        ' now',
-        'engineer',
-        'police',
+        ...['support', 'microsoft', 'windows', 'apple', 'technician', 'helpline', 'toll', 'immediately', ' now'],
+        ...['engineer', 'police'],
       ],
     ],
   },
@@ -264,45 +257,13 @@ export const CALL: readonly Phrase[] = [
   {
     all: [
       [
-        'appelez',
-        'contactez',
-        'appeler',
-        'llame',
-        'llamar',
-        'ligue',
-        'chiama',
-        'contatta',
-        'bel ',
-        'zadzwoń',
-        'позвоните',
-        'arayin',
-        'お電話',
-        '電話してください',
+        ...['appelez', 'contactez', 'appeler', 'llame', 'llamar', 'ligue', 'chiama', 'contatta', 'bel ', 'zadzwoń'],
+        ...['позвоните', 'arayin', 'お電話', '電話してください'],
       ],
       [
-        'support',
-        'microsoft',
-        'windows',
-        'apple',
-        'technic',
-        'soporte',
-        'técnic',
-        'suporte',
-        'supporto',
-        'assist',
-        'ondersteuning',
-        'pomoc',
-        'поддержк',
-        'destek',
-        'サポート',
-        'immédiat',
-        'inmediat',
-        'imediat',
-        'subito',
-        'direct',
-        'natychmiast',
-        'немедленно',
-        'hemen',
+        ...['support', 'microsoft', 'windows', 'apple', 'technic', 'soporte', 'técnic', 'suporte', 'supporto'],
+        ...['assist', 'ondersteuning', 'pomoc', 'поддержк', 'destek', 'サポート', 'immédiat', 'inmediat', 'imediat'],
+        ...['subito', 'direct', 'natychmiast', 'немедленно', 'hemen'],
       ],
     ],
   },
@@ -349,31 +310,35 @@ export const ACT: readonly Phrase[] = [
   {
     all: [
       [
-        'verwijder',
-        'usuń',
-        'удалит',
-        'очист',
-        'установит',
-        'скачат',
-        'temizle',
-        'kaldir',
-        '削除',
-        '駆除',
-        'インストール',
+        ...[
+          'verwijder',
+          'usuń',
+          'удалит',
+          'очист',
+          'установит',
+          'скачат',
+          'temizle',
+          'kaldir',
+          '削除',
+          '駆除',
+          'インストール',
+        ],
       ],
       [
-        'nu',
-        'teraz',
-        'сейчас',
-        'немедленно',
-        'вирус',
-        'hemen',
-        'şimdi',
-        '今すぐ',
-        '直ちに',
-        'ウイルス',
-        'virus',
-        'wirus',
+        ...[
+          'nu',
+          'teraz',
+          'сейчас',
+          'немедленно',
+          'вирус',
+          'hemen',
+          'şimdi',
+          '今すぐ',
+          '直ちに',
+          'ウイルス',
+          'virus',
+          'wirus',
+        ],
       ],
     ],
   },

