@@ -22,6 +22,7 @@ import { maliciousScript } from './deception/malicious-script.ts';
 import { wordsOf } from './deception/markup.ts';
 import { pasteToRun } from './deception/paste-to-run.ts';
 import { phishingForm } from './deception/phishing-form.ts';
+import { pushLure } from './deception/push-lure.ts';
 import { scareware } from './deception/scareware.ts';
 import { combine, type Detector, type Finding } from './detector.ts';
 import { vastMedia, vastTechniques, vastTrackers } from './vast/played-ads.ts';
@@ -32,7 +33,7 @@ export const detectors: Detector<Need>[] = [
   ...[autoRedirect, autoDownload, popupBomb, cryptoMining, backButton, autosound, dialogLoop, fullscreenLock],
   ...[appStoreRedirect, cpuHog, hiddenAd, stackedAds, pixelStuffing, clipboardAccess, vibrate, pushPrompt],
   ...[fingerprinting, heavyAd, invalidCertificate, creativeInteractive, creativeEmpty],
-  ...[scareware, phishingForm, maliciousScript, fakeSystemDialog, fakeUpdate, pasteToRun, forcedSubscription],
+  ...[scareware, phishingForm, maliciousScript, fakeSystemDialog, fakeUpdate, pasteToRun, pushLure, forcedSubscription],
   ...[vastMedia, vastTechniques, vastTrackers, vastForm],
   exitMismatch,
 ];

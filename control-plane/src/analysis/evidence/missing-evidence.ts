@@ -9,7 +9,7 @@ const TEXT = [
     'malicious_script',
     'fake_update',
     'paste_to_run',
-   
+    'push_lure',
     'forced_subscription',
   ],
   'rules',
@@ -39,7 +39,7 @@ export const JUDGED_BY: Record<CollectorName, readonly string[]> = {
   page_picture: ['screenshot'],
   creative_interactive: ['creative_interactive'],
   contents: SCRIPTS,
-  unprompted_calls: ['fullscreen_lock', 'clipboard_access', 'vibrate', 'push_prompt', 'scareware'],
+  unprompted_calls: ['fullscreen_lock', 'clipboard_access', 'vibrate', 'push_prompt', 'push_lure', 'scareware'],
   after_activation: TEXT,
   back_button: ['back_button', 'scareware'],
   requests: ['crypto_mining', 'phishing_form', 'rules'],
@@ -72,7 +72,7 @@ const RESTING: Record<NoteKind, readonly string[] | ((note: Note) => readonly st
   landings: TEXT,
   creative: CREATIVE,
   creative_picture: ['screenshot'],
-  creative_html: ['scareware', 'malicious_script', 'fake_update', 'paste_to_run', 'rules'],
+  creative_html: ['scareware', 'malicious_script', 'fake_update', 'paste_to_run', 'push_lure', 'rules'],
   // Where it leads is not known either.
   ad_gone: [...CREATIVE, ...TEXT],
   click: [...CREATIVE, ...TEXT],

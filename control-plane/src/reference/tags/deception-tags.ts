@@ -56,6 +56,15 @@ export const DECEPTION_TAGS = [
       'The page asks the visitor to paste and run a command, supposedly to prove that they are human, to repair something or to open a file.',
   },
   {
+    slug: 'push_lure',
+    category: 'deception',
+    severity: 'medium',
+    visibility: 'public',
+    display_name: 'Lure to allow notifications',
+    description:
+      'The page asks the visitor to allow notifications under a pretext, such as to prove that they are human or to watch a video.',
+  },
+  {
     slug: 'forced_subscription',
     category: 'deception',
     severity: 'medium',

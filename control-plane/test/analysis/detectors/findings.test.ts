@@ -90,6 +90,7 @@ describe('findings together', () => {
       'fake_system_dialog deception high',
       'fake_update deception high',
       'paste_to_run deception high',
+      'push_lure deception medium',
       'forced_subscription deception medium',
       'creative_changed change low',
       'landing_changed change low',

@@ -76,6 +76,32 @@ describe('§2.5.13 techniques of malicious ads', () => {
     }
   });
 
+  it('push_lure is found for a pretext to allow notifications, if these are requested', () => {
+    const asks = [observed('unprompted_call', { demand: 'notifications', trigger: 'none' })];
+    const byScript = '<script>Notification.requestPermission()</script>';
+    for (const lure of [
+      'Click "Allow" to confirm that you are not a robot',
+      'Press Allow to verify you are human',
+      'Click Allow to watch the video',
+      'If you are 18+, tap Allow',
+      'Klicken Sie auf "Zulassen", um zu bestätigen, dass Sie kein Roboter sind',
+      'Cliquez sur Autoriser pour continuer',
+      'Haz clic en Permitir para descargar el archivo',
+      'Нажмите «Разрешить», чтобы подтвердить, что вы не робот',
+    ]) {
+      assert.deepEqual(slugsOf({ text: lure }, asks), ['push_prompt', 'push_lure'], lure);
+      assert.deepEqual(slugsOf({ text: lure, html: byScript }), ['push_lure'], lure);
+      assert.deepEqual(slugsOf({ text: lure }), [], lure);
+    }
+    for (const honest of [
+      'Click Allow to get notifications of new videos',
+      'Press Allow to continue to receive our alerts',
+      'Click Allow, so that we can see your camera: the video call continues',
+      'Allow all cookies\nI am not a robot',
+    ])
+      assert.deepEqual(slugsOf({ text: honest }, asks), ['push_prompt'], honest);
+  });
+
   it('phishing_form is found for the phrase of a wallet under a pretext', () => {
     const asked = form({ fields: ['seed_phrase'], text: '' });
     for (const text of [

@@ -49,7 +49,7 @@ describe('what a capture lacks', () => {
     ]);
     assert.deepEqual(error, [
       'the screenshot of landing 0 could not be taken: screenshot',
-      'the text of landing 0 could not be read: scareware phishing_form malicious_script fake_update paste_to_run 2 more',
+      'the text of landing 0 could not be read: scareware phishing_form malicious_script fake_update paste_to_run 3 more',
       'sound could not be recorded in time: autosound scareware',
     ]);
   });

@@ -94,7 +94,7 @@ describe('a public report', () => {
       [
         'The screenshot of landing 0 could not be taken.',
         'The text of landing 0 could not be read.',
-        'Incomplete checks: scareware, phishing_form, malicious_script, fake_update, paste_to_run and 2 more',
+        'Incomplete checks: scareware, phishing_form, malicious_script, fake_update, paste_to_run and 3 more',
         'Sound could not be recorded in time.',
         'Incomplete checks: autosound, scareware',
         '2 dialogs were closed.',

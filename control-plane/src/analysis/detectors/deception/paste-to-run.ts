@@ -62,7 +62,7 @@ const PASTE = new RegExp(
   'u',
 );
 /** Claims that this proves the visitor to be human, which no honest installation needs. */
-const HUMAN = [
+export const HUMAN = [
   ...['not a robot', 'not a bot', 'are human', 'are a human', "you're human", "you're a human", 'i am human'],
   ...['human verification', 'verify humanity', 'prove your humanity', 'kein roboter', 'mensch sind', 'sie ein mensch'],
   ...['du ein mensch', 'bin ein mensch', 'pas un robot', 'êtes humain', 'êtes un humain', 'êtes un être humain'],
