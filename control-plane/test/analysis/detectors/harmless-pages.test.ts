@@ -61,6 +61,9 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       'Your phone is locked to a network. We unlock it.\nCall us now: +44 20 5550 1234',
       'After three wrong attempts at the PIN your SIM is locked, enter the PUK code.\nCall us now: +44 20 5550 1234',
       'This player is blocked by your browser.\nCall us now: +44 20 5550 1234',
+      'Your device is locked by your administrator.\nContact support now: +44 20 5550 1234',
+      'Screen time: at nine, your phone is locked.\nDo not restart it.',
+      'Your PC is at risk without a backup.\nCall us now: +44 20 5550 1234',
       'お使いのブラウザではCookieがブロックされています。\nお電話でのサポート: 0120-555-0142',
       'Ваш браузер: всплывающие окна заблокированы.\nПозвоните в службу поддержки: +7 495 555 01 42',
     ])
@@ -89,6 +92,7 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       'Desteklenen tarayıcılar, güncellenme tarihi: 1 Mayıs',
       'De lijst van browsers is bijgewerkt op 1 mei.',
       'Old versions of Google Chrome for Windows',
+      'Firefox for Windows. An old version of Firefox is here too.',
     ])
       assert.deepEqual(slugsOf({ text, html }), [], text);
     for (const text of [
@@ -137,6 +141,7 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     for (const text of [
       'Classes de Terminale\nNotre école vous répond.\nJe ne suis pas un robot',
       'Order toothpaste at the terminal.\nI am not a robot',
+      'Payment terminal: paste its number.\nVerify that you are human',
       'El paciente terminal, un ser humano como todos, ya no puede pegar sellos.',
     ])
       assert.deepEqual(slugsOf({ text }), [], text);
@@ -162,6 +167,7 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(slugs(headline, [headline.slice(0, 60)]), []);
     assert.deepEqual(slugs('Shop.com says it sells less this year\nRead more', ['Read more']), []);
     assert.deepEqual(slugs('www.shop.example says:\nYou have won.', ['OK']), ['fake_system_dialog']);
+    assert.deepEqual(slugs('macOS malware detected in forty applications\nBy A. Writer', ['Read more']), []);
     const hero = 'Security for Windows and macOS\nThreats detected: see the list';
     assert.deepEqual(slugs(hero, ['Free trial']), []);
     assert.deepEqual(slugs('macOS, protected\n2 million threats detected every day', ['Free trial']), []);
@@ -227,6 +233,8 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       'E-posta\nŞifre\nGoogle hesabınızla giriş yapın',
       'Почта\nПароль\nВойти с помощью Google аккаунта',
       'E-Mail\nPasswort\nÜber Google Konto anmelden',
+      'Link external accounts: Chase, Wells Fargo, Bank of America\nPassword',
+      'Watch films together. You need a Netflix account.\nPassword',
     ])
       assert.deepEqual(withText(text), [], text);
     const code = 'Enter the code of Google Authenticator for your account';
@@ -234,7 +242,8 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     const badge = 'https://play.google.com/intl/en_us/badges/static/images/badges/en_badge_web_generic.png';
     const requests = [requestOf(1, { url: badge, resource_type: 'image', landing: 0 })];
     assert.deepEqual(slugsOf({}, [form({ text: 'Log in\nGet it on Google Play' })], { requests }), []);
-    assert.deepEqual(withText('or\nConfirm your Google password'), ['phishing_form']);
+    for (const text of ['or\nConfirm your Google password', 'Confirm your Chase, Wells Fargo account'])
+      assert.deepEqual(withText(text), ['phishing_form'], text);
   });
 
   it('a form that imports a wallet by its phrase is no phishing_form', () => {

@@ -59,7 +59,8 @@ describe('§2.5.13 techniques of malicious ads', () => {
   it('paste_to_run is found in an instruction that is shown later, if a file copies something', () => {
     const html =
       '<ol hidden=""><li>Verify that you are human</li><li>Press Windows + R</li><li>Press Ctrl + V</li></ol>';
-    const copies = (code: string) => slugsOf({ html }, [], { bodies: [scriptFile(code)] });
+    const text = 'Verify that you are human';
+    const copies = (code: string) => slugsOf({ text, html }, [], { bodies: [scriptFile(code)] });
     assert.deepEqual(copies('navigator.clipboard.writeText(code)'), ['paste_to_run']);
     assert.deepEqual(copies('run(code)'), []);
   });
@@ -97,6 +98,7 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Click Allow to get notifications of new videos',
       'Press Allow to continue to receive our alerts',
       'Click Allow, so that we can see your camera: the video call continues',
+      'Click the lock and allow sound to watch the video',
       'Allow all cookies\nI am not a robot',
     ])
       assert.deepEqual(slugsOf({ text: honest }, asks), ['push_prompt'], honest);

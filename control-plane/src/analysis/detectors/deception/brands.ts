@@ -160,16 +160,18 @@ export const servesSignIn = ({ signIn }: Brand, url: string): boolean => signIn.
 /** Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a browser. */
 const VENDORS = new Set(
   (
-    'adobe.com ahnlab.com android.com apple.com avast.com avg.com avira.com bitdefender.co.uk bitdefender.com bitdefender.com.au ' +
-    'bitdefender.com.br bitdefender.de bitdefender.es bitdefender.fr bitdefender.it bitdefender.nl bitdefender.ro brave.com ' +
-    'browsehappy.com browser-update.org ccleaner.com checkpoint.com chrome.com chromium.org comodo.com crowdstrike.com drweb.com ' +
-    'drweb.ru duckduckgo.com emsisoft.com eset.com f-secure.com firefox.com fortinet.com gdata.de gdatasoftware.com gendigital.com ' +
-    'google.com intego.com jamf.com java.com k7computing.com kaspersky.co.jp kaspersky.co.uk kaspersky.com kaspersky.com.br ' +
-    'kaspersky.com.tr kaspersky.de kaspersky.es kaspersky.fr kaspersky.it kaspersky.nl kaspersky.pl kaspersky.ru lookout.com ' +
-    'macpaw.com malwarebytes.com mcafee.com microsoft.com mozilla.org nordvpn.com norton.com opera.com oracle.com outdatedbrowser.com ' +
-    'paloaltonetworks.com pandasecurity.com quickheal.com samsung.com sentinelone.com sophos.com surfshark.com torproject.org ' +
-    'trellix.com trendmicro.co.jp trendmicro.com updatemybrowser.org virustotal.com vivaldi.com webroot.com whatbrowser.org ' +
-    'whatismybrowser.com whatsapp.com windows.com withsecure.com yandex.com yandex.ru zonealarm.com'
+    'adobe.com ahnlab.com android.com apple.com arc.net avast.com avg.com avira.com bitdefender.co.uk bitdefender.com ' +
+    'bitdefender.com.au bitdefender.com.br bitdefender.de bitdefender.es bitdefender.fr bitdefender.it bitdefender.nl bitdefender.ro ' +
+    'brave.com browsehappy.com browser-update.org ccleaner.com checkpoint.com chrome.com chromium.org coccoc.com codecguide.com ' +
+    'comodo.com crowdstrike.com divx.com drweb.com drweb.ru duckduckgo.com ecosia.org emsisoft.com epicbrowser.com eset.com ' +
+    'f-secure.com firefox.com fortinet.com gdata.de gdatasoftware.com gendigital.com ghostery.com gomlab.com google.com intego.com ' +
+    'jamf.com java.com k7computing.com kaspersky.co.jp kaspersky.co.uk kaspersky.com kaspersky.com.br kaspersky.com.tr kaspersky.de ' +
+    'kaspersky.es kaspersky.fr kaspersky.it kaspersky.nl kaspersky.pl kaspersky.ru kmplayer.com librewolf.net lookout.com macpaw.com ' +
+    'malwarebytes.com maxthon.com mcafee.com microsoft.com mozilla.org nordvpn.com norton.com opera.com oracle.com ' +
+    'outdatedbrowser.com palemoon.org paloaltonetworks.com pandasecurity.com quickheal.com samsung.com sentinelone.com sophos.com ' +
+    'surfshark.com torproject.org trellix.com trendmicro.co.jp trendmicro.com ucweb.com updatemybrowser.org videolan.org ' +
+    'virustotal.com vivaldi.com waterfox.net webroot.com whatbrowser.org whatismybrowser.com whatsapp.com winamp.com windows.com ' +
+    'withsecure.com yandex.com yandex.ru zonealarm.com'
   ).split(' '),
 );
 

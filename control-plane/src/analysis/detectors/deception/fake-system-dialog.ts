@@ -100,6 +100,25 @@ const BLOCKS = [
 const ALLOWS = ['allow', 'zulassen', 'autoriser', 'permitir', 'consenti', 'toestaan', 'zezwól', 'разрешить', '許可'];
 /** What is for a system is not its own: "Security for macOS". */
 const FOR_IT = [' for ', 'für ', ' pour ', ' para ', ' per ', ' voor ', ' dla ', ' для ', ' için'];
+/** Words of links to an article. */
+const READS = [
+  ...[
+    'read',
+    'more',
+    'article',
+    'weiterlesen',
+    'mehr',
+    'lire',
+    'suite',
+    'leer',
+    'más',
+    'leia',
+    'mais',
+    'leggi',
+    'lees',
+  ],
+  ...['czytaj', 'читать', 'подробнее', 'devami', '続き', 'もっと', '詳し'],
+];
 /** A line without a word is a button that closes the dialog, or an icon. */
 const WORD = /\p{L}{2}/u;
 /** The heading of a browser's own alert: nothing else is on its line, as it is in the headline "Shop.com says it sells less". */
@@ -136,7 +155,9 @@ function pretends(box: ObservationOf<'dialog_box'>, pages: readonly SeenPage[]):
   if (!has(text, SPEAKERS)) return false;
   if (saidOf(text, THREATS).length > 0) return true;
   if (!has(heading, SPEAKERS)) return false;
-  if (!has(heading, FOR_IT) && saidOf(text, DETECTIONS).some((found) => !isHeadline(found, buttons))) return true;
+  const isTeaser = buttons.length > 0 && buttons.every((button) => has(button, READS));
+  if (!isTeaser && !has(heading, FOR_IT) && saidOf(text, DETECTIONS).some((found) => !isHeadline(found, buttons)))
+    return true;
   // Honest sites ask for a newer browser too, and name it.
   return saidOf(text, OLD_PARTS).length > 0 && offersForeignUpdate(box, buttons, pages);
 }

@@ -64,7 +64,17 @@ export const OLD_PARTS: readonly Phrase[] = [
       'must be updated',
       'update required',
     ],
-    ...['update is required', 'critical update', 'urgent update', 'old version', 'is missing', 'update your'],
+    ...[
+      'update is required',
+      'critical update',
+      'urgent update',
+      'an old version of your',
+      'using an old',
+      'have an old',
+      'running an old',
+      'is missing',
+      'update your',
+    ],
   ],
   [
     'veraltet',
@@ -97,7 +107,7 @@ export const OLD_PARTS: readonly Phrase[] = [
       'アップデートが必要',
     ],
   ],
-].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls ', 'old versions', ...ADVICE] }));
+].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls ', ...ADVICE] }));
 
 const ACTIONS = [
   ...[

@@ -44,8 +44,12 @@ const EXPLORERS = [
 ];
 /** Places that only run commands, and with them others in which commands are typed. */
 const RUN_ONLY = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS].join('|'), 'gu');
-/** Not "terminale", a year of French schools. */
-const TERMINALS = ['(?<!\\p{L})terminal(?!\\p{L})', '(?:il|nel) terminale', 'powershell'];
+/** Not "terminale", a year of French schools, nor where visitors pay or depart. */
+const TERMINALS = [
+  '(?<!\\p{L}|(?:payment|pos|card|bus|ferry|airport|cruise|passenger|container|trading) )terminal(?!\\p{L})',
+  '(?:il|nel) terminale',
+  'powershell',
+];
 const RUN = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS, ...TERMINALS].join('|'), 'gu');
 /** The most places that are looked at: a text that repeats them says nothing new. */
 const PLACES_MAX = 200;
@@ -139,9 +143,9 @@ function instructionOf({ text, html }: SeenPage, bodies: readonly CapturedBody[]
     const place = placeIn(hiddenWords(one), RUN_ONLY, HUMAN_OR_CAPTCHA);
     if (place) return `"${place}" to prove to be human, shown later`;
   }
-  // Many honest scripts copy something.
-  const copiesByFile = bodies.some((body) => isScript(body) && COPIES.test(body.text ?? body.excerpts ?? ''));
-  for (const one of copiesByFile ? html : []) {
+  // Many honest scripts copy something, and few pages ask for such a proof.
+  const mayCopy = HUMAN.some((one) => seen.includes(one)) && bodies.some(copiesSomething);
+  for (const one of mayCopy ? html : []) {
     const place = placeIn(hiddenWords(one), RUN_ONLY, HUMAN);
     if (place) return `"${place}" to prove to be human, shown later`;
   }
@@ -149,6 +153,10 @@ function instructionOf({ text, html }: SeenPage, bodies: readonly CapturedBody[]
   const toRepair = copies ? placeIn(seen, RUN_ONLY, PRETEXTS) : null;
   return toRepair && `"${toRepair}" under a pretext, with a command that a script copies`;
 }
+
+/** Whether the script in a file writes into the clipboard. */
+const copiesSomething = (body: CapturedBody): boolean =>
+  isScript(body) && COPIES.test(body.text ?? body.excerpts ?? '');
 
 /** The words of a document, shown or not. */
 const hiddenWords = (html: string): string => singleSpaced(wordsOf(html).slice(0, HIDDEN_LENGTH));

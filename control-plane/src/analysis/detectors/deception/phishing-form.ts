@@ -112,6 +112,8 @@ const BY_ANOTHER = [
   'connect',
   'never',
   'not ',
+  'need a ',
+  'requires a',
   // Products of a brand that other sites use.
   'authenticator',
   'google play',
@@ -248,12 +250,19 @@ function isTitleOf({ words }: Brand, title: string): boolean {
   return rest.every((word) => word === '' || word === '-' || NAMELESS.has(word) || /^\d+$/.test(word));
 }
 
-/** Whether a form asks for the account that a visitor has with the brand. `isButton`: it may only have a button with that name. */
+/**
+ * Whether a form asks for the account that a visitor has with the brand. `isButton`: it may only have a button with that name. A form that names
+ * other brands beside it asks for none of them, unless it wants something to be done with the account.
+ */
 const claims = ({ name, words }: Brand, text: string, isButton: boolean): boolean =>
   words.some((word) => {
     const all = [[word], OWNED, ...(CONTACTS.has(name) || isButton ? [OPENED] : [])];
     const sentence = findPhrase(text, { all, unless: BY_ANOTHER });
-    return sentence !== null && hasWord(sentence, word);
+    if (sentence === null || !hasWord(sentence, word)) return false;
+    const namesOthers = BRANDS.some(
+      (other) => other.name !== name && other.words.some((one) => hasWord(sentence, one)),
+    );
+    return !namesOthers || OPENED.some((one) => sentence.includes(one));
   });
 
 /** Whether a line of a text has one of the words, and is not about the login of another site. */

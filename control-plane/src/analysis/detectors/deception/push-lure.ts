@@ -88,7 +88,8 @@ const HONEST = [
     'microfono',
     'mikrofon',
   ],
-  ...['location', 'standort', 'ubicación', 'localização', 'posizione', 'cookie', 'popup', 'pop-up'],
+  ...['location', 'standort', 'ubicación', 'localização', 'posizione', 'cookie', 'popup', 'pop-up', 'sound', 'audio'],
+  ...['autoplay', 'files'],
 ];
 const LURES: readonly Phrase[] = [
   { all: [ALLOW, PRESS, HUMAN], unless: ["don't", 'do not', 'never'] },

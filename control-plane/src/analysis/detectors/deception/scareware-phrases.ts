@@ -2,7 +2,20 @@ import type { Phrase } from './phrase.ts';
 
 /** Words that make a claim a question, a condition or advice. */
 const UNCERTAIN = [
-  ...['?', 'if ', 'whether', 'when your', 'once your', 'ways to', 'may be', 'might', 'could', 'signs', 'sure '],
+  ...[
+    '?',
+    'if ',
+    'whether',
+    'when your',
+    'once your',
+    'ways to',
+    'may be',
+    'might',
+    'could',
+    'signs',
+    'sure ',
+    'without ',
+  ],
   ...['think', 'suspect', 'protect', 'how to', 'no virus', 'no threat', 'no malware', 'wenn', 'falls ', 'ob ihr'],
   ...['könnte', 'anzeichen', 'schütz', ' si votre', 'peut être', 'pourrait', 'protég', ' si su ', ' si tu '],
   ...['puede ', 'podría', 'proteg', 'se il tuo', 'potrebbe', 'protegg', ' se o seu', 'pode estar', 'als uw'],
@@ -99,13 +112,15 @@ const REFUSED = [
     'マイク',
   ],
 ];
-/** Who locks a telephone besides: a network that sold it, or an owner who lost it. */
-const OF_NETWORKS = [
+/** Who locks a device besides: a network that sold it, an owner who lost it, parents, an employer; and a holder that it is in. */
+const OF_OTHERS = [
+  ...['screen time', 'time is up', 'parental', 'child', 'your administrator', 'your organization', 'your organisation'],
+  ...['locked in '],
   ...[' pin ', ' puk', 'your carrier', 'a carrier', 'to a network', 'to one network', 'network operator'],
   ...['lost or stolen', 'netzbetreiber', 'opérateur', 'operador', 'operatore', 'mobile operator', 'оператор'],
   ...['operatör', 'キャリア'],
 ];
-const lock = (states: string[], things: string[]): Phrase => claim(states, things, [...REFUSED, ...OF_NETWORKS]);
+const lock = (states: string[], things: string[]): Phrase => claim(states, things, [...REFUSED, ...OF_OTHERS]);
 
 /** "Your device is infected", or locked. By language: English, German, French, Spanish and Portuguese, ... */
 export const THREATS: readonly Phrase[] = [
@@ -115,6 +130,7 @@ export const THREATS: readonly Phrase[] = [
       ...['severely', 'is corrupted'],
     ],
     YOUR_DEVICE,
+    ['kills', 'bacteria', 'germs'],
   ),
   lock(['is locked', 'been locked', 'been blocked', 'is blocked', 'been disabled', 'been suspended'], YOUR_DEVICE),
   claim(['infiziert', 'gehackt', 'viren gefunden'], IHR_GERAET),
