@@ -22,8 +22,21 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Tu celular está infectado',
       'Il tuo iPhone è infetto',
       'Ваш iPhone заражён',
+      'Der Zugriff auf diesen PC wurde aus Sicherheitsgründen gesperrt',
+      'El acceso a este equipo ha sido bloqueado por razones de seguridad',
+      "L'accesso a questo PC è stato bloccato per motivi di sicurezza",
     ])
       assert.deepEqual(slugsOf({ text: `${threat}\nDo not close this window.` }), ['scareware'], threat);
+  });
+
+  it('scareware is found for a number of viruses or an antivirus that has expired, with a renewal', () => {
+    const renew = '\nRenew now';
+    assert.deepEqual(slugsOf({ text: `Your PC is infected with 5 viruses!${renew}` }), ['scareware']);
+    assert.deepEqual(slugsOf({ text: `Your iPhone is badly damaged by (4) viruses${renew}` }), ['scareware']);
+    const expired = 'Your McAfee subscription has expired!';
+    assert.deepEqual(slugsOf({ text: `${expired}\nYour PC is at risk.${renew}` }), ['scareware']);
+    assert.deepEqual(slugsOf({ text: `${expired}${renew}` }), []);
+    assert.deepEqual(slugsOf({ text: `Your PC is at risk.${renew}` }), []);
   });
 
   it('fake_update is found for the number of an old version, and for a button of any element', () => {
@@ -46,6 +59,7 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Pulse las teclas Windows y R.\nPulse Ctrl y pegue el texto.',
       'Open the Run window, paste the code.',
       'Press 🪟 + R, then Ctrl-V',
+      'Press F12, open the console and paste the code.',
     ])
       assert.deepEqual(slugsOf({ text: proof + steps }), ['paste_to_run'], steps);
     for (const said of [
@@ -84,6 +98,8 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Click "Allow" to confirm that you are not a robot',
       'Press Allow to verify you are human',
       'Click Allow to watch the video',
+      'Click Allow\nto confirm that you are not a robot',
+      'Type Allow to verify that you are not a robot',
       'If you are 18+, tap Allow',
       'Klicken Sie auf "Zulassen", um zu bestätigen, dass Sie kein Roboter sind',
       'Cliquez sur Autoriser pour continuer',
@@ -100,8 +116,15 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Click Allow, so that we can see your camera: the video call continues',
       'Click the lock and allow sound to watch the video',
       'Allow all cookies\nI am not a robot',
+      'Click to go on. Allow all cookies\nI am not a robot',
     ])
       assert.deepEqual(slugsOf({ text: honest }, asks), ['push_prompt'], honest);
+  });
+
+  it('phishing_form is found for a card under the title that a parcel service has', () => {
+    for (const title of ['USPS.com® - USPS Tracking®', 'UPS | Delivery', 'DHL Parcel redelivery'])
+      assert.deepEqual(slugsOf({ title }, [form({ fields: ['card_number'], text: 'Card number' })]), ['phishing_form']);
+    assert.deepEqual(slugsOf({ title: 'DHL Parcel | Acme Lamps' }, [form({ text: 'Log in' })]), []);
   });
 
   it('phishing_form is found for the phrase of a wallet under a pretext', () => {

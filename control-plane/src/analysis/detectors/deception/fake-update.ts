@@ -9,45 +9,15 @@ import { discusses, saidOf } from './phrase.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
 
 const PRODUCTS = [
-  ...[
-    'chrome',
-    'firefox',
-    'microsoft edge',
-    'safari',
-    'browser',
-    'flash player',
-    'video player',
-    'media player',
-    'codec',
-  ],
-  ...[
-    'your windows',
-    'your android',
-    'webview',
-    'navigateur',
-    'navegador',
-    'браузер',
-    'przeglądark',
-    'tarayici',
-    'ブラウザ',
-  ],
+  ...['chrome', 'firefox', 'microsoft edge', 'safari', 'browser', 'flash player', 'video player', 'media player'],
+  ...['codec', 'your windows', 'your android', 'webview', 'navigateur', 'navegador', 'браузер', 'przeglądark'],
+  ...['tarayici', 'ブラウザ'],
 ];
 /** Words of advice for whenever, as banks give it. */
 const ADVICE = [
-  ...[
-    'regular',
-    'always',
-    'keep ',
-    'make sure',
-    'regelmäßig',
-    'immer',
-    'stets',
-    'régulièrement',
-    'toujours',
-    'siempre',
-  ],
-  ...['periódicamente', 'sempre', 'regolarmente', 'regelmatig', 'altijd', 'zawsze', 'регулярно', 'всегда', 'düzenli'],
-  ...['her zaman', '常に', '定期的'],
+  ...['regular', 'always', 'keep ', 'make sure', 'regelmäßig', 'immer', 'stets', 'régulièrement', 'toujours'],
+  ...['siempre', 'periódicamente', 'sempre', 'regolarmente', 'regelmatig', 'altijd', 'zawsze', 'регулярно', 'всегда'],
+  ...['düzenli', 'her zaman', '常に', '定期的'],
 ];
 /**
  * Claims that a part of the visitor's browser or system is old or missing. By language: English, German, French, Spanish, ... Words that also ask for
@@ -55,18 +25,14 @@ const ADVICE = [
  */
 export const OLD_PARTS: readonly Phrase[] = [
   [
-    ...[
-      'out of date',
-      'outdated',
-      'out-of-date',
-      'not up to date',
-      'needs to be updated',
-      'must be updated',
-      'update required',
-    ],
+    ...['out of date', 'outdated', 'out-of-date', 'not up to date', 'needs to be updated', 'must be updated'],
+    ...['update required'],
     ...[
       'update is required',
       'critical update',
+      'update exception',
+      'update package',
+      'update failed',
       'urgent update',
       'an old version of your',
       'using an old',
@@ -77,27 +43,24 @@ export const OLD_PARTS: readonly Phrase[] = [
     ],
   ],
   [
-    'veraltet',
-    'nicht aktuell',
-    'muss aktualisiert',
-    'fehlt',
-    'update erforderlich',
-    'aktualisieren sie',
-    'aktualisierung erforderlich',
+    ...['veraltet', 'nicht aktuell', 'muss aktualisiert', 'fehlt', 'update erforderlich', 'aktualisieren sie'],
+    ...['aktualisierung erforderlich'],
   ],
   ['obsolète', "n'est pas à jour", 'mettre à jour', 'mise à jour requise', 'mettez à jour', 'manquant'],
   [
-    ...['desactualizad', 'obsolet', 'actualice', 'actualiza tu', 'falta ', 'desatualizad', 'atualize', 'ser atualizad'],
-    ...['atualização necessária', 'atualização crítica', 'atualização obrigatória', 'requer atualização'],
+    ...['desactualizad', 'obsolet', 'actualice', 'actualiza tu', 'falta ', 'desatualizad', 'atualize'],
+    ...['ser atualizad', 'atualização necessária', 'atualização crítica', 'atualização obrigatória'],
+    ...['requer atualização'],
   ],
   [
     ...['non è aggiornato', 'obsoleto', 'aggiorna ', 'aggiornamento richiesto', 'verouderd', 'niet up-to-date'],
     ...['worden bijgewerkt', 'bijgewerkt worden'],
   ],
   [
-    ...['nieaktualn', 'zaktualizuj', 'устарел', 'обновите', 'требуется обновление', 'необходимо обнов', 'нужно обнов'],
-    ...['güncel değil', 'güncelleyin', 'güncellemeniz', 'güncellenmesi', 'güncelleme gerek', '古い', '古く'],
+    ...['nieaktualn', 'zaktualizuj', 'устарел', 'обновите', 'требуется обновление', 'необходимо обнов'],
+    ...['нужно обнов', 'güncel değil', 'güncelleyin', 'güncellemeniz', 'güncellenmesi', 'güncelleme gerek', '古い'],
     ...[
+      '古く',
       '最新ではあり',
       '最新ではない',
       '更新してください',
@@ -110,34 +73,9 @@ export const OLD_PARTS: readonly Phrase[] = [
 ].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls ', ...ADVICE] }));
 
 const ACTIONS = [
-  ...[
-    'update',
-    'install',
-    'download',
-    'upgrade',
-    'aktualisier',
-    'herunterlad',
-    'mettre à jour',
-    'télécharg',
-    'actualiz',
-    'descarg',
-  ],
-  ...[
-    'atualiz',
-    'baixar',
-    'aggiorn',
-    'scaric',
-    'bijwerk',
-    'zaktualiz',
-    'pobierz',
-    'обнов',
-    'скача',
-    'установ',
-    'güncelle',
-    'indir',
-    '更新',
-    'ダウンロード',
-  ],
+  ...['update', 'install', 'download', 'upgrade', 'aktualisier', 'herunterlad', 'mettre à jour', 'télécharg'],
+  ...['actualiz', 'descarg', 'atualiz', 'baixar', 'aggiorn', 'scaric', 'bijwerk', 'zaktualiz', 'pobierz', 'обнов'],
+  ...['скача', 'установ', 'güncelle', 'indir', '更新', 'ダウンロード'],
 ];
 /** Files that run when they are opened, and archives of them. */
 const PROGRAM = /\.(exe|msi|msix|dmg|pkg|apk|xapk|zip|rar|iso|img|hta|js|jse|vbs|scr|bat|cmd|ps1|crx|xpi|jar|lnk)$/i;

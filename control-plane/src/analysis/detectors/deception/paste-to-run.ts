@@ -48,6 +48,9 @@ const RUN_ONLY = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS].join('|'), 'gu')
 const TERMINALS = [
   '(?<!\\p{L}|(?:payment|pos|card|bus|ferry|airport|cruise|passenger|container|trading) )terminal(?!\\p{L})',
   '(?:il|nel) terminale',
+  // The console of a browser, which runs scripts as the page.
+  '(?<![\\p{L}\\p{N}])f12(?![\\p{L}\\p{N}])',
+  'developer (?:tools|console)',
   'powershell',
 ];
 const RUN = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS, ...TERMINALS].join('|'), 'gu');
@@ -89,7 +92,21 @@ const HUMAN_OR_CAPTCHA = [
 /** Claims that this repairs an error or opens a file: honest instructions begin like that too. */
 const PRETEXTS = [
   ...['went wrong', 'how to fix', 'fix it', 'error', 'failed', 'unable to', 'cannot be', 'not installed', 'shared'],
-  ...['to access', 'to view', 'to join', 'microphone', 'verif', 'captcha', 'beheben', 'fehler', 'geteilt', 'erreur'],
+  ...[
+    'to access',
+    'to view',
+    'to join',
+    'microphone',
+    'verif',
+    'captcha',
+    'ran into a problem',
+    'to recover',
+    'working on updates',
+    'beheben',
+    'fehler',
+    'geteilt',
+    'erreur',
+  ],
   ...[
     'partagé',
     'corriger',

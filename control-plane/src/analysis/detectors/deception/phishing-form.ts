@@ -25,7 +25,7 @@ const NAMELESS = new Set(
   (
     'sign in log on login logon signin to your the my a an of for and with account accounts secure security verify verification verified ' +
     'confirm confirmation update online customer center centre portal page welcome official id password web app mail email support help ' +
-    'bank banking wallet billing payment home online-banking international service services required unusual activity restore unlock ' +
+    'bank banking wallet billing payment home online-banking international service services com tracking track delivery redelivery package parcel shipment required unusual activity restore unlock ' +
     'anmelden anmeldung einloggen konto ihr dein bei kunden sicherheit bestätigen willkommen ' +
     'connexion se connecter votre compte mon à identifiez-vous bienvenue sécurité iniciar sesión su tu cuenta acceder inicio bienvenido ' +
     'accedi accesso il tuo conto entrar sua conta acesso inloggen uw rekening zaloguj się konto вход войти аккаунт giriş yap ログイン サインイン'

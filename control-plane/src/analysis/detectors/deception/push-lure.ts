@@ -17,6 +17,9 @@ const PRESS = [
     'press',
     'tap ',
     'hit ',
+    'type ',
+    'choose ',
+    'select ',
     'klick',
     'drück',
     'tipp',
@@ -31,68 +34,21 @@ const PRESS = [
 ];
 /** What a permission to send notifications opens nowhere. */
 const PROMISES = [
-  ...[
-    'watch',
-    'video',
-    'download',
-    'continue',
-    'close this',
-    'over 18',
-    '18+',
-    '18 years',
-    'prize',
-    'weiter',
-    'fortzufahren',
-  ],
-  ...['herunterlad', 'continuer', 'télécharg', 'regarder', 'continuar', 'descarg', 'baixar', 'assistir', 'continuare'],
-  ...[
-    'scaricar',
-    'guardare',
-    'doorgaan',
-    'kontynuow',
-    'pobra',
-    'продолж',
-    'скача',
-    'смотр',
-    'devam',
-    'indirme',
-    'izle',
-  ],
-  ...['続行', 'ダウンロード', '動画'],
+  ...['watch', 'video', 'download', 'continue', 'close this', 'over 18', '18+', '18 years', 'prize', 'weiter'],
+  ...['fortzufahren', 'herunterlad', 'continuer', 'télécharg', 'regarder', 'continuar', 'descarg', 'baixar'],
+  ...['assistir', 'continuare', 'scaricar', 'guardare', 'doorgaan', 'kontynuow', 'pobra', 'продолж', 'скача'],
+  ...['смотр', 'devam', 'indirme', 'izle', '続行', 'ダウンロード', '動画'],
 ];
 /** What honest pages ask the permission for, and other permissions. */
 const HONEST = [
-  ...[
-    'notif',
-    'alert',
-    'news',
-    'update',
-    'offer',
-    'remind',
-    'receiv',
-    'benachrichtig',
-    'erhalten',
-    'recevoir',
-    'recibir',
-  ],
-  ...['receber', 'ricever', 'ontvang', 'melding', 'otrzym', 'powiadom', 'получ', 'уведомл', 'bildirim', '通知'],
-  ...[
-    'camera',
-    'caméra',
-    'cámara',
-    'câmera',
-    'kamera',
-    'microphone',
-    'micrófono',
-    'microfone',
-    'microfono',
-    'mikrofon',
-  ],
-  ...['location', 'standort', 'ubicación', 'localização', 'posizione', 'cookie', 'popup', 'pop-up', 'sound', 'audio'],
-  ...['autoplay', 'files'],
+  ...['notif', 'alert', 'news', 'update', 'offer', 'remind', 'receiv', 'benachrichtig', 'erhalten', 'recevoir'],
+  ...['recibir', 'receber', 'ricever', 'ontvang', 'melding', 'otrzym', 'powiadom', 'получ', 'уведомл', 'bildirim'],
+  ...['通知', 'camera', 'caméra', 'cámara', 'câmera', 'kamera', 'microphone', 'micrófono', 'microfone', 'microfono'],
+  ...['mikrofon', 'location', 'standort', 'ubicación', 'localização', 'posizione', 'cookie', 'popup', 'pop-up'],
+  ...['sound', 'audio', 'autoplay', 'files'],
 ];
 const LURES: readonly Phrase[] = [
-  { all: [ALLOW, PRESS, HUMAN], unless: ["don't", 'do not', 'never'] },
+  { all: [ALLOW, PRESS, HUMAN], unless: ["don't", 'do not', 'never', 'cookie'] },
   { all: [ALLOW, PRESS, PROMISES], unless: HONEST },
 ];
 
@@ -109,11 +65,16 @@ export const pushLure: Detector<'documents'> = {
     oneTag(
       'push_lure',
       seenPages(documents).flatMap((page) => {
-        const [said] = asksForPermission(page, observations) && !discusses(page.text) ? saidOf(page.text, LURES) : [];
+        const [said] =
+          asksForPermission(page, observations) && !discusses(page.text) ? saidOf(saidBy(page), LURES) : [];
         return said ? { landing: page.landing, text: `"${said}", and the permission to notify is requested` } : [];
       }),
     ),
 };
+
+/** A page of fewer characters is only the lure, whose sentence may have several lines. */
+const LENGTH_OF_LURE = 500;
+const saidBy = ({ text }: SeenPage): string => (text.length <= LENGTH_OF_LURE ? text.replaceAll('\n', ' ') : text);
 
 /** Whether a page has requested the permission, or has a script that does. */
 function asksForPermission({ landing, html }: SeenPage, observations: readonly Observation[]): boolean {

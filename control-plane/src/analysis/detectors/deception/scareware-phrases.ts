@@ -37,25 +37,30 @@ const IHR_GERAET = [
   ...['ihr computer', 'ihr pc', 'ihr gerät', 'ihr handy', 'dein handy', 'dein gerät', 'ihr system', 'ihr iphone'],
   ...['ihr windows', 'ihr browser', 'dieser computer', 'ihr smartphone', 'dein smartphone', 'dein iphone'],
   ...['ihr android', 'ihr mac', 'ihr laptop', 'dein computer', 'dein pc'],
+  ...['diesen pc', 'diesen computer', 'diesem computer'],
 ];
 const VOTRE_APPAREIL = [
   ...['votre ordinateur', 'votre pc', 'votre appareil', 'votre téléphone', 'votre système', 'votre mac'],
   ...['votre windows', 'cet ordinateur', 'votre iphone', 'votre android', 'votre smartphone', 'votre mobile'],
+  ...['ce pc'],
 ];
 const SU_DISPOSITIVO = [
   ...['su ordenador', 'su computadora', 'su equipo', 'su dispositivo', 'su teléfono', 'tu ordenador'],
   ...['tu dispositivo', 'tu teléfono', 'su pc', 'su iphone', 'tu iphone', 'su android', 'tu android', 'su celular'],
   ...['tu celular', 'su móvil', 'tu móvil', 'tu pc', 'seu computador', 'seu dispositivo', 'seu celular', 'seu pc'],
   ...['seu iphone', 'seu telefone', 'seu android', 'seu smartphone'],
+  ...['este equipo', 'este ordenador', 'esta computadora', 'este pc', 'este computador'],
 ];
 const IL_TUO_DISPOSITIVO = [
   ...['il tuo computer', 'il tuo dispositivo', 'il tuo telefono', 'il suo computer', 'il tuo pc', 'questo computer'],
   ...['il tuo iphone', 'il tuo android', 'il tuo smartphone', 'il tuo cellulare', 'il suo dispositivo'],
   ...['il suo telefono'],
+  ...['questo pc'],
 ];
 const UW_APPARAAT = [
   ...['uw computer', 'je computer', 'uw apparaat', 'je telefoon', 'uw pc', 'je apparaat', 'uw telefoon', 'uw iphone'],
   ...['je iphone', 'uw smartphone', 'je smartphone'],
+  ...['deze computer', 'deze pc'],
 ];
 const TWOJE_URZADZENIE = [
   ...['twój komputer', 'twoje urządzenie', 'twój telefon', 'ten komputer', 'twój iphone', 'twój smartfon'],
@@ -63,8 +68,9 @@ const TWOJE_URZADZENIE = [
 const VASHE_USTROYSTVO = [
   ...['ваш компьютер', 'ваше устройство', 'ваш телефон', 'ваш пк', 'ваш браузер', 'ваш iphone', 'ваш смартфон'],
   ...['ваш android'],
+  ...['этому компьютеру', 'этот компьютер'],
 ];
-const CIHAZINIZ = ['bilgisayariniz', 'cihaziniz', 'telefonunuz', "iphone'unuz"];
+const CIHAZINIZ = ['bilgisayariniz', 'cihaziniz', 'telefonunuz', "iphone'unuz", 'bu bilgisayar'];
 const O_TSUKAI = ['コンピュータ', 'パソコン', 'pc', 'デバイス', 'お使いの', 'スマートフォン', 'スマホ', 'iphone'];
 
 /** "On your device": where something was found. */
@@ -203,6 +209,23 @@ export const DETECTIONS: readonly Phrase[] = [
   claim(['virus', 'vírus', 'troyano', 'amenazas', 'ameaças'], ['detectado', 'encontrado', 'detectadas']),
   claim(['virus', 'trojan', 'minacce'], ['rilevat', 'trovat']),
   claim(['вирус', 'троян'], ['обнаружен', 'найден']),
+  // "Your McAfee subscription has expired".
+  claim(
+    [
+      'expired',
+      'abgelaufen',
+      'expiré',
+      'caducad',
+      'vencid',
+      'expirou',
+      'scadut',
+      'verlopen',
+      'wygasł',
+      'истек',
+      'истёк',
+    ],
+    ['mcafee', 'norton', 'avast', 'antivirus', 'kaspersky', 'bitdefender', 'totalav', 'антивирус'],
+  ),
 ];
 
 /** "Do not close or restart". */
@@ -266,7 +289,7 @@ export const CALL: readonly Phrase[] = [
   },
   {
     all: [
-      ['rufen sie', 'anrufen', 'wenden sie sich'],
+      ['rufen sie', 'anrufen', 'wenden sie sich', 'kontaktieren'],
       ['support', 'microsoft', 'windows', 'apple', 'techniker', 'hotline', 'sofort', 'umgehend', 'jetzt'],
     ],
   },

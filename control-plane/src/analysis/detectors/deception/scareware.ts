@@ -12,6 +12,8 @@ const TELEPHONE = /(?:\+|\(|\b)\d[\d\s().\-–]{7,20}\d\b/g;
 /** Internet addresses and dates look alike. */
 const OTHER_NUMBERS = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]*\d)|\b\d{4}-\d\d-\d\d\b/g;
 const DIGITS_MIN = 9;
+/** A threat that says how many viruses there are. */
+const COUNTED = /\d[^\p{L}]{0,3}(?:virus|vírus|viren|wirus|вирус|trojan|malware|spyware|ウイルス)/u;
 const QUOTE_LENGTH = 120;
 
 /** Pages that claim the visitor's device is infected or locked, and press the visitor to call, install or pay. */
@@ -36,7 +38,11 @@ function threatOf({ landing, url, title, text }: SeenPage, observations: Observa
   if (!threat) return null;
   const holds = holdsVisitor(observations, landing);
   const isUrgent =
-    threats.length > 1 || holds || saidOf(text, DETECTIONS).length > 0 || saidOf(title, THREATS).length > 0;
+    threats.some((one) => COUNTED.test(one)) ||
+    threats.length > 1 ||
+    holds ||
+    saidOf(text, DETECTIONS).length > 0 ||
+    saidOf(title, THREATS).length > 0;
   const presses =
     saidOf(text, STAY).length > 0 ||
     (hasTelephone(text) && saidOf(text, CALL).length > 0) ||
