@@ -50,12 +50,15 @@ export function linksOf(html: string, base: string): Link[] {
     const isOther = name === 'div' || name === 'span';
     if (isOther && !ACTS_AS_BUTTON.test(attributes)) continue;
     const [content = ''] = html.slice(end, end + CONTENT_LENGTH).split(`</${name}>`, 1);
-    const text = readableText(content.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')).trim();
-    if (isOther && text.length > BUTTON_LENGTH_MAX) continue;
+    const words = content
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim();
+    if (isOther && words.length > BUTTON_LENGTH_MAX) continue;
     const href = /\shref="([^"]*)"/.exec(attributes)?.[1];
     const fileName = /\sdownload="([^"]+)"/.exec(attributes)?.[1];
     links.push({
-      text,
+      text: readableText(words).trim(),
       url: href ? (URL.parse(href.replaceAll('&amp;', '&'), base)?.href ?? '') : '',
       isDownload: /\sdownload(?=[\s=]|$)/.test(attributes),
       ...(fileName !== undefined && { fileName }),
