@@ -15,7 +15,7 @@ const PRODUCTS = [
 ];
 /** Words of advice for whenever, as banks give it. */
 const ADVICE = [
-  ...['regular', 'always', 'keep ', 'make sure', 'regelmäßig', 'immer', 'stets', 'régulièrement', 'toujours'],
+  ...['regular', 'always', 'make sure', 'regelmäßig', 'immer', 'stets', 'régulièrement', 'toujours'],
   ...['siempre', 'periódicamente', 'sempre', 'regolarmente', 'regelmatig', 'altijd', 'zawsze', 'регулярно', 'всегда'],
   ...['düzenli', 'her zaman', '常に', '定期的'],
 ];
