@@ -1,6 +1,7 @@
 import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { CrawlingDomain } from '../crawling/crawling.ts';
 import type { Domain } from '../domain.ts';
+import { OwnPlaces } from '../platform/own-places.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
@@ -24,7 +25,7 @@ import { ruleRoutes } from './rules/routes.ts';
 import { ruleStore, rulesByTag } from './rules/rule-store.ts';
 import { batchClaimStore } from './rules/rule-tests/batch-claim-store.ts';
 import { ruleTestRoutes } from './rules/rule-tests/routes.ts';
-import type { RuleTestParts } from './rules/rule-tests/test-rules.ts';
+import { type RuleTestParts, SCANS_AT_ONCE } from './rules/rule-tests/test-rules.ts';
 import type { ProblemsOf } from './rules/rule-types/rule-type.ts';
 import { taxonomyRoutes } from './taxonomies/routes.ts';
 import { taxonomyStore } from './taxonomies/taxonomy-store.ts';
@@ -118,6 +119,7 @@ export function analysisDomain(
     findScan: scans.find,
     readTags,
     threads: testThreads,
+    evidenceHeld: new OwnPlaces(SCANS_AT_ONCE),
     model,
     claims: batchClaimStore(store),
     limits: ruleTests,

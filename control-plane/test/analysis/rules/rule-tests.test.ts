@@ -4,6 +4,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { slow } from '../../../../shared/test/support/slow.ts';
+import { until } from '../../../../shared/test/support/until.ts';
 import { ruleTestRoutes } from '../../../src/analysis/rules/rule-tests/routes.ts';
 import type { ApiError } from '../../../src/http/api-error.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
@@ -63,6 +64,26 @@ describe('rule tests', () => {
     const scan_id = await finished();
     assert.equal((await api.post(TEST, { scan_id, ...kit }, { key })).status, 403);
     assert.equal((await batch([kit], [scan_id], key)).status, 403);
+  });
+
+  it('§4.4.3 the evidence of four of an organization’s scans is read at once, and another’s tests do not wait', async (t) => {
+    const [scan_id, theirScan] = [await finished(), await finished({ organization_id: ORGANIZATIONS.theirs })];
+    const held = Promise.withResolvers<void>();
+    t.after(() => held.resolve());
+    let reading = 0;
+    const done = api.intercept('captures', 'findOne', async () => {
+      reading += 1;
+      await held.promise;
+    });
+    const tests = Array.from({ length: 50 }, () => api.post(TEST, { scan_id, ...kit }));
+    await until('some evidence is read', () => reading >= 4);
+    const theirs = api.post(TEST, { scan_id: theirScan, ...kit }, { key: KEYS.theirs });
+    await until('that of theirs is read', () => reading > 4);
+    assert.equal(reading, 5);
+    held.resolve();
+    done();
+    const matched = (await Promise.all([...tests, theirs])).map(({ body }) => body.matched);
+    assert.deepEqual([...new Set(matched)], [true]);
   });
 
   it('§4.4.5 a missing scan is 404, and so is another organization’s; one under way is refused', async () => {

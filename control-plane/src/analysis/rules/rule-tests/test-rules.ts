@@ -1,6 +1,7 @@
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { ApiError } from '../../../http/api-error.ts';
+import type { OwnPlaces } from '../../../platform/own-places.ts';
 import { inService, type ReadTags, type Tags } from '../../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 import type { Finding } from '../../detectors/detector.ts';
@@ -18,6 +19,7 @@ import {
   isSearch,
   type ModelRule,
   type Rule,
+  type SearchRule,
   slugsAssignedBy,
   slugsReadBy,
 } from '../rule.ts';
@@ -31,6 +33,8 @@ export type RuleTestParts = {
   findScan: (organizationId: string, id: string) => Promise<ScanRecord | null>;
   readTags: ReadTags;
   threads: { tryRules: TryRules };
+  /** Scans of an organization whose evidence is in memory at once, for the thread that is to read it. */
+  evidenceHeld: OwnPlaces;
   claims: BatchClaims;
   model: { ask: AskModel; show: ShowModel } | null;
   limits: { ruleMs: number; batchMs: number };
@@ -48,8 +52,8 @@ export type Cell = TestResult & {
 const MODEL_SHARE = 0.95;
 /** `Retry-After` of a refused batch: most batches take less. */
 const BATCH_RETRY_SECONDS = '5';
-/** Scans of a batch that are tested at once. */
-const SCANS_AT_ONCE = 4;
+/** Scans of a batch, and of an organization, that are tested at once. */
+export const SCANS_AT_ONCE = 4;
 
 /** A rule that is tested and not stored. Its id is its index, which its matches name. */
 export function testedRule(tested: TestedRule, at: number, organization_id: string): Rule {
@@ -70,12 +74,11 @@ export async function testOnScan(
   { ms = parts.limits.batchMs, offered = slugsAssignedBy }: { ms?: number; offered?: OfferedTags } = {},
 ): Promise<Result[]> {
   if (!isFinished(scan.status)) return rules.map(() => 'failed' as const);
-  const evidence = await packScan(parts.evidence, scan, needsOf(rules));
-  if (!evidence) return rules.map(() => 'failed' as const);
   const [search, ofModel] = [rules.filter(isSearch), rules.filter(isModelRule)];
   const signal = AbortSignal.timeout(Math.floor(ms * MODEL_SHARE));
-  const groups = search.map((rule) => JSON.stringify([rule]));
-  const { inputs, outcomes } = parts.threads.tryRules(evidence, groups, parts.limits.ruleMs);
+  const tried = await beginTrying(parts, scan, rules, search);
+  if (!tried) return rules.map(() => 'failed' as const);
+  const { inputs, outcomes } = tried;
   const tags = rules.some(isCombo) ? parts.readTags(scan.organization_id) : new Map();
   const [asked, searched, { links }, known] = await Promise.all([
     inputs.then(({ subject }) => askModel(parts.model, scan, subject, { rules: ofModel, offered, signal })),
@@ -88,6 +91,29 @@ export async function testOnScan(
     if (isCombo(rule)) return comboResult(rule, matchCombo, known);
     return isSearch(rule) ? searchResult(rule, searched[search.indexOf(rule)]!) : asked[ofModel.indexOf(rule)]!;
   });
+}
+
+/**
+ * Has a thread try the search rules on the scan's evidence, once few enough of the organization's are in memory; null: there is no evidence
+ * (any more).
+ */
+function beginTrying(
+  { evidence, evidenceHeld, threads, limits }: RuleTestParts,
+  scan: ScanRecord,
+  rules: Rule[],
+  search: SearchRule[],
+): Promise<ReturnType<TryRules> | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReturnType<TryRules> | null>();
+  const groups = search.map((rule) => JSON.stringify([rule]));
+  const hold = async () => {
+    const packed = await packScan(evidence, scan, needsOf(rules));
+    const tried = packed && threads.tryRules(packed, groups, limits.ruleMs);
+    resolve(tried);
+    await tried?.outcomes;
+  };
+  // A failure of the outcomes is that of whoever awaits them.
+  evidenceHeld.run(scan.organization_id, hold).catch(reject);
+  return promise;
 }
 
 function searchResult(rule: Rule, { matches, finished, unreadable, elapsed_ms }: GroupOutcome): Result {
