@@ -1,5 +1,6 @@
 import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { BoundedQueue } from '../../platform/bounded-queue.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { BodyStore } from './body-store.ts';
@@ -27,14 +28,18 @@ export function attemptOf(captureId: string): AttemptRef {
   return { scanId, fence: Number(fence) };
 }
 
-/** Reads the capture of a scan; null if it has none. */
-export type ReadCapture = (scan: Pick<ScanRecord, 'capture'>) => Promise<CaptureRecord | null>;
+/** Captures that are read at once: one of 4 MiB is 25 MB in memory meanwhile, and is asked for by anyone with the link of a report. */
+const READ_AT_ONCE = 4;
 
-/** Reads captures by the id in the scan's summary. */
-export const captureReader =
-  (captures: { find(id: string): Promise<CaptureRecord | null> }): ReadCapture =>
-  async ({ capture }) =>
-    capture && captures.find(capture.id);
+/** Reads the capture of a scan; null if it has none. */
+export type ReadCapture = (scan: Pick<ScanRecord, 'organization_id' | 'capture'>) => Promise<CaptureRecord | null>;
+
+/** Reads captures by the id in the scan's summary, a few at a time, those of organizations in turn. */
+export function captureReader(captures: { find(id: string): Promise<CaptureRecord | null> }): ReadCapture {
+  const queue = new BoundedQueue({ running: READ_AT_ONCE, waiting: Number.POSITIVE_INFINITY });
+  return async ({ organization_id, capture }) =>
+    capture && queue.run(() => captures.find(capture.id), { owner: organization_id });
+}
 
 /** Reads the capture of a scan as gzipped JSON; null if it has none. */
 export type ReadPackedCapture = (scan: Pick<ScanRecord, 'capture'>) => Promise<Uint8Array | null>;

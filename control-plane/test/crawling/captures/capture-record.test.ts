@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
+import { captureReader } from '../../../src/crawling/captures/capture-record.ts';
 import { chooseStored } from '../../../src/crawling/captures/choose-requests.ts';
 import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
 import { captureOf, requestOf } from '../../support/running-farm.ts';
+import { sampleScan } from '../../support/sample-scan.ts';
 
 const chain = ['https://a.example/', 'https://b.example/'];
 
@@ -30,6 +33,34 @@ describe('the requests that are stored with a scan', () => {
       chooseStored(captureOf(chain, { requests }), 2).map(({ id }) => id),
       [0, 1, 2, 3],
     );
+  });
+});
+
+describe('the captures of scans', () => {
+  it('§8.2 are read a few at a time, however many are asked for, and those of another organization in turn', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const read = captureReader({
+      find: (id) => {
+        begun.push(id);
+        return new Promise((resolve) => ends.push(() => resolve(null)));
+      },
+    });
+    const { capture } = sampleScan();
+    const of = (organization_id: string, id: string) => read({ organization_id, capture: { ...capture!, id } });
+    const all = Array.from({ length: 300 }, (_, at) => of('ours', `ours-${at}`));
+    all.push(of('theirs', 'theirs-1'));
+    await turn();
+    assert.equal(begun.length, 4);
+    ends[0]!();
+    await turn();
+    assert.equal(begun.at(-1), 'theirs-1');
+    for (let at = 1; at < all.length; at++) {
+      ends[at]!();
+      await turn();
+    }
+    assert.equal((await Promise.all(all)).length, 301);
+    assert.equal(await read({ organization_id: 'ours', capture: null }), null);
   });
 });
 
