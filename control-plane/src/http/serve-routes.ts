@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.ts';
-import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { ApiError, refused } from './api-error.ts';
 import type { RoutePermission, SetHeaders } from './caller.ts';
+import { InTurn } from './in-turn.ts';
 import { jsonBytes } from './json-bytes.ts';
 import {
   ArrivingBodies,
@@ -41,9 +41,9 @@ export type RequestState = { route?: string; organizationId?: string };
  */
 export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller>): Middleware[] {
   const router = new Router();
-  const arriving = new ArrivingBodies();
+  const shared = { admit, inTurn: new InTurn(), arriving: new ArrivingBodies() };
   for (const route of routes) {
-    router.register(koaPath(route.path), [route.method], serveRoute(route, admit, arriving));
+    router.register(koaPath(route.path), [route.method], serveRoute(route, shared));
   }
   return [refuseOtherMethods(routes), router.routes() as Middleware, router.allowedMethods() as Middleware];
 }
@@ -66,52 +66,70 @@ function koaPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving: ArrivingBodies) {
-  const answer = routeAnswerer(route, admit);
+/** What the requests of all routes have in common. */
+type Shared<Caller> = { admit: Admit<Caller>; inTurn: InTurn; arriving: ArrivingBodies };
+
+function serveRoute<Caller>(route: Route<Caller>, { admit, inTurn, arriving }: Shared<Caller>) {
+  const answer = routeAnswerer(route, admit, inTurn);
   return async (context: Context): Promise<void> => {
     (context.state as RequestState).route = route.path;
-    const given = await answer({
+    await answer({
       params: context.params,
       search: context.querystring,
       headers: context.headers,
       stream: context.req,
       authorization: context.get('authorization'),
       setHeaders: (headers) => context.set(headers),
-      admitted: async (caller) => {
-        noteOrganization(context, caller);
-        // Requests that arrive together would otherwise be handled in one piece.
-        if (!route.isUrgent) await awaitTurn();
-      },
+      admitted: (caller) => noteOrganization(context, caller),
       readBody: () => readOwnersBody(context, route, arriving),
+      answered: (given) => send(context, given),
     });
-    await send(context, given);
   };
 }
 
-/** A request to a route, however it arrived. `admitted` is called with its caller before anything else of it is read. */
+/**
+ * A request to a route, however it arrived. `admitted` is called with its caller before anything else of it is read; `answered` writes its
+ * answer, while the request still has its place among those of its organization.
+ */
 export type ArrivedRequest<Caller> = Pick<Incoming<Caller>, 'headers' | 'stream'> & {
   params: unknown;
   /** The query without its question mark. */
   search: string;
   authorization: string | undefined;
   setHeaders?: SetHeaders;
-  admitted?: (caller: Caller) => Promise<void> | void;
+  admitted?: (caller: Caller) => void;
   readBody: () => Promise<unknown>;
+  answered?: (answer: Answer) => Promise<void>;
 };
 
-/** What a route answers to a request: authenticates the caller, validates all parts, reports all problems together, calls the handler. */
-export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
+/**
+ * What a route answers to a request: authenticates the caller, waits for the request's turn, validates all parts, reports all problems together,
+ * calls the handler.
+ */
+export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>, inTurn: InTurn) {
+  const answerAdmitted = admittedAnswerer(route);
+  return async (arrived: ArrivedRequest<Caller>): Promise<Answer> => {
+    const { params, stream, authorization, setHeaders } = arrived;
+    const caller = (
+      route.permission === 'none' ? null : await admit(authorization, route.permission, params, setHeaders)
+    ) as Caller;
+    arrived.admitted?.(caller);
+    return inTurn.run(route, caller, stream, async () => {
+      const answer = await answerAdmitted(arrived, caller);
+      await arrived.answered?.(answer);
+      return answer;
+    });
+  };
+}
+
+function admittedAnswerer<Caller>(route: Route<Caller>) {
   const validate = {
     path: compileValidator(route.params, 'path'),
     query: compileValidator(route.query, 'query'),
     body: route.body && compileValidator(route.body, 'body'),
   };
-  return async (arrived: ArrivedRequest<Caller>): Promise<Answer> => {
-    const { params, search, headers, stream, authorization, setHeaders } = arrived;
-    const caller = (
-      route.permission === 'none' ? null : await admit(authorization, route.permission, params, setHeaders)
-    ) as Caller;
-    await arrived.admitted?.(caller);
+  return async (arrived: ArrivedRequest<Caller>, caller: Caller): Promise<Answer> => {
+    const { params, search, headers, stream } = arrived;
     const query = readQuery(route.query, new URLSearchParams(search));
     const body = validate.body ? await arrived.readBody() : undefined;
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];

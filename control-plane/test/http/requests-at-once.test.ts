@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { listen } from '@adsweep/shared/service/listen.ts';
+import Koa from 'koa';
+import { until } from '../../../shared/test/support/until.ts';
+import type { Caller, Permission } from '../../src/http/caller.ts';
+import { ok, type Route, route } from '../../src/http/route.ts';
+import { serveRoutes } from '../../src/http/serve-routes.ts';
+
+const shared = { group: 'Notes', summary: 'A note', replies: { 200: { description: 'It.' } } };
+
+describe('the requests of an organization', () => {
+  const begun: string[] = [];
+  let held = Promise.withResolvers<void>();
+  const waiting = (name: string) => async (caller: Caller) => {
+    begun.push(`${caller.organizationId} ${name}`);
+    await held.promise;
+    return ok({});
+  };
+  const read = waiting('read');
+  const write = waiting('write');
+  const routes: Route<Caller>[] = [
+    route({ ...shared, method: 'GET', path: '/notes', permission: 'scans.read', handle: ({ caller }) => read(caller) }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: '/notes',
+      permission: 'scans.write',
+      handle: ({ caller }) => write(caller),
+    }),
+    route({ ...shared, method: 'DELETE', path: '/key', permission: 'account.manage', handle: () => ok({}) }),
+  ];
+  let server: Awaited<ReturnType<typeof listen>>;
+
+  before(async () => {
+    const app = new Koa();
+    app.silent = true;
+    const permissions = new Set<Permission>(['scans.read', 'scans.write', 'account.manage']);
+    const admit = async (authorization: string | undefined): Promise<Caller> => ({
+      ...{ organizationId: authorization!, keyId: 'key-1', permissions, expiresAt: null },
+    });
+    for (const middleware of serveRoutes(routes, admit)) app.use(middleware);
+    server = await listen('127.0.0.1', 0, 'PORT');
+    server.serve(app.callback());
+  });
+  afterEach(() => held.resolve());
+  after(() => server.close(0));
+
+  const call = async (method: string, path: string, authorization: string, signal?: AbortSignal) => {
+    const headers = { authorization };
+    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method,
+      headers,
+      ...(signal && { signal }),
+    });
+    await answer.text();
+    return answer.status;
+  };
+  const begin = () => {
+    begun.length = 0;
+    held = Promise.withResolvers<void>();
+  };
+  const ofOurs = (name: string) => begun.filter((one) => one === `ours ${name}`).length;
+
+  test('are worked on a few at a time; those of another one, and the revocation of a key, do not wait for them', async () => {
+    begin();
+    const reads = Array.from({ length: 100 }, () => call('GET', '/notes', 'ours'));
+    const writes = Array.from({ length: 100 }, () => call('POST', '/notes', 'ours'));
+    await until('both are under way', () => ofOurs('read') >= 16 && ofOurs('write') >= 64);
+    assert.equal(await call('DELETE', '/key', 'ours'), 200);
+    const theirs = [call('GET', '/notes', 'theirs'), call('POST', '/notes', 'theirs')];
+    await until('those of theirs are under way', () => begun.includes('theirs read') && begun.includes('theirs write'));
+    assert.deepEqual([ofOurs('read'), ofOurs('write')], [16, 64]);
+    held.resolve();
+    const statuses = await Promise.all([...reads, ...writes, ...theirs]);
+    assert.deepEqual([...new Set(statuses)], [200]);
+    assert.deepEqual([ofOurs('read'), ofOurs('write')], [100, 100]);
+  });
+
+  test('are not worked on once their client has gone', async () => {
+    begin();
+    const leaving = new AbortController();
+    const reads = Array.from({ length: 16 }, () => call('GET', '/notes', 'ours'));
+    await until('all places are taken', () => ofOurs('read') === 16);
+    const gone = Array.from({ length: 20 }, () => call('GET', '/notes', 'ours', leaving.signal));
+    assert.equal(await call('DELETE', '/key', 'ours'), 200);
+    leaving.abort();
+    await Promise.allSettled(gone);
+    assert.equal(await call('DELETE', '/key', 'ours'), 200);
+    held.resolve();
+    await Promise.all(reads);
+    assert.equal(await call('GET', '/notes', 'ours'), 200);
+    assert.equal(ofOurs('read'), 17);
+  });
+});
