@@ -256,6 +256,7 @@ test('a redirect reaches the browser as the target sent it, whatever headers are
     'a space before the colon': 'Location : http://next.example/',
     'two equal lengths': 'Content-Length: 0\r\nLocation: http://next.example/',
     'more headers than Node.js reads': `${'X: 1\r\n'.repeat(3_000)}Location: http://next.example/`,
+    'as many lines as there can be': `${'a\r\n'.repeat(80_000)}Location: http://next.example/`,
     '200 KB of headers': `X: ${'a'.repeat(200_000)}\r\nLocation: http://next.example/`,
   };
   const answers = Object.values(redirects).map((lines) => [
@@ -321,12 +322,13 @@ test('no target can send the header of the gateway, however it is written', asyn
   }
 });
 
-test('an answer that is not HTTP, has an impossible status or more than 256 KB of headers is 595', async (t) => {
+test('an answer that is not HTTP, has an impossible status, a hundred interim answers or more than 256 KB of headers is 595', async (t) => {
   const answers = [
     ['220 mail ready\r\n'],
     ['HTTP/1.1 99 odd\r\n\r\n'],
     ['HTTP/1.1 2000 odd\r\n\r\n'],
     ['HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+    [`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(101)}HTTP/1.1 200 OK\r\n\r\n`],
     [`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(300_000)}\r\n\r\n`],
     ['HTTP/1.1 200 OK\r\nX: a'],
   ];

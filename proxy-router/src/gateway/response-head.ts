@@ -6,6 +6,8 @@ import type { UpstreamConnection } from './upstream-connection.ts';
 
 /** Chromium reads no more of a response's headers (`kMaxHeaderBufSize`). */
 const HEAD_BYTES_MAX = 256 * 1024;
+/** No server sends so many interim answers (1xx), and reading millions of them would occupy the router. */
+const INTERIM_MAX = 100;
 /** Chromium skips so many bytes before a status line. */
 const SLOP_BYTES = 4;
 const HTTP = 'HTTP';
@@ -17,7 +19,8 @@ export type ResponseHead = { status: number; text: string };
 
 /**
  * Reads the head of the response on a connection, and then leaves the rest of it unread; responses before the final one (1xx) are skipped,
- * except for 101. Rejects where the target closes before that, or its answer is not HTTP or has a head that is too large.
+ * except for 101. Rejects where the target closes before that, or its answer is not HTTP, has a head that is too large or begins with too many
+ * of those.
  */
 export function readResponseHead(
   { socket }: Pick<UpstreamConnection, 'socket'>,
@@ -25,6 +28,7 @@ export function readResponseHead(
 ): Promise<ResponseHead> {
   return new Promise((resolve, reject) => {
     let parser = new HeadParser();
+    let interim = 0;
     const settle = (then: () => void) => {
       socket.off('data', onData).off('close', onClose).pause();
       then();
@@ -44,6 +48,8 @@ export function readResponseHead(
             if (chunk.length > 0) socket.unshift(chunk);
             resolve(head);
           });
+        interim += 1;
+        if (interim > INTERIM_MAX) return settle(() => reject(new Error('the target sends interim answers alone')));
         parser = new HeadParser();
       }
     };
@@ -102,29 +108,49 @@ class HeadParser {
 /**
  * The head of a response for the browser: as the target sent it, since a browser reads lines that Node.js would refuse, but for headers that
  * are only for us. What `Connection` lists is forwarded: browsers heed it too. Carriage returns end lines, as in Chromium. Of two lengths,
- * the chunked encoding counts (RFC 9112 6.3). Pure.
+ * the chunked encoding counts (RFC 9112 6.3). A head may have a hundred thousand lines, so none is looked at alone. Pure.
  */
 export function forwardedHead({ status, text }: ResponseHead): string {
-  const [statusLine, ...lines] = text.split(/[\r\n]+/).filter((line) => line !== '');
-  const isChunked = lines.some((line) => nameOf(line) === 'transfer-encoding');
-  const kept = [statusLine];
-  let isKept = true;
-  for (const line of lines) {
-    // A line that begins with a space continues the one before.
-    if (!/^[ \t]/.test(line)) isKept = !isDropped(nameOf(line), status, isChunked);
-    if (isKept) kept.push(line);
-  }
-  if (status !== 101) kept.push('Connection: close');
-  return `${kept.join('\r\n')}\r\n\r\n`;
-}
-
-function isDropped(name: string, status: number, isChunked: boolean): boolean {
+  const lines = withLineEnds(text);
   // After a 101, both sides speak the protocol that these headers name.
-  if (status === 101) return name === GATEWAY_OUTCOME_HEADER || name === RELAYED_HEADER;
-  return NOT_FORWARDED.has(name) || (isChunked && name === 'content-length');
+  if (status === 101) return `${lines.replace(OURS, '')}\r\n\r\n`;
+  const kept = lines.replace(CHUNKED.test(lines) ? DROPPED_IF_CHUNKED : DROPPED, '');
+  return `${kept}\r\nConnection: close\r\n\r\n`;
 }
 
-const nameOf = (line: string): string => (line.split(':', 1)[0] as string).trim().toLowerCase();
+/** Headers with one of these names, and the lines that continue them: those that begin with a space. */
+const headersNamed = (...names: string[]): RegExp =>
+  new RegExp(
+    String.raw`\r\n(?![ \t])${SPACES}(?:${names.join('|')})${SPACES}(?=:|\r|$)[^\r]*(?:\r\n[ \t][^\r]*)*`,
+    'gi',
+  );
+const SPACES = String.raw`[^\S\r\n]*`;
+
+const CHUNKED = new RegExp(String.raw`\r\n${SPACES}transfer-encoding${SPACES}(?:[:\r]|$)`, 'i');
+const OURS = headersNamed(GATEWAY_OUTCOME_HEADER, RELAYED_HEADER);
+const DROPPED = headersNamed(...NOT_FORWARDED);
+const DROPPED_IF_CHUNKED = headersNamed(...NOT_FORWARDED, 'content-length');
+
+/** The lines of a text that are not empty, with the same end between all of them. Byte by byte: many lines would be as many strings. */
+function withLineEnds(text: string): string {
+  const bytes = Buffer.from(text, 'latin1');
+  const written = Buffer.allocUnsafe(bytes.length * 2);
+  let length = 0;
+  let isAfterEnd = false;
+  for (const byte of bytes) {
+    if (byte === CR || byte === LF) {
+      isAfterEnd = length > 0;
+      continue;
+    }
+    if (isAfterEnd) {
+      written[length++] = CR;
+      written[length++] = LF;
+      isAfterEnd = false;
+    }
+    written[length++] = byte;
+  }
+  return written.toString('latin1', 0, length);
+}
 
 /** Writes text in Latin-1, as it was read. */
 export const writeHead = (client: Pick<Socket, 'write'>, text: string): boolean => client.write(text, 'latin1');
