@@ -1,6 +1,7 @@
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { Domain } from '../domain.ts';
+import { QueueFull } from '../platform/bounded-queue.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
 import type { ScanRecord } from '../scan/scan.ts';
@@ -120,11 +121,17 @@ export function scanningDomain(
     outboxHandlers: {},
     verbs: {
       ...creation,
-      /** The picture of a scan for a message, as a JPEG; null: there is none. */
+      /** The picture of a scan for a message, as a JPEG; null: there is none, or too many are being resized. */
       pictureForMessage: async (organizationId: string, scanId: string) => {
         const scan = await scans.find(organizationId, scanId);
-        return scan && pictureForMessage(scan);
+        return scan && pictureForMessage(scan).catch(nullIfFull);
       },
     },
   } satisfies Domain;
+}
+
+/** The value for a message that is not worth waiting for a picture. */
+function nullIfFull(cause: unknown): null {
+  if (cause instanceof QueueFull) return null;
+  throw cause;
 }

@@ -119,13 +119,17 @@ async function resize(
   try {
     return await pictures.resize(picture, wanted, disconnected.signal);
   } catch (error) {
-    const unavailable = (detail: string) =>
-      new ApiError('unavailable', detail, { headers: { 'Retry-After': '2' }, cause: error });
-    if (error instanceof QueueFull) throw unavailable('Too many pictures are being resized.');
+    if (error instanceof QueueFull) throw picturesBusy(error);
     if (!(error instanceof NotResized)) throw error;
     // A node's picture is not decoded when it arrives. If it turns out not to be one, there is no screenshot.
-    throw error.isLate ? unavailable('The picture could not be resized in time.') : notFound('screenshot');
+    throw error.isLate ? unavailable('The picture could not be resized in time.', error) : notFound('screenshot');
   } finally {
     socket.off('close', onClose);
   }
 }
+
+/** The 503 while too many pictures are being resized. */
+export const picturesBusy = (cause: QueueFull): ApiError => unavailable('Too many pictures are being resized.', cause);
+
+const unavailable = (detail: string, cause: unknown): ApiError =>
+  new ApiError('unavailable', detail, { headers: { 'Retry-After': '2' }, cause });

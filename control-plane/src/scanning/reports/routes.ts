@@ -2,17 +2,18 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
 import { type Html, PAGE_ICON, PAGE_STYLESHEET } from '../../http/pages/html.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
 import { BoundedQueue, QueueFull } from '../../platform/bounded-queue.ts';
+import { OwnPlaces } from '../../platform/own-places.ts';
 import type { DiscoveredScan, JobRef, ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../artifacts/artifact.ts';
 import type { WantedSize } from '../artifacts/resize-screenshot.ts';
-import { wantedSize } from '../artifacts/routes.ts';
+import { picturesBusy, wantedSize } from '../artifacts/routes.ts';
 import { buildReport } from './build-report.ts';
 import { type Home, homePage } from './home-page.ts';
 import type { Relatives } from './public-sweep.ts';
@@ -35,7 +36,7 @@ export type ReportSources = {
   readHome(): Promise<Home>;
   /** The evidence in the scan's capture; empty before there is one. */
   evidenceOf(scan: ScanRecord): Promise<SeenEvidence>;
-  /** The picture of a scan for a message, as a JPEG; null: there is none. */
+  /** The picture of a scan for a message, as a JPEG; null: there is none. Throws `QueueFull` while too many pictures are being resized. */
   pictureForMessage(scan: ScanRecord): Promise<Buffer | null>;
   /** A WebP picture in this size; throws 404 if there is none. */
   answerPicture(scan: ScanRecord, of: PictureOf, size: WantedSize, request: IncomingMessage): Promise<Answer>;
@@ -73,6 +74,8 @@ const ASSETS_FROM_ROOT = { stylesheet: `r/${ASSETS.stylesheet}`, icon: `r/${ASSE
  */
 const QUEUE = { running: 2, waiting: 160, waitingEach: 40 };
 const BUSY_SECONDS = 3;
+/** Pictures of an organization's reports that are answered at once, each of which holds its scan in memory. */
+const PICTURES_AT_ONCE = 16;
 
 const WIDTH_STEP = 100;
 const Token = Type.String({ description: "The scan's report token." });
@@ -117,6 +120,18 @@ const pictureReplies = {
 export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
   const queue = new BoundedQueue(QUEUE);
+  const answerPicture = pictureAnswerer(sources, new OwnPlaces(PICTURES_AT_ONCE));
+  const picture = (
+    token: string,
+    of: PictureOf,
+    { w }: Static<typeof Width>,
+    { stream, isWhole = false }: { stream: IncomingMessage; isWhole?: boolean },
+  ): Promise<Answer> =>
+    answerPicture(token, async (scan) => {
+      if (!scan) throw notFound('report');
+      const size = wantedSize(w && inSteps(w), of);
+      return sources.answerPicture(scan, of, isWhole ? { ...size, isWhole } : size, stream);
+    });
   return [
     route({
       ...shared,
@@ -162,7 +177,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       replies: pictureReplies,
       errors: ['not_found', 'unavailable'],
       handle: ({ params, query, stream }) =>
-        answerPicture(sources, params.token, 'page', query.w, stream, query.whole === 'yes'),
+        picture(params.token, 'page', query, { stream, isWhole: query.whole === 'yes' }),
     }),
     route({
       ...shared,
@@ -171,14 +186,13 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       params: Type.Object({ token: Token }),
       query: AnyQuery,
       replies: { 200: { description: 'The picture.', content: 'image/jpeg' } },
-      errors: ['not_found'],
-      handle: async ({ params }) => {
-        const scan = await findScan(sources, params.token);
-        const picture = scan && (await sources.pictureForMessage(scan));
-        if (!picture) throw notFound('picture');
-        const headers = { 'Cache-Control': 'private, max-age=3600', 'X-Robots-Tag': 'noindex' };
-        return { status: 200, body: picture, type: 'image/jpeg', headers };
-      },
+      errors: ['not_found', 'unavailable'],
+      handle: ({ params }) =>
+        answerPicture(params.token, async (scan) => {
+          const body = scan && (await sources.pictureForMessage(scan));
+          if (!body) throw notFound('picture');
+          return { status: 200, body, type: 'image/jpeg', headers: { 'Cache-Control': 'private, max-age=3600' } };
+        }),
     }),
     route({
       ...shared,
@@ -188,7 +202,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       query: Width,
       replies: pictureReplies,
       errors: ['not_found', 'unavailable'],
-      handle: ({ params, query, stream }) => answerPicture(sources, params.token, 'creative', query.w, stream),
+      handle: ({ params, query, stream }) => picture(params.token, 'creative', query, { stream }),
     }),
     route({
       ...shared,
@@ -198,7 +212,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       query: Width,
       replies: pictureReplies,
       errors: ['not_found', 'unavailable'],
-      handle: ({ params, query, stream }) => answerPicture(sources, params.token, Number(params.ord), query.w, stream),
+      handle: ({ params, query, stream }) => picture(params.token, Number(params.ord), query, { stream }),
     }),
     route({
       ...shared,
@@ -209,7 +223,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       replies: pictureReplies,
       errors: ['not_found', 'unavailable'],
       handle: ({ params, query, stream }) =>
-        answerPicture(sources, params.token, `companion ${Number(params.place)}`, query.w, stream),
+        picture(params.token, `companion ${Number(params.place)}`, query, { stream }),
     }),
     asset('report.css', 'text/css; charset=utf-8', STYLESHEET),
     asset('icon.svg', 'image/svg+xml', PAGE_ICON),
@@ -268,20 +282,19 @@ const page = (status: number, body: string, further: Record<string, string> = {}
   headers: { ...PAGE_HEADERS, ...further },
 });
 
-async function answerPicture(
-  sources: ReportSources,
-  token: string,
-  of: PictureOf,
-  width: number | undefined,
-  request: IncomingMessage,
-  isWhole = false,
-): Promise<Answer> {
-  const scan = await findScan(sources, token);
-  if (!scan) throw notFound('report');
-  const size = wantedSize(width && inSteps(width), of);
-  const answer = await sources.answerPicture(scan, of, isWhole ? { ...size, isWhole } : size, request);
-  return { ...answer, headers: { ...answer.headers, 'X-Robots-Tag': 'noindex' } };
-}
+/** Answers a request for a picture of a report: finds its scan, null if there is none, once few enough of its organization's are answered. */
+const pictureAnswerer =
+  (sources: ReportSources, places: OwnPlaces) =>
+  async (token: string, answer: (scan: ScanRecord | null) => Promise<Answer>): Promise<Answer> => {
+    const owner = isToken(token) ? await sources.ownerOfReport(token) : null;
+    if (owner === null) return answer(null);
+    try {
+      const given = await places.run(owner, async () => answer(await findScan(sources, token)));
+      return { ...given, headers: { ...given.headers, 'X-Robots-Tag': 'noindex' } };
+    } catch (error) {
+      throw error instanceof QueueFull ? picturesBusy(error) : error;
+    }
+  };
 
 /** Rounds up to a multiple of 100: only twelve widths of a picture can be requested, instead of a thousand. */
 const inSteps = (width: number): number => Math.ceil(width / WIDTH_STEP) * WIDTH_STEP;

@@ -7,6 +7,7 @@ import { Registry } from 'prom-client';
 import { until } from '../../../../shared/test/support/until.ts';
 import { createApp } from '../../../src/compose/create-app.ts';
 import { notFound } from '../../../src/http/api-error.ts';
+import { QueueFull } from '../../../src/platform/bounded-queue.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { reportRoutes } from '../../../src/scanning/reports/routes.ts';
 import {
@@ -31,6 +32,10 @@ const sought = new Set<string>();
 /** Until this resolves, no report is made. */
 let reading = Promise.resolve();
 const PNG = Buffer.from('not really a picture');
+/** The scans whose pictures are being answered; until this resolves, none is. */
+const pictured: string[] = [];
+let resizing = Promise.resolve();
+let pictureForMessage: () => Promise<Buffer | null> = async () => null;
 
 const routes = reportRoutes({
   publicUrl: 'http://api.example',
@@ -49,8 +54,10 @@ const routes = reportRoutes({
     await reading;
     return sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings());
   },
-  pictureForMessage: async () => null,
+  pictureForMessage: () => pictureForMessage(),
   answerPicture: async (scan: ScanRecord, of, { width, isWhole }) => {
+    pictured.push(scan._id);
+    await resizing;
     if (of !== 'page' && of !== 0) throw notFound('screenshot');
     return {
       status: 200,
@@ -102,6 +109,34 @@ describe('the routes of a public report', () => {
     assert.equal((await ofOthers).status, 200);
     const statuses = (await Promise.all(answers)).map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 200).length, 42);
+  });
+
+  it('lets 16 pictures of an organization be answered at once, however many are asked for, and does not delay another’s', async (t) => {
+    const held = Promise.withResolvers<void>();
+    t.after(() => held.resolve());
+    resizing = held.promise;
+    pictured.length = 0;
+    const answers = Array.from({ length: 100 }, () => get(`/r/${mine.report_token}/screenshot`));
+    await until('some are being answered', () => pictured.length === 16);
+    const ofOthers = get(`/r/${theirs.report_token}/screenshot`);
+    await until('a picture of another organization is answered', () => pictured.includes(theirs._id));
+    assert.equal(pictured.length, 17);
+    held.resolve();
+    assert.equal((await ofOthers).status, 200);
+    for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
+  });
+
+  it('asks for patience while too many pictures for messages are being made', async (t) => {
+    const before = pictureForMessage;
+    t.after(() => {
+      pictureForMessage = before;
+    });
+    pictureForMessage = () => Promise.reject(new QueueFull('too many tasks are waiting'));
+    const answer = await get(`/r/${mine.report_token}/picture.jpg`);
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '2']);
+    pictureForMessage = async () => PNG;
+    const { status, headers } = await get(`/r/${mine.report_token}/picture.jpg`);
+    assert.deepEqual([status, headers.get('x-robots-tag')], [200, 'noindex']);
   });
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(base + path, { headers });
