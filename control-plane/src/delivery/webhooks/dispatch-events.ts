@@ -1,6 +1,6 @@
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import type { Loop } from '../../platform/start-loop.ts';
-import { startPool } from '../../platform/start-pool.ts';
+import { type Serving, startPool } from '../../platform/start-pool.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
 import type { ReadTags, Tags } from '../../reference/tags/tag-definitions.ts';
 import type { EventStore } from '../events/event-store.ts';
@@ -14,7 +14,7 @@ import {
 import { byScan, type DeliveryRecord, windowEndsAt } from './delivery.ts';
 import type { DeliveryStore, OfEndpoint } from './delivery-store.ts';
 import { type EndpointRecord, wantsEvent } from './endpoint.ts';
-import type { EndpointStore } from './endpoint-store.ts';
+import { ENDPOINTS_MAX, type EndpointStore } from './endpoint-store.ts';
 import { afterTry, dueOfOutage, type Health, outageDueAt, WINDOW_MS } from './health.ts';
 import { bodyOf, slugsOf } from './send-event.ts';
 import { warningOf } from './warn-users.ts';
@@ -49,20 +49,22 @@ export function startDispatchingEvents(parts: DispatchParts, wake: WakeSignal): 
     everyMs: LOOK_EVERY_MS,
     wake,
     concurrency: ENDPOINTS_AT_ONCE,
+    // One that is deleted may still be served: an organization that replaces those that do not answer again and again takes no more places.
+    concurrencyEach: ENDPOINTS_MAX,
     claimedAtOnce: CLAIMED_AT_ONCE,
-    claim: (limit) => claim(parts, limit),
+    claim: (limit, serving) => claim(parts, limit, serving),
     serve: (endpoint, signal) => serve(parts, endpoint, signal),
   });
 }
 
-function claim({ endpoints, clock = () => new Date() }: DispatchParts, limit: number) {
+function claim({ endpoints, clock = () => new Date() }: DispatchParts, limit: number, serving: Serving) {
   const now = clock();
-  return endpoints.claimDue(now, claimUntil(now), limit);
+  return endpoints.claimDue(now, claimUntil(now), limit, serving);
 }
 
 /** Claims what is due and serves it to the end. Returns whether there was anything: a step of the loop, for tests. */
 export async function dispatchEvents(parts: DispatchParts, signal?: AbortSignal): Promise<boolean> {
-  const { claimed } = await claim(parts, CLAIMED_AT_ONCE);
+  const { claimed } = await claim(parts, CLAIMED_AT_ONCE, { each: CLAIMED_AT_ONCE, now: new Map() });
   await Promise.all(claimed.map((one) => serve(parts, one, signal)));
   return claimed.length > 0;
 }

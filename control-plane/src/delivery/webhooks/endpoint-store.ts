@@ -6,6 +6,7 @@ import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
 import { pickAtRandom } from '../../platform/pick-at-random.ts';
+import { atTheirLimit, type Serving, withinLimits } from '../../platform/start-pool.ts';
 import type { Collection, Store, UpdateFilter } from '../../platform/store.ts';
 import type { EndpointRecord, newEndpoint, Warning } from './endpoint.ts';
 import type { Health } from './health.ts';
@@ -20,7 +21,7 @@ export type ClaimedEndpoint = Pick<EndpointRecord, '_id' | 'organization_id' | '
 export type WarnedEndpoint = EndpointRecord & { warning: Warning };
 
 /** Endpoints of one organization. */
-const ENDPOINTS_MAX = 20;
+export const ENDPOINTS_MAX = 20;
 
 /** An endpoint that was not deleted. */
 const LIVE = { deleted_at: { $exists: false } };
@@ -124,15 +125,23 @@ export function endpointStore(store: Store) {
       return (await endpoints.updateMany(idle, { $set: { due_at: dueAtOnce(now) } })).modifiedCount > 0;
     },
 
-    /** Claims up to `limit` of the endpoints that are due, each for one caller, until `until`. `hasMore`: further ones are due. */
-    async claimDue(now: Date, until: Date, limit: number): Promise<{ claimed: EndpointRecord[]; hasMore: boolean }> {
+    /**
+     * Claims up to `limit` of the endpoints that are due, each for one caller, until `until`, of each organization as many as `serving` allows.
+     * `hasMore`: further ones are due.
+     */
+    async claimDue(
+      now: Date,
+      until: Date,
+      limit: number,
+      serving: Serving,
+    ): Promise<{ claimed: EndpointRecord[]; hasMore: boolean }> {
       const due = await endpoints
-        .find({ due_at: { $lte: now }, ...unclaimed(now) })
+        .find({ due_at: { $lte: now }, organization_id: { $nin: atTheirLimit(serving) }, ...unclaimed(now) })
         .sort({ due_at: 1 })
         .limit(limit * CANDIDATES_PER_CLAIM)
         .project<Pick<EndpointRecord, '_id' | 'organization_id'>>({ organization_id: 1 })
         .toArray();
-      const claims = await inTurns(pickAtRandom(due, limit), ({ _id, organization_id }) =>
+      const claims = await inTurns(withinLimits(pickAtRandom(due, limit), serving), ({ _id, organization_id }) =>
         endpoints.findOneAndUpdate(
           { _id, organization_id, is_active: true, due_at: { $lte: now }, ...unclaimed(now) },
           { $set: { claimed_until: until, due_at: until }, $inc: { fence: 1 } },

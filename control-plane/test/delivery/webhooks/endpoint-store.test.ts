@@ -4,6 +4,7 @@ import { type EndpointRecord, newEndpoint } from '../../../src/delivery/webhooks
 import { type EndpointStore, endpointStore } from '../../../src/delivery/webhooks/endpoint-store.ts';
 import { healthyFrom } from '../../../src/delivery/webhooks/health.ts';
 import { warningOf } from '../../../src/delivery/webhooks/warn-users.ts';
+import type { Serving } from '../../../src/platform/start-pool.ts';
 import { openStore, type Store } from '../../../src/platform/store.ts';
 
 const NOW = new Date('2026-03-01T10:00:00Z');
@@ -24,7 +25,8 @@ beforeEach(() => store.collection('webhook_endpoints').deleteMany({}));
 const add = async (id: string, organization_id = 'ours'): Promise<EndpointRecord> =>
   endpoints.insertWithin(newEndpoint({ _id: id, organization_id, secret: 'sealed' }, SETTINGS, NOW), []);
 const idsOf = (claimed: EndpointRecord[]) => claimed.map(({ _id }) => _id).sort();
-const claim = async (now = NOW, until = UNTIL) => (await endpoints.claimDue(now, until, 10)).claimed;
+const claim = async (now = NOW, until = UNTIL, serving: Serving = { each: 10, now: new Map() }) =>
+  (await endpoints.claimDue(now, until, 10, serving)).claimed;
 
 describe('claims of webhook endpoints', () => {
   test('§6.4.13 an endpoint without queued deliveries is not due; a queued one is claimed by one dispatcher', async () => {
@@ -35,6 +37,17 @@ describe('claims of webhook endpoints', () => {
     const claims = await Promise.all([claim(), claim(), claim()]);
     assert.deepEqual(idsOf(claims.flat()), ['busy']);
     assert.deepEqual(await claim(later(44)), [], 'while the claim holds');
+  });
+
+  test('§6.4.13 endpoints of an organization are claimed until as many of it are served as may be', async () => {
+    for (const id of ['a', 'b', 'c']) await add(id);
+    await add('theirs', 'theirs');
+    await endpoints.queued('ours', ['a', 'b', 'c'], NOW);
+    await endpoints.queued('theirs', ['theirs'], NOW);
+    const claimed = await claim(NOW, UNTIL, { each: 3, now: new Map([['ours', 2]]) });
+    assert.deepEqual(claimed.map(({ organization_id }) => organization_id).sort(), ['ours', 'theirs']);
+    assert.deepEqual(await claim(NOW, UNTIL, { each: 3, now: new Map([['ours', 3]]) }), []);
+    assert.equal((await claim(NOW, UNTIL, { each: 3, now: new Map([['ours', 1]]) })).length, 2);
   });
 
   test('§6.4.13 an endpoint is due at once for an event of a process whose clock is minutes ahead', async () => {
