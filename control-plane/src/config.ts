@@ -242,7 +242,8 @@ export const ConfigSchema = Type.Object({
     default: 64,
     minimum: 1,
     maximum: 1_000,
-    description: 'Maximum number of scans per process that wait for the model at the same time.',
+    description:
+      'Maximum number of scans per process that wait for the model at the same time; of one organization three quarters.',
   }),
   ADSWEEP_AI_INPUT_PRICE_MICROS: tokenPriceSetting(
     'Price of a million input tokens, in millionths of the currency; for metrics.',

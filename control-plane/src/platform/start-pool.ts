@@ -63,7 +63,8 @@ export function startPool<T extends OfOrganization>(logger: Logger, plan: PoolPl
   };
 }
 
-const countEach = (ids: Iterable<string>): Map<string, number> =>
+/** How often each id occurs. Pure. */
+export const countEach = (ids: Iterable<string>): Map<string, number> =>
   new Map([...Map.groupBy(ids, (id) => id)].map(([id, { length }]) => [id, length]));
 
 /** The organizations of which no further record may be served. Pure. */

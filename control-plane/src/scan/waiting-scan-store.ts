@@ -42,11 +42,13 @@ export function waitingScans(scans: Collection<StoredScan>) {
 
     /**
      * Scans whose analysis is unclaimed, or whose claim has expired at `now`, one of each organization in turn. Rechecks only get what first
-     * analyses leave of `limit`. One search finds all of them while they are few.
+     * analyses leave of `limit`, and the organizations in `except` nothing. One search finds all of them while they are few.
      */
-    async awaitingAnalysis(now: Date, limit: number): Promise<ScanToClaim[]> {
+    async awaitingAnalysis(now: Date, limit: number, except: readonly string[] = []): Promise<ScanToClaim[]> {
+      const ofOthers = except.length > 0 && { $and: [{ organization_id: { $nin: [...except] } }] };
       const expired = { status: 'checking' as const, checks_claimed_until: { $lt: now } };
       const any: Filter<StoredScan> = {
+        ...ofOthers,
         status: { $in: ['checking', 'crawled', 'rechecking'] },
         $or: [{ status: { $ne: 'checking' } }, { checks_claimed_until: { $lt: now } }],
       };
@@ -59,7 +61,9 @@ export function waitingScans(scans: Collection<StoredScan>) {
         ['rechecking', { status: 'rechecking' }],
       ] as const) {
         const known = all.length < FEW && { first: async () => all.filter((scan) => scan.status === status) };
-        picked.push(...(await pick[status]({ ...waiting(where), ...known }, limit - picked.length)));
+        picked.push(
+          ...(await pick[status]({ ...waiting({ ...where, ...ofOthers }), ...known }, limit - picked.length)),
+        );
       }
       return picked;
     },

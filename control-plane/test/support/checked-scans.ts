@@ -21,8 +21,12 @@ export const LOUD: Observation = {
 };
 
 /** A scan that was crawled and is not checked yet. */
-export async function crawledScan(farm: RunningFarm, observations: Observation[] = [LOUD]): Promise<ScanRecord> {
-  const scan = await farm.submit();
+export async function crawledScan(
+  farm: RunningFarm,
+  observations: Observation[] = [LOUD],
+  change: Partial<ScanRecord> = {},
+): Promise<ScanRecord> {
+  const scan = await farm.submit(change);
   const lease = await farm.acquireOne();
   await farm.node.complete(lease, captureOf(['https://shop.example/'], { observations }));
   return farm.read(scan._id);

@@ -1,6 +1,7 @@
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import { atTheirLimit, countEach, type Serving, withinLimits } from '../../platform/start-pool.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
 import { changeScan, claimScan } from '../../scan/change-scan.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
@@ -21,6 +22,8 @@ export type WorkerLimits = { slots: number; waiting?: number; claimMs: number; a
 
 /** The defaults. */
 export const LIMITS = { slots: 8, waiting: 64, claimMs: 30_000, analysisMs: 300_000 } satisfies WorkerLimits;
+/** The share of both that the scans of one organization may take: of another one's, some are always under way. */
+const OF_ONE = 0.75;
 /** Attempts at a scan's analysis; one that never ended is then abandoned. */
 const ATTEMPTS_MAX = 3;
 const RENEWALS_PER_CLAIM = 3;
@@ -37,14 +40,24 @@ export function startWorker(
   limits: WorkerLimits = LIMITS,
 ): Loop {
   const { slots, waiting = LIMITS.waiting } = limits;
-  const running = new Set<Promise<void>>();
+  const running = new Map<Promise<void>, ScanRecord>();
   const inSlots = new Set<ScanRecord>();
   const stopping = new AbortController();
 
   const freeSlots = (): number => (running.size - inSlots.size >= waiting ? 0 : slots - inSlots.size);
-  /** Frees a slot, and looks for waiting scans if none was free: otherwise the last turn has looked for them. */
+  const owners = (scans: Iterable<ScanRecord>) => [...scans].map(({ organization_id }) => organization_id);
+  const serving = (): Serving => ({ each: Math.ceil(slots * OF_ONE), now: countEach(owners(inSlots)) });
+  /** The organizations of which no further scan may begin. */
+  const atLimit = (): string[] => {
+    const waitFor = [...running.values()].filter((scan) => !inSlots.has(scan));
+    return [
+      ...atTheirLimit(serving()),
+      ...atTheirLimit({ each: Math.ceil(waiting * OF_ONE), now: countEach(owners(waitFor)) }),
+    ];
+  };
+  /** Frees a slot, and looks for waiting scans if any may have been left: otherwise the last turn has looked for them. */
   const makeRoom = (remove: () => void) => {
-    const wasFull = freeSlots() === 0;
+    const wasFull = freeSlots() === 0 || atLimit().length > 0;
     remove();
     if (wasFull) crawled.raise();
   };
@@ -57,12 +70,13 @@ export function startWorker(
         inSlots.delete(scan);
       }),
     );
-    running.add(done);
+    running.set(done, scan);
   };
   const step = async () => {
     const free = freeSlots();
     if (free === 0) return false;
-    const { claimed, hasMore } = await claimScans(dependencies, new Date(), limits, free);
+    const bounds = { count: free, except: atLimit(), serving: serving() };
+    const { claimed, hasMore } = await claimScans(dependencies, new Date(), limits, bounds);
     claimed.forEach(start);
     return hasMore;
   };
@@ -72,7 +86,7 @@ export function startWorker(
     async stop() {
       await loop.stop();
       stopping.abort(new Error('the worker stops'));
-      await Promise.all(running);
+      await Promise.all(running.keys());
     },
   };
 }
@@ -83,21 +97,28 @@ export async function finishCrawled(
   now: Date,
   limits: WorkerLimits = LIMITS,
 ): Promise<number> {
-  const { claimed } = await claimScans(dependencies, now, limits, limits.slots);
+  const { slots: count } = limits;
+  const serving = { each: count, now: new Map() };
+  const { claimed } = await claimScans(dependencies, now, limits, { count, except: [], serving });
   await Promise.all(claimed.map((scan) => finishClaimed(dependencies, scan, now, limits)));
   return claimed.length;
 }
 
-/** Claims up to `count` scans. `hasMore`: there may be others, beyond `count` or instead of those that another worker claimed first. */
+type ClaimBounds = { count: number; except: readonly string[]; serving: Serving };
+
+/**
+ * Claims up to `count` scans, none of the organizations in `except`, and of each other one as many as `serving` allows. `hasMore`: there may be
+ * others, beyond `count` or instead of those that another worker claimed first.
+ */
 async function claimScans(
   { scans }: WorkerDependencies,
   now: Date,
   { claimMs }: WorkerLimits,
-  count: number,
+  { count, except, serving }: ClaimBounds,
 ): Promise<{ claimed: ScanRecord[]; hasMore: boolean }> {
-  const waiting = await scans.awaitingAnalysis(now, count);
+  const waiting = await scans.awaitingAnalysis(now, count, except);
   const until = new Date(now.getTime() + claimMs);
-  const changed = await inTurns(waiting, (scan) => claimScan(scans, scan, until, now));
+  const changed = await inTurns(withinLimits(waiting, serving), (scan) => claimScan(scans, scan, until, now));
   const claimed = changed.filter((scan) => scan !== null);
   return { claimed, hasMore: waiting.length === count || claimed.length < waiting.length };
 }

@@ -7,7 +7,8 @@ import { finishCrawled, startWorker } from '../../../src/analysis/pipeline/worke
 import type { ReadPackedCapture } from '../../../src/crawling/captures/capture-record.ts';
 import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
-import { checkCrawled, crawledScan, followUpsOf } from '../../support/checked-scans.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { checkCrawled, crawledScan, followUpsOf, LOUD } from '../../support/checked-scans.ts';
 import { type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
 let farm: RunningFarm;
@@ -17,7 +18,7 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-const crawled = () => crawledScan(farm);
+const crawled = (change: Partial<ScanRecord> = {}) => crawledScan(farm, [LOUD], change);
 const work = (now?: Date) => checkCrawled(farm, now);
 const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
 
@@ -150,14 +151,45 @@ describe('the analysis of a scan', () => {
     assert.equal((await farm.read(slow._id)).status, 'completed', 'stopping waits for what is under way');
   });
 
+  it('of an organization takes three quarters of the slots at most, so that another one’s scans end however long its own take', async () => {
+    const { dependencies } = farm.farm;
+    const end = Promise.withResolvers<void>();
+    let reading = 0;
+    const readPackedCapture: ReadPackedCapture = async (one) => {
+      if (slow.some(({ capture }) => capture?.id === one.capture?.id)) {
+        reading += 1;
+        await end.promise;
+      }
+      return dependencies.readPackedCapture(one);
+    };
+    const slow: ScanRecord[] = [];
+    for (let one = 0; one < 6; one += 1) slow.push(await crawled({ organization_id: 'slow' }));
+    const wake = createWakeSignal();
+    const limits = { slots: 4, claimMs: 30_000, analysisMs: 60_000 };
+    const worker = startWorker({ ...dependencies, readPackedCapture }, wake, limits);
+    try {
+      await until('some of the slow ones to begin', () => reading >= 3);
+      const quick = await crawled({ organization_id: 'quick' });
+      wake.raise();
+      await until('the quick one to end', async () => (await farm.read(quick._id)).status === 'completed');
+      assert.equal(reading, 3);
+      end.resolve();
+      for (const { _id } of slow)
+        await until('each slow one to end', async () => (await farm.read(_id)).status === 'completed');
+    } finally {
+      end.resolve();
+      await worker.stop();
+    }
+  });
+
   it('is looked for once when a scan is announced, and not again when the analysis ends', async () => {
     const { dependencies } = farm.farm;
     let looks = 0;
     const scans: typeof dependencies.scans = {
       ...dependencies.scans,
-      awaitingAnalysis: (now, limit) => {
+      awaitingAnalysis: (...wanted) => {
         looks += 1;
-        return dependencies.scans.awaitingAnalysis(now, limit);
+        return dependencies.scans.awaitingAnalysis(...wanted);
       },
     };
     const signal = createWakeSignal();
