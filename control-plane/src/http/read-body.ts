@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
+import { awaitLongTurn, pause } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, refused } from './api-error.ts';
 
 /** Maximum nesting: more than any body needs, and safe to traverse recursively. */
 const DEPTH_MAX = 32;
 
-/** A larger body is read in several steps, so that other requests are served in between. */
+/** A larger body is read in several steps, each in its turn, so that other requests are served in between, however many such bodies arrive at once. */
 const LARGE_BYTES = 256 * 1024;
 
 /** The maximum size of a body: bytes as sent, and values (members and elements, containers included). */
@@ -67,11 +67,13 @@ export async function readBody(stream: IncomingMessage, bounds: Pick<BodyBounds,
  * `bounds.values`, and `string_unicode` for texts that are not well-formed Unicode. Size and nesting are measured before it is parsed.
  */
 export async function parseJson(bytes: Buffer, bounds: Pick<BodyBounds, 'values'>): Promise<unknown> {
+  const isLarge = bytes.length > LARGE_BYTES;
+  if (isLarge) await awaitLongTurn();
   const extent = jsonExtent(bytes, { values: bounds.values, depth: DEPTH_MAX });
   refuseExtent(extent, bounds.values);
-  if (bytes.length > LARGE_BYTES) await setImmediate();
+  if (isLarge) await pause();
   const value = parse(bytes);
-  if (bytes.length > LARGE_BYTES) await setImmediate();
+  if (isLarge) await pause();
   // Valid UTF-8 contains no lone surrogates; only an escape sequence can add one.
   const issues = extent.escapesSurrogates ? surrogateIssues(value) : [];
   if (issues.length > 0) throw refused(issues);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../../shared/test/support/until.ts';
-import { ArrivingBodies, addressAsOwner, jsonExtent } from '../../src/http/read-body.ts';
+import { ArrivingBodies, addressAsOwner, jsonExtent, parseJson } from '../../src/http/read-body.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
 import { itemsOf, KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 import { type RunningFarm, runningFarm } from '../support/running-farm.ts';
@@ -136,6 +136,19 @@ describe('limits of a request', () => {
     assert.equal(answer.status, 422);
     assert.equal(answer.body.detail.at(-1).type, 'too_many_problems');
   });
+});
+
+test('large bodies that arrive together are parsed in turns of their own', async () => {
+  const body = Buffer.from(JSON.stringify(Array.from({ length: 40_000 }, (_, at) => `value ${at}`)));
+  let [turns, isParsing] = [0, true];
+  const count = () => {
+    turns += 1;
+    if (isParsing) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all(Array.from({ length: 30 }, () => parseJson(body, { values: 50_000 })));
+  isParsing = false;
+  assert.ok(turns >= 30, `they were parsed within ${turns} turns`);
 });
 
 describe('the extent of a JSON text', () => {
