@@ -4,45 +4,54 @@ import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { OwnPlaces } from '../platform/own-places.ts';
 import type { Route } from './route.ts';
 
-/** Requests of an organization that are worked on at once. A large answer is 20 MB in memory until it is written. */
+/** Requests of an organization, or of a lease, that are worked on at once. A large body or answer is 20 MB in memory meanwhile. */
 const AT_ONCE = {
   reads: 16,
   /** Few of them are large, and some wait for a model. */
   writes: 64,
+  /** Of a lease: captures and other reports. An honest node sends one of each member. */
+  results: 4,
   /** Of its own, so that a stolen key can be revoked whatever it asks for. */
   account: 16,
 };
 
+type InTurnRoute = Pick<Route, 'method' | 'permission' | 'isUrgent' | 'body'>;
+/** A caller as far as it matters here: of the API, or of the node API. */
+type OwnedCaller = { organizationId?: string; lease?: { jobId: string; fence: number } | null };
+
 /**
- * The order in which requests are worked on: each in a turn of its own, and of an organization only so many at once, since all of them share the
- * memory and the turns of the process with those of others.
+ * The order in which requests are worked on: each in a turn of its own, and of an organization, or of a lease, only so many at once, since all of
+ * them share the memory and the turns of the process with those of others.
  */
 export class InTurn {
   readonly #reads = new OwnPlaces(AT_ONCE.reads);
   readonly #writes = new OwnPlaces(AT_ONCE.writes);
+  readonly #results = new OwnPlaces(AT_ONCE.results);
   readonly #account = new OwnPlaces(AT_ONCE.account);
 
-  async run<T>(
-    route: Pick<Route, 'method' | 'permission' | 'isUrgent'>,
-    caller: unknown,
-    { socket }: IncomingMessage,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  async run<T>(route: InTurnRoute, caller: unknown, { socket }: IncomingMessage, work: () => Promise<T>): Promise<T> {
     if (route.isUrgent) return work();
     const inTurn = async () => {
       // Requests that arrive together would otherwise be handled in one piece.
       await awaitTurn();
       return work();
     };
-    const { organizationId } = (caller ?? {}) as { organizationId?: string };
-    if (organizationId === undefined) return inTurn();
-    return this.#placesOf(route).run(organizationId, async () => {
+    const place = this.#placeOf(route, (caller ?? {}) as OwnedCaller);
+    if (!place) return inTurn();
+    return place.among.run(place.owner, async () => {
       if (socket?.destroyed) throw new ConnectionLost(undefined);
       return inTurn();
     });
   }
 
-  #placesOf({ method, permission }: Pick<Route, 'method' | 'permission'>): OwnPlaces {
+  /** The places of a request, and whose they are; null: it needs none. */
+  #placeOf(route: InTurnRoute, { organizationId, lease }: OwnedCaller): { among: OwnPlaces; owner: string } | null {
+    if (organizationId !== undefined) return { among: this.#placesOf(route), owner: organizationId };
+    // Files are written to the disk while they arrive.
+    return lease && route.body ? { among: this.#results, owner: `${lease.jobId} ${lease.fence}` } : null;
+  }
+
+  #placesOf({ method, permission }: InTurnRoute): OwnPlaces {
     if (permission === 'account.manage') return this.#account;
     return method === 'GET' || permission.endsWith('.read') ? this.#reads : this.#writes;
   }

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import Koa from 'koa';
+import { Type } from 'typebox';
 import { until } from '../../../shared/test/support/until.ts';
 import type { Caller, Permission } from '../../src/http/caller.ts';
 import { ok, type Route, route } from '../../src/http/route.ts';
 import { serveRoutes } from '../../src/http/serve-routes.ts';
 
 const shared = { group: 'Notes', summary: 'A note', replies: { 200: { description: 'It.' } } };
+
+type Sender = Caller & { lease?: { jobId: string; fence: number } };
 
 describe('the requests of an organization', () => {
   const begun: string[] = [];
@@ -19,7 +22,16 @@ describe('the requests of an organization', () => {
   };
   const read = waiting('read');
   const write = waiting('write');
-  const routes: Route<Caller>[] = [
+  const report = async ({ lease }: Sender) => {
+    begun.push(`${lease!.jobId} report`);
+    await held.promise;
+    return ok({});
+  };
+  const routes: Route<Sender>[] = [
+    route({
+      ...{ ...shared, method: 'POST', path: '/report', permission: 'lease', body: Type.Object({}) },
+      handle: ({ caller }) => report(caller),
+    }),
     route({ ...shared, method: 'GET', path: '/notes', permission: 'scans.read', handle: ({ caller }) => read(caller) }),
     route({
       ...shared,
@@ -36,9 +48,10 @@ describe('the requests of an organization', () => {
     const app = new Koa();
     app.silent = true;
     const permissions = new Set<Permission>(['scans.read', 'scans.write', 'account.manage']);
-    const admit = async (authorization: string | undefined): Promise<Caller> => ({
-      ...{ organizationId: authorization!, keyId: 'key-1', permissions, expiresAt: null },
-    });
+    const admit = async (authorization: string | undefined, permission: string): Promise<Sender> =>
+      permission === 'lease'
+        ? ({ lease: { jobId: authorization!, fence: 1 } } as Sender)
+        : { organizationId: authorization!, keyId: 'key-1', permissions, expiresAt: null };
     for (const middleware of serveRoutes(routes, admit)) app.use(middleware);
     server = await listen('127.0.0.1', 0, 'PORT');
     server.serve(app.callback());
@@ -51,6 +64,7 @@ describe('the requests of an organization', () => {
     const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
       method,
       headers,
+      ...(path === '/report' && { body: '{}' }),
       ...(signal && { signal }),
     });
     await answer.text();
@@ -75,6 +89,17 @@ describe('the requests of an organization', () => {
     const statuses = await Promise.all([...reads, ...writes, ...theirs]);
     assert.deepEqual([...new Set(statuses)], [200]);
     assert.deepEqual([ofOurs('read'), ofOurs('write')], [100, 100]);
+  });
+
+  test('of a lease that have a body are worked on a few at a time, and do not delay another lease', async () => {
+    begin();
+    const reports = Array.from({ length: 40 }, () => call('POST', '/report', 'ours'));
+    await until('some are under way', () => ofOurs('report') >= 4);
+    const theirs = call('POST', '/report', 'theirs');
+    await until('that of theirs is under way', () => begun.includes('theirs report'));
+    assert.equal(ofOurs('report'), 4);
+    held.resolve();
+    assert.deepEqual([...new Set(await Promise.all([...reports, theirs]))], [200]);
   });
 
   test('are not worked on once their client has gone', async () => {
