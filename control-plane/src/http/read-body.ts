@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
-import { awaitLongTurn, pause } from '@adsweep/shared/service/time-slice.ts';
+import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, refused } from './api-error.ts';
 
@@ -68,7 +68,7 @@ export async function readBody(stream: IncomingMessage, bounds: Pick<BodyBounds,
  */
 export async function parseJson(bytes: Buffer, bounds: Pick<BodyBounds, 'values'>): Promise<unknown> {
   const isLarge = bytes.length > LARGE_BYTES;
-  if (isLarge) await awaitLongTurn();
+  if (isLarge) await pause();
   const extent = jsonExtent(bytes, { values: bounds.values, depth: DEPTH_MAX });
   refuseExtent(extent, bounds.values);
   if (isLarge) await pause();

@@ -11,9 +11,6 @@ let isShortNext = true;
 /** To be awaited in long work wherever other work may run in between: goes on in a later turn once this one's slice is used up. */
 export const pause = (): Promise<void> => waitIn(long);
 
-/** To be awaited before long work that others may begin in this turn too: begins in a later turn. */
-export const awaitLongTurn = (): Promise<void> => waitIn(long, 0);
-
 /** To be awaited before work of some milliseconds: begins in a later turn if this one's slice is used up, in turns with long work. */
 export const awaitTurn = (): Promise<void> => waitIn(short);
 
