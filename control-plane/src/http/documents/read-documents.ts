@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
-import { pathOf, type Rendered, renderDocument } from './render-document.ts';
+import { pathOf, type Rendered, renderDocument, rootFrom } from './render-document.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../../infra/docs');
 
@@ -11,7 +11,7 @@ export type Chapter = { chapter: string; documents: Document[] };
 
 export type Found = { path: string; page: string; heading: string; excerpt: string };
 
-/** All documents. `search` finds their sections, the best first. */
+/** All documents, by their paths from the root of the service. `search` finds their sections, the best first. */
 export type Documents = {
   chapters: Chapter[];
   byPath: ReadonlyMap<string, Document>;
@@ -29,7 +29,8 @@ export async function readDocuments(folder = FOLDER): Promise<Documents> {
   const chapters: Chapter[] = [];
   for (const [chapter, names] of Object.entries(contents)) {
     const texts = await Promise.all(names.map((name) => readFile(join(folder, `${name}.md`), 'utf8')));
-    chapters.push({ chapter, documents: texts.map((text, at) => ({ name: names[at]!, ...renderDocument(text) })) });
+    const rendered = texts.map((text, at) => ({ name: names[at]!, ...renderDocument(text, rootFrom(names[at]!)) }));
+    chapters.push({ chapter, documents: rendered });
   }
   const all = chapters.flatMap(({ documents }) => documents);
   return {

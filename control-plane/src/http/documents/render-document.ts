@@ -24,8 +24,11 @@ renderer.renderer.rules.fence = (tokens, at) => {
 renderer.renderer.rules.code_inline = (tokens, at) =>
   `<code>${renderer.utils.escapeHtml(tokens[at]!.content).replaceAll(/(?<=\w)[_.](?=\w)/g, '$&<wbr>')}</code>`;
 
-/** A Markdown text as a page. Links to other documents (`name.md`) lead to their pages. Throws without a title. Pure. */
-export function renderDocument(text: string): Rendered {
+/**
+ * A Markdown text as a page. Links to other documents (`name.md`), and to other pages of the service (`/docs/api`), lead there from a page that is
+ * `root` away from the root of the service. Throws without a title. Pure.
+ */
+export function renderDocument(text: string, root: string): Rendered {
   const tokens = renderer.parse(text, {});
   const headings: Heading[] = [];
   const sections: Section[] = [];
@@ -43,7 +46,7 @@ export function renderDocument(text: string): Rendered {
       const last = sections.at(-1);
       if (last) last.code += token.content;
     } else if (token.type === 'inline') {
-      for (const child of token.children ?? []) if (child.type === 'link_open') turnLink(child);
+      for (const child of token.children ?? []) if (child.type === 'link_open') turnLink(child, root);
       if (tokens[at - 1]?.type !== 'heading_open') addText(sections, plainText(token.children ?? []));
     }
   }
@@ -74,23 +77,30 @@ function addText(sections: Section[], text: string): void {
 }
 
 /** As GitHub names headings, so that links work there too: in lower case, with hyphens for spaces, without other signs. */
-function unusedId(heading: string, used: Set<string>): string {
-  const base = heading
+export const headingId = (heading: string): string =>
+  heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
+
+function unusedId(heading: string, used: Set<string>): string {
+  const base = headingId(heading);
   let id = base;
   for (let n = 1; used.has(id); n++) id = `${base}-${n}`;
   used.add(id);
   return id;
 }
 
-function turnLink(link: Token): void {
+function turnLink(link: Token, root: string): void {
   const href = String(link.attrGet('href') ?? '');
-  link.attrSet(
-    'href',
-    href.replace(/^([\w-]+)\.md(?=#|$)/, (_, name: string) => pathOf(name)),
-  );
+  const turned = href
+    .replace(/^\/(?!\/)/, root)
+    .replace(/^([\w-]+)\.md(?=#|$)/, (_, name: string) => root + pathOf(name));
+  link.attrSet('href', turned);
 }
 
-export const pathOf = (name: string): string => (name === 'index' ? '/docs' : `/docs/${name}`);
+/** Where a document is, from the root of the service: the index at `docs`, the others below it. */
+export const pathOf = (name: string): string => (name === 'index' ? 'docs' : `docs/${name}`);
+
+/** The way from a page to the root of the service. Links are relative, so that it can be served below any path of its host. */
+export const rootFrom = (name: string): string => (name === 'index' ? '' : '../');

@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { PAGE_ICON, PAGE_STYLESHEET } from '../pages/html.ts';
 import { allowOnly, READ_METHODS, type RequestState } from '../serve-routes.ts';
 import { type Documents, readDocuments } from './read-documents.ts';
-import { showDocument, showFound } from './show-documents.ts';
+import { showDocument, showFound, showMissing } from './show-documents.ts';
 
 /** Pages without scripts, which load nothing from elsewhere. */
 const POLICY =
@@ -34,8 +34,12 @@ export function serveDocuments(): Middleware {
       const words = (new URLSearchParams(context.querystring).get('q') ?? '').trim().slice(0, WORDS_MAX).toWellFormed();
       return send(context, 'text/html', () => showFound(documents, words, documents.search(words)));
     }
-    const shown = documents.byPath.get(path === '/docs/' ? '/docs' : path);
-    return shown ? send(context, 'text/html', () => showDocument(documents, shown)) : next();
+    // The links of the first page are relative to its path without a slash at its end.
+    if (path === '/docs/') return context.redirect('../docs');
+    const shown = documents.byPath.get(path.slice(1));
+    if (!shown && path.lastIndexOf('/') > '/docs'.length) return next();
+    send(context, 'text/html', () => (shown ? showDocument(documents, shown) : showMissing(documents)));
+    if (!shown) context.status = 404;
   };
 }
 

@@ -54,7 +54,7 @@ const linksOutsideOfButtons = () => ({
 /** @type {{ SwaggerUIBundle: (options: object) => unknown }} */
 const { SwaggerUIBundle: showReference } = /** @type {any} */ (globalThis);
 showReference({
-  url: '/api/v1/openapi.json',
+  url: '../api/v1/openapi.json',
   dom_id: '#reference',
   plugins: [linksOutsideOfButtons],
   deepLinking: true,

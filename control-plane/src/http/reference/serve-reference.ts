@@ -26,16 +26,16 @@ const PAGE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Adsweep API</title>
-<link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="stylesheet" href="/docs/api.css">
+<link rel="icon" type="image/png" href="../docs/favicon-32x32.png">
+<link rel="stylesheet" href="../docs/swagger-ui.css">
+<link rel="stylesheet" href="../docs/api.css">
 </head>
 <body>
-<noscript>This page needs scripts. The OpenAPI document is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</noscript>
-<header class="top"><a href="/docs">All documents</a></header>
+<noscript>This page needs scripts. The OpenAPI document is at <a href="../api/v1/openapi.json">/api/v1/openapi.json</a>.</noscript>
+<header class="top"><a href="../docs">All documents</a></header>
 <div id="reference"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/api.js"></script>
+<script src="../docs/swagger-ui-bundle.js"></script>
+<script src="../docs/api.js"></script>
 </body>
 </html>
 `;
@@ -62,7 +62,10 @@ const FILES: Record<string, File> = {
   '/docs/favicon-32x32.png': { type: 'image/png' },
 };
 
-/** Serves the API reference at `/docs/api`: Swagger UI, which reads `/api/v1/openapi.json`. The page loads no file from another host. */
+/**
+ * Serves the API reference at `/docs/api`: Swagger UI, which reads `/api/v1/openapi.json`. The page loads no file from another host, and its links are
+ * relative, so that the service can be served below any path of its host.
+ */
 export function serveReference(): Middleware {
   return async (context, next) => {
     const path = context.path;

@@ -54,10 +54,11 @@ describe('the documents', () => {
       const text = await textOf(pathOf(name));
       for (const [, link = ''] of text.matchAll(/(?:href|src)="([^"]*)"/g)) {
         if (/^https:\/\/[a-z.]+/.test(link)) continue;
-        const { pathname, hash } = new URL(link, `https://adsweep.example${pathOf(name)}`);
-        assert.match(link, /^[/#]/, `${name}: ${link}`);
-        const target = await textOf(pathname);
-        if (hash !== '' && pathname !== '/docs/api')
+        // The service may be served below a path of its host.
+        const { pathname, hash } = new URL(link, `https://adsweep.example/below${pathOf(name)}`);
+        assert.match(pathname, /^\/below\//, `${name}: ${link}`);
+        const target = await textOf(pathname.replace('/below', ''));
+        if (hash !== '' && pathname !== '/below/docs/api')
           assert.ok(target.includes(`id="${decodeURIComponent(hash.slice(1))}"`), `${name}: ${link}`);
       }
     }
@@ -77,12 +78,12 @@ describe('the documents', () => {
       const { text } = await read(`/docs/search?q=${encodeURIComponent(words)}`);
       return text.match(/<ol class="found"><li><a href="([^"]+)"/)?.[1];
     };
-    assert.equal(await first('quota_exhausted'), '/docs/errors#billingquota_exhausted');
-    assert.equal(await first('scanning.tags.detected'), '/docs/events#scanningtagsdetected');
-    assert.match((await first('webhook')) ?? '', /^\/docs\/(quickstart-webhooks|guide|concepts)/);
-    assert.match((await first('ADSWEEP_SLOTS')) ?? '', /^\/docs\/(settings|quickstart-capacity|guide-scaling)/);
-    assert.match((await first('gitlab')) ?? '', /^\/docs\/guide-ci/);
-    assert.match((await first('asistants')) ?? '', /^\/docs\/guide-assistants/);
+    assert.equal(await first('quota_exhausted'), '../docs/errors#billingquota_exhausted');
+    assert.equal(await first('scanning.tags.detected'), '../docs/events#scanningtagsdetected');
+    assert.match((await first('webhook')) ?? '', /^\.\.\/docs\/(quickstart-webhooks|guide|concepts)/);
+    assert.match((await first('ADSWEEP_SLOTS')) ?? '', /^\.\.\/docs\/(settings|quickstart-capacity|guide-scaling)/);
+    assert.match((await first('gitlab')) ?? '', /^\.\.\/docs\/guide-ci/);
+    assert.match((await first('asistants')) ?? '', /^\.\.\/docs\/guide-assistants/);
     assert.equal(await first('zzzzqqqq'), undefined);
   });
 
@@ -116,21 +117,31 @@ describe('the documents', () => {
     ])
       assert.equal((await read(path)).status, 404, path);
   });
+
+  test('lead people on who follow a link to a page that there is no more, and those who add a slash to the first one', async () => {
+    const { headers, text } = await read('/docs/nothing');
+    assert.match(headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(text, /<h1>There is no such page<\/h1>[\s\S]*href="\.\.\/docs\/errors"/);
+    const slash = await fetch(`http://127.0.0.1:${api.port}/docs/`, { redirect: 'manual' });
+    assert.deepEqual([slash.status, slash.headers.get('location')], [302, '../docs']);
+  });
 });
 
 test('markup in a document is text, and a link leads only where a browser may go', () => {
   const { body } = renderDocument(
     '# A <b>title</b>\n\n<script>x</script> [a](javascript:alert(1)) [b](errors.md#x) ![c](data:text/html,x)',
+    '../',
   );
   const text = body.toString();
   assert.ok(!/<script|<b>|href="javascript|src="data:text/.test(text), text);
-  assert.ok(text.includes('<a href="/docs/errors#x">b</a>'));
-  assert.throws(() => renderDocument('No title'), /begins with its title/);
+  assert.ok(text.includes('<a href="../docs/errors#x">b</a>'));
+  assert.throws(() => renderDocument('No title', ''), /begins with its title/);
 });
 
 test('a cell names its column, for windows in which the cells of a row stand below each other', () => {
   const { body } = renderDocument(
     '# T\n\n| `name` | "default" |\n|---|---|\n| a | 1 |\n| b | 2 |\n\n| other |\n|---|\n| c |',
+    '',
   );
   const labels = [...body.toString().matchAll(/<td data-label="(.*?)">(.*?)<\/td>/g)].map(([, ...found]) => found);
   assert.deepEqual(labels, [
