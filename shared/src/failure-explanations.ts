@@ -3,7 +3,8 @@ import type { FailureCode } from './failures.ts';
 /** Why an attempt fails so, and what its reader can do. */
 type Explanation = { means: string; cure: string };
 
-const SELF = 'Nothing needs to be done: the scan runs again by itself, up to its limit of attempts.';
+const AGAIN =
+  'Scan it again, or give scans a `retry_max_attempts`: so often they are tried again by themselves before they fail.';
 
 /** Each failure of a scan in words, for the documents. */
 export const FAILURE_EXPLANATIONS: Record<FailureCode, Explanation> = {
@@ -17,23 +18,23 @@ export const FAILURE_EXPLANATIONS: Record<FailureCode, Explanation> = {
   },
   'proxy: NODE_BUSY': {
     means: 'All fitting exits have as many users as they may have, or are in a pause after failures.',
-    cure: `${SELF} More exits make it rarer.`,
+    cure: `${AGAIN} More exits make it rarer.`,
   },
   'proxy: UPSTREAM_FAILED': {
     means: 'The exit could not be reached, broke off, or did not answer.',
-    cure: `${SELF} If it lasts, the operator looks at the failures by provider in \`GET /overview\` of the proxy-router.`,
+    cure: `${AGAIN} If it lasts, the operator looks at the failures by provider in \`GET /overview\` of the proxy-router.`,
   },
   'proxy: RATE_LIMITED': {
     means: 'The vendor of the exits limits the rate.',
-    cure: `${SELF} A larger account allows more.`,
+    cure: `${AGAIN} A larger account allows more.`,
   },
   'navigation: TIMEOUT': {
     means: 'The page did not begin to load in time.',
-    cure: `${SELF} If it always fails, open the page from that country yourself: it may be down or block the exit.`,
+    cure: `${AGAIN} If it always fails, open the page from that country yourself: it may be down or block the exit.`,
   },
   'navigation: CONNECTION_FAILED': {
     means: 'The server refused or broke the connection.',
-    cure: `${SELF} If it always fails, the server is down or blocks the exit.`,
+    cure: `${AGAIN} If it always fails, the server is down or blocks the exit.`,
   },
   'navigation: DNS': {
     means: 'The name of the server does not resolve.',
@@ -79,15 +80,15 @@ export const FAILURE_EXPLANATIONS: Record<FailureCode, Explanation> = {
     means: 'A wrapper names a document that its server does not give.',
     cure: 'Ask the owner of that server; the report has the chain with each answer.',
   },
-  'vast: WRAPPER_UNANSWERED': { means: 'The server of a wrapper did not answer.', cure: SELF },
-  'browser: CRASHED': { means: 'The browser ended while it captured.', cure: SELF },
+  'vast: WRAPPER_UNANSWERED': { means: 'The server of a wrapper did not answer.', cure: AGAIN },
+  'browser: CRASHED': { means: 'The browser ended while it captured.', cure: AGAIN },
   'browser: OUT_OF_MEMORY': {
     means: 'The page needed more memory than a capture may have.',
     cure: 'Give nodes more memory (at least 2 GB each) or fewer slots.',
   },
   'browser: TIMEOUT': {
     means: 'The capture did not end within the time of an attempt.',
-    cure: `${SELF} If it lasts, nodes are overloaded: lower \`ADSWEEP_SLOTS\`.`,
+    cure: `${AGAIN} If it lasts, nodes are overloaded: lower \`ADSWEEP_SLOTS\`.`,
   },
   'ad_discovery: AD_GONE': {
     means: 'The ad of a sweep was not on the page any more when its scan ran again.',

@@ -32,7 +32,8 @@ function errorsPage(): string {
       ...codes.map(([code, { status, means, cure }]) => `### \`${code}\`\n\n**${status}.** ${means}\n\n${cure}`),
     ]),
     '## Failures of scans',
-    `A transient failure is tried again by itself, with another exit or browser. The charge of a scan that failed by a fault of ours is refunded.`,
+    `A scan with \`retry_max_attempts\` (0 by default) is tried again after a transient failure, with another exit or browser, and fails only when it has no attempt left. The
+charge of a scan that failed by a fault of ours is refunded.`,
     ...FAILURE_CODES.filter((code) => publicTextOf(code) === code).map((code) => {
       const { means, cure } = FAILURE_EXPLANATIONS[code];
       const kind = [isTransient(code) ? 'Transient' : 'Permanent', ...(isOurFault(code) ? ['refunded'] : [])].join(
