@@ -4,6 +4,7 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { ExitRequest } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { waitsFor } from '../src/node/watch-service.ts';
 import { goodOutcome, instantly, leaseBench, members } from './support/lease-bench.ts';
 
 test('§4.2.13 an ad tag requests an exit that denies the host of its publisher', async (t) => {
@@ -37,8 +38,8 @@ test('an unreachable proxy-router fails the attempt with proxy: UPSTREAM_FAILED'
   assert.equal(((await plane.received('fail')).body as Fail).code, 'proxy: UPSTREAM_FAILED');
 });
 
-test('while the proxy-router stops or has no exits, jobs go back to the queue and the node takes no others', async (t) => {
-  const { plane, router } = await leaseBench(t, instantly, { watchesRouter: true });
+test('while the proxy-router stops or has no exits, jobs go back to the queue and the node takes no others, and reports it', async (t) => {
+  const { plane, router, loop } = await leaseBench(t, instantly, { watchesRouter: true });
   Object.assign(router, { isReady: false, refusal: { status: 503, code: 'NODE_BUSY' } });
   plane.give({ members: members('one', 'two') });
   await plane.until(() => plane.count('release') === 1);
@@ -48,8 +49,10 @@ test('while the proxy-router stops or has no exits, jobs go back to the queue an
   const probes = () => router.calls.filter((call) => call === 'GET /readyz').length;
   await router.until(() => probes() > 1);
   assert.deepEqual([plane.count('fail'), plane.count('release'), router.requests.length], [0, 1, 1]);
+  assert.deepEqual(waitsFor(loop.gate), { waits_for: ['exits'] });
   Object.assign(router, { isReady: true, refusal: null });
   await plane.until(() => plane.count('complete') === 1);
+  assert.deepEqual(waitsFor(loop.gate), {});
 });
 
 test('a proxy-router that is ready and has no exit free fails the attempt with proxy: NODE_BUSY', async (t) => {

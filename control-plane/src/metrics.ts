@@ -203,7 +203,7 @@ export function workMetrics(registry: Registry) {
     nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
     slots: gauge(
       'adsweep_fleet_slots',
-      'Slots of the browser nodes that are not blocked; those of overloaded and draining nodes are not free.',
+      'Slots of the browser nodes that are not blocked; those of overloaded, waiting and draining nodes are not free.',
       ['state'],
     ),
     desiredNodes: gauge(

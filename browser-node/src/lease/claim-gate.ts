@@ -1,10 +1,10 @@
-import type { NodeResource } from '@adsweep/shared/lease/messages.ts';
+import type { NodeResource, NodeService } from '@adsweep/shared/lease/messages.ts';
 
 /**
  * Why a node acquires no leases for the moment. `drain`: it only finishes running work; `browser`: its remote
  * browser is gone; `exits`: the proxy-router is; a resource: too much of it is in use.
  */
-export type HoldReason = 'drain' | 'browser' | 'exits' | NodeResource;
+export type HoldReason = 'drain' | NodeService | NodeResource;
 
 /** Whether a node may acquire leases: while no reason holds it, and never again once the gate is closed. */
 export class ClaimGate {

@@ -29,7 +29,7 @@ import { drainOnRequest, Heartbeat } from './heartbeat.ts';
 import { type EnrolmentApi, NodeEnrolment } from './node-enrolment.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
 import { LoadWatch } from './watch-load.ts';
-import { ServiceWatch } from './watch-service.ts';
+import { ServiceWatch, waitsFor } from './watch-service.ts';
 
 /**
  * A running node: the port of its probes, its parts to stop, in order, a function that releases all work at once, and one that ends all
@@ -104,6 +104,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     browser_version: `Chromium ${version}`,
     labels: readLabels(config.ADSWEEP_NODE_LABELS) ?? {},
     overloaded: load.overloaded,
+    ...waitsFor(loop.gate),
   });
   const drainMs = config.ADSWEEP_DRAIN_SECONDS * 1000;
   const drainAsTold = drainOnRequest(loop, config.ADSWEEP_OPERATOR_DRAIN_SECONDS * 1000, logger);

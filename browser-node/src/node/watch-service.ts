@@ -1,12 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { NODE_SERVICES, type NodeReport, type NodeService } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
-import type { ClaimGate, HoldReason } from '../lease/claim-gate.ts';
+import type { ClaimGate } from '../lease/claim-gate.ts';
 
 const BACKOFF: Backoff = { minMs: 500, maxMs: 10_000 };
 
 /** A service that every capture needs: its name in the log, why no work is taken without it, and a try that rejects while it cannot be used. */
-export type NeededService = { name: string; reason: HoldReason; connect: () => Promise<void> };
+export type NeededService = { name: string; reason: NodeService; connect: () => Promise<void> };
+
+/**
+ * What a node reports of the services that it waits for. The field is left out while there are none: a control plane of an earlier version
+ * refuses it.
+ */
+export function waitsFor(gate: Pick<ClaimGate, 'isHeldBy'>): Pick<NodeReport, 'waits_for'> {
+  const waits_for = NODE_SERVICES.filter((service) => gate.isHeldBy(service));
+  return waits_for.length > 0 ? { waits_for } : {};
+}
 
 /** Takes no more work while a needed service is gone, and tries it until it is back. */
 export class ServiceWatch {

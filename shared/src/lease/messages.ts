@@ -24,6 +24,10 @@ export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 export const NODE_RESOURCES = ['memory', 'cpu'] as const;
 export type NodeResource = (typeof NODE_RESOURCES)[number];
 
+/** The services without which a node takes no work: the proxy-router, which issues exits, and its remote browser. */
+export const NODE_SERVICES = ['exits', 'browser'] as const;
+export type NodeService = (typeof NODE_SERVICES)[number];
+
 /** An operator's labels of a node. */
 export const NODE_LABELS_MAX = 16;
 export const NODE_LABEL_KEY = '^[a-z][a-z0-9_.-]{0,62}$';
@@ -49,6 +53,8 @@ export const NodeReportSchema = Type.Object(
     labels: Type.Optional(NodeLabelsSchema),
     /** The overloaded resources for which it takes no more work; absent: none. */
     overloaded: Type.Optional(Type.Array(Type.Enum(NODE_RESOURCES), { maxItems: NODE_RESOURCES.length })),
+    /** The services that are gone, until whose return it takes no more work; absent: none. */
+    waits_for: Type.Optional(Type.Array(Type.Enum(NODE_SERVICES), { maxItems: NODE_SERVICES.length })),
   },
   { additionalProperties: false },
 );

@@ -17,10 +17,20 @@ type Node = Schemas['FleetNode'];
 const STATES: Record<Node['state'], string> = {
   working: 'clean',
   overloaded: 'medium',
+  waiting: 'high',
   draining: 'busy',
   drained: 'off',
   blocked: 'high',
 };
+
+const SERVICES: Record<Node['waits_for'][number], string> = {
+  exits: 'the proxy-router',
+  browser: 'its remote browser',
+};
+
+/** Why a node takes no work; '': it takes some, or its state says why. */
+const heldBy = ({ overloaded, waits_for }: Node): string =>
+  [...waits_for.map((service) => `for ${SERVICES[service]}`), ...overloaded].join(', ');
 
 /** The browser nodes, and the work that waits for them. */
 export const fleetPage: PageRoute = {
@@ -236,7 +246,7 @@ function nodeTable(visit: Visit, nodes: readonly Node[]): Html {
     const isDraining = node.state === 'draining' || node.state === 'drained';
     return [
       html`<b><bdi>${node.id}</bdi></b><span class="meta"><bdi>${node.instance}</bdi></span>`,
-      html`${chip(STATES[node.state], node.state)}${node.overloaded.length > 0 && html`<span class="meta">${node.overloaded.join(', ')}</span>`}`,
+      html`${chip(STATES[node.state], node.state)}${heldBy(node) !== '' && html`<span class="meta">${heldBy(node)}</span>`}`,
       html`<svg class="meter" width="100%" height="8" aria-hidden="true"><rect class="track" width="100%" height="8"/><rect class="value" width="${((100 * node.busy) / Math.max(1, node.slots)).toFixed(0)}%" height="8"/></svg><span class="meta">${node.busy} of ${node.slots} slots</span>`,
       html`<bdi>${node.adsweep_version}</bdi><span class="meta"><bdi>${node.browser_version}</bdi></span>`,
       agoWords(node.seen_at, now),

@@ -204,6 +204,16 @@ async function fleetConcerns({ api, link }: Visit): Promise<Concern[]> {
           } as const,
         ]
       : []),
+    ...(nodes.waiting > 0
+      ? [
+          {
+            tone: 'high',
+            text: `${counted(nodes.waiting, 'node')} ${nodes.waiting === 1 ? 'waits' : 'wait'} for a service`,
+            detail: 'no work until it is back: the fleet page names it',
+            href,
+          } as const,
+        ]
+      : []),
     ...(nodes.overloaded > 0
       ? [
           {

@@ -26,7 +26,7 @@ const REPORTS = '{nodes}:reports';
 const LAST_SLOTS = '{nodes}:slots';
 const storeReport = loadScript(new URL('store-report.lua', import.meta.url));
 /** Fields that nodes of earlier versions do not report. */
-const REPORT_DEFAULTS = { labels: {}, overloaded: [] };
+const REPORT_DEFAULTS = { labels: {}, overloaded: [], waits_for: [] };
 
 /** `clock` is that of Redis: the clocks of control planes can differ by minutes, and one would drop nodes that just reported to another. */
 export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => timeOf(redis)) {

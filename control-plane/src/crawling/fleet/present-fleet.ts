@@ -1,4 +1,4 @@
-import { NODE_RESOURCES } from '@adsweep/shared/lease/messages.ts';
+import { NODE_RESOURCES, NODE_SERVICES } from '@adsweep/shared/lease/messages.ts';
 import { type Static, Type } from 'typebox';
 import type { QueueLoad } from '../queue/read-depth.ts';
 import { desiredNodes, slotsPerNode } from './desired-nodes.ts';
@@ -15,12 +15,16 @@ export const FleetNodeSchema = Type.Object(
     labels: Type.Record(Type.String(), Type.String()),
     state: Type.Enum(NODE_STATES, {
       description:
-        '`working`: it takes work. `overloaded`: it takes none until less of its machine is in use. `draining`: it finishes its jobs, or will begin to after its next report. `drained`: it has finished, and can be stopped. `blocked`: the operator has blocked it.',
+        '`working`: it takes work. `overloaded`: it takes none until less of its machine is in use. `waiting`: it takes none until a service that it needs is back. `draining`: it finishes its jobs, or will begin to after its next report. `drained`: it has finished, and can be stopped. `blocked`: the operator has blocked it.',
     }),
     slots: Count,
     busy: Type.Integer({ minimum: 0, description: 'Slots that have a job.' }),
     overloaded: Type.Array(Type.Enum(NODE_RESOURCES), {
       description: 'The resources of its machine whose use is so high that it takes no more work.',
+    }),
+    waits_for: Type.Array(Type.Enum(NODE_SERVICES), {
+      description:
+        'The services until whose return it takes no more work. `exits`: the proxy-router is gone, or has no exits. `browser`: its remote browser is gone.',
     }),
     adsweep_version: Type.String(),
     browser_version: Type.String(),
@@ -59,9 +63,9 @@ export const FleetSchema = Type.Object(
 );
 
 export function presentNode(node: ReportedNode, marks: NodeMarks): Static<typeof FleetNodeSchema> {
-  const { id, instance, labels, slots, busy, overloaded, adsweep_version, browser_version, seen_at } = node;
+  const { id, instance, labels, slots, busy, overloaded, waits_for, adsweep_version, browser_version, seen_at } = node;
   const state = nodeStateOf(node, marks);
-  const about = { id, instance, labels, state, slots, busy, overloaded, adsweep_version, browser_version };
+  const about = { id, instance, labels, state, slots, busy, overloaded, waits_for, adsweep_version, browser_version };
   return { ...about, seen_at: seen_at.toISOString() };
 }
 

@@ -34,10 +34,11 @@ export function joinReports(
   return { nodes, others };
 }
 
-/** An overloaded node continues its work, and takes more later. */
+/** An overloaded or waiting node continues its work, and takes more later: further ones would wait for the same service. */
 const STATES: Record<ReturnType<typeof nodeStateOf>, ScaledNodeState> = {
   working: 'working',
   overloaded: 'working',
+  waiting: 'working',
   draining: 'draining',
   drained: 'drained',
   blocked: 'blocked',

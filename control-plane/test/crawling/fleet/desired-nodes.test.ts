@@ -29,7 +29,7 @@ const only = (priority: 0 | 1 | 2, jobs: number) => ({ 0: 0, 1: 0, 2: 0, [priori
 const sizes = fc.integer({ min: 1, max: 64 });
 const reported = (changes: Partial<ReportedNode>): ReportedNode => ({
   ...REPORT,
-  ...{ id: 'node', instance: 'one', labels: {}, overloaded: [], seen_at: new Date(0) },
+  ...{ id: 'node', instance: 'one', labels: {}, overloaded: [], waits_for: [], seen_at: new Date(0) },
   ...changes,
 });
 const fleets = fc.array(

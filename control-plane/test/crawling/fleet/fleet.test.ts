@@ -22,7 +22,7 @@ const EXIT: Exit = {
 const SEEN = new Date('2026-01-01T00:00:00.000Z');
 const node = (id: string, changes: Partial<ReportedNode> = {}): ReportedNode => ({
   ...REPORT,
-  ...{ id, instance: 'one', slots: 4, labels: {}, overloaded: [], seen_at: SEEN },
+  ...{ id, instance: 'one', slots: 4, labels: {}, overloaded: [], waits_for: [], seen_at: SEEN },
   ...changes,
 });
 const marks = (blocked: string[] = [], draining: string[] = []) => ({
@@ -80,6 +80,8 @@ describe('the state of a node', () => {
     assert.equal(state({ busy: 4 }), 'working');
     assert.equal(state({ overloaded: ['memory'], busy: 4 }), 'overloaded');
     assert.equal(state({ overloaded: ['cpu'], draining: true, busy: 1 }), 'draining');
+    assert.equal(state({ waits_for: ['exits'], overloaded: ['memory'] }), 'waiting');
+    assert.equal(state({ waits_for: ['browser'], draining: true }), 'drained');
     assert.equal(state({ draining: true, busy: 1 }), 'draining');
     assert.equal(state({ draining: true }), 'drained');
     assert.equal(state({ draining: true }, marks(['one'], ['one'])), 'blocked');
@@ -99,8 +101,9 @@ describe('the state of a node', () => {
     const nodes = [
       ...[node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, busy: 1, draining: true })],
       node('four', { busy: 1, overloaded: ['cpu'] }),
+      node('five', { busy: 2, waits_for: ['exits'] }),
     ];
-    assert.deepEqual(slotsByState(nodes, marks(['two'])), { busy: 5, free: 1, overloaded: 3, draining: 8 });
+    assert.deepEqual(slotsByState(nodes, marks(['two'])), { busy: 7, free: 1, overloaded: 3, waiting: 2, draining: 8 });
   });
 });
 
@@ -146,7 +149,7 @@ describe('the operations on the fleet', () => {
     assert.equal(status, 200);
     assert.deepEqual(body, {
       queue: { waiting_interactive: 3, waiting_bulk: 8, waiting_campaign: 1, capped: 5, delayed: 2, leased: 3 },
-      nodes: { working: 2, overloaded: 0, draining: 1, drained: 1, blocked: 0 },
+      nodes: { working: 2, overloaded: 0, waiting: 0, draining: 1, drained: 1, blocked: 0 },
       slots: { total: 12, busy: 1, free: 11 },
       desired_nodes: 1,
       blocked: ['gone'],
@@ -211,6 +214,7 @@ describe('the operations on the fleet', () => {
         slots: 4,
         busy: 1,
         overloaded: [],
+        waits_for: [],
         adsweep_version: 'test',
         browser_version: 'none',
         seen_at: all.items[0].seen_at,

@@ -135,8 +135,12 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     const read = async (gauge: { get(): Promise<{ values: { value: number }[] }> }) =>
       (await gauge.get()).values.map(({ value }) => value);
     assert.deepEqual(await read(metrics.jobs), [0, 0, 0, 1, 0], 'interactive, bulk, campaigns, delayed, leased');
-    assert.deepEqual(await read(metrics.nodes), [1, 0, 0, 1, 0], 'working, overloaded, draining, drained, blocked');
-    assert.deepEqual(await read(metrics.slots), [0, 4, 0, 4], 'busy, free, overloaded, draining');
+    assert.deepEqual(
+      await read(metrics.nodes),
+      [1, 0, 0, 0, 1, 0],
+      'working, overloaded, waiting, draining, drained, blocked',
+    );
+    assert.deepEqual(await read(metrics.slots), [0, 4, 0, 0, 4], 'busy, free, overloaded, waiting, draining');
     const later = nodes(farm.redis.client, async () => new Date(Date.now() + 60_000));
     assert.deepEqual(await later.list(), [], 'silent nodes are forgotten');
     assert.equal(await farm.value('adsweep_leases_total', { outcome: 'granted' }), 1);

@@ -211,7 +211,13 @@ describe('a node that lies', () => {
   it('about itself is registered or refused, and what is kept of it is small', { timeout }, async (t) => {
     t.diagnostic(`ADSWEEP_TEST_SEED=${SEED}`);
     const labels = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`label_${at}`, 'x'.repeat(128)]));
-    const largest: NodeReport = { ...REPORT, pool: 'pool', labels, overloaded: ['memory', 'cpu'] };
+    const largest: NodeReport = {
+      ...REPORT,
+      pool: 'pool',
+      labels,
+      overloaded: ['memory', 'cpu'],
+      waits_for: ['exits', 'browser'],
+    };
     const operator = await api.keyThatMay('fleet.read');
     const { enrolments } = api.domains.crawling.dependencies;
     const property = fc.asyncProperty(

@@ -4784,6 +4784,7 @@ export interface components {
             nodes: {
                 working: number;
                 overloaded: number;
+                waiting: number;
                 draining: number;
                 drained: number;
                 blocked: number;
@@ -4809,15 +4810,17 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description `working`: it takes work. `overloaded`: it takes none until less of its machine is in use. `draining`: it finishes its jobs, or will begin to after its next report. `drained`: it has finished, and can be stopped. `blocked`: the operator has blocked it.
+             * @description `working`: it takes work. `overloaded`: it takes none until less of its machine is in use. `waiting`: it takes none until a service that it needs is back. `draining`: it finishes its jobs, or will begin to after its next report. `drained`: it has finished, and can be stopped. `blocked`: the operator has blocked it.
              * @enum {unknown}
              */
-            state: "working" | "overloaded" | "draining" | "drained" | "blocked";
+            state: "working" | "overloaded" | "waiting" | "draining" | "drained" | "blocked";
             slots: number;
             /** @description Slots that have a job. */
             busy: number;
             /** @description The resources of its machine whose use is so high that it takes no more work. */
             overloaded: ("memory" | "cpu")[];
+            /** @description The services until whose return it takes no more work. `exits`: the proxy-router is gone, or has no exits. `browser`: its remote browser is gone. */
+            waits_for: ("exits" | "browser")[];
             adsweep_version: string;
             browser_version: string;
             /**
@@ -8367,7 +8370,7 @@ export interface operations {
                 page?: number;
                 limit?: number;
                 /** @description Only nodes in this state. */
-                state?: "working" | "overloaded" | "draining" | "drained" | "blocked";
+                state?: "working" | "overloaded" | "waiting" | "draining" | "drained" | "blocked";
             };
             header?: never;
             path?: never;
