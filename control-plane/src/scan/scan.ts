@@ -282,6 +282,12 @@ export type DiscoveredScan = Pick<
   '_id' | 'report_token' | 'ad_block' | 'status' | 'error' | 'capture' | 'evidence_removed_at'
 > & { tags: Pick<ScanTag, 'tag_slug'>[] };
 
+/** When what a scan had captured was removed; null: it was not, or the scan had captured nothing. */
+export const evidenceRemovedAt = ({
+  capture,
+  evidence_removed_at,
+}: Pick<ScanRecord, 'capture' | 'evidence_removed_at'>): Date | null => (capture && evidence_removed_at) ?? null;
+
 /** Identifies a scan by organization and id, which can be a shard key together. */
 export type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
 

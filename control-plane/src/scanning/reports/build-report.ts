@@ -4,7 +4,7 @@ import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { SEVERITIES } from '../../reference/tags/system-tag.ts';
 import { matchWords } from '../../scan/place-words.ts';
-import type { Classification, ScanRecord, ScanTag, Tiers } from '../../scan/scan.ts';
+import { type Classification, evidenceRemovedAt, type ScanRecord, type ScanTag, type Tiers } from '../../scan/scan.ts';
 import { timingOf } from '../scans/api/timing.ts';
 import { publicCreative, publicVast } from './public-ad.ts';
 import { publicPlace, publicSweep, type Relatives } from './public-sweep.ts';
@@ -26,7 +26,7 @@ import {
   URL_MAX,
 } from './report.ts';
 import { requestsByCompany } from './requests-by-company.ts';
-import { countryName } from './words.ts';
+import { countryName, timeWords } from './words.ts';
 
 /**
  * Builds the public view of a scan (spec 1, 2.5). It names every field it takes, so that a new field of the record stays private.
@@ -45,7 +45,7 @@ export function buildReport(
   return {
     token: scan.report_token,
     status: scan.status,
-    ...limitsOf(scan.error, evidence.notes),
+    ...limitsOf(scan.error, evidence.notes, evidenceRemovedAt(scan)),
     target: { kind: scannedKind(scan), url: scan.target.kind === 'url' ? clip(scan.target.value, URL_MAX) : null },
     campaign,
     country: countryName(scan.country_code),
@@ -68,11 +68,22 @@ export function buildReport(
 
 const NO_RELATIVES: Relatives = { ads: [], sweep: null };
 
+/** What is missing of a scan whose capture was removed, so that a reader does not look for it. */
+export const removedLimits = (at: Date | null): ReportLimit[] =>
+  at === null
+    ? []
+    : [
+        {
+          text: `The pictures, redirect chains and requests were removed on ${timeWords(at)}. The findings are kept.`,
+          checks: null,
+        },
+      ];
+
 /**
  * Splits the error of a scan into what the notes of its capture explain, `<words of a note>: <names of checks>`, and the rest. What matters to
- * checks comes first.
+ * checks comes first. `removedAt`: when the capture was removed, with its notes.
  */
-function limitsOf(error: string, notes: readonly Note[]): Pick<Report, 'error' | 'limits'> {
+function limitsOf(error: string, notes: readonly Note[], removedAt: Date | null): Pick<Report, 'error' | 'limits'> {
   const parts = error.startsWith(CHECKS) ? error.slice(CHECKS.length).split(', ') : [];
   const explained = notes.map((note) => {
     const start = `${noteWords(note)}: `;
@@ -86,7 +97,10 @@ function limitsOf(error: string, notes: readonly Note[]): Pick<Report, 'error' |
   const rest = parts.filter((part) => !known.has(part));
   return {
     error: parts.length === 0 ? error : rest.length === 0 ? '' : `${CHECKS}${rest.join(', ')}`,
-    limits: limits.toSorted((one, other) => Number(one.checks === null) - Number(other.checks === null)),
+    limits: [
+      ...removedLimits(removedAt),
+      ...limits.toSorted((one, other) => Number(one.checks === null) - Number(other.checks === null)),
+    ],
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { SUBJECT_ORD, subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { DiscoveredScan, ScanRecord } from '../../scan/scan.ts';
 import {
   clip,
@@ -19,9 +20,13 @@ import {
 /** The other scans of a sweep: those of its ads, and the sweep itself with its evidence (null: it was removed, or this is the sweep). */
 export type Relatives = { ads: readonly DiscoveredScan[]; sweep: { scan: ScanRecord; evidence: SeenEvidence } | null };
 
+/** Whether nobody can say which ads a page has: it was not captured, or its capture was removed. A report must not say then that it has none. */
+export const areAdsUnknown = (status: ScanStatus, isRemoved: boolean): boolean =>
+  isRemoved || status === 'failed' || status === 'cancelled';
+
 /**
- * The ads of a sweep: those in its capture, and before that is there or after it was removed, those that have a scan. null: it is no sweep. The
- * number and places of ads are a node's, and not trusted.
+ * The ads of a sweep: those in its capture, and before that is there or after it was removed, those that have a scan. null: it is no sweep, or its
+ * ads are not known. The number and places of ads are a node's, and not trusted.
  */
 export function publicSweep(
   scan: ScanRecord,
@@ -35,6 +40,7 @@ export function publicSweep(
   const known = new Set(listed.map(({ identity }) => identity));
   const others = ads.flatMap(({ ad_block }) => (ad_block && !known.has(ad_block.identity) ? [ad_block] : []));
   const all = [...listed, ...others.map((block) => ({ ...block, not_scanned: null }))];
+  if (all.length === 0 && areAdsUnknown(scan.status, scan.evidence_removed_at !== undefined)) return null;
   const shown = all.map(({ not_scanned, ...block }): ReportAd => {
     const found = scans.get(block.identity);
     return {

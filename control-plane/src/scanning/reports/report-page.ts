@@ -80,11 +80,12 @@ export function busyReportPage(assets: Assets): string {
   return pageDocument({ ...PAGE, title: 'Report - Adsweep' }, assets, body);
 }
 
-/** The summary at the top. `renews` null: the page is not one that can reload itself. */
+/** The summary at the top. `renews` null: it is a part of a page that has a title of its own, and reloads itself otherwise. */
 export function showVerdict(report: Report, { tone, title, text }: Verdict, renews: boolean | null = null): Html {
   const { status, error, tags } = report;
   const busy = renews !== null && isInProgress(report) && html`<p class="quiet">${renewalWords(report, renews)}</p>`;
-  return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${isFinal(status) && isInProgress(report) ? 'scanning the ads' : STATUSES[status]}</p><h1>${title}</h1>
+  const heading = renews === null ? html`<h2>${title}</h2>` : html`<h1>${title}</h1>`;
+  return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${isFinal(status) && isInProgress(report) ? 'scanning the ads' : STATUSES[status]}</p>${heading}
 <p class="summary">${text}</p>${status === 'failed' && html`<p><code>${error}</code></p>`}${showChips(tags)}${busy}</div></section>`;
 }
 

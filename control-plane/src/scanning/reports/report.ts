@@ -230,5 +230,5 @@ export const TYPE_MAX = 60;
 
 /** The first `max` UTF-16 code units of a text, with a note of how many are omitted. */
 export function clip(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
+  return text.length <= max ? text : `${text.slice(0, max).toWellFormed()}… (${text.length - max} more characters)`;
 }

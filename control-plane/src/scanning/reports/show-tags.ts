@@ -57,7 +57,7 @@ function showOccurrence({ detail, match, url }: ReportTag): Html {
 function showDetail(detail: string): Html {
   const whole = proseWithUrls(detail);
   if (detail.length <= DETAIL_MAX) return html`<p class="detail"><bdi>${whole}</bdi></p>`;
-  return html`<div class="detail">${folded(proseWithUrls(`${detail.slice(0, DETAIL_START)}…`), whole, detail.length)}</div>`;
+  return html`<div class="detail">${folded(proseWithUrls(`${detail.slice(0, DETAIL_START).toWellFormed()}…`), whole, detail.length)}</div>`;
 }
 
 const proseWithUrls = (text: string): Html =>

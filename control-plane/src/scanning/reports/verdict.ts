@@ -26,7 +26,11 @@ export function verdictOf(report: Report): Verdict {
     case 'failed':
       return { tone: 'failed', title: 'The scan failed', text: failureWords(report.error) };
     case 'cancelled':
-      return { tone: 'cancelled', title: 'The scan was cancelled', text: 'It was cancelled before it started.' };
+      return {
+        tone: 'cancelled',
+        title: 'The scan was cancelled',
+        text: 'It was cancelled while it waited for a browser.',
+      };
     case 'completed':
       return withAds(report, foundWords(report, completeWords(report)));
     case 'partial':
@@ -69,7 +73,7 @@ function adsWords({ ads }: ReportSweep): string {
 
 function failedWords(scans: readonly ReportAdScan[]): string {
   const failed = scans.filter(({ status }) => status === 'failed' || status === 'cancelled').length;
-  return failed === 0 ? '' : `${counted(failed, 'scan')} of an ad failed.`;
+  return failed === 0 ? '' : failed === 1 ? 'The scan of one ad failed.' : `The scans of ${failed} ads failed.`;
 }
 
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

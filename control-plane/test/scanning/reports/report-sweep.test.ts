@@ -95,6 +95,20 @@ describe('the report of a sweep', () => {
     assert.doesNotMatch(late, /class="block|loading="lazy"/);
   });
 
+  it('does not say that a page has no ads which was not loaded, or whose capture was removed', () => {
+    const without = (changes: Partial<ScanRecord>) =>
+      renderRelated(sampleSweep(changes), sampleEvidence([]), { ads: [], sweep: null });
+    for (const changes of [
+      { status: 'failed', error: 'navigation: DNS' },
+      { status: 'cancelled' },
+      { evidence_removed_at: new Date('2026-03-01T10:00:00Z') },
+    ] as const)
+      assert.doesNotMatch(without(changes), /None was found|No ad was found/);
+    assert.match(without({}), /No ad was found on the page[\s\S]*None was found/);
+    const removed = without({ evidence_removed_at: new Date('2026-03-01T10:00:00Z') });
+    assert.match(removed, /The pictures, redirect chains and requests were removed on 1 Mar 2026, 10:00 UTC/);
+  });
+
   it('has a bounded size and no markup of a node, however hostile its blocks are', () => {
     const { title } = HOSTILE;
     const network = title.padEnd(200, '\u202e');

@@ -3144,6 +3144,8 @@ export interface components {
             };
             /** @description What was not captured, or was done to the pages so that they could be captured. */
             left_out: components["schemas"]["LeftOut"][];
+            /** @description When its capture and files were removed, because they are kept for a shorter time; null: they were not. */
+            evidence_removed_at: string | null;
             campaign_group_id: string | null;
             campaign_group_name: string | null;
             completed_at: string | null;

@@ -6,9 +6,10 @@ import {
   publicCompanies,
   publicLanding,
   publicMatch,
+  removedLimits,
 } from '../../../scanning/reports/build-report.ts';
 import { countRequests, publicRequests, publicVast, REQUESTS_MAX } from '../../../scanning/reports/public-ad.ts';
-import { publicAd } from '../../../scanning/reports/public-sweep.ts';
+import { areAdsUnknown, publicAd } from '../../../scanning/reports/public-sweep.ts';
 import {
   clip,
   DETAIL_MAX,
@@ -48,7 +49,10 @@ export function reportOfScan({ scan, tags, definitions, children, picture }: Sca
     token: scan.id,
     status: scan.status,
     error: scan.error,
-    limits: scan.left_out.map(({ text }) => ({ text, checks: null })),
+    limits: [
+      ...removedLimits(scan.evidence_removed_at === null ? null : new Date(scan.evidence_removed_at)),
+      ...scan.left_out.map(({ text }) => ({ text, checks: null })),
+    ],
     target: { kind: kindOf(scan), url: scan.url === '' ? null : clip(scan.url, URL_MAX) },
     campaign: scan.campaign_name,
     country: countryName(scan.country_code),
@@ -61,10 +65,7 @@ export function reportOfScan({ scan, tags, definitions, children, picture }: Sca
     landings: scan.landings.map((landing) => publicLanding({ ...landing, screenshot: landing.screenshot_url || null })),
     vast: scan.vast && publicVast({ ...scan.vast, video: scan.video }, artifactsOf(scan), ''),
     creative: creativeOf(scan, tags),
-    sweep: scan.ad_blocks && {
-      ads: scan.ad_blocks.map((block) => adOf(block, children)).toSorted((one, other) => one.number - other.number),
-      page: picture && { width: picture.width / ratio, height: picture.height / ratio },
-    },
+    sweep: sweepOf({ scan, children }, picture && { width: picture.width / ratio, height: picture.height / ratio }),
     place: null,
     companies: publicCompanies(seenOf(scan), ''),
     classification: classificationRows(scan.classification),
@@ -144,6 +145,13 @@ function creativeOf(scan: Scan, tags: Schemas['ScanTag'][]): ReportCreative | nu
     requests,
     left_out: all - (REQUESTS_MAX - budget.left),
   };
+}
+
+function sweepOf({ scan, children }: Pick<ScanAnswers, 'scan' | 'children'>, page: Size | null): Report['sweep'] {
+  const { ad_blocks, status, evidence_removed_at } = scan;
+  if (!ad_blocks || (ad_blocks.length === 0 && areAdsUnknown(status, evidence_removed_at !== null))) return null;
+  const ads = ad_blocks.map((block) => adOf(block, children));
+  return { ads: ads.toSorted((one, other) => one.number - other.number), page };
 }
 
 function adOf(block: Schemas['AdBlock'], children: ScanAnswers['children']): ReportAd {

@@ -4,7 +4,7 @@ import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { type Note, noteSentence } from '@adsweep/shared/capture/notes.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
-import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
+import { evidenceRemovedAt, type ListedScan, type ScanRecord } from '../../../scan/scan.ts';
 import { type PublicUrls, scanLinks } from '../../../scan/scan-links.ts';
 import type { CampaignWords } from '../request/find-campaign.ts';
 import { childScanId } from '../request/new-child-scan.ts';
@@ -45,6 +45,7 @@ export function presentScan(
     error: scan.error,
     rules_out_of_budget: scan.rules_out_of_budget ?? { total: 0, rules: [] },
     left_out: evidence.notes.map(presentNote),
+    evidence_removed_at: evidenceRemovedAt(scan)?.toISOString() ?? null,
     campaign_group_id: campaign?.groupId ?? null,
     campaign_group_name: campaign?.groupName ?? null,
     completed_at: scan.completed_at?.toISOString() ?? null,

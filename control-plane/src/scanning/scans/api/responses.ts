@@ -238,6 +238,10 @@ export const ScanSchema = Type.Object(
     left_out: Type.Array(LeftOutSchema, {
       description: 'What was not captured, or was done to the pages so that they could be captured.',
     }),
+    evidence_removed_at: Type.Union([Time, Type.Null()], {
+      description:
+        'When its capture and files were removed, because they are kept for a shorter time; null: they were not.',
+    }),
     campaign_group_id: StringOrNull,
     campaign_group_name: StringOrNull,
     completed_at: TimeOrNull,
