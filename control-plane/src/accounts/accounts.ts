@@ -131,7 +131,7 @@ export function accountsDomain(
       },
       limitByAddress: (limit, windowMs) =>
         limitByAddress({ count: requestCounter(redis, { windowMs }), isTrusted }, limit),
-      failed: (cause) => logger.error({ cause }, 'an OAuth request failed'),
+      failed: (cause, request_id) => logger.error({ cause, request_id }, 'an OAuth request failed'),
     },
     { publicUrl: settings.publicUrl, allowsRegistration: settings.oauthRegistration },
   );

@@ -122,7 +122,7 @@ function consoleOf(
     clientId: CONSOLE_CLIENT_ID,
     endOAuthSession: endSession,
     countSignIn: async (request) => limits[signInPath]?.count(request),
-    failed: (cause) => platform.logger.error({ cause }, 'a page of the console failed'),
+    failed: (cause, request_id) => platform.logger.error({ cause, request_id }, 'a page of the console failed'),
   });
 }
 

@@ -4,12 +4,15 @@ import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ApiInProcess } from '../http/call-routes.ts';
 import type { Permission } from '../http/caller.ts';
+import { headingId, pathOf } from '../http/documents/render-document.ts';
 import { type Html, html } from '../http/pages/html.ts';
+import { asApiError } from '../http/request-lifecycle.ts';
 import type { Answer } from '../http/route.ts';
 import { CONSOLE_PATH, type ConsoleSurface, type PageRequest } from '../http/serve-console.ts';
 import type { Store } from '../platform/store.ts';
 import { at, BeyondLastPage, consoleApi, type Query, withQuery } from './api/console-api.ts';
 import type { Schemas } from './api/schemas.ts';
+import { withDone } from './components/actions.ts';
 import { hidden } from './components/fields.ts';
 import { NO_PROBLEMS, problemsOf } from './components/problems.ts';
 import { consoleAnswers } from './frame/answers.ts';
@@ -43,8 +46,8 @@ export type ConsoleParts = {
   ownUrl: string;
   /** The `client_id` of the console. */
   clientId: string;
-  /** Called with the cause of an error that is shown as a page with the status 500. */
-  failed: (cause: unknown) => void;
+  /** Called with the cause of an error that is shown as a page with the status 500, and the id of its request. */
+  failed: (cause: unknown, requestId: string) => void;
 };
 
 /** The path of the page whose link or form led here; null: it is not known. */
@@ -63,7 +66,8 @@ const FORM_BYTES_MAX = 1024 * 1024;
 export function openConsole(parts: ConsoleParts): ConsoleSurface {
   const { store, api, publicUrl, countSignIn, counted, endOAuthSession, failed, ownUrl, clientId } = parts;
   const { pathname, protocol } = new URL(publicUrl);
-  const base = pathname.replace(/\/+$/, '') + CONSOLE_PATH;
+  const root = pathname.replace(/\/+$/, '');
+  const base = root + CONSOLE_PATH;
   const isSecure = protocol === 'https:';
   const link = (path: string, query?: Query): string => withQuery(base + path, query);
   const assets = assetsBelow(link);
@@ -95,18 +99,28 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
     keepSession,
     isSecure,
   });
-  const toSignIn = ({ method, path, query }: PageRequest, headers = {}): Answer =>
-    answers.redirect(link('/sign-in', method === 'GET' && path !== '' ? { to: link(path, query) } : {}), headers);
+  /** Leads to the sign-in, and from there to the page that was asked for, or to that of the form that was sent. */
+  const toSignIn = (request: PageRequest, headers = {}): Answer => {
+    const { method, path, query } = request;
+    if (method === 'POST')
+      return answers.redirect(
+        link('/sign-in', { to: returnPath(pathOfReferrer(request), base), unsaved: 'yes' }),
+        headers,
+      );
+    return answers.redirect(link('/sign-in', path === '' ? {} : { to: link(path, query) }), headers);
+  };
 
   const visitOf = (request: PageRequest, session: Session, who: Schemas['Credential']): Visit => {
     const permissions = new Set<string>(who.permissions);
     const credential = bearerOf(session);
     // A page may have hundreds of forms.
     let token: Html | undefined;
-    return {
-      api: consoleApi(api, { credential, reading: counted(credential) }, request),
+    const formId = () => `${visit.form.get('token') ?? ''}${visit.form.get('again') ?? ''}`;
+    const visit: Visit = {
+      api: consoleApi(api, { credential, reading: counted(credential), formId }, request),
       who,
       link,
+      helpOn: (code) => `${root}/${pathOf('errors')}#${headingId(code)}`,
       publicUrl,
       request,
       query: request.query,
@@ -117,10 +131,12 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
       now: new Date(),
       openSeconds: Math.max(0, Number.parseInt(String(request.headers['console-open-seconds'] ?? ''), 10) || 0),
     };
+    return visit;
   };
 
   const present = (visit: Visit, result: PageResult): Answer => {
-    if ('redirect' in result) return answers.redirect(result.redirect);
+    if ('redirect' in result)
+      return answers.redirect(visit.api.wasRepeated() ? withDone(result.redirect, 'already') : result.redirect);
     if ('answer' in result) return result.answer;
     return answers.page(result.status ?? 200, signedInPage(visit, result, api.operationOf, assets));
   };
@@ -133,12 +149,13 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
     return present(visit, { title, status: error.status, problems: problemsOf(error), body });
   };
 
-  /** An error as the refusal that is shown; what is not one of the API is logged. Throws if the connection was lost. */
-  const asRefusal = (error: unknown): ApiError => {
-    if (error instanceof ApiError) return error;
+  /** An error as the refusal that is shown; an internal one is logged. Throws if the connection was lost. */
+  const asRefusal = (error: unknown, { requestId }: PageRequest): ApiError => {
     if (error instanceof ConnectionLost) throw error;
-    failed(error);
-    return new ApiError('internal_error', 'Something went wrong on our side.');
+    const refusal = asApiError(error);
+    if (refusal.status !== 500) return refusal;
+    failed(refusal.cause, requestId);
+    return new ApiError('internal_error', `${refusal.message} Tell the operator the id of this request: ${requestId}`);
   };
 
   const signOut = async ({ stream }: PageRequest, session: Session): Promise<Answer> => {
@@ -179,7 +196,7 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
         query.set('page', String(error.last));
         return answers.redirect(link(request.path, query));
       }
-      return refusalPage(visit, asRefusal(error));
+      return refusalPage(visit, asRefusal(error, request));
     }
   };
 
@@ -203,7 +220,8 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
     const session = id === '' ? null : await sessions.find(id, new Date());
     if (path === '/sign-in') {
       const to = returnPath(request.query.get('to'), base);
-      return session ? answers.redirect(to) : signIn.form(to);
+      const problem = request.query.has('unsaved') ? UNSAVED : null;
+      return session ? answers.redirect(to) : signIn.form(to, { problem });
     }
     return session ? visitPage(request, session) : toSignIn(request, id === '' ? {} : keepSession(''));
   };
@@ -212,13 +230,15 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
     /** Answers a request. What is refused before a person is known, such as beyond the rate limit, has a page without the navigation. */
     answer: (request) =>
       dispatch(request).catch((error: unknown) => {
-        const { status, message, headers } = asRefusal(error);
+        const { status, message, headers } = asRefusal(error, request);
         const again = request.method === 'POST' ? link('') : link(request.path, request.query);
         const card = problemCard('This is not possible now', message, again, 'Try again');
         return problemPage(status, 'Not possible', card, headers);
       }),
   };
 }
+
+const UNSAVED = 'You are no longer signed in, so what you sent was not done. Sign in, and send it again.';
 
 const NOTHING_ALLOWED = {
   title: 'Nothing to see',

@@ -34,12 +34,15 @@ export type SignInParts = {
   isSecure: boolean;
 };
 
+/** What the form says above its field; null: nothing. */
+type Shown = { problem: string | null; status?: number; isKeyWrong?: boolean };
+
 /** The sign-in of people: with an API key, or by OAuth. */
 export function signIns(parts: SignInParts) {
   const { sessions, oauth, readWho, countSignIn, answers, assets, link, base, keepSession, isSecure } = parts;
 
-  const form = (to: string, problem: string | null = null, status = 200): Answer => {
-    const fields = signInForm(link('/sign-in'), to, problem, link('/sign-in/oauth', { to }));
+  const form = (to: string, { problem, status = 200, isKeyWrong = false }: Shown): Answer => {
+    const fields = signInForm(link('/sign-in'), to, { problem, isKeyWrong, oauth: link('/sign-in/oauth', { to }) });
     return answers.page(status, signedOutPage('Sign in', assets, fields));
   };
 
@@ -61,11 +64,12 @@ export function signIns(parts: SignInParts) {
       try {
         await countSignIn(request.stream);
         const key = (sent.get('key') ?? '').trim();
-        if (!API_KEY.test(key) || !(await readWho(request, key))) return form(to, 'This is not a valid API key.', 401);
+        if (!API_KEY.test(key) || !(await readWho(request, key)))
+          return form(to, { problem: 'This is not a valid API key.', status: 401, isKeyWrong: true });
         return await begin(request, { kind: 'key', key }, to);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        return form(to, error.message, error.status);
+        return form(to, { problem: error.message, status: error.status });
       }
     },
 
@@ -79,7 +83,7 @@ export function signIns(parts: SignInParts) {
     async finishOAuth(request: PageRequest): Promise<Answer> {
       const begun = begunSignInOf(request.headers);
       const credential = await oauth.finish(request.query, begun);
-      if (!credential) return form(base, 'The sign-in by OAuth was not finished.', 401);
+      if (!credential) return form(base, { problem: 'The sign-in by OAuth was not finished.', status: 401 });
       return begin(request, credential, returnPath(begun?.to ?? null, base));
     },
   };

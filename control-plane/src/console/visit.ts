@@ -18,6 +18,8 @@ export type Visit = {
   form: URLSearchParams;
   /** The address of a page of the console; `path` begins with a slash. */
   link: (path: string, query?: Query) => string;
+  /** The address of what the documents say about an error of the API or a failure of a scan, by its code. */
+  helpOn: (code: string) => string;
   /** The hidden field that makes a form one of this session. */
   token: () => Html;
   /** The base URL that clients use. */

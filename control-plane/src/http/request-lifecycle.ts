@@ -68,7 +68,7 @@ function answerError(context: Context, error: unknown, log: Logger): void {
     context.res.destroy();
     return;
   }
-  const refusal = error instanceof ApiError ? error : asApiError(error);
+  const refusal = asApiError(error);
   // The outage behind a 503 is logged once by the code that monitors the component, not for each request.
   if (refusal.status === 500) log.error({ code: refusal.code, cause: refusal.cause }, 'a request failed');
   else if (refusal.cause) log.debug({ code: refusal.code, cause: refusal.cause }, 'a request was refused');
@@ -78,8 +78,12 @@ function answerError(context: Context, error: unknown, log: Logger): void {
   context.body = { detail: refusal.detail, code: refusal.code };
 }
 
-/** Errors of the router (a path that cannot be decoded) have a status; all others are internal errors. */
-function asApiError(error: unknown): ApiError {
+/**
+ * An error as the refusal that is answered. Errors of the router (a path that cannot be decoded) have a status; those that are not known are
+ * internal errors.
+ */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
   const status = error instanceof Error && 'status' in error ? error.status : 500;
   if (status === 400 || status === 404) return new ApiError('not_found', 'This path does not exist.');
   if (isDiskFull(error)) return storageFull(error);

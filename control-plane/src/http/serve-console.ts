@@ -12,6 +12,8 @@ export type PageRequest = {
   path: string;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
+  /** Under which the log has what becomes of it. */
+  requestId: string;
   stream: IncomingMessage;
   /**
    * Reads a form that was sent by a person of this organization; null: by a stranger. Throws 413 above this size, 422 for too many fields, and 429
@@ -48,7 +50,8 @@ export function serveConsole({ answer }: ConsoleSurface): Middleware {
     // Requests that arrive together would otherwise be handled in one piece.
     await awaitTurn();
     const below = path.slice(CONSOLE_PATH.length);
-    const answered = await answer({ method, path: below, query, headers, stream, readForm });
+    const requestId = String(context.response.get('X-Request-Id'));
+    const answered = await answer({ method, path: below, query, headers, requestId, stream, readForm });
     context.status = answered.status;
     context.set(answered.headers ?? {});
     if (answered.type) context.type = answered.type;

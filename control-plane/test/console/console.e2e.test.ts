@@ -225,6 +225,47 @@ describe('the console in a browser', () => {
     await context.close();
   });
 
+  test('decides about one alert only, however long a key is held', async () => {
+    const { id: campaign } = (
+      await api.post('/api/v1/campaigns', {
+        ...{ name: 'Held', url: 'https://shop.example/', country_codes: ['US'] },
+        emulator_specific_ids: ['windows_chrome'],
+      })
+    ).body;
+    for (const entry_id of ['a', 'b', 'c']) await raiseAlert(api, campaign, {}, { entry_id }, { scanId: world.page });
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/alerts?campaign_id=${campaign}`);
+    await page.keyboard.press('j');
+    await page.keyboard.down('r');
+    await page.getByRole('status').filter({ hasText: 'Resolved' }).waitFor();
+    await page.locator('tr[data-current]').waitFor();
+    await page.keyboard.down('r');
+    await page.keyboard.up('r');
+    await page.keyboard.press('d');
+    await page.getByRole('status').filter({ hasText: 'Dismissed' }).waitFor();
+    const { body } = await api.get(`/api/v1/alerts/stats?campaign_id=${campaign}`);
+    assert.partialDeepStrictEqual(body, { open: 1, resolved: 1, dismissed: 1 });
+    await context.close();
+  });
+
+  test('says that a page shows what was there before, while it cannot be read again', async () => {
+    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.clock.install();
+    await page.goto(`${ORIGIN}/console/scans`);
+    await page.route('**/console/scans', (route) => route.abort());
+    const failed = () => page.waitForEvent('requestfailed');
+    for (let times = 0; times < 2; times++) await Promise.all([failed(), page.clock.runFor(30_000)]);
+    const note = page.getByRole('status').filter({ hasText: 'cannot be updated' });
+    await note.waitFor();
+    assert.deepEqual(await faultsOf(page), []);
+    await page.unroute('**/console/scans');
+    await page.clock.runFor(30_000);
+    await note.waitFor({ state: 'detached' });
+    await context.close();
+  });
+
   test('keeps the row of the keyboard, and its focus, when newer alerts arrive', async () => {
     const { id: campaign } = (
       await api.post('/api/v1/campaigns', {

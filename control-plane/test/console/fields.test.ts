@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Parser } from 'htmlparser2';
 import { areaField, hidden, selectField, textField } from '../../src/console/components/fields.ts';
+import { short } from '../../src/console/components/texts.ts';
 import type { Html } from '../../src/http/pages/html.ts';
 
 /** Texts that people write, and some that an attacker does. */
@@ -50,4 +51,9 @@ test('a list to choose from has the value that it was given, also one that is no
   assert.deepEqual(['', 'a', 'archived'].map(selected), ['', 'a', 'archived']);
   const grouped = String(selectField({ name: 'name', label: 'Name', value: 'a', options }));
   assert.equal(grouped.match(/<option/g)?.length, 2);
+});
+
+test('a text is not cut within a character', () => {
+  assert.equal(short('ads 👩', 5), 'ads 👩'.slice(0, 4) + '…');
+  for (let max = 2; max < 12; max++) assert.ok(short('👩👧👩👧👩👧👩', max).isWellFormed(), `${max}`);
 });

@@ -151,13 +151,11 @@ describe('a page of the console', () => {
   });
 
   test('says why a test of an endpoint failed, and which campaigns of a group could not be run', async () => {
-    const token = await browser.tokenOf('/scans', cookie);
-    const act = (path: string, more: object) =>
-      browser.post(
-        '/act',
-        { token, method: 'POST', path: `/api/v1/${path}`, back: '/console/webhooks', ...more },
-        cookie,
-      );
+    const act = async (path: string, more: object) => {
+      const token = await browser.tokenOf('/scans', cookie);
+      const form = { token, method: 'POST', path: `/api/v1/${path}`, back: '/console/webhooks', ...more };
+      return browser.post('/act', form, cookie);
+    };
     const { webhook } = await made('webhooks', { url: 'https://nobody.invalid/hook' });
     const tried = await act(`webhooks/${webhook.id}/test`, {
       body: '{"event_type":"scanning.scan.completed"}',
@@ -248,7 +246,33 @@ describe('a page of the console', () => {
     const scan = await made('scans', { ...PAGE, campaign_id: campaign.id });
     await raiseAlert(api, campaign.id, {}, { tag_display_name: 'The oldest' }, { scanId: scan.id });
     for (let at = 0; at < 101; at++) await raiseAlert(api, campaign.id);
-    assert.match((await browser.get(`/scans/${scan.id}`, cookie)).text, /Alerts of this scan[\s\S]*The oldest/);
+    const { text } = await browser.get(`/scans/${scan.id}`, cookie);
+    assert.match(text, /Alerts of this scan[\s\S]*The oldest/);
+    assert.match(text, new RegExp(`href="/console/alerts\\?scan_id=${scan.id}&amp;tag=[^"]*&amp;status=open"`));
+    assert.equal(text.match(/<h1/g)?.length, 1);
+  });
+
+  test('of a scan that failed says what to do, and where more about it is', async () => {
+    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+    const at = new Date();
+    const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, at);
+    const failed = { status: 'failed', error: 'proxy: UPSTREAM_FAILED', completed_at: at } as const;
+    await api.scans.insertUnlessExists({ ...scan, ...failed });
+    const { text } = await browser.get(`/scans/${scan._id}`, cookie);
+    const href = /<dt>What to do<\/dt><dd>Scan it again[\s\S]*?<a href="([^"]+)"/.exec(text)?.[1] ?? '';
+    const { pathname, hash } = new URL(href, 'https://adsweep.example');
+    assert.match((await api.get(pathname, { key: null })).text, new RegExp(`<h3 id="${hash.slice(1)}">`));
+  });
+
+  test('of the fleet names the service that a node waits for', async () => {
+    const report = { slots: 4, busy: 0, draining: false, adsweep_version: '1', browser_version: '1' };
+    const { nodes } = api.domains.crawling.dependencies;
+    await nodes.report({ nodeId: 'stuck', instance: 'one' }, { ...report, waits_for: ['exits'] });
+    await nodes.report({ nodeId: 'older', instance: 'one' }, report);
+    const operator = await browser.signIn(await api.keyThatMay('fleet.read'));
+    const { text } = await browser.get('/fleet', operator);
+    assert.match(text, /<bdi>waiting<\/bdi><\/span><span class="meta">for the proxy-router<\/span>/);
+    assert.match(text, /<span class="tile-value[^"]*">1<\/span><span class="tile-label">node takes work/);
   });
 
   test('of a campaign counts the runs of each day of its calendar, whatever page of its runs it shows', async () => {

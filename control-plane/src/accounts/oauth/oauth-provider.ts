@@ -48,8 +48,8 @@ export type OAuthParts = {
   countIssued: (token: { clientId: string; accountId: string | undefined }) => Promise<void>;
   /** The page that a browser is shown for an error without a redirect URI. */
   errorPage: (error: string, description: string) => string;
-  /** Called with the cause of a 500. */
-  failed: (cause: unknown) => void;
+  /** Called with the cause of a 500, and the id of its request. */
+  failed: (cause: unknown, requestId: string) => void;
 };
 
 /**
@@ -62,7 +62,7 @@ export function oauthProvider(parts: OAuthParts): Provider {
   provider.silent = true;
   // It believes the headers that `asPublic` sets.
   provider.proxy = true;
-  provider.on('server_error', (_context, cause: unknown) => parts.failed(cause));
+  provider.on('server_error', ({ res }, cause: unknown) => parts.failed(cause, String(res.getHeader('x-request-id'))));
 
   // Secrets are stored as hashes: the provider's copy of a client has the hash.
   Object.assign(provider.Client.prototype, {

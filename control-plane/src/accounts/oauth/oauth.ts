@@ -59,8 +59,8 @@ export type OAuthNeeds = {
   /** What strangers do is limited by their addresses; `windowMs` is the length of a window. */
   limitByAddress: (limit: AddressLimit, windowMs?: number) => LimitByAddress;
   outboxFilled: () => void;
-  /** Called with the cause of an error that is answered 500. */
-  failed: (cause: unknown) => void;
+  /** Called with the cause of an error that is answered 500, and the id of its request. */
+  failed: (cause: unknown, requestId: string) => void;
   /** How long a client is cached, in milliseconds. */
   rememberedMs: number;
 };

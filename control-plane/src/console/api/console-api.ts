@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PAGE_LIMIT_MAX } from '@adsweep/shared/limits.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { ApiInProcess } from '../../http/call-routes.ts';
 import type { Answer } from '../../http/route.ts';
 import type { PageRequest } from '../../http/serve-console.ts';
@@ -45,29 +48,65 @@ function withinList<T>(answer: T): T {
 
 export type ConsoleApi = ReturnType<typeof consoleApi>;
 
+/** How often, and how many times, a call is made again while the same form, sent before, is still being answered. */
+const AGAIN_EVERY_MS = 250;
+const AGAIN_MAX = 80;
+
 /**
  * The public API with the credential of the person who is signed in, in process. Refusals are thrown as `ApiError`. `calls`: what a page asked,
- * to be shown as calls of the API. `reading`: the credential for what is only read, which the rate limit need not count.
+ * to be shown as calls of the API. `reading`: the credential for what is only read, which the rate limit need not count. `formId`: what
+ * distinguishes the form that was sent, as it was loaded, from all others; '': there is none. A form that a browser sends again, such as when
+ * a page that did not arrive is reloaded, creates nothing twice.
  */
 export function consoleApi(
   { call }: Pick<ApiInProcess, 'call'>,
-  { credential, reading = credential }: { credential: string; reading?: string },
+  {
+    credential,
+    reading = credential,
+    formId = () => '',
+  }: { credential: string; reading?: string; formId?: () => string },
   { stream, headers }: PageRequest,
 ) {
   const calls: MadeCall[] = [];
   const shown = new Set<string>();
+  let created = 0;
+  let isRepeated = false;
+
+  /** One form may make several calls, also equal ones. What it says may have been changed since it was sent before. */
+  const onceOnly = (text: string): Record<string, string> => {
+    if (formId() === '') return {};
+    const key = createHash('sha256').update(`${formId()}\n${created++}\n${text}`).digest('base64url');
+    return { 'idempotency-key': key };
+  };
+
+  const answerOf = async (sent: Parameters<typeof call>[0]): Promise<Answer> => {
+    for (let left = AGAIN_MAX; ; left--)
+      try {
+        return await call(sent);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'idempotency.in_progress' || left === 0) throw error;
+        await sleep(AGAIN_EVERY_MS);
+      }
+  };
+
   const send = async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
     const made: MadeCall = { method, path, ...(body !== undefined && { body }) };
     const text = JSON.stringify(made);
     if (text.length <= SHOWN_MAX && !shown.has(text)) calls.push(made);
     if (text.length <= SHOWN_MAX) shown.add(text);
     const sent = { method, path, body, credential: method === 'GET' ? reading : credential, stream };
-    return (await call(sent)).body as T;
+    const answer = await answerOf(method === 'POST' ? { ...sent, headers: onceOnly(text) } : sent);
+    isRepeated ||= answer.headers?.['Idempotency-Replayed'] !== undefined;
+    return answer.body as T;
   };
   const ask = async <T>(path: string): Promise<T> =>
     (await call({ method: 'GET', path, credential: reading, stream })).body as T;
   return {
     calls,
+
+    /** Whether the form was sent before: what it asked for was done then. */
+    wasRepeated: (): boolean => isRepeated,
+
     /** Reads something for the page. Throws {@link BeyondLastPage} for a page of a list beyond its last one. */
     get: async <T>(path: string, query: Query = {}): Promise<T> =>
       withinList(await send<T>('GET', withQuery(path, query))),
@@ -77,15 +116,18 @@ export function consoleApi(
     /** Asks without showing it as a call of the page: what the frame needs itself. */
     ask,
 
-    /** The items of a list, page after page up to one that is enough, and whether there are more. They are not shown as calls of the page. */
+    /**
+     * The items of a list that match `filters`, page after page up to one that is enough, and whether there are more. They are not shown as calls
+     * of the page.
+     */
     async askPages<T>(
       path: string,
       isEnough: (items: T[], read: number) => boolean,
-      query: Record<string, string> = {},
+      filters: Record<string, string> = {},
     ): Promise<{ items: T[]; hasMore: boolean }> {
       const items: T[] = [];
       for (let page = 1; ; page++) {
-        const found = await ask<Listed<T>>(withQuery(path, { ...query, page, limit: PAGE_LIMIT_MAX }));
+        const found = await ask<Listed<T>>(withQuery(path, { ...filters, page, limit: PAGE_LIMIT_MAX }));
         items.push(...found.items);
         const hasMore = page < found.pages;
         if (!hasMore || isEnough(found.items, items.length)) return { items, hasMore };

@@ -33,7 +33,7 @@ export function action(
 /** What a page says after an action. */
 export const DONE = {
   cancelled: 'Cancelled.',
-  repeated: 'A new scan was created with the same settings.',
+  already: 'This form had been sent before: what it asks for was done then, and not again.',
   created: 'Created.',
   saved: 'Saved.',
   deleted: 'Deleted.',
@@ -41,7 +41,6 @@ export const DONE = {
   restored: 'Restored.',
   started: 'Started.',
   recheckedOne: 'What the scan captured is being checked again with the rules of today.',
-  rechecked: 'The scans are being checked again with the rules of today.',
   resolved: 'Resolved.',
   dismissed: 'Dismissed.',
   escalated: 'Escalated.',
@@ -68,8 +67,14 @@ export const doneWords = (query: URLSearchParams): string | null => {
 };
 
 /** The address of the page that a form names, with what the page says about it. */
-export function backTo({ form, link }: Visit, about: { done?: Done; undo?: string }): string {
-  const back = new URL(returnPath(form.get('back'), link('')), 'http://console.invalid');
-  for (const [name, value] of Object.entries(about)) back.searchParams.set(name, value);
-  return back.pathname + back.search;
+export const backTo = ({ form, link }: Visit, about: { done?: Done; undo?: string }): string =>
+  withParameters(returnPath(form.get('back'), link('')), about);
+
+/** The address of a page, which says this of the action. */
+export const withDone = (path: string, done: Done): string => withParameters(path, { done });
+
+function withParameters(path: string, parameters: Record<string, string>): string {
+  const url = new URL(path, 'http://console.invalid');
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.pathname + url.search;
 }

@@ -72,9 +72,12 @@ type Choice = { name: string; value: string; label: Inserted; checked: boolean; 
 export const choice = (type: 'checkbox' | 'radio', { name, value, label, checked, hint }: Choice): Html =>
   html`<label class="choice"><input type="${type}" name="${name}" value="${fieldValue(value)}"${checked && html` checked`}><span>${label}${hint !== undefined && html`<small>${hint}</small>`}</span></label>`;
 
-/** Choices that belong together. */
-export const choices = (legend: string, all: Html[], wrong: string[] = []): Html =>
-  html`<fieldset class="choices"><legend>${legend}</legend><div>${all}</div>${wrong.length > 0 && html`<p class="wrong">${wrong.join(' ')}</p>`}</fieldset>`;
+/** Choices that belong together. `wrong`: what is wrong with them, of only one group of this legend on a page. */
+export function choices(legend: string, all: Html[], wrong: string[] = []): Html {
+  const id = `${legend.toLowerCase().replaceAll(/\W+/g, '-')}-problem`;
+  const isWrong = wrong.length > 0;
+  return html`<fieldset class="choices"${isWrong && html` aria-describedby="${id}"`}><legend>${legend}</legend><div>${all}</div>${isWrong && html`<p class="wrong" id="${id}">${wrong.join(' ')}</p>`}</fieldset>`;
+}
 
 export const hidden = (name: string, value: string | number | null | undefined): Html | null =>
   value === null || value === undefined || value === ''

@@ -18,9 +18,9 @@ export function problemsOf({ code, detail }: Pick<ApiError, 'code' | 'detail'>):
   };
 }
 
-/** All problems of a form, above it; each is at its field too. */
-export function showProblems({ all, code }: Problems): Html | null {
+/** All problems of a form, above it; each is at its field too. The code leads to what can be done about it. */
+export function showProblems({ all, code }: Problems, helpOn: (code: string) => string): Html | null {
   if (all.length === 0) return null;
   const items = all.map(({ field, msg }) => html`<li>${field !== '' && html`<code>${field}</code> `}${msg}</li>`);
-  return html`<section class="card problems" role="alert" id="problems"><h2>${all.length === 1 ? 'This was refused' : `${all.length} problems`} <span class="count">${code}</span></h2><ul>${items}</ul></section>`;
+  return html`<section class="card problems" role="alert" id="problems"><h2>${all.length === 1 ? 'This was refused' : `${all.length} problems`} <a class="count" href="${helpOn(code)}">${code}</a></h2><ul>${items}</ul></section>`;
 }

@@ -72,6 +72,27 @@ const plain = (region) => region.outerHTML.replaceAll(/name="token" value="[^"]*
 
 const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 
+/** When the page last showed what is there, and how many readings have failed since: a person must not take old numbers for new ones. */
+let shownAt = new Date();
+let failures = 0;
+function noteReading(hasSucceeded) {
+  failures = hasSucceeded ? 0 : failures + 1;
+  if (hasSucceeded) {
+    shownAt = new Date();
+    document.getElementById('outdated')?.remove();
+  }
+  // One alone is no more than a short outage.
+  if (failures !== 2) return;
+  const note = document.createElement('p');
+  note.id = 'outdated';
+  note.role = 'status';
+  note.textContent = `This page cannot be updated at the moment. It shows what was there at ${shownAt.toISOString().slice(11, 16)} UTC.`;
+  main.append(note);
+}
+
+/** A reading that takes longer has failed. */
+const READING_MS = 30_000;
+
 /** The pages read less often what rarely changes: it depends on how long they are open. */
 let openSeconds = 0;
 let isReading = false;
@@ -84,15 +105,19 @@ async function readAgain() {
   isReading = true;
   try {
     const headers = { Accept: 'text/html', 'Console-Open-Seconds': String(openSeconds) };
-    const answer = await fetch(location.href, { headers, credentials: 'same-origin' });
+    const signal = AbortSignal.timeout(READING_MS);
+    const answer = await fetch(location.href, { headers, credentials: 'same-origin', signal });
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.reload();
-    else if (answer.ok) {
+    else if (!answer.ok) noteReading(false);
+    else {
       const page = parse(await answer.text());
       const isOneLeft = replaceRegions(page);
       if (!isOneLeft && !page.querySelector('main')?.dataset.every) stop();
+      noteReading(true);
     }
   } catch {
     // The connection is gone for now; the next reading tries again.
+    noteReading(false);
   } finally {
     isReading = false;
   }
@@ -124,6 +149,11 @@ addEventListener('pagehide', stop);
 addEventListener('pageshow', (event) => {
   if (!event.persisted) return;
   sent = new WeakMap();
+  // What a person sends from here is meant to be done once more.
+  for (const form of document.querySelectorAll('form[method="post"]')) {
+    form.querySelector('[name="again"]')?.remove();
+    form.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'again', value: Date.now() }));
+  }
   start();
   if (main?.dataset.every) void readAgain();
 });
@@ -209,6 +239,8 @@ document.addEventListener('keydown', (event) => {
   )
     return;
   if (keysOff?.checked || rowsOf().length === 0) return;
+  // A key that is held goes on on the next page, where it would decide about the next row, and the one after it.
+  if (event.repeat && event.key !== 'j' && event.key !== 'k') return;
   const press =
     KEYS[event.key] ??
     (() =>

@@ -36,7 +36,7 @@ export function signedInPage(
 <div id="menu" class="menu" popover>${showNavigation(visit)}${showWho(visit)}</div></header>
 <main id="main" tabindex="-1"${live}>
 <div class="page-head">${page.above && html`<p class="above">${page.above}</p>`}<h1>${page.title}</h1><div class="page-actions" data-region="actions">${page.actions}</div></div>
-${done !== null && html`<p class="done" role="status">${done}</p>`}${page.problems && showProblems(page.problems)}${page.body}
+${done !== null && html`<p class="done" role="status">${done}</p>`}${page.problems && showProblems(page.problems, visit.helpOn)}${page.body}
 ${showCalls(visit.api.calls, visit.publicUrl, operationOf)}</main>`;
   return documentOf(page.title, assets, 'console', body);
 }

@@ -82,15 +82,17 @@ function fieldsOfCampaign(one: Campaign): CampaignFields {
   };
 }
 
-/** The hours of each day in lines such as `Monday 8 20`. What is no day is sent as it is, so that the API says so. */
-function weekOf(text: string): Record<string, (number | string)[]> {
-  return Object.fromEntries(
-    linesIn(text).map((line) => {
-      const [name = '', ...hours] = wordsIn(line);
-      const day = DAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
-      return [day === -1 ? name : String(day), hours.map((hour) => numberOr(hour.replace(/:00$/, '')))];
-    }),
-  );
+/**
+ * The hours of each day in lines such as `Monday 8 20`; a day may have several lines. What is no day is sent as it is, so that the API says so.
+ */
+export function weekOf(text: string): Record<string, (number | string)[]> {
+  const lines = linesIn(text).map((line) => {
+    const [name = '', ...hours] = wordsIn(line);
+    const day = DAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
+    return { day: day === -1 ? name : String(day), hours: hours.map((hour) => numberOr(hour.replace(/:00$/, ''))) };
+  });
+  const days = Map.groupBy(lines, ({ day }) => day);
+  return Object.fromEntries([...days].map(([day, all]) => [day, [...new Set(all.flatMap(({ hours }) => hours))]]));
 }
 
 function campaignBody(fields: CampaignFields, isNew: boolean): Record<string, unknown> {

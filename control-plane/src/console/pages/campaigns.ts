@@ -6,7 +6,7 @@ import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { linkButton, selectField, textField } from '../components/fields.ts';
-import { card, empty, facts, pager, table, tile } from '../components/tables.ts';
+import { card, empty, facts, pager, table } from '../components/tables.ts';
 import { agoWords, chip, counted, number, short, showTime } from '../components/texts.ts';
 import type { PageRoute, Visit } from '../visit.ts';
 import { CAMPAIGN_TYPES } from './campaign-form.ts';
@@ -241,114 +241,4 @@ function changesCard({ link, now }: Visit, changes: Schemas['ChangedScan'][]): H
       rows,
     ),
   );
-}
-
-/** A run: its progress, and a wall of its pictures. */
-export const runPage: PageRoute = {
-  method: 'GET',
-  path: '/runs/{id}',
-  handle: async (visit) => {
-    const { api, params, link, may, query } = visit;
-    const run = await api.get<Run>(at`/runs/${params.id!}`);
-    const tiles = await api.get<Listed<Schemas['ScanTile']>>(at`/runs/${run.id}/scans`, {
-      limit: 60,
-      page: query.get('page'),
-    });
-    const isBefore = ({ created_at }: Changed) => created_at < run.created_at;
-    const { items: changed, hasMore } = await api.askPages<Changed>(
-      at`/campaigns/${run.campaign_id}/changes`,
-      (found, read) => read >= CHANGES_READ || found.some(isBefore),
-    );
-    const changes = new Map(changed.filter(({ run_id }) => run_id === run.id).map((one) => [one.scan_id, one]));
-    const areAll = !hasMore || changed.some(isBefore);
-    const [first] = changes.values();
-    const previous = first?.changes[0]?.previous_run_id;
-    const ended = run.completed + run.partial + run.failed + run.cancelled;
-    const isOpen = ended < run.total;
-    const byCountry = [...Map.groupBy(tiles.items, ({ country_code }) => country_code)];
-    const walls = byCountry.map(
-      ([code, scans]) =>
-        html`<section class="card"><h2>${countryName(code)} <span class="count">${number(scans.length)}</span></h2><ul class="wall">${scans.map((scan) => wallItem(visit, scan, changes.get(scan.id)))}</ul></section>`,
-    );
-    const back = link(`/runs/${run.id}`);
-    return {
-      title: run.label || 'Run',
-      above: html`<a href="${link('/campaigns')}">Campaigns</a> · <a href="${link(`/campaigns/${run.campaign_id}`)}">the campaign</a>`,
-      actions: html`${previous !== undefined && linkButton('Beside the run before', link(`/runs/${run.id}/compare/${previous}`))}${linkButton('As a table', link('/scans', { run_id: run.id }))}${isOpen && may('campaigns.write') && action(visit, { label: 'Cancel what waits', method: 'POST', path: at`/runs/${run.id}/cancel`, done: 'cancelled', back, tone: 'danger', asks: 'Cancel the scans of this run that have not begun?' })}`,
-      ...(isOpen && { everySeconds: 4 }),
-      body: html`<div class="tiles" data-region="counts">${tile(`${number(ended)} of ${number(run.total)}`, 'scans have ended')}${tile(number(run.completed), 'completed')}${tile(number(run.partial), 'partly analysed', { tone: run.partial > 0 ? 'medium' : '' })}${tile(number(run.failed), 'failed', { tone: run.failed > 0 ? 'high' : '' })}${tile(`${number(changes.size)}${areAll ? '' : ' or more'}`, 'changed since the last run', { tone: changes.size > 0 ? 'medium' : '' })}</div>
-<div class="stack" data-region="wall">${walls}${pager(visit, `/runs/${run.id}`, tiles, 'scans')}</div>`,
-    };
-  },
-};
-
-type Changed = Schemas['ChangedScan'];
-
-/** The newest changes of the campaign that are read to find those of the run: no scan of a run is older than it. */
-const CHANGES_READ = 2_000;
-
-/** A picture of the wall; marked, if it shows something else than the run before. */
-function wallItem({ link }: Visit, scan: Schemas['ScanTile'], changed: Changed | undefined): Html {
-  const picture =
-    scan.screenshot_url !== '' &&
-    html`<img src="${link(`/scans/${scan.id}/screenshot`, { w: 340 })}" alt="" loading="lazy">`;
-  const marks = changed?.changes.flatMap(({ kind, what }) =>
-    what.map((one) => html`${chip('medium', `${kind}: ${one}`)} `),
-  );
-  return html`<li${changed && html` class="changed"`}><a href="${link(`/scans/${scan.id}`)}"><span class="pic">${picture}</span><span><bdi>${short(URL.parse(scan.offer_url)?.host ?? scan.status, 40)}</bdi>${scan.error !== '' && html` <code>${scan.error}</code>`}</span>${marks && html`<span>${marks}</span>`}</a></li>`;
-}
-
-/** Scans of the later run on a page of the comparison. */
-const COMPARED_AT_ONCE = 50;
-/** Scans of the earlier run that are read to find those of the same countries and devices. */
-const EARLIER_READ = 2_000;
-
-/** Two runs of a campaign with a slider over each pair of pictures, some scans of the later run at a time. The ads of sweeps are other ones each time. */
-export const runCompare: PageRoute = {
-  method: 'GET',
-  path: '/runs/{id}/compare/{other}',
-  handle: async (visit) => {
-    const { api, params, link, query } = visit;
-    const ofLater = { run_id: params.id, limit: COMPARED_AT_ONCE, page: query.get('page') };
-    const [after, before, later] = await Promise.all([
-      api.get<Run>(at`/runs/${params.id!}`),
-      api.get<Run>(at`/runs/${params.other!}`),
-      api.get<Listed<Schemas['ScanBrief']>>(at`/scans`, ofLater),
-    ]);
-    const scans = later.items.filter(isOfPlan);
-    const ofEarlier = { run_id: before.id, country_code: [...new Set(scans.map((one) => one.country_code))].join(',') };
-    const { items } =
-      scans.length === 0
-        ? { items: [] }
-        : await api.askPages<Schemas['ScanBrief']>(at`/scans`, (_, read) => read >= EARLIER_READ, ofEarlier);
-    const earlier = new Map(items.filter(isOfPlan).map((one) => [keyOf(one), one]));
-    const pairs = scans.flatMap((one) => {
-      const other = earlier.get(keyOf(one));
-      return other && one.screenshot_url !== '' && other.screenshot_url !== '' ? [slider(visit, other, one)] : [];
-    });
-    const path = `/runs/${after.id}/compare/${before.id}`;
-    return {
-      title: 'Two runs',
-      above: html`<a href="${link(`/campaigns/${after.campaign_id}`)}">Campaign</a> · <a href="${link(`/runs/${before.id}`)}"><bdi>${before.label || 'the earlier run'}</bdi></a> · <a href="${link(`/runs/${after.id}`)}"><bdi>${after.label || 'the later run'}</bdi></a>`,
-      body: html`${
-        pairs.length > 0
-          ? html`<div class="pairs">${pairs}</div>`
-          : empty('Nothing to compare', 'These scans have no pictures of the same country and device in the other run.')
-      }${later.pages > 1 && pager(visit, path, later, 'scans of the later run')}`,
-    };
-  },
-};
-
-const isOfPlan = ({ parent_scan_id }: Schemas['ScanBrief']): boolean => parent_scan_id === null;
-
-/** What two scans have in common that are compared. */
-const keyOf = ({ country_code, emulator_display_name, repeat_index }: Schemas['ScanBrief']): string =>
-  `${country_code} ${emulator_display_name} ${repeat_index}`;
-
-function slider({ link }: Visit, before: Schemas['ScanBrief'], after: Schemas['ScanBrief']): Html {
-  const picture = (scan: Schemas['ScanBrief']) => link(`/scans/${scan.id}/screenshot`, { w: 600 });
-  return html`<figure class="card pair"><h2>${countryName(after.country_code)} <span class="count"><bdi>${after.emulator_display_name}</bdi></span></h2>
-<svg viewBox="0 0 600 400" width="100%" role="img" aria-label="The picture of the later run over that of the earlier one"><image href="${picture(before)}" width="600" preserveAspectRatio="xMidYMin slice" height="400"/><svg id="slide-${after.id}" width="50%" height="400" overflow="hidden"><image href="${picture(after)}" width="600" height="400" preserveAspectRatio="xMidYMin slice"/></svg></svg>
-<input type="range" min="0" max="100" value="50" data-slides="slide-${after.id}" aria-label="How much of the later picture is shown">
-<figcaption><a href="${link(`/scans/${before.id}`)}">before</a> · <a href="${link(`/scans/${after.id}`)}">after</a> · <a href="${link('/scans/compare', { a: before.id, b: after.id })}">compare all</a></figcaption></figure>`;
 }

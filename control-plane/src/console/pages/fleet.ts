@@ -4,15 +4,14 @@ import { countryName } from '../../scanning/reports/words.ts';
 import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
-import { button, selectField, textField } from '../components/fields.ts';
+import { textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, pager, table, tile } from '../components/tables.ts';
-import { agoWords, chip, counted, number, short, shortId, showTime } from '../components/texts.ts';
-import { isDue, type Page, type PageRoute, type Visit } from '../visit.ts';
-import { queryOfPage } from './scans/list-page.ts';
-import { secretPage } from './webhooks.ts';
+import { agoWords, chip, counted, number, shortId, showTime } from '../components/texts.ts';
+import { isDue, type PageRoute, type Visit } from '../visit.ts';
 
 type Node = Schemas['FleetNode'];
+type Organization = Schemas['Organization'];
 
 const STATES: Record<Node['state'], string> = {
   working: 'clean',
@@ -264,138 +263,6 @@ function nodeTable(visit: Visit, nodes: readonly Node[]): Html {
       { label: 'Last report', kind: 'number' },
       { label: 'Actions', kind: 'unseen' },
     ],
-    rows,
-  );
-}
-
-type Organization = Schemas['Organization'];
-
-/** The organizations of the deployment and their quotas. */
-export const organizationsPage: PageRoute = {
-  method: 'GET',
-  path: '/organizations',
-  handle: (visit) => organizations(visit, NO_PROBLEMS),
-};
-
-async function organizations(visit: Visit, problems: Problems): Promise<Page> {
-  const { api, link, token, now, form, query } = visit;
-  const all = await api.get<Listed<Organization>>(at`/organizations`, queryOfPage(query));
-  const quota = (value: number | null) => (value === null ? html`<span class="quiet">no limit</span>` : number(value));
-  const rows = all.items.map((one) => [
-    html`<a class="row-link" href="${link(`/organizations/${one.id}`)}"><bdi>${one.name}</bdi></a><span class="meta"><code>${one.id}</code></span>`,
-    chip(one.status === 'active' ? 'clean' : 'medium', one.status),
-    quota(one.checks_per_month),
-    quota(one.concurrent_leases),
-    quota(one.requests_per_minute),
-    showTime(one.created_at, now),
-  ]);
-  const columns = [
-    { label: 'Organization' },
-    { label: 'Status' },
-    ...['Checks a month', 'Leases at once', 'Requests a minute', 'Since'].map((label) => ({
-      label,
-      kind: 'number' as const,
-    })),
-  ];
-  const create = html`<form class="form" method="post" action="${link('/organizations')}">${token()}<section class="card"><h2>New organization</h2>${textField({ name: 'name', label: 'Name', value: form.get('name'), required: true, problems })}<div class="buttons">${button('Create the organization')}</div></section></form>`;
-  return {
-    title: 'Organizations',
-    problems,
-    body: html`<section class="card flush">${table('Organizations', columns, rows)}${pager(visit, '/organizations', all, 'organizations')}</section>${create}`,
-  };
-}
-
-export const createOrganization: PageRoute = {
-  method: 'POST',
-  path: '/organizations',
-  handle: async (visit) => {
-    const { api, form, link } = visit;
-    try {
-      const { api_key } = await api.send<Schemas['OrganizationNew']>('POST', at`/organizations`, {
-        name: form.get('name') ?? '',
-      });
-      return secretPage('The first key of the organization', api_key, link('/organizations'));
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await organizations(visit, problemsOf(error))), status: error.status };
-    }
-  },
-};
-
-const QUOTAS = ['checks_per_month', 'concurrent_leases', 'requests_per_minute', 'check_price_micros'] as const;
-const QUOTA_WORDS: Record<(typeof QUOTAS)[number], string> = {
-  checks_per_month: 'Checks a month',
-  concurrent_leases: 'Leases at once',
-  requests_per_minute: 'Requests a minute',
-  check_price_micros: 'Price of a check in micros',
-};
-
-/** The quotas and the status of an organization. */
-export const organizationPage: PageRoute = {
-  method: 'GET',
-  path: '/organizations/{id}',
-  handle: (visit) => organization(visit, NO_PROBLEMS),
-};
-
-async function organization({ api, params, link, token, now }: Visit, problems: Problems): Promise<Page> {
-  const [{ items }, audit] = await Promise.all([
-    api.askPages<Organization>(at`/organizations`, (found) => found.some(({ id }) => id === params.id)),
-    api.get<Listed<Schemas['AuditEntry']>>(at`/organizations/${params.id!}/audit-log`, { limit: 20 }),
-  ]);
-  const one = items.find(({ id }) => id === params.id);
-  if (!one) throw new ApiError('not_found', 'There is no such organization.');
-  const fields = QUOTAS.map((name) =>
-    textField({
-      name,
-      label: QUOTA_WORDS[name],
-      type: 'number',
-      min: 0,
-      value: one[name],
-      placeholder: name === 'check_price_micros' ? 'the usual price' : 'no limit',
-      problems,
-    }),
-  );
-  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: one.name, required: true, problems })}${selectField({ name: 'status', label: 'Status', value: one.status, options: ['active', 'suspended'].map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit; without a price a check costs what it costs everybody.</p><div class="buttons">${button('Save')}</div></section></form>`;
-  return {
-    title: one.name,
-    above: html`<a href="${link('/organizations')}">Organizations</a>`,
-    problems,
-    body: html`${form}${card('Audit log', auditTable(audit.items, now))}`,
-  };
-}
-
-export const saveOrganization: PageRoute = {
-  method: 'POST',
-  path: '/organizations/{id}',
-  handle: async (visit) => {
-    const { api, form, params, link } = visit;
-    const quotas = QUOTAS.map((name) => [name, (form.get(name) ?? '') === '' ? null : Number(form.get(name))]);
-    try {
-      await api.send('PATCH', at`/organizations/${params.id!}`, {
-        name: form.get('name') ?? '',
-        status: form.get('status') ?? '',
-        ...Object.fromEntries(quotas),
-      });
-      return { redirect: link(`/organizations/${params.id}`, { done: 'saved' }) };
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await organization(visit, problemsOf(error))), status: error.status };
-    }
-  },
-};
-
-/** Who changed what. */
-export function auditTable(entries: readonly Schemas['AuditEntry'][], now: Date): Html {
-  if (entries.length === 0) return html`<p class="quiet">Nothing was changed yet.</p>`;
-  const rows = entries.map(({ action: what, actor, subject_id, changes, at: when }) => [
-    html`<code>${what}</code><span class="meta"><bdi>${short(JSON.stringify(changes), 200)}</bdi></span>`,
-    html`${actor.kind.replace('_', ' ')} ${shortId(actor.client_id ?? actor.key_id)}`,
-    shortId(subject_id),
-    showTime(when, now),
-  ]);
-  return table(
-    'Audit log',
-    [{ label: 'Change' }, { label: 'By' }, { label: 'Of' }, { label: 'When', kind: 'number' }],
     rows,
   );
 }

@@ -38,7 +38,7 @@ export const nowPage: PageRoute = {
     ]);
     const body = html`${scans && tiles(visit, scans)}
 ${concerns && html`<section class="card" data-region="concerns"><h2>Needs a person <span class="count">${concerns.length === 0 ? 'nothing' : number(concerns.length)}</span></h2>${showConcerns(concerns)}</section>`}
-${scans && card('Latest scans', scans.latest.items.length > 0 ? scanTable(visit, scans.latest.items) : empty('No scans yet', 'The first one takes a minute.', may('scans.write') && linkButton('New scan', link('/scans/new'), 'main')), { region: 'latest', count: html`<a href="${link('/scans')}">all</a>` })}`;
+${scans && card('Latest scans', scans.latest.items.length > 0 ? scanTable(visit, scans.latest.items) : empty('No scans yet', 'The first one takes a minute.', may('scans.write') && linkButton('New scan', link('/scans/new'), 'main')), { region: 'latest', count: html`<a href="${link('/scans')}">all</a> · <a href="${link('/scans', { status: ENDED })}">ended</a> · <a href="${link('/scans', { status: 'failed' })}">failed</a>` })}`;
     return {
       title: 'Now',
       everySeconds: EVERY_SECONDS,
@@ -60,7 +60,7 @@ async function readScans({ api }: Visit): Promise<Read> {
 
 function tiles({ link }: Visit, { counts: { waiting, running, ended } }: Read): Html {
   const all = ended.completed + ended.partial + ended.failed;
-  return html`<div class="tiles" data-region="tiles">${tile(number(waiting), 'waiting', { href: link('/scans', { status: WAITING }) })}${tile(number(running), 'running', { href: link('/scans', { status: RUNNING }), tone: running > 0 ? 'busy' : '' })}${tile(`${number(all)}${all >= COUNTED_MAX ? '+' : ''}`, 'have ended in the last hour', { href: link('/scans', { status: ENDED }) })}${tile(number(ended.failed), 'of these failed', { href: link('/scans', { status: 'failed' }), tone: ended.failed > 0 ? 'high' : '' })}</div>`;
+  return html`<div class="tiles" data-region="tiles">${tile(number(waiting), 'waiting', { href: link('/scans', { status: WAITING }) })}${tile(number(running), 'running', { href: link('/scans', { status: RUNNING }), tone: running > 0 ? 'busy' : '' })}${tile(`${number(all)}${all >= COUNTED_MAX ? '+' : ''}`, 'have ended in the last hour')}${tile(number(ended.failed), 'of these failed', { tone: ended.failed > 0 ? 'high' : '' })}</div>`;
 }
 
 function showConcerns(concerns: Concern[]): Html {

@@ -10,6 +10,7 @@ import { card, empty, pager, table, tile } from '../components/tables.ts';
 import { chip, counted, number, short } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
 import { queryOfPage } from './scans/list-page.ts';
+import { numberOr } from './scans/scan-form.ts';
 
 type Set = Schemas['PolicySet'];
 type SetItem = Schemas['PolicySetItem'];
@@ -102,7 +103,7 @@ export const policyPage: PageRoute = {
     const set = await api.get<Set>(at`/policy-sets/${params.id!}`);
     const preview = query.has('preview')
       ? await api.send<Schemas['PolicyPreview']>('POST', at`/policy-sets/${set.id}/preview`, {
-          days: Number(query.get('preview')),
+          days: numberOr(query.get('preview') ?? ''),
         })
       : null;
     return policyForm(
@@ -170,8 +171,8 @@ function policyForm(
   };
 }
 
-function previewCard({ link }: Visit, set: Set, preview: Schemas['PolicyPreview'] | null): Html {
-  const choose = html`<form class="filters" method="get" action="${link(`/policies/${set.id}`)}">${selectField({ name: 'preview', label: 'Finished scans of the last', value: '7', options: [1, 7, 30].map((days) => ({ value: String(days), label: counted(days, 'day') })) })}<div class="filter-buttons"><button class="button plain">Try</button></div></form>`;
+function previewCard({ link, query }: Visit, set: Set, preview: Schemas['PolicyPreview'] | null): Html {
+  const choose = html`<form class="filters" method="get" action="${link(`/policies/${set.id}`)}">${selectField({ name: 'preview', label: 'Finished scans of the last', value: query.get('preview') ?? '7', options: [1, 7, 30].map((days) => ({ value: String(days), label: counted(days, 'day') })) })}<div class="filter-buttons"><button class="button plain">Try</button></div></form>`;
   if (!preview)
     return card('Preview', html`<p class="quiet">What alerts it would have raised. Nothing is saved.</p>${choose}`);
   const names = new Map(set.entries.map((entry) => [entry.id, entryLine(entry)]));

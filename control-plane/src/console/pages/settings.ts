@@ -10,9 +10,7 @@ import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.t
 import { empty, pager, table } from '../components/tables.ts';
 import { chip, number, showTime } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
-import { auditTable } from './fleet.ts';
-import { queryOfPage } from './scans/list-page.ts';
-import { secretPage } from './webhooks.ts';
+import { secretPage } from './secret-page.ts';
 
 /** Keys, OAuth clients, roles, labels and the addresses of people. */
 export const settingsPage: PageRoute = {
@@ -222,20 +220,5 @@ export const saveSettings: PageRoute = {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
       return { ...(await settings(visit, problemsOf(error))), status: error.status };
     }
-  },
-};
-
-/** Who changed what in the organization. */
-export const auditPage: PageRoute = {
-  method: 'GET',
-  path: '/settings/audit-log',
-  handle: async (visit) => {
-    const { api, link, now, query } = visit;
-    const log = await api.get<Listed<Schemas['AuditEntry']>>(at`/account/audit-log`, queryOfPage(query));
-    return {
-      title: 'Audit log',
-      above: html`<a href="${link('/settings')}">Settings</a>`,
-      body: html`<section class="card flush">${auditTable(log.items, now)}${pager(visit, '/settings/audit-log', log, 'changes')}</section>`,
-    };
   },
 };

@@ -1,9 +1,16 @@
 import { type Html, html } from '../../http/pages/html.ts';
 import { button, hidden } from '../components/fields.ts';
 
-/** The form that takes an API key. `problem`: why the last one was refused; `oauth`: the address of the sign-in by OAuth, null: there is none. */
-export function signInForm(action: string, to: string, problem: string | null, oauth: string | null): Html {
-  const invalid = problem !== null && html` aria-invalid="true" aria-describedby="problem"`;
+/**
+ * The form that takes an API key. `problem`: why the person is asked, or asked again; `isKeyWrong`: because of the key; `oauth`: the address of the
+ * sign-in by OAuth.
+ */
+export function signInForm(
+  action: string,
+  to: string,
+  { problem, isKeyWrong, oauth }: { problem: string | null; isKeyWrong: boolean; oauth: string },
+): Html {
+  const invalid = isKeyWrong && html` aria-invalid="true" aria-describedby="problem"`;
   return html`<section class="card"><h1>Sign in</h1>
 <form method="post" action="${action}">${hidden('to', to)}
 ${problem !== null && html`<p class="problem" id="problem" role="alert">${problem}</p>`}
@@ -11,7 +18,7 @@ ${problem !== null && html`<p class="problem" id="problem" role="alert">${proble
 <input id="key" name="key" type="password" required autofocus autocomplete="current-password" spellcheck="false" maxlength="500"${invalid}>
 <div class="buttons">${button('Sign in')}</div>
 </form>
-${oauth !== null && html`<p><a href="${oauth}">Sign in by OAuth instead</a>: choose what the console may do, and end it in one place.</p>`}
+<p><a href="${oauth}">Sign in by OAuth instead</a>: choose what the console may do, and end it in one place.</p>
 <p class="quiet">The key stays on the server; scripts of this page cannot read it. <code>npm start</code> prints the first key after the word <code>key</code>; otherwise ask the operator of this service for one.</p></section>`;
 }
 

@@ -1,14 +1,16 @@
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
+import { showUrl } from '../../scanning/reports/show-url.ts';
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { button, choice, choices, linkButton, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, facts, pager, table } from '../components/tables.ts';
-import { agoWords, chip, number, showTime } from '../components/texts.ts';
+import { agoWords, chip, number, short, showTime } from '../components/texts.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
 import { queryOfPage } from './scans/list-page.ts';
+import { secretPage } from './secret-page.ts';
 
 type Webhook = Schemas['Webhook'];
 type EventType = Schemas['WebhookTestIn']['event_type'];
@@ -75,6 +77,7 @@ export const webhookPage: PageRoute = {
     const patch = { method: 'PATCH', path: at`/webhooks/${id}`, back } as const;
     const actions = html`${one.is_active ? action(visit, { ...patch, label: 'Pause', body: { is_active: false }, done: 'paused' }) : action(visit, { ...patch, label: 'Resume', body: { is_active: true }, done: 'resumed' })}${action(visit, { label: 'Delete', method: 'DELETE', path: at`/webhooks/${id}`, done: 'deleted', back: link('/webhooks'), tone: 'danger', asks: 'Delete this endpoint? What was not delivered is lost.' })}${action(visit, { label: 'Send a test', method: 'POST', path: at`/webhooks/${id}/test`, body: { event_type: EVENTS[0] }, done: 'tried', back, tone: 'main' })}`;
     const about = facts([
+      ['Address', showUrl(one.url)],
       [
         'State',
         html`${health(one)}${one.failing_since !== null && html` since ${agoWords(one.failing_since, now)}`}${one.paused_until !== null && html`, the next try ${agoWords(one.paused_until, now)}`}`,
@@ -87,7 +90,7 @@ export const webhookPage: PageRoute = {
     ]);
     const sections = html`<div class="columns-2"><div class="stack">${card('Health', about, { region: 'health' })}${rotateCard(visit, id)}</div><div class="stack">${replayCard(visit, id)}${card('Verify a signature', html`<p>Every request is signed (Standard Webhooks). With the client:</p><pre tabindex="0"><code>${VERIFY}</code></pre>`)}</div></div>`;
     return {
-      title: one.url,
+      title: short(one.url.replace(/^https?:\/\//, ''), 80),
       above: html`<a href="${link('/webhooks')}">Webhooks</a>`,
       everySeconds: 10,
       actions,
@@ -170,12 +173,6 @@ export const rotateSecret: PageRoute = {
   },
 };
 
-/** Shows a secret that is stored nowhere, once. */
-export const secretPage = (title: string, secret: string, href: string): Page => ({
-  title,
-  body: html`<section class="card"><p>It is shown only now. Copy it to where it is needed.</p><pre class="secret" tabindex="0"><code>${secret}</code></pre><div class="buttons">${linkButton('Go on', href, 'main')}</div></section>`,
-});
-
 export const newWebhook: PageRoute = {
   method: 'GET',
   path: '/webhooks/new',
@@ -220,87 +217,6 @@ ${choices(
 )}<p class="hint">None chosen: all of them.</p><div class="buttons">${button('Create the endpoint')}</div></section></form>`;
   return { title: 'New endpoint', above: html`<a href="${link('/webhooks')}">Webhooks</a>`, problems, body };
 }
-
-type Destination = Schemas['Destination'];
-
-const CHANNELS: Record<Destination['channel'], string> = { slack: 'Slack', telegram: 'Telegram', email: 'Mail' };
-
-/** Where messages about alerts go. */
-export const destinationList: PageRoute = {
-  method: 'GET',
-  path: '/destinations',
-  handle: (visit) => destinationsPage(visit, NO_PROBLEMS),
-};
-
-async function destinationsPage(visit: Visit, problems: Problems): Promise<Page> {
-  const { api, link, now, token, form } = visit;
-  const all = itemsOf(await api.get<Destination[] | Listed<Destination>>(at`/alert-notifications/destinations`));
-  const back = link('/destinations');
-  const rows = all.map((one) => {
-    const path = at`/alert-notifications/destinations/${one.id}`;
-    const patch = { method: 'PATCH', path, back } as const;
-    return [
-      html`<b><bdi>${one.name}</bdi></b><span class="meta">${CHANNELS[one.channel]} <bdi>${one.email_address ?? one.slack_channel_name ?? one.telegram_chat_title ?? ''}</bdi></span>`,
-      html`${health(one)}${one.last_delivery_error !== null && html`<span class="meta"><bdi>${one.last_delivery_error}</bdi></span>`}`,
-      one.is_default_target ? 'all campaigns that inherit' : 'where it is named',
-      one.last_delivery_at === null ? html`<span class="quiet">never</span>` : agoWords(one.last_delivery_at, now),
-      html`<div class="decisions">${action(visit, { label: 'Try', method: 'POST', path: `${path}/test`, done: 'tried', back })}${one.is_active ? action(visit, { ...patch, label: 'Pause', body: { is_active: false }, done: 'paused' }) : action(visit, { ...patch, label: 'Resume', body: { is_active: true }, done: 'resumed' })}${action(visit, { label: 'Delete', method: 'DELETE', path, done: 'deleted', back, tone: 'danger', asks: 'Delete this destination?' })}</div>`,
-    ];
-  });
-  const columns = [
-    { label: 'Destination' },
-    { label: 'Health' },
-    { label: 'For' },
-    { label: 'Last message', kind: 'number' as const },
-    { label: 'Actions', kind: 'unseen' as const },
-  ];
-  const list =
-    rows.length > 0
-      ? table('Destinations of alerts', columns, rows)
-      : empty('No destinations', 'Alerts can be sent to Slack, Telegram or by mail.');
-  const value = (name: string) => form.get(name);
-  const channels = Object.entries(CHANNELS).map(([one, label]) =>
-    choice('radio', { name: 'channel', value: one, label, checked: (value('channel') ?? 'slack') === one }),
-  );
-  const create = html`<form class="form" method="post" action="${link('/destinations')}">${token()}<section class="card"><h2>New destination</h2>${choices('Channel', channels, problems.of('channel'))}<div class="grid">${textField({ name: 'name', label: 'Name', value: value('name'), required: true, problems })}
-<div data-channel="slack">${textField({ name: 'webhook_url', label: 'Slack: webhook URL', path: 'slack', type: 'password', problems })}</div><div data-channel="telegram">${textField({ name: 'bot_token', label: 'Telegram: token of the bot', path: 'telegram.bot_token', type: 'password', problems })}</div><div data-channel="telegram">${textField({ name: 'chat_id', label: 'Telegram: id of the chat', path: 'telegram.chat_id', value: value('chat_id'), problems })}</div><div data-channel="email">${textField({ name: 'address', label: 'Mail address', path: 'email', type: 'email', value: value('address'), problems })}</div></div>
-${choices('Messages', [choice('checkbox', { name: 'is_default_target', value: 'yes', label: 'of all campaigns that inherit', checked: true })])}<div class="buttons">${button('Create the destination')}</div></section></form>`;
-  return {
-    title: 'Destinations',
-    everySeconds: 15,
-    problems,
-    body: html`<section class="card flush" data-region="destinations">${list}</section>${create}`,
-  };
-}
-
-export const createDestination: PageRoute = {
-  method: 'POST',
-  path: '/destinations',
-  handle: async (visit) => {
-    const { api, form, link } = visit;
-    const text = (name: string) => form.get(name) ?? '';
-    const channel = text('channel');
-    const chat = text('chat_id');
-    const connection =
-      channel === 'slack'
-        ? { slack: { webhook_url: text('webhook_url') } }
-        : channel === 'email'
-          ? { email: { address: text('address') } }
-          : { telegram: { bot_token: text('bot_token'), chat_id: /^-?\d+$/.test(chat) ? Number(chat) : chat } };
-    try {
-      await api.send('POST', at`/alert-notifications/destinations`, {
-        name: text('name'),
-        channel,
-        ...connection,
-        is_default_target: form.has('is_default_target'),
-      });
-      return { redirect: link('/destinations', { done: 'created' }) };
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await destinationsPage(visit, problemsOf(error))), status: error.status };
-    }
-  },
-};
 
 /** Why an endpoint did not take an event, by the API's code. */
 export const ERROR_WORDS: Record<string, string> = {

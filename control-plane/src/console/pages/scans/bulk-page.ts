@@ -8,7 +8,7 @@ import { NO_PROBLEMS, problemsOf } from '../../components/problems.ts';
 import { card, table } from '../../components/tables.ts';
 import { counted, money, short } from '../../components/texts.ts';
 import type { Page, PageRoute, Visit } from '../../visit.ts';
-import { deviceGroups, readChoices } from './new-page.ts';
+import { countryOptions, deviceGroups, readChoices } from './new-page.ts';
 import { fieldsOf, type ScanFields, scanBody, TARGET_KINDS } from './scan-form.ts';
 
 /** Lines of one list: each is a request of its own. */
@@ -87,7 +87,7 @@ ${choices(
 )}
 ${areaField({ name: 'target', label: 'Targets, one on each line', value: fields.target, rows: 10, code: true, required: true, hint: `At most ${LINES_MAX} at once.`, problems })}
 <div class="field upload"><label for="upload">or from a text file</label><input id="upload" type="file" accept=".txt,.csv,text/plain" data-fills="target"></div>
-<div class="grid">${selectField({ name: 'country_code', label: 'Country', value: fields.country_code, required: true, options: [{ value: '', label: 'Choose a country' }, ...geos.map((geo) => ({ value: geo.country_code, label: geo.name }))], problems })}
+<div class="grid">${selectField({ name: 'country_code', label: 'Country', value: fields.country_code, required: true, options: countryOptions(geos), problems })}
 ${selectField({ name: 'emulator_id', label: 'Device', value: fields.emulator_id, required: true, options: [{ value: '', label: 'Choose a device' }, ...deviceGroups(emulators)], problems })}</div></section>
 <section class="card send"><p class="quiet">“Check” says what each line would cost, and what is wrong with it. Nothing is created.</p><div class="buttons">${button('Create the scans', { name: 'intent', value: 'create' })}${button('Check', { name: 'intent', value: 'price', tone: 'plain' })}</div></section></form>`;
   return { title: 'Many scans at once', above: html`<a href="${link('/scans')}">Scans</a>`, body };

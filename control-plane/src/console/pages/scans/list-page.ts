@@ -1,4 +1,4 @@
-import { isFinished, SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
+import { isFinal, isFinished, SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { countryName, durationWords, STATUSES } from '../../../scanning/reports/words.ts';
@@ -43,7 +43,8 @@ export const scanList: PageRoute = {
       .get<Scans>(at`/scans`, queryOfPage(query))
       .then((found): [Scans, Problems] => [found, NO_PROBLEMS])
       .catch((error: unknown): [Scans, Problems] => {
-        if (error instanceof ApiError && error.status === 422) return [NOTHING, problemsOf(error)];
+        const isOfFilters = error instanceof ApiError && [422, 504].includes(error.status);
+        if (isOfFilters) return [NOTHING, problemsOf(error)];
         throw error;
       });
     const isFiltered = [...query.keys()].some((name) => !PAGING.includes(name));
@@ -60,11 +61,8 @@ export const scanList: PageRoute = {
       title: 'Scans',
       actions: newActions(visit),
       problems,
-      everySeconds: scans.items.some(({ status }) =>
-        ['pending', 'running', 'crawled', 'checking', 'rechecking'].includes(status),
-      )
-        ? 5
-        : 30,
+      // What was refused would be refused again, or take as long.
+      ...(scans !== NOTHING && { everySeconds: scans.items.some(({ status }) => !isFinal(status)) ? 5 : 30 }),
       body: html`${filters(visit, problems)}<section class="card flush" data-region="list">${list}</section>`,
     };
   },

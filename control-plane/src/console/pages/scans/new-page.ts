@@ -64,8 +64,9 @@ export const createScan: PageRoute = {
   handle: async (visit): Promise<PageResult> => {
     const { api, form, link } = visit;
     const fields = fieldsOf(form);
-    const body = scanBody(fields);
+    let body: Record<string, unknown> | null = null;
     try {
+      body = scanBody(fields);
       if (form.get('intent') === 'create') {
         const { id } = await api.send<Schemas['Scan']>('POST', at`/scans`, body);
         return { redirect: link(`/scans/${id}`, { done: 'created' }) };
@@ -75,7 +76,9 @@ export const createScan: PageRoute = {
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
       const page = await formPage(visit, fields, problemsOf(error), null);
-      return { ...page, status: form.get('intent') === 'create' ? error.status : 200 };
+      // What a form lacks while it is filled in is no error of its page.
+      const isPriced = body !== null && form.get('intent') !== 'create';
+      return { ...page, status: isPriced ? 200 : error.status };
     }
   },
 };
@@ -118,7 +121,7 @@ ${choices(
 )}<p class="hint">None chosen: all of them.</p>
 </section>
 <section class="card"><h2>From where, on what</h2><div class="grid">
-${selectField({ name: 'country_code', label: 'Country', value: fields.country_code, required: true, options: [{ value: '', label: 'Choose a country' }, ...all.geos.map((geo) => ({ value: geo.country_code, label: geo.name })).toSorted((one, other) => one.label.localeCompare(other.label))], problems })}
+${selectField({ name: 'country_code', label: 'Country', value: fields.country_code, required: true, options: countryOptions(all.geos), problems })}
 ${selectField({ name: 'emulator_id', label: 'Device', value: fields.emulator_id, required: true, options: [{ value: '', label: 'Choose a device' }, ...deviceGroups(all.emulators)], problems })}
 </div>
 ${places(fields, all, problems)}</section>
@@ -160,6 +163,14 @@ const isDetailed = (fields: ScanFields, problems: Problems): boolean =>
   fields.labels !== '' ||
   fields.repeat_count !== '1' ||
   fields.retry_max_attempts !== '0';
+
+/** The countries to choose from, by name. */
+export const countryOptions = (geos: readonly Schemas['Geo'][]) => [
+  { value: '', label: 'Choose a country' },
+  ...geos
+    .map((geo) => ({ value: geo.country_code, label: geo.name }))
+    .toSorted((one, other) => one.label.localeCompare(other.label)),
+];
 
 /** The kinds of devices, in words. */
 export const CATEGORY_WORDS: Record<string, string> = {

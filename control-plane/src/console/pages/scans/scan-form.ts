@@ -1,3 +1,4 @@
+import { refused } from '../../../http/api-error.ts';
 import { linesIn, wordsIn } from '../../api/lists-in-texts.ts';
 import type { Schemas } from '../../api/schemas.ts';
 
@@ -117,8 +118,15 @@ export function scanBody(fields: ScanFields): Record<string, unknown> {
 
 export const numberOr = (text: string): number | string => (/^-?\d+$/.test(text.trim()) ? Number(text) : text);
 
-/** Labels, one `key=value` on each line. */
+/** Labels, one `key=value` on each line. Throws 422 for a key that has several: only one of them could be sent. */
 export function labelsOf(text: string): Record<string, string> {
-  const pairs = linesIn(text).map((line) => [line.split('=', 1)[0]!.trim(), line.split('=').slice(1).join('=').trim()]);
-  return Object.fromEntries(pairs);
+  const pairs = linesIn(text).map((line): [string, string] => {
+    const [key = '', ...value] = line.split('=');
+    return [key.trim(), value.join('=').trim()];
+  });
+  const labels = Object.fromEntries(pairs);
+  const twice = pairs.find(([key, value]) => labels[key] !== value);
+  if (twice)
+    throw refused([{ loc: ['body', 'labels'], msg: `${twice[0]} is there twice.`, type: 'duplicate', ctx: {} }]);
+  return labels;
 }

@@ -1,5 +1,6 @@
+import { FAILURE_EXPLANATIONS } from '@adsweep/shared/failure-explanations.ts';
+import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { isFinal, isFinished } from '@adsweep/shared/scan/scan-status.ts';
-import { ApiError } from '../../../http/api-error.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { showVerdict } from '../../../scanning/reports/report-page.ts';
 import { showCompanies } from '../../../scanning/reports/show-companies.ts';
@@ -12,12 +13,12 @@ import { showFindings } from '../../../scanning/reports/show-tags.ts';
 import { showUrl } from '../../../scanning/reports/show-url.ts';
 import { showVast, showVideo } from '../../../scanning/reports/show-vast.ts';
 import { isInProgress, verdictOf } from '../../../scanning/reports/verdict.ts';
-import { at, withQuery } from '../../api/console-api.ts';
+import { at } from '../../api/console-api.ts';
 import type { Listed, Schemas } from '../../api/schemas.ts';
 import { action } from '../../components/actions.ts';
-import { linkButton, textField } from '../../components/fields.ts';
-import { card, facts, table } from '../../components/tables.ts';
-import { number, short, shortId, showTime } from '../../components/texts.ts';
+import { linkButton } from '../../components/fields.ts';
+import { card, table } from '../../components/tables.ts';
+import { number, short, showTime } from '../../components/texts.ts';
 import type { PageRoute, Visit } from '../../visit.ts';
 import { pictureSize } from './picture-size.ts';
 import { reportOfScan, type ScanAnswers } from './report-of-scan.ts';
@@ -67,7 +68,8 @@ const titleOf = ({ url, slot_index, ad_tag, vast_tag }: Scan): string => {
   return on !== '' ? short(on, 60) : ad_tag !== null ? 'Ad tag' : vast_tag !== null ? 'Video ad tag' : 'Scan';
 };
 
-async function readAnswers({ api }: Visit, id: string): Promise<ScanAnswers> {
+/** Reads what the API says of a scan. Throws 404 if there is none. */
+export async function readAnswers({ api }: Visit, id: string): Promise<ScanAnswers> {
   const [scan, tags, definitions] = await Promise.all([
     api.get<Scan>(at`/scans/${id}`),
     api.get<Schemas['ScanTag'][]>(at`/scans/${id}/tags`),
@@ -120,7 +122,18 @@ function actions(visit: Visit, scan: Scan): Html {
   return html`${may('scans.write') && scan.status === 'pending' && action(visit, cancel)}${may('scans.write') && isFinished(scan.status) && action(visit, recheck)}${linkButton('Public report', scan.public_report_url)}${isFinal(scan.status) && linkButton('Compare', link('/scans/compare', { a: scan.id }))}${may('scans.write') && scan.slot_index === null && linkButton('Scan again', link('/scans/new', formQueryOf(scan)), 'main')}`;
 }
 
-function ownFacts({ link, now }: Visit, scan: Scan, cost: string | null): Html {
+/** What can be done about the failure of a scan; null: it has none that is known. Texts between backticks are code. */
+function showCure({ helpOn }: Visit, { status, error }: Scan): Html | null {
+  const code = status === 'failed' && FAILURE_CODES.find((known) => known === error);
+  if (!code) return null;
+  const cure = FAILURE_EXPLANATIONS[code].cure
+    .split('`')
+    .map((part, at) => (at % 2 === 0 ? part : html`<code>${part}</code>`));
+  return html`<div class="wide"><dt>What to do</dt><dd>${cure} <a href="${helpOn(code)}">About this failure</a></dd></div>`;
+}
+
+function ownFacts(visit: Visit, scan: Scan, cost: string | null): Html {
+  const { link, now } = visit;
   const report = reportOfScan({ scan, tags: [], definitions: [], children: [], picture: null });
   const labels = Object.entries(scan.labels);
   const files: [string, string][] = [
@@ -132,7 +145,7 @@ function ownFacts({ link, now }: Visit, scan: Scan, cost: string | null): Html {
     .filter(([url]) => url !== '')
     .map(([, name]) => html`<a href="${link(`/scans/${scan.id}/${name}`)}" download>${name}</a> `);
   const text = scan.ad_tag ?? scan.vast_tag;
-  return html`<section class="card"><dl class="facts">
+  return html`<section class="card"><dl class="facts">${showCure(visit, scan)}
 <div class="wide"><dt>${text === null ? 'Page' : scan.ad_tag === null ? 'Video ad tag' : 'Ad tag'}</dt><dd>${scan.url !== '' ? showUrl(scan.url) : text !== null && /^\s*https?:/i.test(text) ? showUrl(text.trim()) : html`${number(text?.length ?? 0)} characters of markup, shown below`}</dd></div>
 ${scan.offer_url !== '' && scan.offer_url !== scan.url && html`<div class="wide"><dt>Landing</dt><dd>${showUrl(scan.offer_url)}</dd></div>`}
 ${scan.referrer !== null && html`<div class="wide"><dt>Referrer</dt><dd>${showUrl(scan.referrer)}</dd></div>`}
@@ -150,7 +163,7 @@ function alertsOf({ link, now }: Visit, alerts: Listed<Schemas['Alert']> | null)
   if (!alerts || alerts.total === 0) return null;
   const { items, total } = alerts;
   const rows = items.map((one) => [
-    html`<a href="${link('/alerts', { campaign_id: one.campaign_id, tag: one.tag_slug })}"><bdi>${one.tag_display_name}</bdi></a>`,
+    html`<a href="${link('/alerts', { scan_id: one.scan_id, tag: one.tag_slug, status: one.status })}"><bdi>${one.tag_display_name}</bdi></a>`,
     html`<span class="chip ${one.status === 'open' || one.status === 'escalated' ? 'high' : 'off'}">${one.status}</span>`,
     html`<bdi>${one.policy_set_name ?? ''}</bdi>`,
     showTime(one.created_at, now),
@@ -206,93 +219,5 @@ const TARGET_MAX = 10_000;
 function sentTarget({ ad_tag, vast_tag }: Scan): Html | null {
   const text = ad_tag ?? vast_tag;
   if (text === null || /^\s*https?:/i.test(text)) return null;
-  return html`<details class="card fold"><summary>The ${ad_tag === null ? 'video ad tag' : 'ad tag'} as it was sent</summary><pre class="source" tabindex="0"><code><bdi>${text.slice(0, TARGET_MAX)}</bdi></code></pre>${text.length > TARGET_MAX && html`<p class="quiet">${number(text.length - TARGET_MAX)} more characters</p>`}</details>`;
+  return html`<details class="card fold"><summary>The ${ad_tag === null ? 'video ad tag' : 'ad tag'} as it was sent</summary><pre class="source" tabindex="0"><code><bdi>${text.slice(0, TARGET_MAX).toWellFormed()}</bdi></code></pre>${text.length > TARGET_MAX && html`<p class="quiet">${number(text.length - TARGET_MAX)} more characters</p>`}</details>`;
 }
-
-/** Two scans side by side. */
-export const comparePage: PageRoute = {
-  method: 'GET',
-  path: '/scans/compare',
-  handle: async (visit) => {
-    const { query, link } = visit;
-    const ids = ['a', 'b'].map((name) => (query.get(name) ?? '').trim());
-    const form = html`<form class="filters card" method="get" action="${link('/scans/compare')}">${['a', 'b'].map((name, index) => textField({ name, label: index === 0 ? 'One scan' : 'The other', value: ids[index]!, placeholder: 'id of a scan' }))}<div class="filter-buttons"><button class="button main">Compare</button></div></form>`;
-    if (ids.some((id) => id === ''))
-      return { title: 'Compare two scans', above: html`<a href="${link('/scans')}">Scans</a>`, body: form };
-    const both = await Promise.all(ids.map((id) => readAnswers(visit, id)));
-    const slugs = [...new Set(both.flatMap(({ tags }) => tags.map(({ tag_slug }) => tag_slug)))];
-    const differing = both.map((one, index) =>
-      slugs.filter(
-        (slug) =>
-          one.tags.some((tag) => tag.tag_slug === slug) && !both[1 - index]!.tags.some((tag) => tag.tag_slug === slug),
-      ),
-    );
-    const columns = both.map((one, index) => compared(visit, one, new Set(differing[index])));
-    return {
-      title: 'Compare two scans',
-      above: html`<a href="${link('/scans')}">Scans</a>`,
-      body: html`${form}<div class="columns-2 equal">${columns}</div>`,
-    };
-  },
-};
-
-function compared({ link, now }: Visit, answers: ScanAnswers, only: ReadonlySet<string>): Html {
-  const { scan, tags } = answers;
-  const report = reportOfScan(answers);
-  const found = [...new Map(tags.map((tag) => [tag.tag_slug, tag])).values()].map(
-    (tag) =>
-      html`<li class="chip ${tag.severity}"><bdi>${tag.display_name}</bdi>${only.has(tag.tag_slug) && html` <small>only here</small>`}</li>`,
-  );
-  return html`<div class="stack"><section class="card"><h2><a href="${link(`/scans/${scan.id}`)}">${verdictOf(report).title}</a></h2>${facts(
-    [
-      ['Target', scan.url === '' ? 'a tag' : showUrl(scan.url, 80)],
-      ['Landing', scan.offer_url === '' ? 'none' : showUrl(scan.offer_url, 80)],
-      ['Country and device', `${report.country}, ${report.device}`],
-      ['Requested', showTime(scan.created_at, now)],
-      ['Redirects', String(Math.max(0, scan.redirect_chain.length - 1))],
-      ['Id', shortId(scan.id)],
-    ],
-  )}<ul class="chips">${found.length > 0 ? found : html`<li class="quiet">No findings</li>`}</ul></section>${showCreative(report) ?? showPicture(report)}${showMainChain(report)}</div>`;
-}
-
-/** The small picture of a scan in lists: of an ad that showed nothing, that of its page. */
-export const scanThumbnail: PageRoute = {
-  method: 'GET',
-  path: '/scans/{id}/thumbnail',
-  handle: async ({ api, params, query }) => {
-    const picture = (name: string) => api.file(withQuery(`${at`/scans/${params.id!}`}/${name}`, { w: 160 }));
-    if (query.get('of') !== 'creative-screenshot') return { answer: await picture('screenshot') };
-    const answer = await picture('creative-screenshot').catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return picture('screenshot');
-      throw error;
-    });
-    return { answer };
-  },
-};
-
-/** Files of a scan, with the permission of the person. Only pictures are shown; everything else is what a hostile server sent, and is downloaded. */
-export const scanFiles: PageRoute[] = [
-  'screenshot',
-  'creative-screenshot',
-  'landings/{ord}/screenshot',
-  'creative-html',
-  'creative-video',
-  'vast-xml',
-  'events',
-].map((name) => ({
-  method: 'GET',
-  path: `/scans/{id}/${name}`,
-  handle: async ({ api, params, query }) => {
-    const file = name.replace('{ord}', encodeURIComponent(params.ord ?? ''));
-    // A picture of the whole page is that in its own size.
-    const width = query.get('whole') === 'yes' ? null : query.get('w');
-    const answer = await api.file(withQuery(`${at`/scans/${params.id!}`}/${file}`, { w: width }));
-    if (name.endsWith('screenshot') || name === 'events') return { answer };
-    const headers = {
-      ...answer.headers,
-      'Content-Disposition': `attachment; filename="${name}"`,
-      'Content-Security-Policy': "default-src 'none'; sandbox",
-    };
-    return { answer: { ...answer, headers } };
-  },
-}));

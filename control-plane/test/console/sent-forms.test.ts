@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { openConsole } from '../../src/console/console.ts';
+import { weekOf } from '../../src/console/pages/campaign-form.ts';
+import { labelsOf } from '../../src/console/pages/scans/scan-form.ts';
+import { ApiError } from '../../src/http/api-error.ts';
+import { consoleBrowser } from '../support/console-browser.ts';
+import { ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
+
+describe('a form that was sent to the console', () => {
+  let api: RunningApi;
+  let browser: ReturnType<typeof consoleBrowser>;
+  let cookie: string;
+  before(async () => {
+    api = await runningApi();
+    browser = consoleBrowser(api);
+    cookie = await browser.signIn();
+  });
+  after(() => api.stop());
+
+  const countOf = async (path: string): Promise<number> => (await api.get(`/api/v1/${path}`)).body.total;
+  const scanForm = { intent: 'create', kind: 'url', country_code: PAGE.country_code, emulator_id: PAGE.emulator_id };
+
+  test('creates and charges once, also if its answer was lost and the browser sends it again', async () => {
+    const token = await browser.tokenOf('/scans/new', cookie);
+    const form = { ...scanForm, token, target: 'https://lost.example/' };
+    const [first, meanwhile] = await Promise.all([
+      browser.post('/scans/new', form, cookie),
+      browser.post('/scans/new', form, cookie),
+    ]);
+    const again = await browser.post('/scans/new', form, cookie);
+    const pageOf = ({ to }: { to: string | null }) => new URL(to ?? '', 'https://adsweep.example').pathname;
+    assert.deepEqual([pageOf(meanwhile), pageOf(again)], [pageOf(first), pageOf(first)]);
+    assert.equal(await countOf('scans?url=lost.example'), 1);
+    assert.match(again.to ?? '', /\?done=already$/);
+    assert.match((await browser.get(again.to!.replace('/console', ''), cookie)).text, /had been sent before/);
+    // The person went back to it, changed it, or means to do it once more.
+    await browser.post('/scans/new', { ...form, labels: 'team=red' }, cookie);
+    await browser.post('/scans/new', { ...form, again: '1' }, cookie);
+    assert.equal(await countOf('scans?url=lost.example'), 3);
+  });
+
+  test('with equal lines creates a scan of each, and none of them again', async () => {
+    const token = await browser.tokenOf('/scans/bulk', cookie);
+    const form = { ...scanForm, token, target: 'https://line.example/\nhttps://line.example/' };
+    for (let times = 0; times < 2; times++) {
+      const { status, text } = await browser.post('/scans/bulk', form, cookie);
+      assert.deepEqual([status, /2 scans created/.test(text)], [200, true]);
+      assert.equal(await countOf('scans?url=line.example'), 2);
+    }
+  });
+
+  test('shows the same secret where it is sent again', async () => {
+    const token = await browser.tokenOf('/settings', cookie);
+    const secretIn = async () =>
+      /class="secret"[^>]*><code>([^<]+)/.exec(
+        (await browser.post('/settings', { token, what: 'key', name: 'Twice' }, cookie)).text,
+      )?.[1];
+    const secret = await secretIn();
+    assert.ok(secret);
+    assert.equal(await secretIn(), secret);
+  });
+
+  test('without a session is not lost without a word: its page is where the sign-in leads', async () => {
+    const referer = 'https://adsweep.example/console/campaigns/new?name=Spring';
+    const lost = await browser.post('/campaigns/new', { name: 'Spring' }, '', { referer });
+    const to = '/console/campaigns/new?name=Spring';
+    assert.deepEqual([lost.status, lost.to], [303, `/console/sign-in?${new URLSearchParams({ to, unsaved: 'yes' })}`]);
+    const { text } = await browser.get(lost.to!.replace('/console', ''));
+    assert.match(text, /role="alert">You are no longer signed in, so what you sent was not done/);
+    assert.match(text, /name="to" value="\/console\/campaigns\/new\?name=Spring"/);
+    assert.doesNotMatch(text, /aria-invalid/);
+    const elsewhere = await browser.post('/act', {}, '', { referer: 'https://evil.example/console/../x' });
+    assert.equal(elsewhere.to, '/console/sign-in?to=%2Fconsole&unsaved=yes');
+  });
+
+  test('is refused where a quota is no number: it does not become no limit', async () => {
+    const operator = await browser.signIn(await api.keyThatMay('organizations.manage'));
+    const page = `/organizations/${ORGANIZATIONS.theirs}`;
+    const token = await browser.tokenOf(page, operator);
+    const form = { token, name: 'Theirs', status: 'active', checks_per_month: '1e', concurrent_leases: '' };
+    const { status, text } = await browser.post(page, form, operator);
+    assert.equal(status, 422);
+    assert.match(text, /id="checks_per_month-problem"/);
+  });
+
+  test('says what the API says where storage is full, and which request failed where something else is wrong', async () => {
+    const failures: unknown[] = [];
+    const answerTo = (error: Error) =>
+      openConsole({
+        store: api.platform.store,
+        api: { call: () => Promise.reject(error), operationOf: () => null },
+        publicUrl: 'https://adsweep.example',
+        countSignIn: async () => {},
+        counted: (credential) => credential,
+        endOAuthSession: async () => {},
+        ownUrl: '',
+        clientId: 'console',
+        failed: (cause, id) => failures.push([cause, id]),
+      }).answer({
+        method: 'GET',
+        path: '/scans',
+        query: new URLSearchParams(),
+        headers: { cookie },
+        requestId: 'request-7',
+        stream: {} as IncomingMessage,
+        readForm: async () => new URLSearchParams(),
+      });
+    const full = await answerTo(Object.assign(new Error('write'), { code: 'ENOSPC' }));
+    assert.deepEqual([full.status, failures], [503, []]);
+    assert.match(String(full.body), /The storage takes nothing at the moment/);
+    const fault = new TypeError('a fault');
+    const failed = await answerTo(fault);
+    assert.deepEqual([failed.status, failures], [500, [[fault, 'request-7']]]);
+    assert.match(String(failed.body), /Tell the operator the id of this request: request-7/);
+  });
+});
+
+test('a day of a schedule may have several lines, and no hour of them is lost', () => {
+  assert.deepEqual(weekOf('Monday 8\ntue 7:00\nmonday 20 8'), { 0: [8, 20], 1: [7] });
+  assert.deepEqual(weekOf('Someday 8'), { Someday: [8] });
+});
+
+test('a label with two values is refused: only one of them could be kept', () => {
+  assert.deepEqual(labelsOf('team=red\n note = a=b \nteam=red'), { team: 'red', note: 'a=b' });
+  assert.throws(
+    () => labelsOf('team=red\nteam=blue'),
+    (error) => error instanceof ApiError && error.status === 422,
+  );
+});
