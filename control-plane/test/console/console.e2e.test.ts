@@ -395,6 +395,8 @@ describe('the console in a browser', () => {
     await api.post(`/api/v1/scans/${id}/cancel`);
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
     await page.getByText('The scan was cancelled').waitFor();
+    // What is sent from such a page is meant to be done once more.
+    await page.locator('.who form [name="again"]').waitFor({ state: 'attached' });
     await context.close();
   });
 

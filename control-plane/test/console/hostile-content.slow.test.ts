@@ -45,9 +45,9 @@ function faultsOf(page: string): string[] {
   return faults;
 }
 
-/** An address of the console, of a public report, or relative to a scan's page. */
+/** An address of the console, of the document about an error, of a public report, or relative to a scan's page. */
 const isOurs = (address: string): boolean =>
-  /^(\/console(?![\w-])[^\\]*|https:\/\/adsweep\.example\/r\/[\w-]+|#[a-z-]*|[0-9a-f-]{36}(\/[a-z0-9/-]+(\?w=\d+(&whole=yes)?)?)?)$/.test(
+  /^(\/console(?![\w-])[^\\]*|\/docs\/errors#[a-z_-]+|https:\/\/adsweep\.example\/r\/[\w-]+|#[a-z-]*|[0-9a-f-]{36}(\/[a-z0-9/-]+(\?w=\d+(&whole=yes)?)?)?)$/.test(
     address,
   );
 

@@ -17,7 +17,7 @@ import { STATUSES, TARGETS } from './words.ts';
 export const RENEW_SECONDS = 5;
 
 const FOOTER =
-  'A read-only report that everyone with the link can read. It does not name its owner. URLs in it may be harmful and are not links.';
+  'Adsweep loads pages and ads in a real browser, in a country and on a device of choice, and reports what they do. Everyone with the link can read this report; it does not name its owner. URLs in it may be harmful and are not links.';
 const PAGE = { heading: 'Scan report', footer: FOOTER };
 
 /**

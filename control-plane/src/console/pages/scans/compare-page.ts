@@ -1,8 +1,10 @@
+import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { showCreative } from '../../../scanning/reports/show-creative.ts';
 import { showMainChain, showPicture } from '../../../scanning/reports/show-landings.ts';
 import { showUrl } from '../../../scanning/reports/show-url.ts';
 import { verdictOf } from '../../../scanning/reports/verdict.ts';
+import { STATUSES } from '../../../scanning/reports/words.ts';
 import { textField } from '../../components/fields.ts';
 import { facts } from '../../components/tables.ts';
 import { shortId, showTime } from '../../components/texts.ts';
@@ -53,5 +55,5 @@ function compared({ link, now }: Visit, answers: ScanAnswers, only: ReadonlySet<
       ['Redirects', String(Math.max(0, scan.redirect_chain.length - 1))],
       ['Id', shortId(scan.id)],
     ],
-  )}<ul class="chips">${found.length > 0 ? found : html`<li class="quiet">No findings</li>`}</ul></section>${showCreative(report) ?? showPicture(report)}${showMainChain(report)}</div>`;
+  )}<ul class="chips">${found.length > 0 ? found : html`<li class="quiet">${isFinished(scan.status) ? 'No findings' : STATUSES[scan.status]}</li>`}</ul></section>${showCreative(report) ?? showPicture(report)}${showMainChain(report)}</div>`;
 }
