@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
-import { Parser } from 'htmlparser2';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { fieldsOfScan, scanBody } from '../../src/console/pages/scans/scan-form.ts';
 import type { LookChange } from '../../src/scan/look.ts';
@@ -12,6 +11,7 @@ import { childScanId, newChildScan } from '../../src/scanning/scans/request/new-
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import { raiseAlert } from '../support/alert-doubles.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
+import { fieldsIn } from '../support/form-fields.ts';
 import { PRICE_MICROS } from '../support/open-plane.ts';
 import { type Json, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 import { captureOf } from '../support/running-farm.ts';
@@ -20,35 +20,6 @@ import { sampleAds } from '../support/sample-sweep.ts';
 import { storeCapture } from '../support/store-capture.ts';
 
 const DAY_MS = 86_400_000;
-
-/** What a browser would send of the fields of a page that have a name, the first of each. */
-function fieldsIn(page: string): Record<string, string> {
-  const fields: Record<string, string> = {};
-  let area = '';
-  let select = '';
-  const parser = new Parser({
-    onopentag(tag, { name = '', value = '', type = 'text', ...attributes }) {
-      const isSent = !['checkbox', 'radio'].includes(type) || 'checked' in attributes;
-      if (tag === 'input' && name !== '' && isSent) fields[name] ??= value;
-      if (tag === 'textarea') area = name;
-      if (tag === 'select') select = name;
-      if (tag === 'option' && select !== '' && (!(select in fields) || 'selected' in attributes))
-        fields[select] = value;
-    },
-    ontext(text) {
-      if (area !== '') fields[area] = (fields[area] ?? '') + text;
-    },
-    onclosetag(tag) {
-      if (tag === 'textarea') {
-        fields[area] = (fields[area] ?? '').replace(/^\n/, '');
-        area = '';
-      }
-      if (tag === 'select') select = '';
-    },
-  });
-  parser.end(page);
-  return fields;
-}
 
 describe('a page of the console', () => {
   let api: RunningApi;

@@ -6,6 +6,7 @@ import { weekOf } from '../../src/console/pages/campaign-form.ts';
 import { labelsOf } from '../../src/console/pages/scans/scan-form.ts';
 import { ApiError } from '../../src/http/api-error.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
+import { fieldsIn } from '../support/form-fields.ts';
 import { ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 describe('a form that was sent to the console', () => {
@@ -83,6 +84,31 @@ describe('a form that was sent to the console', () => {
     const { status, text } = await browser.post(page, form, operator);
     assert.equal(status, 422);
     assert.match(text, /id="checks_per_month-problem"/);
+    assert.equal(fieldsIn(text).checks_per_month, '1e');
+  });
+
+  test('changes only what was changed in it, although somebody else has changed the rest since it was loaded', async () => {
+    const operator = await api.keyThatMay('organizations.manage');
+    const session = await browser.signIn(operator);
+    const page = `/organizations/${ORGANIZATIONS.theirs}`;
+    const change = (body: object) => api.call('PATCH', `/api/v1${page}`, { key: operator, body });
+    const [before] = [fieldsIn((await browser.get(page, session)).text)];
+    await change({ status: 'suspended', checks_per_month: 7 });
+    const refused = await browser.post(page, { ...before, name: 'Renamed', concurrent_leases: 'many' }, session);
+    assert.equal(refused.status, 422);
+    const saved = await browser.post(page, { ...fieldsIn(refused.text), concurrent_leases: '3' }, session);
+    assert.equal(saved.status, 303);
+    const { body } = await change({ requests_per_minute: null });
+    const expected = { name: 'Renamed', status: 'suspended', checks_per_month: 7, concurrent_leases: 3 };
+    assert.partialDeepStrictEqual(body, expected);
+    await change({ status: 'active', checks_per_month: null, concurrent_leases: null });
+
+    const settings = fieldsIn((await browser.get('/settings', cookie)).text);
+    const account = { token: settings.token!, what: 'account', loaded: settings.loaded!, organization_name: 'Ours' };
+    await api.call('PATCH', '/api/v1/account', { body: { contact_emails: ['new@ours.example'] } });
+    await browser.post('/settings', { ...account, contact_emails: settings.contact_emails ?? '' }, cookie);
+    const own = { name: 'Ours', contact_emails: ['new@ours.example'] };
+    assert.partialDeepStrictEqual((await api.get('/api/v1/account')).body, own);
   });
 
   test('says what the API says where storage is full, and which request failed where something else is wrong', async () => {

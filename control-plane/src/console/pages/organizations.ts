@@ -3,6 +3,7 @@ import { html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { button, selectField, textField } from '../components/fields.ts';
+import { changedIn, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, pager, table } from '../components/tables.ts';
 import { chip, number, showTime } from '../components/texts.ts';
@@ -74,6 +75,9 @@ const QUOTA_WORDS: Record<(typeof QUOTAS)[number], string> = {
   check_price_micros: 'Price of a check in micros',
 };
 
+/** What the form of an organization changes. */
+const FIELDS = ['name', 'status', ...QUOTAS] as const;
+
 /** The quotas and the status of an organization. */
 export const organizationPage: PageRoute = {
   method: 'GET',
@@ -81,25 +85,27 @@ export const organizationPage: PageRoute = {
   handle: (visit) => organization(visit, NO_PROBLEMS),
 };
 
-async function organization({ api, params, link, token, now }: Visit, problems: Problems): Promise<Page> {
+async function organization({ api, form: sent, params, link, token, now }: Visit, problems: Problems): Promise<Page> {
   const [{ items }, audit] = await Promise.all([
     api.askPages<Organization>(at`/organizations`, (found) => found.some(({ id }) => id === params.id)),
     api.get<Listed<Schemas['AuditEntry']>>(at`/organizations/${params.id!}/audit-log`, { limit: 20 }),
   ]);
   const one = items.find(({ id }) => id === params.id);
   if (!one) throw new ApiError('not_found', 'There is no such organization.');
+  const loaded = Object.fromEntries(FIELDS.map((name) => [name, String(one[name] ?? '')]));
+  const value = (name: (typeof FIELDS)[number]) => sent.get(name) ?? loaded[name];
   const fields = QUOTAS.map((name) =>
     textField({
       name,
       label: QUOTA_WORDS[name],
       type: 'number',
       min: 0,
-      value: one[name],
+      value: value(name),
       placeholder: name === 'check_price_micros' ? 'the usual price' : 'no limit',
       problems,
     }),
   );
-  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: one.name, required: true, problems })}${selectField({ name: 'status', label: 'Status', value: one.status, options: ['active', 'suspended'].map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit; without a price a check costs what it costs everybody.</p><div class="buttons">${button('Save')}</div></section></form>`;
+  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}${loadedWith(loaded, sent)}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: value('name'), required: true, problems })}${selectField({ name: 'status', label: 'Status', value: value('status'), options: ['active', 'suspended'].map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit; without a price a check costs what it costs everybody.</p><div class="buttons">${button('Save')}</div></section></form>`;
   return {
     title: one.name,
     above: html`<a href="${link('/organizations')}">Organizations</a>`,
@@ -113,14 +119,9 @@ export const saveOrganization: PageRoute = {
   path: '/organizations/{id}',
   handle: async (visit) => {
     const { api, form, params, link } = visit;
-    // What is no number is sent as it is, so that the API refuses it: null would be no limit.
-    const quotas = QUOTAS.map((name) => [name, (form.get(name) ?? '') === '' ? null : numberOr(form.get(name)!)]);
+    const changes = changedIn(form, FIELDS).map((name) => [name, changeTo(name, form.get(name) ?? '')]);
     try {
-      await api.send('PATCH', at`/organizations/${params.id!}`, {
-        name: form.get('name') ?? '',
-        status: form.get('status') ?? '',
-        ...Object.fromEntries(quotas),
-      });
+      if (changes.length > 0) await api.send('PATCH', at`/organizations/${params.id!}`, Object.fromEntries(changes));
       return { redirect: link(`/organizations/${params.id}`, { done: 'saved' }) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
@@ -128,3 +129,7 @@ export const saveOrganization: PageRoute = {
     }
   },
 };
+
+/** What is no number is sent as it is, so that the API refuses it: null would be no limit. */
+const changeTo = (name: (typeof FIELDS)[number], text: string): string | number | null =>
+  name === 'name' || name === 'status' ? text : text === '' ? null : numberOr(text);

@@ -6,6 +6,7 @@ import { linesIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, pageIn, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, choice, choices, hidden, textField } from '../components/fields.ts';
+import { changedIn, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { empty, pager, table } from '../components/tables.ts';
 import { chip, number, showTime } from '../components/texts.ts';
@@ -153,7 +154,7 @@ function organizationCard(
   const lines = labels
     .map(({ key, display_name, auto_extract }) => `${key} = ${display_name}${auto_extract ? ' (auto)' : ''}`)
     .join('\n');
-  return html`<div class="columns-2 equal" id="organization"><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'account')}<section class="card"><h2>Organization</h2>${textField({ name: 'organization_name', path: 'name', label: 'Name', value: isAccount ? form.get('organization_name') : account.name, required: true, problems: isAccount ? problems : NO_PROBLEMS })}${areaField({ name: 'contact_emails', label: 'Addresses of people', rows: 3, value: isAccount ? form.get('contact_emails') : account.contact_emails.join('\n'), hint: 'They get mails about the account and its webhooks. One on each line.', problems: isAccount ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form>
+  return html`<div class="columns-2 equal" id="organization"><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'account')}${loadedWith({ organization_name: account.name, contact_emails: account.contact_emails.join('\n') }, isAccount ? form : new URLSearchParams())}<section class="card"><h2>Organization</h2>${textField({ name: 'organization_name', path: 'name', label: 'Name', value: isAccount ? form.get('organization_name') : account.name, required: true, problems: isAccount ? problems : NO_PROBLEMS })}${areaField({ name: 'contact_emails', label: 'Addresses of people', rows: 3, value: isAccount ? form.get('contact_emails') : account.contact_emails.join('\n'), hint: 'They get mails about the account and its webhooks. One on each line.', problems: isAccount ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form>
 <form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'labels')}<section class="card"><h2>Labels</h2>${areaField({ name: 'labels', label: 'Labels', rows: 6, code: true, value: isLabels ? form.get('labels') : lines, placeholder: 'team = Team', hint: html`<code>key = name</code> on each line; with <code>(auto)</code> at its end the AI model fills it in.`, problems: isLabels ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form></div>`;
 }
 
@@ -190,10 +191,12 @@ const SENDERS: Record<string, (visit: Visit) => Promise<PageResult>> = {
     return { redirect: link('/settings', { done: 'created' }) };
   },
   async account({ api, form, link }) {
-    await api.send('PATCH', at`/account`, {
-      name: form.get('organization_name') ?? '',
-      contact_emails: linesOf(form.get('contact_emails')),
-    });
+    const changed = changedIn(form, ['organization_name', 'contact_emails']);
+    const body = {
+      ...(changed.includes('organization_name') && { name: form.get('organization_name') ?? '' }),
+      ...(changed.includes('contact_emails') && { contact_emails: linesOf(form.get('contact_emails')) }),
+    };
+    if (changed.length > 0) await api.send('PATCH', at`/account`, body);
     return { redirect: link('/settings', { done: 'saved' }) };
   },
   async labels({ api, form, link }) {
