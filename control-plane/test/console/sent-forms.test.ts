@@ -111,6 +111,27 @@ describe('a form that was sent to the console', () => {
     assert.partialDeepStrictEqual((await api.get('/api/v1/account')).body, own);
   });
 
+  test('of a campaign leaves alone what somebody else has changed since it was loaded', async () => {
+    const made = await api.post('/api/v1/campaigns', {
+      ...{ name: 'Spring', url: PAGE.url, country_codes: ['US'] },
+      emulator_specific_ids: ['windows_chrome'],
+    });
+    const path = `/campaigns/${made.body.id}`;
+    const form = fieldsIn((await browser.get(`${path}/edit`, cookie)).text);
+    const meanwhile = { country_codes: ['PT'], schedule_type: 'interval', schedule_interval_seconds: 3_600 };
+    await api.call('PATCH', `/api/v1${path}`, { body: meanwhile });
+    const saved = await browser.post(`${path}/edit`, { ...form, name: 'Summer', weekly: '' }, cookie);
+    assert.equal(saved.status, 303);
+    assert.partialDeepStrictEqual((await api.get(`/api/v1${path}`)).body, { ...meanwhile, name: 'Summer' });
+    const unchanged = fieldsIn((await browser.get(`${path}/edit`, cookie)).text);
+    assert.equal((await browser.post(`${path}/edit`, unchanged, cookie)).status, 303);
+    // What is sent without saying what it was loaded with is all meant.
+    const { loaded: _, ...all } = form;
+    await browser.post(`${path}/edit`, { ...all, token: await browser.tokenOf('/scans', cookie) }, cookie);
+    const own = { name: 'Spring', country_codes: ['US'], schedule_type: null };
+    assert.partialDeepStrictEqual((await api.get(`/api/v1${path}`)).body, own);
+  });
+
   test('says what the API says where storage is full, and which request failed where something else is wrong', async () => {
     const failures: unknown[] = [];
     const answerTo = (error: Error) =>

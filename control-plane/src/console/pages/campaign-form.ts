@@ -5,6 +5,7 @@ import { at } from '../api/console-api.ts';
 import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { areaField, button, choice, choices, hidden, selectField, textField } from '../components/fields.ts';
+import { changedIn, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
 import { DAYS, firingsOf, firingTable, intervalWords } from './campaign-schedule.ts';
@@ -131,6 +132,29 @@ function campaignBody(fields: CampaignFields, isNew: boolean): Record<string, un
   };
 }
 
+/** Fields of the form from which those of the API follow that have another name, or follow from several. */
+const SCHEDULE = ['schedule_type', 'weekly', 'schedule_timezone', 'schedule_interval_seconds'] as const;
+const FOLLOWS_FROM: Record<string, readonly (keyof CampaignFields)[]> = {
+  url: ['target'],
+  ad_tag: ['target'],
+  vast_tag: ['target'],
+  country_codes: ['countries'],
+  emulator_specific_ids: ['devices', 'categories'],
+  emulator_categories: ['devices', 'categories'],
+  emulator_mode: ['mode'],
+  schedule_type: SCHEDULE,
+  schedule_weekly: SCHEDULE,
+  schedule_timezone: SCHEDULE,
+  schedule_interval_seconds: SCHEDULE,
+};
+
+/** What a person has changed of a campaign. */
+function campaignChanges(fields: CampaignFields, sent: URLSearchParams): Record<string, unknown> {
+  const changed = new Set<string>(changedIn(fields, sent));
+  const isChanged = (name: string) => (FOLLOWS_FROM[name] ?? [name]).some((field) => changed.has(field));
+  return Object.fromEntries(Object.entries(campaignBody(fields, false)).filter(([name]) => isChanged(name)));
+}
+
 export const newCampaign: PageRoute = {
   method: 'GET',
   path: '/campaigns/new',
@@ -157,7 +181,7 @@ export const saveCampaign: PageRoute[] = ['/campaigns/new', '/campaigns/{id}/edi
       const saved =
         id === null
           ? await api.send<Campaign>('POST', at`/campaigns`, campaignBody(fields, true))
-          : await api.send<Campaign>('PATCH', at`/campaigns/${id}`, campaignBody(fields, false));
+          : await api.send<Campaign>('PATCH', at`/campaigns/${id}`, campaignChanges(fields, form));
       return { redirect: link(`/campaigns/${saved.id}`, { done: id === null ? 'created' : 'saved' }) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
@@ -231,7 +255,7 @@ async function campaignForm(
   problems: Problems,
   id: string | null,
 ): Promise<Page> {
-  const { link, token, api, may } = visit;
+  const { link, token, api, may, form: sent } = visit;
   const [{ emulators }, groups, sets] = await Promise.all([
     readChoices(visit, { country_code: '', proxy_type: '' }),
     api
@@ -242,7 +266,7 @@ async function campaignForm(
       : [],
   ]);
   const targetPath = fields.kind === 'ad_tag' ? 'ad_tag' : fields.kind === 'vast' ? 'vast_tag' : 'url';
-  const body = html`<form class="form" method="post" action="${link(id === null ? '/campaigns/new' : `/campaigns/${id}/edit`)}" data-try="intent=preview" data-regions="firings">${token()}
+  const body = html`<form class="form" method="post" action="${link(id === null ? '/campaigns/new' : `/campaigns/${id}/edit`)}" data-try="intent=preview" data-regions="firings">${token()}${id !== null && loadedWith(fields, sent)}
 <section class="card"><h2>What it scans</h2>${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}
 ${
   id === null

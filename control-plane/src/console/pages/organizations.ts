@@ -77,6 +77,7 @@ const QUOTA_WORDS: Record<(typeof QUOTAS)[number], string> = {
 
 /** What the form of an organization changes. */
 const FIELDS = ['name', 'status', ...QUOTAS] as const;
+type Field = (typeof FIELDS)[number];
 
 /** The quotas and the status of an organization. */
 export const organizationPage: PageRoute = {
@@ -93,7 +94,7 @@ async function organization({ api, form: sent, params, link, token, now }: Visit
   const one = items.find(({ id }) => id === params.id);
   if (!one) throw new ApiError('not_found', 'There is no such organization.');
   const loaded = Object.fromEntries(FIELDS.map((name) => [name, String(one[name] ?? '')]));
-  const value = (name: (typeof FIELDS)[number]) => sent.get(name) ?? loaded[name];
+  const value = (name: Field) => sent.get(name) ?? loaded[name];
   const fields = QUOTAS.map((name) =>
     textField({
       name,
@@ -119,7 +120,8 @@ export const saveOrganization: PageRoute = {
   path: '/organizations/{id}',
   handle: async (visit) => {
     const { api, form, params, link } = visit;
-    const changes = changedIn(form, FIELDS).map((name) => [name, changeTo(name, form.get(name) ?? '')]);
+    const fields = Object.fromEntries(FIELDS.map((name) => [name, form.get(name) ?? ''])) as Record<Field, string>;
+    const changes = changedIn(fields, form).map((name) => [name, changeTo(name, fields[name])]);
     try {
       if (changes.length > 0) await api.send('PATCH', at`/organizations/${params.id!}`, Object.fromEntries(changes));
       return { redirect: link(`/organizations/${params.id}`, { done: 'saved' }) };
@@ -131,5 +133,5 @@ export const saveOrganization: PageRoute = {
 };
 
 /** What is no number is sent as it is, so that the API refuses it: null would be no limit. */
-const changeTo = (name: (typeof FIELDS)[number], text: string): string | number | null =>
+const changeTo = (name: Field, text: string): string | number | null =>
   name === 'name' || name === 'status' ? text : text === '' ? null : numberOr(text);

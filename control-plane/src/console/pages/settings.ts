@@ -191,10 +191,12 @@ const SENDERS: Record<string, (visit: Visit) => Promise<PageResult>> = {
     return { redirect: link('/settings', { done: 'created' }) };
   },
   async account({ api, form, link }) {
-    const changed = changedIn(form, ['organization_name', 'contact_emails']);
+    const text = (name: string) => form.get(name) ?? '';
+    const fields = { organization_name: text('organization_name'), contact_emails: text('contact_emails') };
+    const changed = changedIn(fields, form);
     const body = {
-      ...(changed.includes('organization_name') && { name: form.get('organization_name') ?? '' }),
-      ...(changed.includes('contact_emails') && { contact_emails: linesOf(form.get('contact_emails')) }),
+      ...(changed.includes('organization_name') && { name: fields.organization_name }),
+      ...(changed.includes('contact_emails') && { contact_emails: linesOf(fields.contact_emails) }),
     };
     if (changed.length > 0) await api.send('PATCH', at`/account`, body);
     return { redirect: link('/settings', { done: 'saved' }) };
