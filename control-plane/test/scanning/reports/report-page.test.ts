@@ -5,6 +5,7 @@ import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { missingEvidence } from '../../../src/analysis/evidence/missing-evidence.ts';
 import { ByteBudget } from '../../../src/scanning/reports/byte-budget.ts';
+import { clip } from '../../../src/scanning/reports/report.ts';
 import { missingReportPage } from '../../../src/scanning/reports/report-page.ts';
 import { showChain } from '../../../src/scanning/reports/show-landings.ts';
 import { durationWords, failureWords } from '../../../src/scanning/reports/words.ts';
@@ -22,6 +23,16 @@ describe('a public report', () => {
       assert.doesNotMatch(page, /undefined|null|NaN|\[object/);
     });
   }
+
+  it('does not say of a scan that was cancelled before its next attempt that it never started', () => {
+    const page = render({ status: 'cancelled', retry_attempt: 1, loaded: true });
+    assert.match(page, /It was cancelled while it waited for a browser/);
+  });
+
+  it('cuts no text within a character', () => {
+    assert.equal(clip('ab👩', 3), 'ab\ufffd… (1 more characters)');
+    for (let max = 1; max < 9; max++) assert.ok(clip('👩👧👩👧👩', max).isWellFormed(), `${max}`);
+  });
 
   it('renders before anything was loaded', () => {
     const nothing = { exit: null, capture: null, classification: null, tags: [], crawled_at: null, completed_at: null };

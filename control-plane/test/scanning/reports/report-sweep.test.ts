@@ -88,6 +88,9 @@ describe('the report of a sweep', () => {
     const failed = sampleAdScan(ads[1]!, { status: 'failed', error: 'ad_discovery: AD_GONE' });
     const shown = showSweep(ads.slice(0, 3), [failed]);
     assert.match(shown, /The ad was not on the page any more/);
+    assert.match(shown, /The scan of one ad failed\./);
+    const both = [failed, sampleAdScan(ads[2]!, { status: 'failed', error: 'navigation: DNS' })];
+    assert.match(showSweep(ads.slice(0, 3), both), /The scans of 2 ads failed\./);
     assert.equal(shown.match(/Its scan was removed/g)?.length, 3, 'in the picture for one, in the lists for two');
     const removed = scans.map((scan) => ({ ...scan, evidence_removed_at: new Date() }));
     const late = renderRelated(sampleSweep(), sampleEvidence([]), { ads: removed, sweep: null });
