@@ -30,7 +30,8 @@ const counts = ({ includes = {}, excludes = {} }: Rule): boolean =>
 /** The profile of the OCI runtime specification for a container without capabilities. */
 export function profileFrom({ defaultAction, defaultErrnoRet, syscalls }: DockerProfile): object {
   const rules = syscalls.filter(counts).map(({ names, action, args, errnoRet }) => ({
-    ...{ names, action },
+    names,
+    action,
     ...(args?.length && { args }),
     ...(errnoRet !== undefined && { errnoRet }),
   }));

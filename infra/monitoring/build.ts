@@ -29,7 +29,10 @@ const ruleGroups = () => [
   {
     name: 'adsweep-alerts',
     rules: ALERTS.map(({ alert, expr, for: time, severity, summary }) => ({
-      ...{ alert, expr, for: time, labels: { severity } },
+      alert,
+      expr,
+      for: time,
+      labels: { severity },
       annotations: annotationsOf({ alert, summary }),
     })),
   },
@@ -42,7 +45,8 @@ const annotationsOf = ({ alert, summary }: Pick<Alert, 'alert' | 'summary'>) => 
 
 function ruleTests() {
   const of = (name: string, samples: Samples, expected: object[]) => ({
-    ...{ name, interval: '1m' },
+    name,
+    interval: '1m',
     input_series: Object.entries(samples).map(([series, values]) => ({ series, values })),
     alert_rule_test: expected,
   });
@@ -63,16 +67,28 @@ function dashboard(title: string, panels: Panel[]) {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's notation of a variable of the dashboard
   const datasource = { type: 'prometheus', uid: '${source}' };
   return {
-    ...{ uid: `adsweep-${title.toLowerCase()}`, title: `Adsweep: ${title}`, tags: ['adsweep'], schemaVersion: 39 },
-    ...{ editable: false, refresh: '30s', time: { from: 'now-6h', to: 'now' }, timezone: 'browser' },
+    uid: `adsweep-${title.toLowerCase()}`,
+    title: `Adsweep: ${title}`,
+    tags: ['adsweep'],
+    schemaVersion: 39,
+    editable: false,
+    refresh: '30s',
+    time: { from: 'now-6h', to: 'now' },
+    timezone: 'browser',
     templating: { list: [{ name: 'source', label: 'Prometheus', type: 'datasource', query: 'prometheus' }] },
     panels: panels.map(({ title: name, unit, queries }, at) => ({
-      ...{ id: at + 1, type: 'timeseries', title: name, datasource },
+      id: at + 1,
+      type: 'timeseries',
+      title: name,
+      datasource,
       gridPos: { x: 12 * (at % 2), y: 8 * Math.floor(at / 2), w: 12, h: 8 },
       fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 10, showPoints: 'never' } }, overrides: [] },
       options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi' } },
       targets: queries.map(([expr, legendFormat], query) => ({
-        ...{ refId: String.fromCharCode(65 + query), datasource, expr, legendFormat },
+        refId: String.fromCharCode(65 + query),
+        datasource,
+        expr,
+        legendFormat,
       })),
     })),
   };

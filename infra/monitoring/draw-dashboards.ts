@@ -28,7 +28,9 @@ async function linesOf({ queries }: Panel, { from, to }: Range): Promise<Line[]>
   const lines: Line[] = [];
   for (const [expr, legend] of queries) {
     const query = new URLSearchParams({
-      ...{ query: expr, start: String(from), end: String(to) },
+      query: expr,
+      start: String(from),
+      end: String(to),
       step: String((to - from) / POINTS),
     });
     const answer = await fetch(`${prometheus}/api/v1/query_range?${query}`);

@@ -88,7 +88,9 @@ describe('a page of the console', () => {
 
   test('of a policy set saves what it was loaded with: four tiers of a taxonomy, and values with the signs of its lines', async () => {
     const nodes = ['Health', 'Pills', 'Diet', 'Miracle'].map((name, at, all) => ({
-      ...{ client_id: name, name, parent_client_id: all[at - 1] ?? null },
+      client_id: name,
+      name,
+      parent_client_id: all[at - 1] ?? null,
     }));
     const taxonomy = await made('custom-taxonomies', { name: 'Ours', nodes });
     const tiers = { tier1: 'Health', tier2: 'Pills', tier3: 'Diet', tier4: 'Miracle' };
@@ -185,7 +187,9 @@ describe('a page of the console', () => {
     const sent = new URLSearchParams(['token', 'back', 'open'].map((name) => [name, form[name]!]));
     for (const id of [open, escalated]) sent.append('ids', id);
     const answer = await fetch(`http://127.0.0.1:${api.port}/console/alerts/selected`, {
-      ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams([...sent, ['status', 'resolved']]) },
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams([...sent, ['status', 'resolved']]),
       headers: { cookie, origin: 'https://adsweep.example' },
     });
     assert.equal(answer.headers.get('location'), `${form.back}&done=resolved&undo=${open}`);
@@ -249,8 +253,13 @@ describe('a page of the console', () => {
   test('of a campaign counts the runs of each day of its calendar, whatever page of its runs it shows', async () => {
     const { id: campaign_id } = await campaignOf();
     const run = (at: number): RunRecord => ({
-      ...{ _id: `run-${at}`, organization_id: ORGANIZATIONS.ours, campaign_id, label: `${at}` },
-      ...{ trigger: 'manual', cancelled_at: null, created_at: new Date(Date.now() - (at % 2) * DAY_MS) },
+      _id: `run-${at}`,
+      organization_id: ORGANIZATIONS.ours,
+      campaign_id,
+      label: `${at}`,
+      trigger: 'manual',
+      cancelled_at: null,
+      created_at: new Date(Date.now() - (at % 2) * DAY_MS),
     });
     await api.store.collection<RunRecord>('runs').insertMany(Array.from({ length: 60 }, (_, at) => run(at)));
     const { text } = await browser.get(`/campaigns/${campaign_id}?page=3`, cookie);
@@ -265,8 +274,12 @@ describe('a page of the console', () => {
     const { id: campaign_id } = await campaignOf();
     const insert = async (run_id: string, created_at: Date) => {
       const change: LookChange = {
-        ...{ kind: 'landing', what: ['domain'], before: '', after: '' },
-        ...{ previous_scan_id: newId(), previous_run_id: newId() },
+        kind: 'landing',
+        what: ['domain'],
+        before: '',
+        after: '',
+        previous_scan_id: newId(),
+        previous_run_id: newId(),
       };
       const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
       const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, created_at);
@@ -324,7 +337,10 @@ describe('a page of the console', () => {
     const skipped = await campaigns.findOne({ _id: id });
     await campaigns.insertMany(
       Array.from({ length: 201 }, (_, at) => ({
-        ...{ ...skipped!, _id: `other-${at}`, name: `Other ${at}`, created_at: new Date() },
+        ...skipped!,
+        _id: `other-${at}`,
+        name: `Other ${at}`,
+        created_at: new Date(),
         last_schedule_problem: null,
       })),
     );

@@ -113,7 +113,9 @@ describe('a form that was sent to the console', () => {
 
   test('of a campaign leaves alone what somebody else has changed since it was loaded', async () => {
     const made = await api.post('/api/v1/campaigns', {
-      ...{ name: 'Spring', url: PAGE.url, country_codes: ['US'] },
+      name: 'Spring',
+      url: PAGE.url,
+      country_codes: ['US'],
       emulator_specific_ids: ['windows_chrome'],
     });
     const path = `/campaigns/${made.body.id}`;

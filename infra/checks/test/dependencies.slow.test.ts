@@ -49,7 +49,10 @@ describe('imported packages', () => {
 const LOCKED = {
   'package.json': manifest('root', { dependencies: { left: '1.0.0' } }),
   'package-lock.json': JSON.stringify({
-    ...{ name: 'root', version: '1.0.0', lockfileVersion: 3, requires: true },
+    name: 'root',
+    version: '1.0.0',
+    lockfileVersion: 3,
+    requires: true,
     packages: {
       '': { name: 'root', version: '1.0.0', dependencies: { left: '1.0.0' } },
       'node_modules/left': { version: '1.0.0', integrity: `sha512-${'A'.repeat(86)}==`, license: 'MIT' },

@@ -116,7 +116,10 @@ function scalerFile(project: string, image: string, port: number) {
   const tls = { ca: '/scaler/ca.pem', certificate: '/scaler/client.pem', key: '/scaler/client.key' };
   const seccomp = readFileSync(join(import.meta.dirname, '../seccomp-chromium.json'), 'utf8');
   return {
-    ...{ farm: FARM, min: MIN, max: MAX, cool_down_seconds: 30 },
+    farm: FARM,
+    min: MIN,
+    max: MAX,
+    cool_down_seconds: 30,
     hosts: [{ name: 'engine', docker: { host: 'engine.test', port, tls }, min: 0, max: MAX }],
     container: {
       Image: image,
@@ -129,9 +132,14 @@ function scalerFile(project: string, image: string, port: number) {
         `ADSWEEP_CHROMIUM_SANDBOX=${process.env.ADSWEEP_CHROMIUM_SANDBOX ?? 'on'}`,
       ],
       HostConfig: {
-        ...{ NetworkMode: `${project}_nodes`, Binds: [`${project}_secrets-browser-node:/secrets:ro`] },
-        ...{ Memory: 2 * 1024 ** 3, PidsLimit: 2048, ReadonlyRootfs: true, CapDrop: ['ALL'] },
-        ...{ Tmpfs: { '/tmp': 'mode=1777,size=1g' }, SecurityOpt: ['no-new-privileges:true', `seccomp=${seccomp}`] },
+        NetworkMode: `${project}_nodes`,
+        Binds: [`${project}_secrets-browser-node:/secrets:ro`],
+        Memory: 2 * 1024 ** 3,
+        PidsLimit: 2048,
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
+        Tmpfs: { '/tmp': 'mode=1777,size=1g' },
+        SecurityOpt: ['no-new-privileges:true', `seccomp=${seccomp}`],
       },
     },
   };

@@ -262,7 +262,8 @@ async function tracesAScan({ farm, collector }: MainJob): Promise<void> {
     const answer = await fetch(`${farm.baseUrl}/api/v1/scans`, {
       method: 'POST',
       headers: {
-        ...{ authorization: `Bearer ${farm.apiKey}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${farm.apiKey}`,
+        'content-type': 'application/json',
         traceparent: `00-${trace}-${parent}-01`,
       },
       body: JSON.stringify({ url: 'http://quiet.shop.example/', country_code: 'US', emulator_id: 'windows_chrome' }),

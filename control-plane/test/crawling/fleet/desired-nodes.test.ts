@@ -9,7 +9,9 @@ import { REPORT } from '../../support/simulated-node.ts';
 const NO_LOAD: QueueLoad = {
   waiting: { 0: 0, 1: 0, 2: 0 },
   running: { 0: 0, 1: 0, 2: 0 },
-  ...{ capped: 0, delayed: 0, leased: 0 },
+  capped: 0,
+  delayed: 0,
+  leased: 0,
   seconds: { 0: 10, 1: 10, 2: 10 },
 };
 const NO_MARKS = { blocked: new Set<string>(), draining: new Set<string>() };
@@ -19,7 +21,9 @@ const seconds = fc.option(fc.double({ min: 0.1, max: 600, noNaN: true }), { nil:
 const loads: fc.Arbitrary<QueueLoad> = fc.record({
   waiting: fc.record({ 0: counts, 1: counts, 2: counts }),
   running: fc.record({ 0: counts, 1: counts, 2: counts }),
-  ...{ capped: fc.constant(0), delayed: counts, leased: fc.constant(0) },
+  capped: fc.constant(0),
+  delayed: counts,
+  leased: fc.constant(0),
   seconds: fc.record({ 0: seconds, 1: seconds, 2: seconds }),
 });
 const sum = (of: Record<0 | 1 | 2, number>) => of[0] + of[1] + of[2];
@@ -29,7 +33,12 @@ const only = (priority: 0 | 1 | 2, jobs: number) => ({ 0: 0, 1: 0, 2: 0, [priori
 const sizes = fc.integer({ min: 1, max: 64 });
 const reported = (changes: Partial<ReportedNode>): ReportedNode => ({
   ...REPORT,
-  ...{ id: 'node', instance: 'one', labels: {}, overloaded: [], waits_for: [], seen_at: new Date(0) },
+  id: 'node',
+  instance: 'one',
+  labels: {},
+  overloaded: [],
+  waits_for: [],
+  seen_at: new Date(0),
   ...changes,
 });
 const fleets = fc.array(
@@ -37,7 +46,9 @@ const fleets = fc.array(
   { minLength: 1, maxLength: 20 },
 );
 const reading = (nodes: Partial<ReportedNode>[], lastSlots: number | null = null) => ({
-  ...{ nodes: nodes.map(reported), marks: NO_MARKS, lastSlots },
+  nodes: nodes.map(reported),
+  marks: NO_MARKS,
+  lastSlots,
 });
 
 describe('the number of nodes that the work needs', () => {

@@ -16,13 +16,28 @@ import { sampleScan } from '../../support/sample-scan.ts';
 import { REPORT } from '../../support/simulated-node.ts';
 
 const EXIT: Exit = {
-  ...{ provider: 'direct', exit_id: 'de-1', country_code: 'DE', proxy_type: 'residential', session: 'one' },
-  ...{ region: null, city: null, isp: null, ip: null, observed_country_code: null, asn: null },
+  provider: 'direct',
+  exit_id: 'de-1',
+  country_code: 'DE',
+  proxy_type: 'residential',
+  session: 'one',
+  region: null,
+  city: null,
+  isp: null,
+  ip: null,
+  observed_country_code: null,
+  asn: null,
 };
 const SEEN = new Date('2026-01-01T00:00:00.000Z');
 const node = (id: string, changes: Partial<ReportedNode> = {}): ReportedNode => ({
   ...REPORT,
-  ...{ id, instance: 'one', slots: 4, labels: {}, overloaded: [], waits_for: [], seen_at: SEEN },
+  id,
+  instance: 'one',
+  slots: 4,
+  labels: {},
+  overloaded: [],
+  waits_for: [],
+  seen_at: SEEN,
   ...changes,
 });
 const marks = (blocked: string[] = [], draining: string[] = []) => ({
@@ -163,12 +178,20 @@ describe('the operations on the fleet', () => {
     assert.equal(total, 2);
     assert.deepEqual(items, [
       {
-        ...{ organization_id: 'free', waiting_interactive: 3, waiting_bulk: 3, waiting_campaign: 1 },
-        ...{ leased: 0, concurrent_leases: null },
+        organization_id: 'free',
+        waiting_interactive: 3,
+        waiting_bulk: 3,
+        waiting_campaign: 1,
+        leased: 0,
+        concurrent_leases: null,
       },
       {
-        ...{ organization_id: 'capped', waiting_interactive: 0, waiting_bulk: 5, waiting_campaign: 0 },
-        ...{ leased: 3, concurrent_leases: 3 },
+        organization_id: 'capped',
+        waiting_interactive: 0,
+        waiting_bulk: 5,
+        waiting_campaign: 0,
+        leased: 3,
+        concurrent_leases: 3,
       },
     ]);
     assert.deepEqual((await list('?limit=1&page=2')).items, [items[1]]);
@@ -179,7 +202,10 @@ describe('the operations on the fleet', () => {
     const now = Date.now();
     const used = (minutesAgo: number, changes: Partial<ScanRecord> = {}, seen: Partial<Exit> = {}) =>
       sampleScan({
-        ...{ _id: crypto.randomUUID(), organization_id: 'free', status: 'completed', country_code: 'DE' },
+        _id: crypto.randomUUID(),
+        organization_id: 'free',
+        status: 'completed',
+        country_code: 'DE',
         completed_at: new Date(now - minutesAgo * 60_000),
         exit: { ...EXIT, ...seen, attempts: 1 },
         ...changes,
@@ -196,8 +222,15 @@ describe('the operations on the fleet', () => {
     assert.equal(total, 2);
     assert.partialDeepStrictEqual(items, [
       {
-        ...{ organization_id: 'free', exit_id: 'de-1', scans: 3, failed: 1, mismatched: 1, verified: true },
-        ...{ ip: '192.0.2.7', observed_country_code: 'DE', last_used_at: new Date(now - 60_000).toISOString() },
+        organization_id: 'free',
+        exit_id: 'de-1',
+        scans: 3,
+        failed: 1,
+        mismatched: 1,
+        verified: true,
+        ip: '192.0.2.7',
+        observed_country_code: 'DE',
+        last_used_at: new Date(now - 60_000).toISOString(),
       },
       { organization_id: 'capped', scans: 1, failed: 0, mismatched: 0, verified: null },
     ]);
@@ -209,7 +242,10 @@ describe('the operations on the fleet', () => {
     const all = await list('');
     assert.deepEqual([all.total, all.pages], [4, 1]);
     assert.deepEqual(all.items[0], {
-      ...{ id: 'a-1', instance: 'one', labels: { zone: 'eu-1' }, state: 'working' },
+      id: 'a-1',
+      instance: 'one',
+      labels: { zone: 'eu-1' },
+      state: 'working',
       ...{
         slots: 4,
         busy: 1,

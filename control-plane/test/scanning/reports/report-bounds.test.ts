@@ -40,8 +40,13 @@ describe('the size of a report', slow, () => {
     const chain = CHAIN.map((hop) => ({
       ...hop,
       sub_requests: Array.from({ length: 20 }, (_, index) => ({
-        ...{ url: longUrl(index, 9_000), resource_type: 'script', status_code: 200, content_type: 'text/html' },
-        ...{ body_size: 1, timestamp_ms: index, children: [] },
+        url: longUrl(index, 9_000),
+        resource_type: 'script',
+        status_code: 200,
+        content_type: 'text/html',
+        body_size: 1,
+        timestamp_ms: index,
+        children: [],
       })),
     }));
     const creative = {

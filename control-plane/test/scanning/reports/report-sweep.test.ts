@@ -133,7 +133,10 @@ describe('the report of a sweep', () => {
   it('draws only what of a block is on the picture', () => {
     const size = { width: 1_000, height: 2_000 };
     assert.deepEqual(boxOf({ x: -100, y: 1_900, width: 300, height: 250 }, size), {
-      ...{ left: 0, top: 95, width: 20, height: 5 },
+      left: 0,
+      top: 95,
+      width: 20,
+      height: 5,
     });
     for (const [x, y, width, height] of [
       [1_000, 0, 300, 250],
@@ -155,7 +158,8 @@ describe('the report of an ad on a page', () => {
   const creative = { width: 300, height: 250, page_url: 'https://news.example/', redirect_chain: [], requests };
   const evidence = {
     ...sampleEvidence([sampleLanding(0)]),
-    ...{ creative, artifacts: new Map([['creative.jpeg', { width: 300, height: 250 }]]) },
+    creative,
+    artifacts: new Map([['creative.jpeg', { width: 300, height: 250 }]]),
   };
   const show = (at: number, relatives = { ads: scans, sweep: sweep as typeof sweep | null }) =>
     renderRelated(scans[at]!, evidence, relatives);
@@ -192,7 +196,8 @@ describe('the report of an ad on a page', () => {
     const at = (y: number, height: number) =>
       partAround({ x: 0, y, width: 1, height }, { width: 1_000, height: 3_000 });
     assert.deepEqual(partAround({ x: 0, y: 50, width: 1, height: 1 }, { width: 1_000, height: 700 }), {
-      ...{ top: 0, height: 700 },
+      top: 0,
+      height: 700,
     });
     assert.deepEqual(
       [at(0, 250), at(1_500, 200), at(9_000, 1)],
