@@ -13,14 +13,21 @@ function recorded() {
   const journal = new NetworkJournal(devtools, new Map());
   const tab = { targetId: 'tab', type: 'page', parent: null } as unknown as TargetSession;
   let requests = 0;
-  const request = (type: string, url: string) => {
+  const worker = { targetId: 'worker', type: 'service_worker', parent: null } as unknown as TargetSession;
+  const request = (type: string, url: string, by = tab) => {
     requests += 1;
     const requestId = `request-${requests}`;
     const sent = { request: { url, method: 'GET' }, initiator: {}, loaderId: 'load', frameId: 'tab' };
-    listeners.get('Network.requestWillBeSent')?.({ ...sent, requestId, type, timestamp: requests, wallTime: 1 }, tab);
-    return { end: () => listeners.get('Network.loadingFinished')?.({ requestId }, tab) };
+    listeners.get('Network.requestWillBeSent')?.({ ...sent, requestId, type, timestamp: requests, wallTime: 1 }, by);
+    return {
+      answer: (fromServiceWorker: boolean) => {
+        const response = { status: 200, headers: {}, mimeType: '', fromServiceWorker };
+        listeners.get('Network.responseReceived')?.({ requestId, response }, by);
+      },
+      end: () => listeners.get('Network.loadingFinished')?.({ requestId }, by),
+    };
   };
-  return { journal, request };
+  return { journal, request, worker };
 }
 
 test('requests are polling if a script repeats them whatever their query, and are loading if they are new, or are images', () => {
@@ -38,4 +45,22 @@ test('requests are polling if a script repeats them whatever their query, and ar
   assert.ok(journal.lastActivityAt > lastLoadingAt);
   assert.deepEqual(pending('Fetch', 'http://shop.example/other'), [1, 1]);
   for (let at = 0; at < 5; at += 1) assert.deepEqual(pending('Image', `http://shop.example/resized?${at}`), [1, 1]);
+});
+
+test('a request that a service worker makes for its page is recorded once, as the one of the page, and those of its own as well', () => {
+  const { journal, request, worker } = recorded();
+  request('Fetch', 'http://shop.example/a.js', worker);
+  request('Script', 'http://shop.example/a.js').answer(true);
+  request('Fetch', 'http://shop.example/a.js', worker);
+  request('Script', 'http://shop.example/own').answer(false);
+  request('Fetch', 'http://shop.example/own', worker);
+  assert.deepEqual(
+    journal.sent().map(({ url, tab }) => [url, tab]),
+    [
+      ['http://shop.example/a.js', 'tab'],
+      ['http://shop.example/a.js', null],
+      ['http://shop.example/own', 'tab'],
+      ['http://shop.example/own', null],
+    ],
+  );
 });

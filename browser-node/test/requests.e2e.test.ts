@@ -110,6 +110,43 @@ describe('requests', { concurrency: 4 }, () => {
       assert.ok(captured.urls().includes(`https://serviced.example/${path}`), path);
   });
 
+  it('the requests of a capture are those in the log of the server, also where a service worker makes them for its page', async () => {
+    const { site } = world;
+    const [page, worker] = ['https://passing.example/', 'https://passing.example/pass.js'];
+    const load =
+      "fetch('/data'); document.head.append(Object.assign(document.createElement('script'), { src: '/late.js' }))";
+    site.setPage(
+      page,
+      `<script>navigator.serviceWorker.addEventListener('controllerchange', () => { ${load} });
+      navigator.serviceWorker.register('/pass.js'); setTimeout(() => 0, 4900)</script>`,
+    );
+    site.setText(
+      worker,
+      SCRIPT,
+      `oninstall = () => skipWaiting(); onactivate = (event) => event.waitUntil(clients.claim());
+      onfetch = (event) => event.respondWith(fetch(event.request))`,
+    );
+    site.setText(`${page}late.js`, SCRIPT, '0');
+    const captured = await world.capture(page);
+    const ofPage = (urls: string[]) => urls.filter((url) => url.startsWith(page) && !url.endsWith('.ico')).sort();
+    assert.deepEqual(ofPage(captured.urls()), ofPage(site.urls()));
+    const late = captured.requests.find(({ url }) => url === `${page}late.js`);
+    assert.deepEqual([late?.resource_type, late?.landing], ['script', 0]);
+  });
+
+  it('the requests of a capture do not include those to http that the browser made to https by itself', async () => {
+    const { site } = world;
+    // All of .dev is on the list of hosts that browsers know to take https alone (RFC 6797, 12.3).
+    site.setPage('http://upgraded.example/', '<img src="http://pixel.dev/1.gif">');
+    site.setText('https://pixel.dev/1.gif', 'image/gif', '');
+    const captured = await world.capture('http://upgraded.example/');
+    const pixels = captured.requests.filter(({ url }) => url.includes('pixel.dev'));
+    assert.deepEqual(
+      pixels.map(({ url, status_code }) => [url, status_code]),
+      [['https://pixel.dev/1.gif', 200]],
+    );
+  });
+
   it('the requests of a capture have their type, response, initiator and hop', async () => {
     const { site } = world;
     site.setPage('http://told.example/', `<script>fetch('/early').then(() => { location = '/second' })</script>`);

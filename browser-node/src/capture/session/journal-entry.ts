@@ -40,6 +40,9 @@ export type Entry = {
   fault: string;
   /** What the gateway answered in place of the target, null: the target answered. */
   gateway: GatewayOutcome | null;
+  /** A service worker made it, or answered it. */
+  isOfServiceWorker: boolean;
+  isFromServiceWorker: boolean;
   /** The response asks to be saved as a file. */
   attachment: boolean;
   certificate: Response['securityDetails'] | null;
@@ -74,6 +77,8 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   initiatorScripts: [],
   fault: '',
   gateway: null,
+  isOfServiceWorker: false,
+  isFromServiceWorker: false,
   attachment: false,
   certificate: null,
   isStopped: false,
@@ -87,6 +92,7 @@ export const lastOf = (entry: Entry): Entry => (entry.redirectedTo ? lastOf(entr
 /** Writes a response into its request's entry. */
 export function fillResponse(entry: Entry, response: Response): void {
   fillHead(entry, response, response.mimeType);
+  entry.isFromServiceWorker = response.fromServiceWorker === true;
   const isBad = response.securityState === 'insecure' && response.securityDetails;
   entry.certificate = isBad ? response.securityDetails : null;
 }

@@ -148,6 +148,11 @@ export class NetworkJournal {
     const before = this.#open.get(requestId);
     // Both processes report a frame that moves from one to the other.
     if (before && (before.seen === timestamp || !redirectResponse)) return;
+    const url = clipUrl(urlOf(request));
+    if (before?.entry.hop === null && redirectResponse && isUpgrade(before.entry.url, url, redirectResponse)) {
+      before.entry.url = url;
+      return;
+    }
     if (before && redirectResponse) fillResponse(before.entry, redirectResponse);
     // A page that starts workers has not settled, whatever the origin of their scripts.
     if (startedWorker(event) !== null) this.#active(false);
@@ -199,6 +204,7 @@ export class NetworkJournal {
       fragment: fragmentOf(event),
       isFromOutside: this.#isFromOutside(event, session),
       loaderId: event.loaderId,
+      isOfServiceWorker: session.type === 'service_worker',
       initiatorUrl: clipUrl(initiatorUrl(event.initiator)),
       initiatorScripts: initiatorScripts(event.initiator.stack),
     };
@@ -286,7 +292,7 @@ export class NetworkJournal {
 
   /** The same, with those that another record has. */
   sent(): Entry[] {
-    return this.all().filter(({ isStopped }) => !isStopped);
+    return withoutForwarded(this.all().filter(({ isStopped }) => !isStopped));
   }
 
   /** The same, with those that were stopped inside the browser. */
@@ -319,11 +325,32 @@ export class NetworkJournal {
   }
 }
 
+/**
+ * Leaves out what service workers requested for the documents that they answered: the document's request is in the record, and only one was sent.
+ * Pure.
+ */
+function withoutForwarded(entries: Entry[]): Entry[] {
+  const keyOf = ({ method, url }: Entry) => `${method} ${withoutFragment(url)}`;
+  const answered = new Map<string, number>();
+  for (const entry of entries)
+    if (entry.isFromServiceWorker) answered.set(keyOf(entry), (answered.get(keyOf(entry)) ?? 0) + 1);
+  if (answered.size === 0) return entries;
+  return entries.filter((entry) => {
+    const left = entry.isOfServiceWorker ? (answered.get(keyOf(entry)) ?? 0) : 0;
+    if (left > 0) answered.set(keyOf(entry), left - 1);
+    return left === 0;
+  });
+}
+
 const fragmentOf = ({ type, request: { urlFragment = '' } }: Sent): string =>
   type === 'Document' && urlFragment.length <= CAPTURE_URL_LENGTH_MAX ? urlFragment : '';
 
 /** The URL of a request as it is recorded: without its fragment, unless it is that of an app, which gets it. */
 const urlOf = ({ url, urlFragment = '' }: Sent['request']): string => (isOfBrowser(url) ? url : url + urlFragment);
+
+/** Whether a redirect is Chromium's own, from http to https (RFC 6797, HSTS): only the second URL is requested. A server may pretend to that. */
+const isUpgrade = (from: string, to: string, { headers }: ResponseHead): boolean =>
+  headers['Non-Authoritative-Reason'] === 'HSTS' && from.replace(/^http:/, 'https:') === to;
 
 const isRedirectStatus = (status: number): boolean => status >= 300 && status < 400;
 
