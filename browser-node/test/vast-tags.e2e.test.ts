@@ -278,13 +278,22 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.equal(captured.landings[0]?.page_title, 'The shop');
     site.setText(`${CDN}/handled.js`, 'text/javascript', VPAID.replace('false); open(', 'true); void ('));
     site.setText(`${CDN}/broken.js`, 'text/javascript', 'throw new Error("no ad")');
+    const button = `const button = Object.assign(document.createElement('button'), { textContent: 'Shop now' });
+      button.style.cssText = 'position:absolute;right:10px;bottom:10px'; slot.append(button); button.addEventListener`;
+    site.setText(`${CDN}/corner.js`, 'text/javascript', VPAID.replace('slot.addEventListener', button));
     const script = media.replace('vpaid.js', 'broken.js');
-    const [handled, broken, replaced] = await Promise.all([
+    const [handled, corner, broken, replaced] = await Promise.all([
       capture(inline(linear(media.replace('vpaid.js', 'handled.js')))),
+      capture(inline(linear(media.replace('vpaid.js', 'corner.js')))),
       capture(inline(linear(script))),
       capture(inline(linear(script + MP4), `${TRACK}/script-error?code=[ERRORCODE]`)),
     ]);
     assert.equal(handled.landings[0]?.page_title, 'The shop', 'the player opens the page that the ad leaves to it');
+    assert.equal(
+      corner.landings[0]?.page_title,
+      'The shop',
+      'the button of an ad is clicked whose centre does nothing',
+    );
     const ends = [broken, replaced].map((one) => recordOf(one).ads.map(({ shown, error_code }) => [shown, error_code]));
     assert.deepEqual(ends, [[['vpaid', 901]], [['video', 901]]]);
     assert.equal(site.urls().filter((url) => url === `${TRACK}/script-error?code=901`).length, 1);

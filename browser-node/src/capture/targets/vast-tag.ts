@@ -1,10 +1,12 @@
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast } from '@adsweep/shared/vast/read-vast.ts';
-import { followClick } from '../harness/follow-click.ts';
+import { clickablesUnder, gridOver } from '../harness/clickables.ts';
+import { type Followed, followClick } from '../harness/follow-click.ts';
 import { authenticate, openHarnessPage } from '../harness/harness-page.ts';
 import { measureFrames } from '../harness/measure-frames.ts';
 import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
+import type { Box } from '../page-scripts/measure-visuals.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
@@ -36,6 +38,8 @@ export const vastTag: CaptureTarget = {
 const PLAYER_WIDTH = 640;
 /** How often the player is clicked whose frames were replaced meanwhile. */
 const CLICKS_MAX = 3;
+/** Buttons and links of an ad that are clicked, besides its centre, until something opens. */
+const CLICKABLES_MAX = 3;
 
 /** Fetches the tag, follows its wrappers and plays the ads that they lead to. A tag without an ad fails the scan. */
 async function visit(capture: MemberCapture, tab: OpenTab, request: CaptureRequest): Promise<Visited> {
@@ -121,25 +125,39 @@ const inlineDocument = (text: string, url: string): FetchedDocument => ({
   elapsedMs: 0,
 });
 
-/** Clicks the centre of the player, once for the whole tag. */
+/** Clicks the player, or what it shows, once for the whole tag. */
 function clickOnce(capture: MemberCapture, page: PlayerPage): Player['click'] {
   let isClicked = false;
-  return async (click, shown = '') => {
+  return async (click, shown = '', hasReacted = () => false) => {
     if (isClicked || page.isGone) return false;
     isClicked = true;
     if (click) await page.awaitClick(click.url, click.trackers);
     const at = await page.centre(shown);
-    if (at) await clickPlayer(capture, page, at);
-    return click !== null && page.endClick();
+    const followed = at && (await clickPlayer(capture, page, at));
+    if (click) return page.endClick();
+    const box = followed === 'nothing' ? await page.box(shown) : null;
+    for (const point of box ? await clickablesIn(capture, page, box) : []) {
+      if (hasReacted() || page.isGone) break;
+      if ((await clickPlayer(capture, page, point)) === 'opened') break;
+    }
+    return false;
   };
 }
 
-async function clickPlayer(capture: MemberCapture, page: PlayerPage, at: Point): Promise<void> {
-  for (let time = 0; time < CLICKS_MAX; time += 1) {
+async function clickPlayer(capture: MemberCapture, page: PlayerPage, at: Point): Promise<Followed> {
+  let followed: Followed = 'replaced';
+  for (let time = 0; followed === 'replaced' && time < CLICKS_MAX; time += 1) {
     const frames = await measureFrames(capture, page.harness.tab.tab.session);
-    const followed = await followClick(capture, page.harness, { frames, kept: page.frames(), points: [at] });
-    if (followed !== 'replaced') return;
+    followed = await followClick(capture, page.harness, { frames, kept: page.frames(), points: [at] });
   }
+  return followed;
+}
+
+/** What looks clickable in a box of the player's page. */
+async function clickablesIn(capture: MemberCapture, { harness }: PlayerPage, box: Box): Promise<Point[]> {
+  const frames = await measureFrames(capture, harness.tab.tab.session);
+  const view = harness.page.viewportSize();
+  return view ? (await clickablesUnder(capture, frames, gridOver(box, view))).slice(0, CLICKABLES_MAX) : [];
 }
 
 /** The URL of the tag or, of a document, the first of its wrapper's, media files' and trackers' URLs; XML namespaces do not count. */

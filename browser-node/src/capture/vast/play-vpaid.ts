@@ -128,7 +128,7 @@ class VpaidRun {
   /** Clicks the ad. Meanwhile its events are read: it may leave it to the player to open the landing page (VPAID 2.0, 3.3.14). */
   async click(): Promise<void> {
     this.#isClicking = true;
-    const clicking = this.#click(null).finally(() => {
+    const clicking = this.#click(null, this.frame, () => this.has('AdClickThru') || this.isOver).finally(() => {
       this.#isClicking = false;
     });
     while (this.#isClicking) {

@@ -24,9 +24,14 @@ export type Player = {
   pixelWidth: number;
   /**
    * Clicks the player, once for the whole tag: its page requests `trackers` and opens `url`; null: what it shows handles the click.
-   * `shown`: the id of the resource that is clicked, '' = the player itself. Returns whether the page got the click.
+   * `shown`: the id of the resource that is clicked, '' = the player itself. What handles the click itself is clicked in its centre, then where else it
+   * looks clickable, until something opens or `hasReacted`. Returns whether the page got the click.
    */
-  click: (click: { url: string; trackers: string[] } | null, shown?: string) => Promise<boolean>;
+  click: (
+    click: { url: string; trackers: string[] } | null,
+    shown?: string,
+    hasReacted?: () => boolean,
+  ) => Promise<boolean>;
   files: CaptureFile[];
   /** What the capture lacks. */
   notes: Note[];
