@@ -65,8 +65,9 @@ export const FAILURE_EXPLANATIONS: Record<FailureCode, Explanation> = {
     cure: 'Send the snippet as the ad server gives it, or its URL.',
   },
   'vast: INVALID': {
-    means: 'The document is no VAST, or has none of the required parts.',
-    cure: 'Check the document with the URL of the tag; the report lists what is wrong.',
+    means:
+      'The document is no VAST, or has none of the required parts. A VMAP playlist, which names the tags of several breaks, is no VAST.',
+    cure: 'Check the document with the URL of the tag; the report lists what is wrong. Of a VMAP, scan the tag of each ad break.',
   },
   'vast: NO_AD': {
     means: 'The ad server answered without an ad.',

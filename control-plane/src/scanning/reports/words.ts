@@ -93,7 +93,8 @@ const FAILURES: Record<FailureCode, string> = {
   'navigation: DOWNLOAD': 'The target is a file download, not a page.',
   'navigation: NO_CONTENT': 'The target returned no content.',
   'ad_tag: INVALID': 'The ad tag contains nothing that a browser can show.',
-  'vast: INVALID': 'The video ad tag is not a VAST document, or the document is too large.',
+  'vast: INVALID':
+    'The video ad tag is not a VAST document, or the document is too large. A VMAP playlist is none: scan the tags that it names.',
   'vast: NO_AD': 'Neither the video ad tag nor its wrappers contain an ad.',
   'vast: WRAPPER_LIMIT': 'The video ad tag has a chain of more than five wrappers, or its wrappers form a loop.',
   'vast: WRAPPER_UNREACHABLE': 'A wrapper of the video ad tag refers to a document that its server did not return.',
