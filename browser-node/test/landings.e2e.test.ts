@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
+import sharp from 'sharp';
 import { CaptureWorld } from './support/capture-world.ts';
 
 describe('landings', { concurrency: 4 }, () => {
@@ -57,6 +58,20 @@ describe('landings', { concurrency: 4 }, () => {
     assert.equal(picture?.width, 1366);
     assert.ok(picture && picture.height >= 6_010 && picture.height < 6_050, `${picture?.height}`);
     assert.ok(captured.urls().includes('http://long.example/lazy.png'));
+  });
+
+  it('the landings of a capture have screenshots of what fades in when it comes into view', async () => {
+    world.site.setPage(
+      'http://fading.example/',
+      `<!doctype html><style>body { margin: 0 } p { margin: 0; height: 900px; background: #080; opacity: 0; transition: opacity .5s }</style>
+      <p><p><p><p><script>const seen = new IntersectionObserver((all) => {
+        for (const one of all) if (one.isIntersecting) one.target.style.opacity = 1; });
+      for (const one of document.querySelectorAll('p')) seen.observe(one)</script>`,
+    );
+    const captured = await world.capture('http://fading.example/');
+    const picture = captured.file('landing-0.jpeg');
+    const { channels } = await sharp(picture?.bytes).stats();
+    assert.ok(channels[0]!.max < 20, `it is green from top to bottom: ${channels[0]!.max} of red`);
   });
 
   it('the landings of a capture have screenshots up to the maximum size of a WebP image', async () => {

@@ -4,10 +4,13 @@ export type PageSize = { width: number; height: number; viewportHeight: number; 
 /**
  * Runs in the page, in an isolated world: scrolls down at most `screens` screens, one at a time, so that lazy content is requested, and
  * back up. Scrolling costs a tenth of a capture's CPU time: pages of little more than one screen, and pages without a sign of lazy
- * content, are not scrolled.
+ * content, are not scrolled. Such a sign is also what is transparent below the view: many pages show their parts as these come into view.
  */
 export async function scrollThrough({ screens }: { screens: number }): Promise<PageSize & { scrolled: boolean }> {
   const WAITING = '[loading=lazy], [data-src], [data-srcset], [data-original], [data-bg], [class*=lazy]';
+  /** Elements that are looked at, and the least width and height, in CSS pixels, of what a visitor would see. */
+  const [ELEMENTS_MAX, SIDE_MIN] = [3_000, 20];
+  const FADE_MS = 1_200;
   const size = (): PageSize => {
     const root = Reflect.get(Document.prototype, 'documentElement', document) as Element | null;
     const scrolled = (name: string): number => (root ? Reflect.get(Element.prototype, name, root) : 0);
@@ -19,18 +22,41 @@ export async function scrollThrough({ screens }: { screens: number }): Promise<P
       isEmpty: root === null,
     };
   };
+  const hidesBelow = (): boolean => {
+    const SEEN = { opacityProperty: true, visibilityProperty: true };
+    const walker = Document.prototype.createTreeWalker.call(document, document, NodeFilter.SHOW_ELEMENT);
+    let left = ELEMENTS_MAX;
+    for (let node = walker.nextNode(); node && left > 0; node = walker.nextNode(), left -= 1) {
+      const { top, width, height } = Element.prototype.getBoundingClientRect.call(node as Element);
+      const isBelow = top >= innerHeight && width >= SIDE_MIN && height >= SIDE_MIN;
+      if (isBelow && !Element.prototype.checkVisibility.call(node as Element, SEEN)) return true;
+    }
+    return false;
+  };
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-  // The page learns what is in view one frame after that was drawn; pages that wait until scrolling pauses need some more time.
-  const painted = () => Promise.all([pause(60), Promise.race([frame().then(frame), pause(500)])]);
+  // The page learns what is in view one frame after that was drawn, which a busy machine does late; pages that wait until scrolling pauses need some
+  // more time.
+  const painted = () => Promise.all([pause(60), Promise.race([frame().then(frame), pause(1_000)])]);
+  /** What came into view fades in, some of it by a script. */
+  const faded = () => {
+    const running = Document.prototype.getAnimations.call(document).filter(({ effect }) => {
+      return Number.isFinite(effect?.getComputedTiming().endTime);
+    });
+    const over = Promise.allSettled(running.map(({ finished }) => finished));
+    return Promise.race([Promise.all([over, pause(FADE_MS / 2)]), pause(FADE_MS)]);
+  };
   const { viewportHeight, height } = size();
-  const waits = Document.prototype.querySelector.call(document, WAITING) !== null;
-  if (screens === 0 || height < viewportHeight * 1.5 || !waits) return { ...size(), scrolled: false };
+  if (screens === 0 || height < viewportHeight * 1.5) return { ...size(), scrolled: false };
+  const hidesParts = hidesBelow();
+  if (!hidesParts && Document.prototype.querySelector.call(document, WAITING) === null)
+    return { ...size(), scrolled: false };
   const [left, top] = [scrollX, scrollY];
   for (let screen = 1; screen <= screens && screen * viewportHeight < size().height; screen++) {
     scrollTo({ left, top: screen * viewportHeight, behavior: 'instant' });
     await painted();
   }
   scrollTo({ left, top, behavior: 'instant' });
+  if (hidesParts) await faded();
   return { ...size(), scrolled: true };
 }

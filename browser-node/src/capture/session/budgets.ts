@@ -55,7 +55,7 @@ export const SCREENSHOT_MS = 10_000;
 /** For a screenshot of any part, Chromium lays out and paints the whole page, 10 s per million pixels of text: of higher pages, only the viewport is taken. */
 export const SCREENSHOT_HEIGHT_MAX = 300_000;
 /** Scrolling through a page so that it loads lazy content. */
-export const SCROLL_MS = 2_500;
+export const SCROLL_MS = 4_000;
 /** Scrolling through a page as a reader does, so that its ads load. */
 export const READ_THROUGH_MS = 10_000;
 /** From there until what that loaded has settled. */
