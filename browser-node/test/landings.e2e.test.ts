@@ -258,6 +258,16 @@ describe('landings', { concurrency: 4 }, () => {
     assert.deepEqual(closed.landings, []);
   });
 
+  it('the landings of a creative begin with where its click leads, not with a window that it leaves empty', async () => {
+    world.site.setPage('http://led.example/', '<title>Led</title>an offer');
+    const captured = await captureTag(banner("window.open('', 'helper'); window.open('http://led.example/')"));
+    assert.deepEqual(
+      captured.landings.map(({ page_title }) => page_title),
+      ['Led', ''],
+    );
+    assert.deepEqual(captured.steps(0), ['initial http://led.example/']);
+  });
+
   it('the landings of a creative are all windows of a click, also one whose click tracker takes its time', async () => {
     const { site } = world;
     site.setPage('http://fast.example/', '<title>fast</title>an offer');

@@ -28,6 +28,28 @@ describe('landings of members', () => {
     assert.deepEqual(ords(landings), [null, 1, 0]);
   });
 
+  it('the landings of a creative that a click left empty come after those that it sent somewhere', () => {
+    const empty = { ...openTab('empty'), tab: { isUnused: true } } as unknown as OpenTab;
+    const landings = new Landings({ all: [first, empty, popup, clicked] });
+    landings.markAsCreative(first.tab);
+    for (const { tab } of [empty, clicked]) landings.markAsClicked(tab);
+    assert.deepEqual(ords(landings), [null, 1, 2, 0]);
+  });
+
+  it('landings keep the ordinals that they were given, whatever opens, closes or is used later', () => {
+    const [empty, late] = [openTab('empty'), openTab('late')];
+    const state = { isUnused: true };
+    const all = [first, { ...empty, tab: state } as unknown as OpenTab, popup, clicked];
+    const landings = new Landings({ all });
+    for (const { tab } of all.slice(1, 2)) landings.markAsClicked(tab);
+    assert.deepEqual(ords(landings), [1, 0, 2, 3]);
+    landings.giveOrdinals();
+    state.isUnused = false;
+    landings.markAsClicked(clicked.tab);
+    all.splice(2, 1, late);
+    assert.deepEqual(ords(landings), [1, 0, 4, 3]);
+  });
+
   it('the landings of a member include the tab of a creative from the hop on with which it navigated away', () => {
     const landings = new Landings({ all: [first] });
     const hops = ['http://publisher.example/', 'http://shop.example/'].map((url) => emptyEntry(url, 'GET', 0));

@@ -33,6 +33,31 @@ describe('a tab that began to navigate before it was watched', () => {
   });
 });
 
+it('of many tabs the first and the last are kept; once they are to be recorded, none is closed for a later one', async () => {
+  const context = new EventEmitter();
+  const known = new Map<string, Tab>();
+  const sessionOf = async ({ name }: Page & { name: string }) => ({ targetId: name });
+  const tabs = new OpenTabs(
+    new ContextListeners(context as unknown as BrowserContext),
+    { sessionOf } as unknown as DevTools,
+    known,
+    {} as Ending,
+    { limits: { tabs: 20, landings: 4, capture_bytes: 1 } },
+  );
+  const open = async (...names: string[]) => {
+    for (const name of names) {
+      known.set(name, { session: { targetId: name }, openedAt: known.size } as unknown as Tab);
+      const isClosed = () => false;
+      context.emit('page', { name, on: () => undefined, isClosed, close: async () => undefined } as unknown as Page);
+      await tabs.joined();
+    }
+    return tabs.all.map(({ tab }) => tab.session.targetId).join(' ');
+  };
+  assert.equal(await open('a', 'b', 'c', 'd', 'e', 'f'), 'a b e f');
+  tabs.keepPresent();
+  assert.equal(await open('g', 'h'), 'a b e f');
+});
+
 it('a tab that stays open and cannot be inspected is closed and counts as uninspected; one that closed before has nothing to show', async () => {
   const context = new EventEmitter();
   const limits = { tabs: 10, landings: 10, capture_bytes: 1 };

@@ -63,6 +63,8 @@ export async function seeVisit(
   const visiting = inSpan('navigation', request.traceparent, {}, () => visitWith(capture));
   const visited = (await session.ending.contain(visiting)) ?? NOTHING;
   await session.ending.race(stopBusyScripts(session));
+  capture.tabs.keepPresent();
+  capture.landings.giveOrdinals();
   const draft = newDraft(capture, visited);
   const noteMissing = watchLandings(capture, visited, kind === 'url');
   await collectAll(capture, whileOpen, draft, visited);

@@ -10,13 +10,16 @@ export type NumberedTab = OpenTab & { ord: number | null };
 
 /**
  * Which of a session's tabs are the landings of a member: those that a click opened, then those that opened by themselves, each in the
- * order in which they opened. The tab that shows a creative is a landing only once it navigated away.
+ * order in which they opened; of those that a click opened, the ones that stayed empty come last. The tab that shows a creative is a landing
+ * only once it navigated away.
  */
 export class Landings {
   readonly #tabs: Pick<OpenTabs, 'all'>;
   readonly #clicked = new Set<Tab>();
   /** The tab that shows the creative, and the first of its hops that belongs to a landing; null: none does. */
   #creative: { tab: Tab; landingHop: number | null } | null = null;
+  /** The tabs whose ordinals are given, by these. */
+  #given: readonly Tab[] = [];
 
   constructor(tabs: Pick<OpenTabs, 'all'>) {
     this.#tabs = tabs;
@@ -25,9 +28,23 @@ export class Landings {
   /** The landings by ordinal. */
   get all(): Landing[] {
     const landings = this.#tabs.all.filter(({ tab }) => this.#landingHopOf(tab) !== null);
-    const isClicked = ({ tab }: OpenTab) => this.#clicked.has(tab);
-    const ordered = [...landings.filter(isClicked), ...landings.filter((one) => !isClicked(one))];
-    return ordered.map(({ page, tab }, ord) => ({ ord, page, tab }));
+    const ordered = landings.toSorted((a, b) => this.#rankOf(a) - this.#rankOf(b));
+    const numbered = [...new Set([...this.#given, ...ordered.map(({ tab }) => tab)])];
+    return ordered.map((one) => ({ ...one, ord: numbered.indexOf(one.tab) })).sort((a, b) => a.ord - b.ord);
+  }
+
+  /**
+   * Gives the landings their ordinals for good: what is recorded of a tab from now on must not count as another one's because a further tab
+   * opened, or one closed. Tabs that come later follow.
+   */
+  giveOrdinals(): void {
+    this.#given = this.all.map(({ tab }) => tab);
+  }
+
+  /** A helper window that an ad opens and leaves empty must not hide where the ad leads. */
+  #rankOf({ tab }: OpenTab): number {
+    if (!this.#clicked.has(tab)) return 2;
+    return tab.isUnused ? 1 : 0;
   }
 
   /** All tabs that are kept, in the order in which they opened. */
@@ -55,6 +72,10 @@ export class Landings {
   /** This tab shows the creative. */
   markAsCreative(tab: Tab): void {
     this.#creative = { tab, landingHop: null };
+  }
+
+  isCreative(tab: Tab): boolean {
+    return this.#creative?.tab === tab;
   }
 
   /** From this hop on, the creative's tab shows a landing. */

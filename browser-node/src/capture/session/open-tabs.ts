@@ -21,7 +21,7 @@ export type SessionScope = {
   admitsRequest?: (entry: Entry) => boolean;
 };
 
-/** How many of the tabs that are kept are the last that opened. */
+/** How many of the tabs that are kept are the last that opened, while a target is visited. */
 const LAST_TABS = 2;
 
 /** The tabs that opened in a context, up to the limits of its job: the first ones, and the last. */
@@ -39,6 +39,8 @@ export class OpenTabs {
   readonly #kept: readonly OpenTab[];
   readonly #admits: (session: TargetSession) => boolean;
   #refusesFurther = false;
+  /** How many of the tabs that are kept are the last that opened. */
+  #last = LAST_TABS;
   #refused: Page[] = [];
   #joining: Promise<unknown> = Promise.resolve();
 
@@ -99,6 +101,11 @@ export class OpenTabs {
     await this.#joining;
   }
 
+  /** From now on no tab that is kept is closed for one that opens later. */
+  keepPresent(): void {
+    this.#last = 0;
+  }
+
   /** From now on tabs that open are not kept; {@link closeRefused} closes them. */
   refuseFurther(): void {
     this.#refusesFurther = true;
@@ -140,7 +147,7 @@ export class OpenTabs {
   /** Closes the tabs between the first and the last ones. A flood of harmless windows must not hide the one that comes after it. */
   #limit(): void {
     const { landings } = this.#limits;
-    const last = Math.min(LAST_TABS, landings - 1);
+    const last = Math.min(this.#last, landings - 1);
     while (this.all.length > landings) for (const { page } of this.all.splice(landings - last, 1)) this.#drop(page);
   }
 

@@ -42,6 +42,8 @@ export class Tab {
   lastHopAt = performance.now();
   /** The loader id of the last navigation, '' before the first. */
   lastLoaderId = '';
+  /** How many hops were recorded of it, those to apps included. */
+  hops = 0;
   /** When a navigation that the page announced, by a refresh or a timer, is due; 0 = none was announced. */
   refreshDueAt = 0;
   /** When the last timer is due that a script of the current document waits for; 0 = none is known. */
@@ -68,6 +70,11 @@ export class Tab {
 
   constructor(session: TargetSession) {
     this.session = session;
+  }
+
+  /** Whether it is empty and was never sent anywhere. */
+  get isUnused(): boolean {
+    return this.hops === 0 && !this.committed;
   }
 
   /** What started the navigation with this loader id; `other`: nothing in the tab did. */
@@ -115,6 +122,7 @@ export class Tab {
 
   hopped(loaderId: string): void {
     this.lastLoaderId = loaderId;
+    this.hops += 1;
     this.refused = false;
     this.lastHopAt = performance.now();
     this.refreshDueAt = 0;
