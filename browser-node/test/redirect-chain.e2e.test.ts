@@ -158,6 +158,26 @@ describe('redirect chains', { concurrency: 4 }, () => {
     ]);
   });
 
+  it('the redirect chain of a capture contains the apps that a page opens, each once, and the page after them', async () => {
+    const { site } = world;
+    const intent = 'intent://shop#Intent;package=shop;end';
+    const script = `setInterval(() => { location = '${intent}' }, 200); setTimeout(() => { location = '/store' }, 1400)`;
+    site.setPage('http://deep-link.example/', html(`shop<script>${script}</script>`));
+    site.setPage(
+      'http://deep-link.example/store',
+      html('<meta http-equiv=refresh content="1; url=market://details?id=shop">'),
+    );
+    const captured = await world.capture('http://deep-link.example/', { emulator: 'android_phone_pixel_8' });
+    assert.deepEqual(captured.steps(), [
+      'initial http://deep-link.example/',
+      `script ${intent}`,
+      'script http://deep-link.example/store',
+      'meta_refresh market://details?id=shop',
+    ]);
+    assert.equal(captured.landings[0]?.final_url, 'http://deep-link.example/store');
+    assert.deepEqual([captured.failure, captured.notes], [null, '']);
+  });
+
   it('the redirect chain of a capture does not contain fragments, history entries and navigations of frames', async () => {
     const { site } = world;
     site.setPage(

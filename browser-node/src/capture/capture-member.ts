@@ -17,6 +17,7 @@ import { COLLECT_MS, OBSERVATIONS_MAX, underLoad } from './session/budgets.ts';
 import { stopBusyScripts } from './session/busy-scripts.ts';
 import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './session/capture-outcome.ts';
 import { type CaptureSession, type MemberCapture, openTab } from './session/capture-session.ts';
+import { isLoad } from './session/journal-entry.ts';
 import { Landings } from './session/landings.ts';
 import { stopMessageFloods } from './session/message-floods.ts';
 import { Visit } from './session/visit.ts';
@@ -170,7 +171,7 @@ function failureOf(
   const known = visited.failure ?? ending.failure;
   if (known) return known;
   const { subject, error } = visited;
-  const hop = visited.document ?? (subject && journal.hopsOf(subject.tab.session.targetId).at(-1));
+  const hop = visited.document ?? (subject && journal.hopsOf(subject.tab.session.targetId).findLast(isLoad));
   const silentMs = hop && !hop.isWhole && hop.receivedAt > 0 ? leftAt - hop.receivedAt : 0;
   const code = failureOfVisit(error, hop ? { ...hop, silentMs } : null, traffic, open.congestedMs(startedAt));
   return code && { code, cause: error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };

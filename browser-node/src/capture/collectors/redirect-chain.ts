@@ -1,15 +1,17 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { HOPS_MAX } from '../session/budgets.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
 import type { Entry } from '../session/journal-entry.ts';
+import { isOfApp } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 import { creativeDocuments } from './request-attribution.ts';
 
 /** The redirect chain of each landing, and of the document that shows the creative. */
 export const redirectChain: Collector = {
   name: 'redirect_chain',
-  start:
-    (capture) =>
-    (draft, { creative }) => {
+  start(capture) {
+    watchApps(capture);
+    return (draft, { creative }) => {
       for (const landing of draft.landings) {
         const tab = capture.landings.all.find(({ ord }) => ord === landing.ord)?.tab;
         if (tab)
@@ -20,8 +22,24 @@ export const redirectChain: Collector = {
         const madeNone = documents.length < 2 && !draft.requests.some(({ surface }) => surface === 'creative');
         draft.creative.redirect_chain = madeNone ? [] : chainOf(documents, capture.startedAtMs);
       }
-    },
+    };
+  },
 };
+
+/**
+ * Adds the apps that the documents of landings open in their own place to the record: no request shows them. Those that a creative opens are landings
+ * of their own. What a page script cancels, it reports; what a document of another origin or an element begins, only Chromium does.
+ */
+function watchApps({ devtools, journal, landings, reports, tabs }: MemberCapture): void {
+  const opened = (url: string, frameId: string) => {
+    const tab = tabs.stateOf(frameId);
+    if (tab?.committed && !landings.isCreative(tab) && isOfApp(url)) journal.openedApp(url, frameId);
+  };
+  reports.on('app-navigation', (_, url, frameId) => opened(url.join('|'), frameId ?? ''));
+  devtools.on('Page.frameRequestedNavigation', ({ url, frameId, disposition }) => {
+    if (disposition === 'currentTab') opened(url, frameId);
+  });
+}
 
 /** The redirect chain of a tab's navigations. Pure. */
 export function chainOf(navigations: Entry[], startedAtMs: number): CapturedHop[] {

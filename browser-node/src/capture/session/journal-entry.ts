@@ -86,6 +86,9 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   isWhole: false,
 });
 
+/** Whether a hop was a load, and not an app that a document opened, which leaves the document where it is. */
+export const isLoad = ({ loaderId }: Entry): boolean => loaderId !== '';
+
 /** The last request of a chain of redirects. */
 export const lastOf = (entry: Entry): Entry => (entry.redirectedTo ? lastOf(entry.redirectedTo) : entry);
 

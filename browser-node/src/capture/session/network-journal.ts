@@ -134,13 +134,10 @@ export class NetworkJournal {
 
   /** Records an app as where a tab was to go, by its target id, for a navigation that was cancelled where it began. */
   openedApp(url: string, tab: string): void {
-    this.#keep({
-      ...emptyEntry(clipUrl(url), 'GET', Date.now()),
-      resourceType: 'document',
-      tab,
-      hop: 'other',
-      frameId: tab,
-    });
+    const hop = this.#tabs.get(tab)?.openedApp(clipUrl(url));
+    if (!hop) return;
+    const entry = { ...emptyEntry(clipUrl(url), 'GET', Date.now()), resourceType: 'document', tab, hop, frameId: tab };
+    if (this.#admits(entry)) this.#keep(entry);
   }
 
   #sent(event: Sent, session: TargetSession): void {
@@ -188,7 +185,7 @@ export class NetworkJournal {
 
   #opensApp({ request, frameId, type }: Sent, { targetId, type: kind }: TargetSession): boolean {
     const isOwn = kind === 'page' && frameId === targetId && type === 'Document';
-    return isOwn && !isOfBrowser(request.url) && this.#tabs.get(targetId)?.lastLoaderId === '';
+    return isOwn && !isOfBrowser(request.url) && this.#tabs.get(targetId)?.hops === 0;
   }
 
   #describe(event: Sent, session: TargetSession, isRedirect: boolean): Entry {
@@ -214,7 +211,7 @@ export class NetworkJournal {
     const isOwn = session.type === 'page' && frameId === session.targetId && type === 'Document';
     const tab = this.#tabs.get(session.targetId);
     if (!isOwn || requestId !== loaderId || !tab) return null;
-    const isFirst = tab.lastLoaderId === '';
+    const isFirst = tab.hops === 0;
     tab.hopped(loaderId);
     return isRedirect ? 'http' : tab.kindOf(request.url, loaderId, isFirst);
   }

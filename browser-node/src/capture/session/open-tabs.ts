@@ -81,6 +81,11 @@ export class OpenTabs {
     return tab;
   }
 
+  /** The state of a tab by its target id, from the moment in which Chromium opened it; undefined: it is no tab. */
+  stateOf(targetId: string): Tab | undefined {
+    return this.#known.get(targetId);
+  }
+
   /** The tab of a page, also of one that an earlier session opened; undefined: it has not joined. */
   known(page: Page): OpenTab | undefined {
     return this.withKept().find((one) => one.page === page);

@@ -24,6 +24,9 @@ const KIND_OF_REASON: Partial<Record<Requested['reason'], HopKind>> = {
   anchorClick: 'anchor',
 };
 
+/** Apps that are recorded of one document. */
+const APPS_MAX = 5;
+
 /** What the URL of Chromium's error pages starts with. */
 const ERROR_PAGE = 'chrome-error:';
 
@@ -65,6 +68,8 @@ export class Tab {
   ownNavigations = 0;
   /** Those among them that started before their document had loaded, or as soon as it had. */
   promptNavigations = 0;
+  /** The apps that the current document led to. */
+  readonly #apps = new Set<string>();
   #requested = new Map<string, Requested['reason']>();
   #started = new Map<string, Started['navigationType']>();
 
@@ -129,6 +134,18 @@ export class Tab {
     this.timersDueAt = 0;
   }
 
+  /**
+   * Its document led to an app, which leaves the document as it is. Returns how: by a script, unless a refresh announced it; null: it did before, or
+   * tries too many.
+   */
+  openedApp(url: string): HopKind | null {
+    if (this.#apps.has(url) || this.#apps.size >= APPS_MAX) return null;
+    this.#apps.add(url);
+    this.hops += 1;
+    const reason = this.#requested.get(withoutFragment(url));
+    return (reason && KIND_OF_REASON[reason]) ?? 'script';
+  }
+
   /** The current document announced that it will navigate in `ms`. */
   announced(ms: number): void {
     this.refreshDueAt = Math.max(this.refreshDueAt, performance.now() + ms);
@@ -141,7 +158,7 @@ export class Tab {
       this.timersDueAt = performance.now() + ms;
   }
 
-  requested({ url, reason }: Requested): void {
+  requested({ url, reason }: Pick<Requested, 'url' | 'reason'>): void {
     if (this.#requested.size < 1_000) this.#requested.set(withoutFragment(url), reason);
   }
 
@@ -159,6 +176,7 @@ export class Tab {
     this.documentId = frame.loaderId;
     this.committed ||= this.url !== 'about:blank';
     this.loadedAt = null;
+    this.#apps.clear();
     this.wasLookedAt = false;
   }
 
@@ -224,9 +242,12 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
     const tab = tabs.get(session.targetId);
     if (tab) tab.loadedAt = performance.now();
   });
-  devtools.on('Page.frameScheduledNavigation', ({ frameId, reason, delay }, session) => {
+  devtools.on('Page.frameScheduledNavigation', ({ frameId, reason, delay, url }, session) => {
     const tab = own(session, frameId);
-    if (tab && (reason === 'metaTagRefresh' || reason === 'httpHeaderRefresh')) tab.announced(delay * 1_000);
+    if (!tab || (reason !== 'metaTagRefresh' && reason !== 'httpHeaderRefresh')) return;
+    tab.announced(delay * 1_000);
+    // One to an app is cancelled before it is requested.
+    tab.requested({ url, reason });
   });
   return tabs;
 }
