@@ -83,6 +83,23 @@ describe('hostile pages that are captured nevertheless', { concurrency: 4 }, () 
     assert.equal(captured.landings[0]?.page_title, 'drip');
   });
 
+  it('a page that waits for a script that never comes is looked at nevertheless, and its text counts as shown', async () => {
+    const { site } = world;
+    const left = 'http://left-for.example/';
+    site.setRoute('http://never.example/never.js', () => undefined);
+    const url = page(
+      'waits',
+      `<p>You have won.</p><script>addEventListener('mousemove', () => fetch('/moved'), { once: true });
+      setTimeout(() => location.assign('${left}'), 8500)</script><script src="http://never.example/never.js"></script>`,
+    );
+    site.setPage(left, 'an offer');
+    const captured = await survive(url);
+    assert.ok(captured.urls().includes(new URL('/moved', url).href), captured.urls().join('\n'));
+    const [redirect] = captured.observed('auto_redirect');
+    assert.deepEqual([redirect?.url, redirect?.facts.to], [url, left]);
+    assert.ok((redirect?.facts.after_load_ms ?? 0) > 1_000, `${redirect?.facts.after_load_ms} ms`);
+  });
+
   it('a page that keeps its main thread busy forever is captured', async () => {
     const captured = await survive(page('spin', 'spinning<script>setTimeout(() => { for (;;); }, 100)</script>'));
     good(captured);

@@ -3,9 +3,10 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { Page } from 'playwright-core';
 import { type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { ScriptFrames } from '../devtools/script-frames.ts';
-import { ANSWER_MS, LOADED_AT_LATEST_MS, underLoad } from '../session/budgets.ts';
+import { ANSWER_MS, LOADED_AT_LATEST_MS, SHOWN_AT_LATEST_MS, underLoad } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
+import { FIRST_PAINT } from '../session/tab.ts';
 import { clipUrl, isOfBrowser, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
@@ -58,6 +59,9 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
       departures.add(departure, registrableDomain(departure.facts.to));
   };
   devtools.on('Page.domContentEventFired', ({ timestamp }, session) => documents.parsed(session.targetId, timestamp));
+  devtools.on('Page.lifecycleEvent', ({ frameId, name, timestamp }, session) => {
+    if (name === FIRST_PAINT && frameId === session.targetId) documents.painted(frameId, timestamp);
+  });
   devtools.on('Page.loadEventFired', ({ timestamp }, session) => documents.loaded(session.targetId, timestamp));
   devtools.on('Page.frameNavigated', ({ frame }, session) => {
     if (frame.id === session.targetId) documents.committed(session.targetId, frame.url + (frame.urlFragment ?? ''));
@@ -127,9 +131,14 @@ async function frameOfScript(
 const isOwnDocument = ({ type, requestId, loaderId, frameId }: Sent, session: TargetSession): boolean =>
   type === 'Document' && requestId === loaderId && session.type === 'page' && frameId === session.targetId;
 
-/** The documents of tabs, and when they had been parsed and had loaded, in the browser's monotonic seconds; null: not yet. */
+/**
+ * When a document first showed something, had been parsed and had loaded, in the browser's monotonic seconds; Infinity: not yet.
+ */
+type Progress = { url: string; paintedAt: number; parsedAt: number; loadedAt: number };
+
+/** The documents of tabs. */
 class Documents {
-  readonly #byTab = new Map<string, { url: string; parsedAt: number | null; loadedAt: number | null }>();
+  readonly #byTab = new Map<string, Progress>();
   readonly #loadedAtLatestMs: () => number;
 
   /** `loadedAtLatestMs`: how long after it was parsed a document is taken for loaded. */
@@ -138,12 +147,18 @@ class Documents {
   }
 
   committed(tab: string, url: string): void {
-    this.#byTab.set(tab, { url: clipUrl(url), parsedAt: null, loadedAt: null });
+    const [paintedAt, parsedAt, loadedAt] = [Infinity, Infinity, Infinity];
+    this.#byTab.set(tab, { url: clipUrl(url), paintedAt, parsedAt, loadedAt });
+  }
+
+  painted(tab: string, at: number): void {
+    const document = this.#byTab.get(tab);
+    if (document) document.paintedAt = Math.min(document.paintedAt, at);
   }
 
   parsed(tab: string, at: number): void {
     const document = this.#byTab.get(tab);
-    if (document) document.parsedAt ??= at;
+    if (document) document.parsedAt = Math.min(document.parsedAt, at);
   }
 
   loaded(tab: string, at: number): void {
@@ -152,9 +167,15 @@ class Documents {
   }
 
   departure(tab: string, loaderId: string, to: string, at: number | null): Departure {
-    const { url, parsedAt, loadedAt } = this.#byTab.get(tab) ?? { url: to, parsedAt: null, loadedAt: null };
-    const shownAt = loadedAt ?? (parsedAt === null ? null : parsedAt + this.#loadedAtLatestMs() / 1_000);
-    const after_load_ms = at === null || shownAt === null ? 0 : Math.max(0, Math.round((at - shownAt) * 1_000));
-    return { tab, url, loaderId, facts: { to, after_load_ms, refused: false }, starter: Promise.resolve(null) };
+    const document = this.#byTab.get(tab);
+    const shownForMs = document && at !== null ? (at - this.#shownAt(document)) * 1_000 : 0;
+    const facts = { to, after_load_ms: Math.max(0, Math.round(shownForMs)), refused: false };
+    return { tab, url: document?.url ?? to, loaderId, facts, starter: Promise.resolve(null) };
+  }
+
+  /** When a document had loaded, or is taken for loaded. */
+  #shownAt({ paintedAt, parsedAt, loadedAt }: Progress): number {
+    if (Number.isFinite(loadedAt)) return loadedAt;
+    return Math.min(parsedAt + this.#loadedAtLatestMs() / 1_000, paintedAt + SHOWN_AT_LATEST_MS / 1_000);
   }
 }

@@ -14,6 +14,7 @@ export type EventName =
   | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
   | `Page.${'navigatedWithinDocument' | 'domContentEventFired' | 'loadEventFired' | 'frameAttached' | 'downloadWillBegin' | 'windowOpen'}`
   | 'Page.documentOpened'
+  | 'Page.lifecycleEvent'
   | 'Page.javascriptDialogOpening'
   | 'Debugger.scriptParsed'
   | 'Media.playerPropertiesChanged'

@@ -23,6 +23,8 @@ export const DWELL_MS = 1_500;
 export const LATE_MS = 5_000;
 /** A document that has not loaded this long after it was parsed is taken for loaded: visitors see it. One that waits for a script is not parsed. */
 export const LOADED_AT_LATEST_MS = 2_000;
+/** A document that has not loaded this long after it first showed something is shown to visitors as it is: what it waits for may never come. */
+export const SHOWN_AT_LATEST_MS = 5_000;
 /** The least time between two checks whether the tabs have settled. */
 export const SETTLE_CHECK_MS = 50;
 /** Documents of a tab that are looked at as a visitor does: a redirect chain has many. */

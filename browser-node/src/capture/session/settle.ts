@@ -26,7 +26,7 @@ export async function settle(session: CaptureSession, budgetMs = SETTLE_MS): Pro
     const tabs = session.tabs.all.filter(({ page }) => !page.isClosed());
     if (tabs.length === 0) break;
     if (!wait.hasLoops && tabs.some(isLoop)) wait.stopLoops(tabs);
-    for (const tab of tabs) if (isToBeLookedAt(tab)) void look(session, tab);
+    for (const tab of tabs) if (isToBeLookedAt(tab, performance.now())) void look(session, tab);
     const restMs = wait.restMs(tabs);
     const leftMs = wait.leftMs();
     if (restMs <= 0) {
@@ -82,7 +82,11 @@ class SettleWait {
     const lateMs = await runDueTimers(this.#session, tabs);
     const now = performance.now();
     if (lateMs > PROMPT_MS) this.#lateUntil = now + Math.min(lateMs, DWELL_MS);
-    return lateMs <= PROMPT_MS && !tabs.some(isToBeLookedAt) && settledIn(tabs, this.#session.journal, now) <= 0;
+    return (
+      lateMs <= PROMPT_MS &&
+      !tabs.some((tab) => isToBeLookedAt(tab, now)) &&
+      settledIn(tabs, this.#session.journal, now) <= 0
+    );
   }
 
   /** Extends the wait if that is useful; otherwise notes that the tabs did not settle. Whether to go on waiting. */

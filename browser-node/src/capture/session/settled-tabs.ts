@@ -7,6 +7,7 @@ import {
   LOOKS_MAX,
   QUIET_MS,
   SETTLE_CHECK_MS,
+  SHOWN_AT_LATEST_MS,
 } from './budgets.ts';
 import type { NetworkJournal } from './network-journal.ts';
 import type { OpenTab } from './open-tabs.ts';
@@ -53,10 +54,11 @@ export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered }: Waiting,
   return Math.max(0, ...tabs.map(inTab));
 }
 
-/** Whether a tab shows a document that a visitor would look at, and was not looked at yet. */
-export const isToBeLookedAt = ({ tab }: OpenTab): boolean =>
+/** Whether a tab shows a document that a visitor would look at, and was not looked at yet, loaded or not. Pure. */
+export const isToBeLookedAt = ({ tab }: OpenTab, now: number): boolean =>
   tab.committed &&
-  tab.loadedAt !== null &&
+  (tab.loadedAt !== null || (tab.paintedAt !== null && tab.paintedAt + SHOWN_AT_LATEST_MS <= now)) &&
+  !tab.isLookedAt &&
   !tab.refused &&
   !tab.isScriptDisabled &&
   !tab.wasLookedAt &&

@@ -27,6 +27,9 @@ const KIND_OF_REASON: Partial<Record<Requested['reason'], HopKind>> = {
 /** Apps that are recorded of one document. */
 const APPS_MAX = 5;
 
+/** The lifecycle event of a document that shows a text or an image for the first time. */
+export const FIRST_PAINT = 'firstContentfulPaint';
+
 /** What the URL of Chromium's error pages starts with. */
 const ERROR_PAGE = 'chrome-error:';
 
@@ -42,6 +45,8 @@ export class Tab {
   openerUrl = '';
   /** When the current document had loaded, null: not yet. */
   loadedAt: number | null = null;
+  /** When it first showed a text or an image, null: not yet. */
+  paintedAt: number | null = null;
   lastHopAt = performance.now();
   /** The loader id of the last navigation, '' before the first. */
   lastLoaderId = '';
@@ -176,6 +181,7 @@ export class Tab {
     this.documentId = frame.loaderId;
     this.committed ||= this.url !== 'about:blank';
     this.loadedAt = null;
+    this.paintedAt = null;
     this.#apps.clear();
     this.wasLookedAt = false;
   }
@@ -190,6 +196,12 @@ export class Tab {
       this.session.notify('Page.navigate', { url: 'about:blank' });
     };
     setTimeout(fill, QUIET_MS).unref();
+  }
+
+  loaded(): void {
+    // Until then, many of its listeners were not there.
+    if (this.loadedAt === null) this.wasLookedAt = false;
+    this.loadedAt = performance.now();
   }
 
   /** Another document wrote into the one that the tab shows, which then has this URL (HTML standard, "document open steps"). */
@@ -238,10 +250,11 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
     const tab = tabs.get(session.targetId);
     if (tab?.lastLoaderId === requestId && errorText === 'net::ERR_ABORTED') tab.aborted(requestId);
   });
-  devtools.on('Page.loadEventFired', (_, session) => {
-    const tab = tabs.get(session.targetId);
-    if (tab) tab.loadedAt = performance.now();
+  devtools.on('Page.lifecycleEvent', ({ frameId, name }, session) => {
+    const tab = name === FIRST_PAINT ? own(session, frameId) : undefined;
+    if (tab) tab.paintedAt = performance.now();
   });
+  devtools.on('Page.loadEventFired', (_, session) => tabs.get(session.targetId)?.loaded());
   devtools.on('Page.frameScheduledNavigation', ({ frameId, reason, delay, url }, session) => {
     const tab = own(session, frameId);
     if (!tab || (reason !== 'metaTagRefresh' && reason !== 'httpHeaderRefresh')) return;

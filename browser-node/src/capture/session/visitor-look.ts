@@ -37,9 +37,8 @@ const SWIPE = [0.35, 0.38, 0.44, 0.5, 0.57, 0.65] as const;
  */
 export async function lookAsVisitor(session: CaptureSession, tab: OpenTab): Promise<void> {
   const view = tab.page.viewportSize();
-  const { loadedAt } = tab.tab;
-  if (!view || loadedAt === null) return;
-  await session.ending.race(pause(Math.max(0, loadedAt + LOOK_AFTER_MS - performance.now())));
+  if (!view) return;
+  await session.ending.race(pause(Math.max(0, (tab.tab.loadedAt ?? 0) + LOOK_AFTER_MS - performance.now())));
   if (await hasTouch(tab)) await swipe(session, tab, view);
   else await moveMouse(session, tab, view);
   const { session: target } = tab.tab;
