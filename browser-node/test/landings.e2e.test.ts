@@ -60,18 +60,22 @@ describe('landings', { concurrency: 4 }, () => {
     assert.ok(captured.urls().includes('http://long.example/lazy.png'));
   });
 
-  it('the landings of a capture have screenshots of what fades in when it comes into view', async () => {
+  it('the landings of a capture have screenshots of what fades in, or is drawn at all, when it comes into view', async () => {
+    const green = 'body, p { margin: 0 } p { height: 900px; background: #080 }';
+    const fades = `p { opacity: 0; transition: opacity .5s }</style><p><p><p><p><script>
+      const seen = new IntersectionObserver((all) => { for (const one of all) if (one.isIntersecting) one.target.style.opacity = 1 });
+      for (const one of document.querySelectorAll('p')) seen.observe(one)</script>`;
+    const skipped = 'div { content-visibility: auto; contain-intrinsic-size: auto 900px }</style>';
+    world.site.setPage('http://fading.example/', `<!doctype html><style>${green} ${fades}`);
     world.site.setPage(
-      'http://fading.example/',
-      `<!doctype html><style>body { margin: 0 } p { margin: 0; height: 900px; background: #080; opacity: 0; transition: opacity .5s }</style>
-      <p><p><p><p><script>const seen = new IntersectionObserver((all) => {
-        for (const one of all) if (one.isIntersecting) one.target.style.opacity = 1; });
-      for (const one of document.querySelectorAll('p')) seen.observe(one)</script>`,
+      'http://skipped.example/',
+      `<!doctype html><style>${green} ${skipped}${'<div><p></div>'.repeat(5)}`,
     );
-    const captured = await world.capture('http://fading.example/');
-    const picture = captured.file('landing-0.jpeg');
-    const { channels } = await sharp(picture?.bytes).stats();
-    assert.ok(channels[0]!.max < 20, `it is green from top to bottom: ${channels[0]!.max} of red`);
+    for (const url of ['http://fading.example/', 'http://skipped.example/']) {
+      const picture = (await world.capture(url)).file('landing-0.jpeg');
+      const { channels } = await sharp(picture?.bytes).stats();
+      assert.ok(channels[0]!.max < 20, `${url} is green from top to bottom: ${channels[0]!.max} of red`);
+    }
   });
 
   it('the landings of a capture have screenshots up to the maximum size of a WebP image', async () => {

@@ -4,7 +4,8 @@ export type PageSize = { width: number; height: number; viewportHeight: number; 
 /**
  * Runs in the page, in an isolated world: scrolls down at most `screens` screens, one at a time, so that lazy content is requested, and
  * back up. Scrolling costs a tenth of a capture's CPU time: pages of little more than one screen, and pages without a sign of lazy
- * content, are not scrolled. Such a sign is also what is transparent below the view: many pages show their parts as these come into view.
+ * content, are not scrolled. Such a sign is also what is transparent below the view: many pages show their parts as these come into view. Parts
+ * that the browser draws only in view (CSS Containment, `content-visibility`) are drawn from then on.
  */
 export async function scrollThrough({ screens }: { screens: number }): Promise<PageSize & { scrolled: boolean }> {
   const WAITING = '[loading=lazy], [data-src], [data-srcset], [data-original], [data-bg], [class*=lazy]';
@@ -22,16 +23,34 @@ export async function scrollThrough({ screens }: { screens: number }): Promise<P
       isEmpty: root === null,
     };
   };
-  const hidesBelow = (): boolean => {
-    const SEEN = { opacityProperty: true, visibilityProperty: true };
+  const elements = function* (): Generator<Element> {
     const walker = Document.prototype.createTreeWalker.call(document, document, NodeFilter.SHOW_ELEMENT);
     let left = ELEMENTS_MAX;
-    for (let node = walker.nextNode(); node && left > 0; node = walker.nextNode(), left -= 1) {
-      const { top, width, height } = Element.prototype.getBoundingClientRect.call(node as Element);
+    for (let node = walker.nextNode(); node && left > 0; node = walker.nextNode(), left -= 1) yield node as Element;
+  };
+  const isShown = (element: Element, properties = {}): boolean =>
+    Element.prototype.checkVisibility.call(element, properties);
+  const hidesBelow = (): boolean => {
+    for (const element of elements()) {
+      const { top, width, height } = Element.prototype.getBoundingClientRect.call(element);
       const isBelow = top >= innerHeight && width >= SIDE_MIN && height >= SIDE_MIN;
-      if (isBelow && !Element.prototype.checkVisibility.call(node as Element, SEEN)) return true;
+      if (isBelow && !isShown(element, { opacityProperty: true, visibilityProperty: true })) return true;
     }
     return false;
+  };
+  const parentOf = (element: Element): Element | null => Reflect.get(Node.prototype, 'parentElement', element);
+  const drawAll = (): boolean => {
+    let isChanged = false;
+    for (const element of elements()) {
+      if (isShown(element, { contentVisibilityAuto: true }) || !isShown(element)) continue;
+      let at = parentOf(element);
+      while (at && getComputedStyle(at).contentVisibility !== 'auto') at = parentOf(at);
+      if (!(at instanceof HTMLElement)) continue;
+      const style: CSSStyleDeclaration = Reflect.get(HTMLElement.prototype, 'style', at);
+      style.setProperty('content-visibility', 'visible', 'important');
+      isChanged = true;
+    }
+    return isChanged;
   };
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -48,9 +67,10 @@ export async function scrollThrough({ screens }: { screens: number }): Promise<P
   };
   const { viewportHeight, height } = size();
   if (screens === 0 || height < viewportHeight * 1.5) return { ...size(), scrolled: false };
+  const isChanged = drawAll();
   const hidesParts = hidesBelow();
   if (!hidesParts && Document.prototype.querySelector.call(document, WAITING) === null)
-    return { ...size(), scrolled: false };
+    return { ...size(), scrolled: isChanged };
   const [left, top] = [scrollX, scrollY];
   for (let screen = 1; screen <= screens && screen * viewportHeight < size().height; screen++) {
     scrollTo({ left, top: screen * viewportHeight, behavior: 'instant' });
