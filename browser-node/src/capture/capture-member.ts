@@ -56,9 +56,10 @@ export async function seeVisit(
   visitWith: (capture: MemberCapture) => Promise<Visited>,
 ): Promise<SeenMember> {
   const kind = scannedKind(request);
-  const capture = { ...session, landings: new Landings(session.tabs) };
+  const isSwept = request.discovery !== undefined;
+  const capture = { ...session, landings: new Landings(session.tabs), isSwept };
   stopMessageFloods(capture);
-  const collectors = collectorsOf(kind, request.discovery !== undefined);
+  const collectors = collectorsOf(kind, isSwept);
   const whileOpen = await startAll(capture, collectors.whileOpen);
   const afterwards = await startAll(capture, collectors.afterwards);
   const visiting = inSpan('navigation', request.traceparent, {}, () => visitWith(capture));

@@ -12,8 +12,8 @@ import { ObservationSchema } from './observations/index.ts';
 import { VastSchema } from './vast.ts';
 
 /**
- * A tab, by ordinal: of a page, 0 is its own and 1.. those it opened; of an ad tag or VAST tag, those that the click opened, then those
- * that opened by themselves. `screenshot` names an artifact, null = none could be taken.
+ * A tab, by ordinal: of a page, 0 is its own and 1.. those it opened; of an ad tag or VAST tag, those that the click opened, of these the empty
+ * ones last, then those that opened by themselves. `screenshot` names an artifact, null = none could be taken.
  */
 const LandingSchema = Type.Object(
   {

@@ -7,7 +7,7 @@ import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
 import { SCREENSHOT_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS, underLoad } from '../session/budgets.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
+import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import type { Landing } from '../session/landings.ts';
 import { isShown, type OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
@@ -41,7 +41,7 @@ export const screenshots: Collector = {
 };
 
 /** A tab whose screenshot cannot be taken must not cost those of other tabs. */
-async function screenshotOf(capture: CaptureSession, landing: Landing, screens: number): Promise<Buffer | null> {
+async function screenshotOf(capture: MemberCapture, landing: Landing, screens: number): Promise<Buffer | null> {
   try {
     return await takeScreenshot(capture, landing, screens);
   } catch (cause) {
@@ -52,7 +52,7 @@ async function screenshotOf(capture: CaptureSession, landing: Landing, screens: 
 
 /** The whole page of a tab as JPEG, up to the maximum size of a WebP image; else the viewport. Scrolls through `screens` first. */
 export async function takeScreenshot(
-  capture: CaptureSession,
+  capture: MemberCapture,
   landing: OpenTab & { ord?: number },
   screens: number,
 ): Promise<Buffer> {
@@ -70,10 +70,13 @@ export async function takeScreenshot(
 }
 
 /** Scrolls through the page so that it loads lazy content; returns the page's size. */
-async function scrollPage(capture: CaptureSession, landing: OpenTab, screens: number): Promise<PageSize> {
+async function scrollPage(capture: MemberCapture, landing: OpenTab, screens: number): Promise<PageSize> {
   const { session } = landing.tab;
-  const scroll = (most: number) =>
-    evaluateInIsolatedWorld(session, session.targetId, scrollThrough, { screens: most }, underLoad(capture, SCROLL_MS));
+  const deadlineMs = underLoad(capture, SCROLL_MS);
+  const scroll = (most: number) => {
+    const scrolling = { screens: most, keepsPlaces: capture.isSwept === true };
+    return evaluateInIsolatedWorld(session, session.targetId, scrollThrough, scrolling, deadlineMs);
+  };
   // A page that scrolls too slowly is captured as it is.
   const size = await scroll(screens).catch(() => scroll(0));
   if (size.scrolled) await settle(capture, LAZY_MS);

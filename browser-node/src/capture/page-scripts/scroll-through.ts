@@ -5,9 +5,16 @@ export type PageSize = { width: number; height: number; viewportHeight: number; 
  * Runs in the page, in an isolated world: scrolls down at most `screens` screens, one at a time, so that lazy content is requested, and
  * back up. Scrolling costs a tenth of a capture's CPU time: pages of little more than one screen, and pages without a sign of lazy
  * content, are not scrolled. Such a sign is also what is transparent below the view: many pages show their parts as these come into view. Parts
- * that the browser draws only in view (CSS Containment, `content-visibility`) are drawn from then on.
+ * that the browser draws only in view (CSS Containment, `content-visibility`) are drawn from then on, unless everything is to keep its place:
+ * such parts may have another size then.
  */
-export async function scrollThrough({ screens }: { screens: number }): Promise<PageSize & { scrolled: boolean }> {
+export async function scrollThrough({
+  screens,
+  keepsPlaces,
+}: {
+  screens: number;
+  keepsPlaces: boolean;
+}): Promise<PageSize & { scrolled: boolean }> {
   const WAITING = '[loading=lazy], [data-src], [data-srcset], [data-original], [data-bg], [class*=lazy]';
   /** Elements that are looked at, and the least width and height, in CSS pixels, of what a visitor would see. */
   const [ELEMENTS_MAX, SIDE_MIN] = [3_000, 20];
@@ -67,7 +74,7 @@ export async function scrollThrough({ screens }: { screens: number }): Promise<P
   };
   const { viewportHeight, height } = size();
   if (screens === 0 || height < viewportHeight * 1.5) return { ...size(), scrolled: false };
-  const isChanged = drawAll();
+  const isChanged = !keepsPlaces && drawAll();
   const hidesParts = hidesBelow();
   if (!hidesParts && Document.prototype.querySelector.call(document, WAITING) === null)
     return { ...size(), scrolled: isChanged };

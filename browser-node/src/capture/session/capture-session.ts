@@ -44,6 +44,8 @@ export type MemberCapture = CaptureSession & {
   readonly landings: Landings;
   /** The URL of the harness page, which is never requested from a server; '' = the target needs none. */
   readonly publisherUrl: string;
+  /** The page is swept: its ads are captured after it, in the places in which they were found. */
+  readonly isSwept?: boolean;
 };
 
 /** The observation of one browser context, as long as it is observed: by one session, or by several, one after the other. */
