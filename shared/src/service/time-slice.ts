@@ -70,11 +70,12 @@ function beginTurn(): void {
   began = start;
   setImmediate(beginTurn);
   const goOnWithNext = () => {
-    if (waiting === 0 || performance.now() - start >= SLICE_MS) return;
     waiting -= 1;
     const [first, second] = isShortNext ? [short, long] : [long, short];
     isShortNext = !isShortNext;
-    goOn((first.shift() ?? second.shift())!, goOnWithNext);
+    goOn((first.shift() ?? second.shift())!, () => {
+      if (waiting > 0 && performance.now() - start < SLICE_MS) goOnWithNext();
+    });
   };
   goOnWithNext();
 }
