@@ -10,55 +10,16 @@ import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
 /** Names that dialogs of systems and browsers use. */
 const SPEAKERS = [
-  ...[
-    'windows security',
-    'windows defender',
-    'microsoft defender',
-    'windows firewall',
-    'windows update',
-    'microsoft windows',
-    'microsoft security',
-  ],
-  ...[
-    'system warning',
-    'system alert',
-    'system notification',
-    'system message',
-    'system update',
-    'security warning',
-    'apple security',
-    'macos',
-    'mac os',
-  ],
-  ...[
-    'google chrome',
-    'chrome security',
-    'google security',
-    'play protect',
-    'android system',
-    'windows-sicherheit',
-    'sicherheitswarnung',
-    'systemmeldung',
-  ],
-  ...[
-    'sécurité windows',
-    'alerte système',
-    'alerte de sécurité',
-    'seguridad de windows',
-    'aviso del sistema',
-    'alerta del sistema',
-    'alerta do sistema',
-  ],
-  ...[
-    'segurança do windows',
-    'sicurezza di windows',
-    'avviso di sistema',
-    'systeemwaarschuwing',
-    'ostrzeżenie systemowe',
-    'системное',
-    'безопасность windows',
-    'windows セキュリティ',
-  ],
+  ...['windows security', 'windows defender', 'microsoft defender', 'windows firewall', 'windows update'],
+  ...['microsoft windows', 'microsoft security'],
+  ...['system warning', 'system alert', 'system notification', 'system message', 'system update', 'security warning'],
+  ...['apple security', 'macos', 'mac os'],
+  ...['google chrome', 'chrome security', 'google security', 'play protect', 'android system', 'windows-sicherheit'],
+  ...['sicherheitswarnung', 'systemmeldung'],
+  ...['sécurité windows', 'alerte système', 'alerte de sécurité', 'seguridad de windows', 'aviso del sistema'],
+  ...['alerta del sistema', 'alerta do sistema'],
+  ...['segurança do windows', 'sicurezza di windows', 'avviso di sistema', 'systeemwaarschuwing'],
+  ...['ostrzeżenie systemowe', 'системное', 'безопасность windows', 'windows セキュリティ'],
 ];
 /** Words of a browser's own permission prompt, and of its two buttons (Chrome, Edge, Firefox). */
 const WANTS = [
@@ -102,21 +63,8 @@ const ALLOWS = ['allow', 'zulassen', 'autoriser', 'permitir', 'consenti', 'toest
 const FOR_IT = [' for ', 'für ', ' pour ', ' para ', ' per ', ' voor ', ' dla ', ' для ', ' için'];
 /** Words of links to an article. */
 const READS = [
-  ...[
-    'read',
-    'more',
-    'article',
-    'weiterlesen',
-    'mehr',
-    'lire',
-    'suite',
-    'leer',
-    'más',
-    'leia',
-    'mais',
-    'leggi',
-    'lees',
-  ],
+  ...['read', 'more', 'article', 'weiterlesen', 'mehr', 'lire', 'suite', 'leer', 'más', 'leia', 'mais', 'leggi'],
+  ...['lees'],
   ...['czytaj', 'читать', 'подробнее', 'devami', '続き', 'もっと', '詳し'],
 ];
 /** A line without a word is a button that closes the dialog, or an icon. */

@@ -27,20 +27,9 @@ export const OLD_PARTS: readonly Phrase[] = [
   [
     ...['out of date', 'outdated', 'out-of-date', 'not up to date', 'needs to be updated', 'must be updated'],
     ...['update required'],
-    ...[
-      'update is required',
-      'critical update',
-      'update exception',
-      'update package',
-      'update failed',
-      'urgent update',
-      'an old version of your',
-      'using an old',
-      'have an old',
-      'running an old',
-      'is missing',
-      'update your',
-    ],
+    ...['update is required', 'critical update', 'update exception', 'update package', 'update failed'],
+    ...['urgent update', 'an old version of your', 'using an old', 'have an old', 'running an old', 'is missing'],
+    ...['update your'],
   ],
   [
     ...['veraltet', 'nicht aktuell', 'muss aktualisiert', 'fehlt', 'update erforderlich', 'aktualisieren sie'],

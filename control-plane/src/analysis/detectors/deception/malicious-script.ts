@@ -80,17 +80,8 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
       ['powershell', 'pwsh', 'cmd/c', 'cmd.exe', 'curl', 'wget', 'msiexec', 'rundll32'],
       [
         ...['|iex', 'iex(iwr', 'iex(irm', 'iex(new-object', 'iex((new-object', 'invoke-expression'],
-        ...[
-          'scriptblock]::create',
-          '|bash',
-          '|sh"',
-          "|sh'",
-          '|sh`',
-          '|sh#',
-          'msiexec/',
-          'msiexec.exe/',
-          'rundll32\\\\',
-        ],
+        ...['scriptblock]::create', '|bash', '|sh"', "|sh'", '|sh`', '|sh#', 'msiexec/', 'msiexec.exe/'],
+        ...['rundll32\\\\'],
         ...['rundll32.exe\\\\', '|cmd'],
       ],
       [

@@ -15,15 +15,8 @@ const KEYS = [
 ].join('');
 /** The dialog itself. */
 const DIALOGS = [
-  ...[
-    'run dialog',
-    'run window',
-    'run box',
-    'run prompt',
-    'ausführen-dialog',
-    'ausführen-fenster',
-    'dialogue exécuter',
-  ],
+  ...['run dialog', 'run window', 'run box', 'run prompt', 'ausführen-dialog', 'ausführen-fenster'],
+  ...['dialogue exécuter'],
   ...['cuadro ejecutar', 'finestra esegui', 'окно выполнить', 'ファイル名を指定して実行'],
 ];
 /** The address bar of the file explorer, which runs commands too ("FileFix"). */
@@ -32,14 +25,8 @@ const ADDRESS_BARS = [
   ...['barra degli indirizzi', 'adresbalk', 'pasku adresu', 'адресную строку', 'adres çubuğu', 'アドレスバー'],
 ];
 const EXPLORERS = [
-  ...[
-    'file explorer',
-    'windows explorer',
-    'datei-explorer',
-    'windows-explorer',
-    'explorateur',
-    'explorador de archivos',
-  ],
+  ...['file explorer', 'windows explorer', 'datei-explorer', 'windows-explorer', 'explorateur'],
+  ...['explorador de archivos'],
   ...['explorador de arquivos', 'eksplorator', 'verkenner', 'esplora file', 'проводник', 'gezgini', 'エクスプローラー'],
 ];
 /** Places that only run commands, and with them others in which commands are typed. */
@@ -92,34 +79,10 @@ const HUMAN_OR_CAPTCHA = [
 /** Claims that this repairs an error or opens a file: honest instructions begin like that too. */
 const PRETEXTS = [
   ...['went wrong', 'how to fix', 'fix it', 'error', 'failed', 'unable to', 'cannot be', 'not installed', 'shared'],
-  ...[
-    'to access',
-    'to view',
-    'to join',
-    'microphone',
-    'verif',
-    'captcha',
-    'ran into a problem',
-    'to recover',
-    'working on updates',
-    'beheben',
-    'fehler',
-    'geteilt',
-    'erreur',
-  ],
-  ...[
-    'partagé',
-    'corriger',
-    'errore',
-    'condivis',
-    'compartid',
-    'compartilhad',
-    'erro ',
-    'fout',
-    'gedeeld',
-    'błąd',
-    'udostępnion',
-  ],
+  ...['to access', 'to view', 'to join', 'microphone', 'verif', 'captcha', 'ran into a problem', 'to recover'],
+  ...['working on updates', 'beheben', 'fehler', 'geteilt', 'erreur'],
+  ...['partagé', 'corriger', 'errore', 'condivis', 'compartid', 'compartilhad', 'erro ', 'fout', 'gedeeld', 'błąd'],
+  ...['udostępnion'],
   ...['ошибк', 'исправ', 'hata', 'paylaş', 'エラー', '共有'],
 ];
 /** The most characters between the words of one instruction. */

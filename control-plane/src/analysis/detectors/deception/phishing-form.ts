@@ -56,31 +56,10 @@ const CONTACTS = new Set(['Facebook', 'Instagram', 'WhatsApp', 'Telegram', 'Link
 /** What phishing wants to be done with such an account, and no form that asks for a contact. */
 const OPENED = [
   ...['password', 'log in', 'login', 'log into', 'sign in', 'verif', 'confirm', 'secur', 'recover', 'restor', 'unlock'],
-  ...[
-    'disab',
-    'suspend',
-    'restrict',
-    'violat',
-    'passwort',
-    'anmeld',
-    'einlogg',
-    'bestätig',
-    'gesperrt',
-    'mot de passe',
-  ],
-  ...[
-    'connexion',
-    'connectez',
-    'vérifi',
-    'contraseña',
-    'iniciar',
-    'inicia ',
-    'acced',
-    'senha',
-    'entrar',
-    'entre ',
-    'inlog',
-  ],
+  ...['disab', 'suspend', 'restrict', 'violat', 'passwort', 'anmeld', 'einlogg', 'bestätig', 'gesperrt'],
+  ...['mot de passe'],
+  ...['connexion', 'connectez', 'vérifi', 'contraseña', 'iniciar', 'inicia ', 'acced', 'senha', 'entrar', 'entre '],
+  ...['inlog'],
   ...['zalog', 'пароль', 'войти', 'войдите', 'вход', 'подтверд', 'giriş', 'şifre', 'パスワード', 'ログイン'],
 ];
 /** Words of buttons for the login of another site, and of the text around them. */

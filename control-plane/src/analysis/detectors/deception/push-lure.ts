@@ -12,24 +12,8 @@ const ALLOW = [
   ...['разрешить', 'izin ver', '許可'],
 ];
 const PRESS = [
-  ...[
-    'click',
-    'press',
-    'tap ',
-    'hit ',
-    'type ',
-    'choose ',
-    'select ',
-    'klick',
-    'drück',
-    'tipp',
-    'cliqu',
-    'appuy',
-    'haz clic',
-    'pulsa',
-    'pulse',
-    'toca',
-  ],
+  ...['click', 'press', 'tap ', 'hit ', 'type ', 'choose ', 'select ', 'klick', 'drück', 'tipp', 'cliqu', 'appuy'],
+  ...['haz clic', 'pulsa', 'pulse', 'toca'],
   ...['clic', 'premi', 'klik', 'naciśnij', 'нажми', 'жми', 'tikla', 'dokun', 'クリック', 'タップ', '押'],
 ];
 /** What a permission to send notifications opens nowhere. */

@@ -2,20 +2,8 @@ import type { Phrase } from './phrase.ts';
 
 /** Words that make a claim a question, a condition or advice. */
 const UNCERTAIN = [
-  ...[
-    '?',
-    'if ',
-    'whether',
-    'when your',
-    'once your',
-    'ways to',
-    'may be',
-    'might',
-    'could',
-    'signs',
-    'sure ',
-    'without ',
-  ],
+  ...['?', 'if ', 'whether', 'when your', 'once your', 'ways to', 'may be', 'might', 'could', 'signs', 'sure '],
+  ...['without '],
   ...['think', 'suspect', 'protect', 'how to', 'no virus', 'no threat', 'no malware', 'wenn', 'falls ', 'ob ihr'],
   ...['könnte', 'anzeichen', 'schütz', ' si votre', 'peut être', 'pourrait', 'protég', ' si su ', ' si tu '],
   ...['puede ', 'podría', 'proteg', 'se il tuo', 'potrebbe', 'protegg', ' se o seu', 'pode estar', 'als uw'],
