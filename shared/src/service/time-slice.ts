@@ -55,7 +55,10 @@ function endOne(): void {
   if (next) goOn(next, endOne);
 }
 
-/** Calls `andThen` once all microtasks have run, and with them the work of this caller: ticks that a tick queues would run before them. */
+/**
+ * Lets a caller go on, and calls `andThen` once all microtasks have run, and with them the caller's work. Node runs a tick that another tick queues
+ * before the microtasks, and one that a microtask queues after them.
+ */
 function goOn(caller: () => void, andThen: () => void): void {
   caller();
   queueMicrotask(() => process.nextTick(andThen));

@@ -73,7 +73,7 @@ export class Tab {
   ownNavigations = 0;
   /** Those among them that started before their document had loaded, or as soon as it had. */
   promptNavigations = 0;
-  /** The apps that the current document led to. */
+  /** The URLs of apps that the current document opened. */
   readonly #apps = new Set<string>();
   #requested = new Map<string, Requested['reason']>();
   #started = new Map<string, Started['navigationType']>();
@@ -140,7 +140,7 @@ export class Tab {
   }
 
   /**
-   * Its document led to an app, which leaves the document as it is. Returns how: by a script, unless a refresh announced it; null: it did before, or
+   * Its document opened an app, and stays where it is. Returns how: by a script, unless a refresh announced it; null: it did before, or
    * tries too many.
    */
   openedApp(url: string): HopKind | null {

@@ -111,7 +111,7 @@ function beginTrying(
     resolve(tried);
     await tried?.outcomes;
   };
-  // A failure of the outcomes is that of whoever awaits them.
+  // If only the outcomes fail, the promise is resolved already: whoever awaits the outcomes gets the error.
   evidenceHeld.run(scan.organization_id, hold).catch(reject);
   return promise;
 }
