@@ -8,12 +8,12 @@ import type { CaptureSession } from '../src/capture/session/capture-session.ts';
 const session = { startedAt: performance.now() } as CaptureSession;
 const POINT = { x: 150, y: 150 };
 
-/** A frame of 200 by 200 pixels at 100, 100, or the page around it, that has counted `presses`; an error instead: what asking for them gives. */
-function frame(presses: number | Error, { isPage = false, world = 1 as number | null } = {}) {
-  const shown = { presses };
+/** A frame of 200 by 200 pixels at 100, 100, or the page around it, that has counted `clicks`; an error instead: what asking for them gives. */
+function frame(clicks: number | Error, { isPage = false, world = 1 as number | null } = {}) {
+  const shown = { clicks };
   const send = async () => {
-    if (shown.presses instanceof Error) throw shown.presses;
-    return { result: { value: shown.presses } };
+    if (shown.clicks instanceof Error) throw shown.clicks;
+    return { result: { value: shown.clicks } };
   };
   const box = isPage ? null : { x: 100, y: 100, width: 200, height: 200 };
   const measured = { at: { session: { send } }, world, box, parentId: isPage ? null : 'page' };
@@ -31,7 +31,7 @@ describe('a click', () => {
       await delivery.expect(POINT);
       assert.equal(await delivery.isDelivered(POINT), false);
       const clicked = frames[at]!.shown;
-      clicked.presses = Number(clicked.presses) + 1;
+      clicked.clicks = Number(clicked.clicks) + 1;
       assert.equal(await delivery.isDelivered(POINT), true);
     }
   });
@@ -40,7 +40,7 @@ describe('a click', () => {
     const [page, ad] = [frame(0, { isPage: true }), frame(0)];
     const delivery = new ClickDelivery(session, [page.measured, ad.measured]);
     await delivery.expect({ x: 10, y: 10 });
-    ad.shown.presses = 1;
+    ad.shown.clicks = 1;
     assert.equal(await delivery.isDelivered({ x: 10, y: 10 }), false);
   });
 
@@ -52,11 +52,19 @@ describe('a click', () => {
     }
   });
 
+  it('is not delivered to a frame whose earlier clicks are not known', async () => {
+    const ad = frame(new DeadlineError('Runtime.evaluate', 1));
+    const delivery = new ClickDelivery(session, [frame(0, { isPage: true }).measured, ad.measured]);
+    await delivery.expect(POINT);
+    ad.shown.clicks = 1;
+    assert.equal(await delivery.isDelivered(POINT), false);
+  });
+
   it('is neither delivered nor lost where another document is shown since', async () => {
     const ad = frame(0);
     const delivery = new ClickDelivery(session, [frame(0, { isPage: true }).measured, ad.measured]);
     await delivery.expect(POINT);
-    ad.shown.presses = new Error('Cannot find context with specified id');
+    ad.shown.clicks = new Error('Cannot find context with specified id');
     assert.equal(await delivery.isDelivered(POINT), null);
   });
 });

@@ -272,6 +272,19 @@ describe('landings', { concurrency: 4 }, () => {
     assert.deepEqual(captured.steps(0), ['initial http://led.example/']);
   });
 
+  it('the landings of a creative include that of a frame whose cover goes when it is pressed', async () => {
+    world.site.setPage('http://covered.example/', '<title>Covered</title>shop');
+    const ad = "<body style='background:teal'>Shop<script>onclick = () => open('http://covered.example/')</script>";
+    const frame = `<iframe width="300" height="250" style="border:0" srcdoc="${ad}"></iframe>`;
+    const cover = '<div style="position:absolute;inset:0;background:#fff3" onpointerdown="this.remove()"></div>';
+    const captured = await captureTag(`<div style="position:relative;width:300px;height:250px">${frame}${cover}</div>`);
+    assert.deepEqual(
+      captured.landings.map(({ page_title }) => page_title),
+      ['Covered'],
+    );
+    assert.equal(captured.notes, '');
+  });
+
   it('the landings of a creative are all windows of a click, also one whose click tracker takes its time', async () => {
     const { site } = world;
     site.setPage('http://fast.example/', '<title>fast</title>an offer');

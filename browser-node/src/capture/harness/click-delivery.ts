@@ -11,7 +11,8 @@ const [SILENT, GONE] = [-1, -2];
 
 /**
  * Whether Chromium delivers clicks to the frame that is shown where they are made. For a while after a page has scrolled, and for longer on a busy
- * machine, it drops some or gives them to another frame. The listeners that count them are in isolated worlds, which no page sees.
+ * machine, it drops some or gives them, or their press alone, to another frame. The listeners that count them are in isolated worlds, which no page
+ * sees.
  */
 export class ClickDelivery {
   readonly #session: CaptureSession;
@@ -26,26 +27,29 @@ export class ClickDelivery {
 
   /** To be called before a click at a point. Never throws. */
   async expect(point: Point): Promise<void> {
-    this.#before = await this.#presses(point);
+    this.#before = await this.#clicks(point);
   }
 
   /**
    * Whether a frame at the point got a click since {@link expect}; null: one shows another document since, or was replaced, whatever the frames
-   * around it got; false: none did, or those that did do not answer. Never throws.
+   * around it got; false: none did, or those that did do not answer now or did not before. Never throws.
    */
   async isDelivered(point: Point): Promise<boolean | null> {
-    const presses = await this.#presses(point);
-    if (presses.includes(GONE)) return null;
-    return presses.some((count, index) => count > Math.max(0, this.#before[index] ?? 0));
+    const clicks = await this.#clicks(point);
+    if (clicks.includes(GONE)) return null;
+    return clicks.some((count, index) => {
+      const before = this.#before[index] ?? SILENT;
+      return before >= 0 && count > before;
+    });
   }
 
-  #presses(point: Point): Promise<number[]> {
+  #clicks(point: Point): Promise<number[]> {
     const deadlineMs = underLoad(this.#session, ANSWER_MS);
     return Promise.all(
       framesAround(this.#frames, point).map(async ({ at, world }) => {
         // A frame that could not be measured does not answer.
         if (world === null) return SILENT;
-        const counting = evaluateInWorld(at.session, world, countPresses, null, deadlineMs);
+        const counting = evaluateInWorld(at.session, world, countClicks, null, deadlineMs);
         return counting.catch((error) => (error instanceof DeadlineError ? SILENT : GONE));
       }),
     );
@@ -53,21 +57,26 @@ export class ClickDelivery {
 }
 
 /**
- * Runs in a frame, in an isolated world: how often a button or finger was pressed in it since it was first asked. What was meant for a frame in it
- * does not count.
+ * Runs in a frame, in an isolated world: how often a button or finger was pressed and released in it since it was first asked. What was meant for
+ * a frame in it does not count.
  */
-function countPresses(): number {
+function countClicks(): number {
+  type Clicks = { count: number; isPressed: boolean };
   // A symbol: elements of the page shadow names that are not taken, and `addEventListener`.
-  const presses = Symbol.for('presses');
-  const kept = globalThis as { [presses: symbol]: number | undefined };
-  if (kept[presses] === undefined) {
-    kept[presses] = 0;
-    const count = ({ isTrusted, target }: Event) => {
-      const isFrame =
-        target instanceof Element && Element.prototype.matches.call(target, 'iframe, frame, object, embed');
-      if (isTrusted && !isFrame) kept[presses] = (kept[presses] ?? 0) + 1;
-    };
-    EventTarget.prototype.addEventListener.call(globalThis, 'pointerdown', count, { capture: true, passive: true });
-  }
-  return kept[presses];
+  const counted = Symbol.for('clicks');
+  const store = globalThis as { [counted: symbol]: Clicks | undefined };
+  if (store[counted]) return store[counted].count;
+  const clicks = { count: 0, isPressed: false };
+  store[counted] = clicks;
+  const note = (event: Event) => {
+    const { type, isTrusted } = event;
+    const [target] = event.composedPath();
+    const isFrame = target instanceof Element && Element.prototype.matches.call(target, 'iframe, frame, object, embed');
+    const isHere = isTrusted && !isFrame;
+    if (type === 'pointerup' && isHere && clicks.isPressed) clicks.count += 1;
+    clicks.isPressed = type === 'pointerdown' && isHere;
+  };
+  for (const type of ['pointerdown', 'pointerup'])
+    EventTarget.prototype.addEventListener.call(globalThis, type, note, { capture: true, passive: true });
+  return 0;
 }
