@@ -43,6 +43,8 @@ export type ScanEvent =
   | { type: 'recheck'; id: string }
   | { type: 'claim_checks'; until: Date }
   | { type: 'renew_checks'; until: Date }
+  /** The attempt at the analysis is not counted. */
+  | { type: 'uncount_checks' }
   | {
       type: 'finish';
       tags: ScanTag[];
@@ -132,6 +134,9 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
     case 'renew_checks':
       if (scan.status !== 'checking') return null;
       return change(claimOf(scan), { checks_claimed_until: event.until });
+    case 'uncount_checks':
+      if (scan.status !== 'checking' || !scan.checks_attempts) return null;
+      return change(claimOf(scan), { checks_attempts: scan.checks_attempts - 1 });
     case 'finish':
       if (scan.status !== 'checking') return null;
       return change(

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { CrawlingDomain } from '../../crawling/crawling.ts';
 import { QueueFull } from '../../platform/bounded-queue.ts';
+import { ObjectsUnavailable } from '../../platform/objects/object-store.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
 import type { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
@@ -31,7 +32,7 @@ const RESIZE_MS = 30_000;
 /** A queue that is full of other scans' pictures is tried again after this time. */
 const AGAIN_MS = 500;
 
-/** Reads screenshots and resizes them, by default for a model. */
+/** Reads screenshots and resizes them, by default for a model. They throw {@link ObjectsUnavailable} while the files cannot be reached. */
 export function screenshots(
   findPicture: CrawlingDomain['verbs']['findPicture'],
   pictures: Pick<PicturePool, 'resize'>,
@@ -45,6 +46,7 @@ export function screenshots(
     try {
       return await whenFree(() => pictures.resize(picture, size, signal), signal);
     } catch (cause) {
+      if (cause instanceof ObjectsUnavailable) throw cause;
       logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be resized for the analysis');
       return 'failed';
     }

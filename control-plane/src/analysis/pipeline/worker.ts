@@ -1,5 +1,6 @@
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { ObjectsUnavailable } from '../../platform/objects/object-store.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { atTheirLimit, countEach, type Serving, withinLimits } from '../../platform/start-pool.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
@@ -26,6 +27,8 @@ export const LIMITS = { slots: 8, waiting: 64, claimMs: 30_000, analysisMs: 300_
 const OF_ONE = 0.75;
 /** Attempts at a scan's analysis; one that never ended is then abandoned. */
 const ATTEMPTS_MAX = 3;
+/** While the files cannot be reached, attempts are not counted; after this time they are: then a file alone may be unreadable. */
+const OUTAGE_MAX_MS = 24 * 60 * 60 * 1_000;
 const RENEWALS_PER_CLAIM = 3;
 /** The worker is woken when a scan was crawled; this interval covers lost hints and expired claims. */
 const LOOK_EVERY_MS = 5_000;
@@ -123,7 +126,10 @@ async function claimScans(
   return { claimed, hasMore: waiting.length === count || claimed.length < waiting.length };
 }
 
-/** A scan whose analysis throws is left until its claim expires and another worker takes it; the others are not affected. */
+/**
+ * A scan whose analysis throws is left until its claim expires and another worker takes it; the others are not affected. An outage of the files does
+ * not use up its attempts.
+ */
 async function finishClaimed(
   dependencies: WorkerDependencies,
   claimed: ScanRecord,
@@ -135,10 +141,22 @@ async function finishClaimed(
   try {
     if (await finish(dependencies, claimed, now, limits, slot)) dependencies.outboxFilled();
   } catch (cause) {
+    stopRenewing();
+    if (isOutage(cause, claimed, now)) await uncountAttempt(dependencies, claimed, now);
     dependencies.logger.warn({ scan_id: claimed._id, cause }, 'the analysis of a scan was interrupted');
   } finally {
     stopRenewing();
   }
+}
+
+const isOutage = (cause: unknown, { status_at }: ScanRecord, now: Date): boolean =>
+  cause instanceof ObjectsUnavailable && now.getTime() - (status_at?.getTime() ?? 0) < OUTAGE_MAX_MS;
+
+/** The claim holds until it expires, which is the pause before the next attempt. Where this fails too, the attempt is counted. */
+async function uncountAttempt({ scans, logger }: WorkerDependencies, claimed: ScanRecord, now: Date): Promise<void> {
+  await changeScan(scans, claimed, { type: 'uncount_checks' }, now).catch((cause: unknown) =>
+    logger.debug({ scan_id: claimed._id, cause }, 'an attempt at the analysis is counted'),
+  );
 }
 
 /** Renews a claim until the returned function is called or another worker has taken the scan over. */

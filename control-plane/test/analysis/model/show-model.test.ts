@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { screenshots, showModel } from '../../../src/analysis/model/show-model.ts';
 import { QueueFull } from '../../../src/platform/bounded-queue.ts';
+import { ObjectsUnavailable } from '../../../src/platform/objects/object-store.ts';
 import { sampleLanding, sampleScan } from '../../support/sample-scan.ts';
 
 const picture = { width: 1, height: 1, sha256: 'a', bytes: 1, content_type: 'image/jpeg' };
@@ -23,6 +24,11 @@ describe('what a model is shown', () => {
       return Buffer.from('picture');
     });
     assert.deepEqual([String(shown.screenshot), shown.lacksScreenshot, calls], ['picture', undefined, 2]);
+  });
+
+  it('waits for the files while they cannot be reached', async () => {
+    const unreachable = () => Promise.reject(new ObjectsUnavailable('the bucket cannot be used'));
+    await assert.rejects(show(unreachable), ObjectsUnavailable);
   });
 
   it('says that it lacks a screenshot that could not be resized', async () => {

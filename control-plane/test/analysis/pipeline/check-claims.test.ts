@@ -5,6 +5,7 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { finishScan } from '../../../src/analysis/pipeline/finish-scan.ts';
 import { finishCrawled, startWorker } from '../../../src/analysis/pipeline/worker.ts';
 import type { ReadPackedCapture } from '../../../src/crawling/captures/capture-record.ts';
+import { ObjectsUnavailable } from '../../../src/platform/objects/object-store.ts';
 import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
@@ -80,6 +81,26 @@ describe('the analysis of a scan', () => {
     const finished = await farm.read(scan._id);
     assert.deepEqual([finished.status, finished.error, finished.tags], ['partial', 'checks: INTERRUPTED', []]);
     assert.deepEqual(followUpsOf(finished), ['charge', COMPLETED]);
+  });
+
+  it('waits while the files cannot be reached, whatever number of attempts fails, and ends as partial if one cannot be read for a day', async () => {
+    const [scan, unreadable] = [await crawled(), await crawled()];
+    const { dependencies } = farm.farm;
+    const packed = () => Promise.reject(new ObjectsUnavailable('the bucket cannot be used'));
+    const outage = { ...dependencies, bodies: { ...dependencies.bodies, packed } };
+    const start = Date.now();
+    const at = (claims: number, hours = 0) => new Date(start + claims * 61_000 + hours * 3_600_000);
+    for (let times = 1; times <= 5; times += 1) assert.equal(await finishCrawled(outage, at(times)), 2);
+    const dueOnly = { ...dependencies, scans: { ...farm.scans, awaitingAnalysis: onlyScan(scan) } };
+    assert.equal(await finishCrawled(dueOnly, at(6)), 1);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.tags.length, finished.checks_attempts], ['completed', 1, 1]);
+
+    for (let times = 1; times <= 4; times += 1) {
+      assert.equal((await farm.read(unreadable._id)).status, 'checking');
+      assert.equal(await finishCrawled(outage, at(times, 25)), 1);
+    }
+    assert.equal((await farm.read(unreadable._id)).error, 'checks: INTERRUPTED');
   });
 
   it('does not hold its worker forever when it hangs', async (t) => {
@@ -206,6 +227,12 @@ describe('the analysis of a scan', () => {
     assert.equal(looks, 2, 'at its start, and when it was told');
   });
 });
+
+/** Finds this scan alone. */
+const onlyScan =
+  ({ _id }: ScanRecord): RunningFarm['scans']['awaitingAnalysis'] =>
+  async (...wanted) =>
+    (await farm.scans.awaitingAnalysis(...wanted)).filter((scan) => scan._id === _id);
 
 /** Fails the write that finishes a scan, as a crash right before it would. */
 function crashAtFinish(scans: RunningFarm['scans']): RunningFarm['scans']['apply'] {
