@@ -2,6 +2,7 @@ import { firstSecret } from '@adsweep/shared/service/bearer.ts';
 import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
+import { rememberBriefly } from '../platform/remember-briefly.ts';
 import type { ScanRecord } from '../scan/scan.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { PublicUrls } from '../scan/scan-links.ts';
@@ -48,6 +49,9 @@ export type CrawlingSettings = PublicUrls & {
   retention?: RetentionDays;
 };
 
+/** How long the files count as reachable once they were, in ms. */
+const REACHABLE_MS = 5_000;
+
 const KEEP_FOR_EVER: RetentionDays = { scans: 0, evidence: 0 };
 
 /** What crawling needs: the scans, the files that nodes upload, and the reservation of checks for the ads that sweeps find. */
@@ -59,7 +63,7 @@ export type CrawlingDomain = ReturnType<typeof crawlingDomain>;
 
 /** Crawl jobs, browser nodes and captures. */
 export function crawlingDomain(
-  { store, disk, redis, wake, broadcast, metrics, closing, logger }: Platform,
+  { store, objects, disk, redis, wake, broadcast, metrics, closing, logger }: Platform,
   { scans, artifacts, reserve, leaseCapOf }: CrawlingNeeds,
   {
     publicUrl,
@@ -86,6 +90,7 @@ export function crawlingDomain(
     wake.announce('checks');
     outboxFilled();
   };
+  const reachable = rememberBriefly(() => objects.ping(), REACHABLE_MS);
   const positions = retentionStore(store);
   const records = { scans, captures, artifacts, bodies, readCapture, readPackedCapture, positions };
   const dependencies = {
@@ -100,6 +105,7 @@ export function crawlingDomain(
     watchOrders: orders.watch,
     announceOrder: orders.announce,
     disk,
+    requireFiles: () => reachable('files'),
     closing,
     redis,
     metrics,

@@ -51,6 +51,8 @@ export type NodeApiDependencies = AcquireDependencies &
     /** Calls `ordered` when the operator drains, blocks or revokes the node, until `stop` is called. */
     watchOrders: (nodeId: string, ordered: () => void) => Promise<{ stop: () => void }>;
     disk: DiskSpace;
+    /** Rejects while files cannot be stored. */
+    requireFiles: () => Promise<void>;
     /** Aborts when the process closes its listeners: polls that wait are answered then. */
     closing: AbortSignal;
     metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults'>;
@@ -165,8 +167,9 @@ async function acquireWhileConnected(
   request: WorkRequest,
   { socket }: IncomingMessage,
 ): Promise<Acquired> {
-  // On a full disk, the results could not be stored.
+  // On a full disk, or while the bucket cannot be reached, the results could not be stored.
   await dependencies.disk.requireFree();
+  await dependencies.requireFiles();
   const { nodeId } = request.node;
   const over = new AbortController();
   const end = () => over.abort();

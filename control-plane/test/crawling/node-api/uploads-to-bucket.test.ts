@@ -3,10 +3,36 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { slow } from '../../../../shared/test/support/slow.ts';
+import { openDiskObjects } from '../../../src/platform/objects/disk-objects.ts';
+import { type ObjectStore, ObjectsUnavailable } from '../../../src/platform/objects/object-store.ts';
 import { openS3Objects } from '../../../src/platform/objects/s3-objects.ts';
 import type { ArtifactRecord } from '../../../src/scanning/artifacts/artifact.ts';
 import { gzJson, named, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
 import { bucketOf, startS3Server } from '../../support/s3-server.ts';
+
+const isUnavailable = (error: unknown) =>
+  error instanceof NodeApiError && error.status === 503 && error.message.includes('unavailable');
+
+it('a node gets no work while the bucket fails, because its results would be lost, and gets it afterwards', async () => {
+  let isReachable = false;
+  const openFiles = async (root: string): Promise<ObjectStore> => {
+    const objects = await openDiskObjects(root);
+    const ping = async () => {
+      if (!isReachable) throw new ObjectsUnavailable('the bucket cannot be used');
+    };
+    return { ...objects, ping };
+  };
+  const farm = await runningFarm({ openFiles });
+  try {
+    const { _id } = await farm.submit();
+    await assert.rejects(farm.acquireOne(), isUnavailable);
+    assert.equal((await farm.read(_id)).status, 'pending');
+    isReachable = true;
+    assert.equal((await farm.acquireOne()).scan_id, _id);
+  } finally {
+    await farm.stop();
+  }
+});
 
 describe('an upload to a bucket', () => {
   let server: Awaited<ReturnType<typeof startS3Server>>;
@@ -26,7 +52,9 @@ describe('an upload to a bucket', () => {
 
   const lease = async () => {
     await farm.submit();
-    return farm.acquireOne();
+    const leased = await farm.acquireOne();
+    server.requests.length = 0;
+    return leased;
   };
 
   it('is one request: what arrives is hashed and inspected on its way', async () => {
@@ -56,10 +84,7 @@ describe('an upload to a bucket', () => {
   it('is answered with 503 while the bucket fails, and succeeds afterwards', slow, async () => {
     const [leased, picture] = [await lease(), await webp()];
     server.setOutage(503);
-    await assert.rejects(
-      farm.node.upload(leased, 'landing-0.webp', 'image/webp', picture),
-      (error) => error instanceof NodeApiError && error.status === 503 && error.message.includes('unavailable'),
-    );
+    await assert.rejects(farm.node.upload(leased, 'landing-0.webp', 'image/webp', picture), isUnavailable);
     server.setOutage(null);
     await farm.node.upload(leased, 'landing-0.webp', 'image/webp', picture);
   });
