@@ -3,7 +3,6 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
-  DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   ListMultipartUploadsCommand,
@@ -14,6 +13,7 @@ import {
   type ServerSideEncryption,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { inPortions } from '../in-portions.ts';
 import { isSafeKey, type ListedObject, type ObjectStore, ObjectsUnavailable, requireSafeKey } from './object-store.ts';
 
 /**
@@ -36,6 +36,8 @@ export type S3Location = {
 const PART_BYTES = 5 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 const ATTEMPTS_MAX = 3;
+/** Objects deleted at once, each by its own request: one for many needs `Content-MD5` on many servers, and the SDK sends another checksum. */
+const DELETES_AT_ONCE = 20;
 const CONNECT_MS = 3_000;
 /** Maximum time for a server to answer, and between two pieces of an answer. */
 const SILENCE_MS = 15_000;
@@ -86,12 +88,9 @@ export function openS3Objects(location: S3Location, logger: Logger): ObjectStore
     }
   }
 
-  const deleteAll = async (keys: string[]): Promise<void> => {
-    if (keys.length === 0) return;
-    const Objects = keys.map((key) => ({ Key: nameOf(key) }));
-    const { Errors = [] } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
-    const [first] = Errors;
-    if (first) throw new Error(`${Errors.length} objects could not be deleted: ${first.Code}: ${first.Message}`);
+  const remove = async (key: string): Promise<void> => {
+    const Key = nameOf(key);
+    await attempt(() => client.send(new DeleteObjectCommand({ Bucket, Key })));
   };
 
   return {
@@ -120,13 +119,11 @@ export function openS3Objects(location: S3Location, logger: Logger): ObjectStore
       return { stream: found.Body as Readable, bytes: Number(total ?? found.ContentLength) };
     },
 
-    async delete(key) {
-      const Key = nameOf(key);
-      await attempt(() => client.send(new DeleteObjectCommand({ Bucket, Key })));
-    },
+    delete: remove,
 
     async deleteBelow(key) {
-      for await (const objects of list(key)) await attempt(() => deleteAll(objects.map((object) => object.key)));
+      for await (const objects of list(key))
+        await inPortions(objects, DELETES_AT_ONCE, (some) => Promise.all(some.map((object) => remove(object.key))));
     },
 
     list,
