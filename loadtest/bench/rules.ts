@@ -72,6 +72,7 @@ async function longestHolds(patterns: Pattern[], urls: string[]): Promise<{ mean
     scan: { organization_id: 'organization', ignore_first_n_domains: 0, referrer: null },
     capture: packed({ landings: [], requests: [], observations: [], notes: [] }),
     parts: { requests, documents: null, bodies: null, vastDocuments: null, creativeHtml: null },
+    lost: [],
     unpackedBytesMax: 1e8,
   };
   const threads = new AnalysisThreads(1);

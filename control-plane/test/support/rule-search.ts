@@ -62,6 +62,7 @@ export function evidence({
       ...{ requests: gzJson(all), documents: gzJson([document]), bodies: gzJson(bodies) },
       ...{ vastDocuments: null, creativeHtml: null },
     },
+    lost: [],
     unpackedBytesMax: 1e8,
   };
 }

@@ -11,6 +11,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { validNotes } from '@adsweep/shared/capture/notes.ts';
 import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
 import { showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
+import type { PackedPart } from '../../crawling/captures/body-store.ts';
 import { attemptOf, type ReadContents, type ReadPackedCapture } from '../../crawling/captures/capture-record.ts';
 import { JsonListReader } from '../../platform/json-list.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
@@ -27,6 +28,8 @@ export type PackedScan = {
   scan: InspectedScan;
   capture: Uint8Array;
   parts: Record<Need, Uint8Array | null>;
+  /** Parts that are recorded and whose files are gone: by a rule of the bucket, or a disk that was restored in part. */
+  lost: Need[];
   unpackedBytesMax: number;
 };
 
@@ -54,15 +57,17 @@ export async function packScan(
   if (!capture || !scan.capture) return null;
   const attempt = attemptOf(scan.capture.id);
   const wanted = PARTS.filter(([need]) => needs.has(need) && (need !== 'creativeHtml' || showsCreative(scan)));
-  const read: Partial<Record<StoredPart, Buffer | null>> = await bodies.packed(
+  const read: Partial<Record<StoredPart, PackedPart>> = await bodies.packed(
     attempt,
     wanted.map(([, part]) => part),
   );
+  const bytesOf = (part: StoredPart) => (read[part] === 'lost' ? null : (read[part] ?? null));
   const { organization_id, ignore_first_n_domains, referrer, ad_block } = scan;
   return {
     scan: { organization_id, ignore_first_n_domains, referrer, ...(ad_block && { ad_block }) },
     capture,
-    parts: Object.fromEntries(PARTS.map(([need, part]) => [need, read[part] ?? null])) as PackedScan['parts'],
+    parts: Object.fromEntries(PARTS.map(([need, part]) => [need, bytesOf(part)])) as PackedScan['parts'],
+    lost: PARTS.filter(([, part]) => read[part] === 'lost').map(([need]) => need),
     unpackedBytesMax: bodies.unpackedBytesMax,
   };
 }
@@ -71,12 +76,12 @@ export async function packScan(
 export type UnreadablePart = { name: Need; cause: string };
 
 /**
- * Unpacks evidence. A part that a node of an earlier version sent and that is not a list of its items is empty, and listed in `unreadable`.
- * Takes longer the larger it is: only for threads.
+ * Unpacks evidence. A part that is lost, or that a node of an earlier version sent and that is not a list of its items, is empty, and listed in
+ * `unreadable`. Takes longer the larger it is: only for threads.
  */
 export function unpackScan(packed: PackedScan): { evidence: Evidence; unreadable: UnreadablePart[] } {
-  const { scan, parts, unpackedBytesMax } = packed;
-  const unreadable: UnreadablePart[] = [];
+  const { scan, parts, lost, unpackedBytesMax } = packed;
+  const unreadable: UnreadablePart[] = lost.map((name) => ({ name, cause: 'its file is gone' }));
   const unzip = (bytes: Uint8Array) => gunzipSync(bytes, { maxOutputLength: unpackedBytesMax });
   const read = (bytes: Uint8Array | null) => bytes && JSON.parse(unzip(bytes).toString());
   const list = <Name extends keyof CapturedItems>(need: Need, name: Name): CapturedItems[Name][] => {

@@ -24,6 +24,9 @@ const NAMES = {
 /** A large part of a capture. */
 export type StoredPart = keyof typeof NAMES;
 
+/** A part as it is stored; null: there is none (any more); `lost`: it is recorded, and its file is gone. */
+export type PackedPart = Buffer | 'lost' | null;
+
 /** The large parts of a capture, stored outside its record: documents, and for a day all requests and response bodies (spec 8). */
 export type BodyStore = ReturnType<typeof bodyStore>;
 
@@ -34,14 +37,17 @@ export function bodyStore(artifacts: ScanningDomain['stores']['artifacts']) {
       await artifacts.write(ref, REQUESTS, await zip(JSON.stringify(requests)), BODY_LIFETIME_MS, now);
     },
 
-    /** Reads parts in their stored form (gzipped JSON; HTML: UTF-8), to be unpacked in another thread; null: it does not exist. */
-    async packed<P extends StoredPart>(ref: AttemptRef, parts: readonly P[]): Promise<Record<P, Buffer | null>> {
+    /** Reads parts in their stored form (gzipped JSON; HTML: UTF-8), to be unpacked in another thread. */
+    async packed<P extends StoredPart>(ref: AttemptRef, parts: readonly P[]): Promise<Record<P, PackedPart>> {
       const files = await artifacts.findAll(ref);
-      const read = async (part: P): Promise<[P, Buffer | null]> => {
-        const stream = await files.get(NAMES[part])?.read();
-        return [part, stream ? await buffer(stream) : null];
+      const read = async (part: P): Promise<[P, PackedPart]> => {
+        const file = files.get(NAMES[part]);
+        const stream = await file?.read();
+        if (stream) return [part, await buffer(stream)];
+        // What has expired loses its record before its file.
+        return [part, file && (await artifacts.find(ref, NAMES[part])) ? 'lost' : null];
       };
-      return Object.fromEntries(await Promise.all(parts.map(read))) as Record<P, Buffer | null>;
+      return Object.fromEntries(await Promise.all(parts.map(read))) as Record<P, PackedPart>;
     },
     unpackedBytesMax: UNZIPPED_BYTES_MAX,
   };

@@ -11,11 +11,12 @@ import type { Analyse } from '../../../src/analysis/threads/analysis-threads.ts'
 import { inspect } from '../../../src/analysis/threads/inspect.ts';
 import type { ReadPackedCapture } from '../../../src/crawling/captures/capture-record.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
+import type { ArtifactRecord } from '../../../src/scanning/artifacts/artifact.ts';
 import { NO_SCAN_EVIDENCE } from '../../../src/scanning/scans/api/evidence.ts';
 import { presentScan } from '../../../src/scanning/scans/api/present-scan.ts';
 import { adBlocks } from '../../support/ad-blocks.ts';
 import { addRule, checkCrawled, crawledScan, followUpsOf, LOUD, ownTag, slugsOf } from '../../support/checked-scans.ts';
-import { captureOf, named, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
+import { captureOf, gzJson, named, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
 
 let farm: RunningFarm;
 before(async () => {
@@ -51,6 +52,31 @@ describe('the analysis after a crawl', () => {
     assert.deepEqual((await farm.read(scan._id)).tags, []);
     assert.deepEqual(followUpsOf(await farm.read(scan._id)), ['charge', COMPLETED], 'no event names it');
     assert.equal((await farm.read(later._id)).tags.length, 1);
+  });
+
+  it('ends as partial if a recorded file of its evidence is gone, also in a recheck; a file that has expired is not missed', async () => {
+    const scan = await farm.submit();
+    const lease = await farm.acquireOne();
+    const files = { 'documents.json.gz': gzJson([]), 'bodies.json.gz': gzJson([]) };
+    for (const [name, bytes] of Object.entries(files)) await farm.node.upload(lease, name, 'application/gzip', bytes);
+    const artifacts = Object.entries(files).map(([name, bytes]) => named(name, bytes, 'application/gzip'));
+    await farm.node.complete(lease, captureOf(['https://shop.example/'], { artifacts }));
+    await work();
+    assert.equal((await farm.read(scan._id)).status, 'completed');
+
+    const stored = farm.store.collection<ArtifactRecord>('artifacts');
+    await farm.sweepAll(new Date(Date.now() + 2 * 24 * 60 * 60 * 1000));
+    const [left, ...others] = await stored.find({ scan_id: scan._id }).toArray();
+    assert.deepEqual([left?.name, others], ['documents.json.gz', []]);
+    const recheck = async (id: string) => {
+      await changeScan(farm.scans, await farm.read(scan._id), { type: 'recheck', id }, new Date());
+      await work();
+      const { status, error } = await farm.read(scan._id);
+      return [status, error];
+    };
+    assert.deepEqual(await recheck('with the file'), ['completed', '']);
+    await farm.objects.delete(left!.object);
+    assert.deepEqual(await recheck('without it'), ['partial', 'checks: documents']);
   });
 
   it('§2.6.8 assigns the tags of rules, with the position of each match', async () => {

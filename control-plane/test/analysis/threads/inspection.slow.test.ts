@@ -75,7 +75,7 @@ describe('the inspection of evidence', () => {
     const scan = { organization_id: 'organization', ignore_first_n_domains: 0, referrer: null };
     const none = { requests: null, vastDocuments: null, creativeHtml: null };
     const parts = { ...none, documents: gzJson(documents), bodies: gzJson(bodies) };
-    const packed = { scan, capture: gzJson(captureOf(['https://a.example/'])), parts, unpackedBytesMax: 1e9 };
+    const packed = { scan, capture: gzJson(captureOf(['https://a.example/'])), parts, lost: [], unpackedBytesMax: 1e9 };
     let [turns, isDone] = [0, false];
     const analysing = farm.farm.dependencies.analyse(packed, null).finally(() => {
       isDone = true;

@@ -95,7 +95,7 @@ export async function testOnScan(
 
 /**
  * Has a thread try the search rules on the scan's evidence, once few enough of the organization's are in memory; null: there is no evidence
- * (any more).
+ * (any more), or a part that the rules look at is lost.
  */
 function beginTrying(
   { evidence, evidenceHeld, threads, limits }: RuleTestParts,
@@ -107,7 +107,8 @@ function beginTrying(
   const groups = search.map((rule) => JSON.stringify([rule]));
   const hold = async () => {
     const packed = await packScan(evidence, scan, needsOf(rules));
-    const tried = packed && threads.tryRules(packed, groups, limits.ruleMs);
+    const isWhole = packed !== null && packed.lost.length === 0;
+    const tried = isWhole ? threads.tryRules(packed, groups, limits.ruleMs) : null;
     resolve(tried);
     await tried?.outcomes;
   };
