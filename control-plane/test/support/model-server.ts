@@ -13,9 +13,9 @@ export type Asked = {
   schema: { name: string; strict: boolean; schema: Record<string, unknown> };
 };
 
-/** How the server meets a call: an object is the model's answer, a text is sent as its message whatever it says. */
+/** How the server meets a call: an object is the model's answer, a text is sent as its message whatever it says; null: there is no text. */
 export type Behaviour =
-  | { answers: object | string; usage?: object }
+  | { answers: object | string | null; usage?: object }
   | 'refuses'
   | 'filters'
   | 'filters_input'
@@ -90,7 +90,8 @@ function send(response: ServerResponse, behaviour: Behaviour): void {
   else if ('status' in behaviour) sendJson(behaviour.status, { error: { message: 'no' } }, behaviour.headers);
   else {
     const { answers, usage } = behaviour;
-    complete({ content: typeof answers === 'string' ? answers : JSON.stringify(answers) }, 'stop', usage);
+    const content = answers === null || typeof answers === 'string' ? answers : JSON.stringify(answers);
+    complete({ content }, 'stop', usage);
   }
 }
 

@@ -108,9 +108,8 @@ function readCompletion(text: string): ChatReply {
   const tokens = { input: countOf(prompt_tokens), output: countOf(completion_tokens) };
   if (choice?.message?.refusal || choice?.finish_reason === 'content_filter') return { outcome: 'refused', tokens };
   const content = choice?.message?.content;
-  return typeof content === 'string'
-    ? { outcome: 'text', text: content, tokens }
-    : failed('unusable', 'an answer without text');
+  // An answer without text, as of a model that spent all its tokens on reasoning, costs as much and answers nothing.
+  return { outcome: 'text', text: typeof content === 'string' ? content : '', tokens };
 }
 
 /** A number of tokens; 0: the server does not tell, or what it tells is none. */

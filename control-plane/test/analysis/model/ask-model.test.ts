@@ -199,6 +199,14 @@ describe('a question to the model', () => {
     assert.equal(await counted('modelCost', {}), 2_500);
   });
 
+  it('without text, as of a model that spent all its tokens on reasoning, is counted and tried again', async () => {
+    inTurn({ answers: null });
+    const { classify, counted } = asker();
+    assert.equal((await classify()).outcome, 'answered');
+    assert.equal(await counted('modelCalls', { outcome: 'unusable' }), 1);
+    assert.equal(await counted('modelCost', {}), 5_000);
+  });
+
   it('is answered although the server counts its tokens in a way that no metric takes', async () => {
     for (const count of ['1000', -1, null, {}, true]) {
       const { classify, counted } = asker();
