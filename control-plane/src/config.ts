@@ -187,7 +187,7 @@ export const ConfigSchema = Type.Object({
       'Megabytes of ad tags and VAST documents, and as many of answers for an `Idempotency-Key`, that an organization may store in a day (UTC). Beyond them, requests that would store more get 429. 0: no bound.',
   }),
   ADSWEEP_KEEP_SCANS_DAYS: daysSetting(
-    'Days after its end at which a scan is deleted, with its report, capture and screenshots. Its ledger entries remain. 0: never.',
+    'Days after its end at which a scan is deleted, with its report, capture and screenshots. Its ledger entries and alerts remain. 0: never.',
   ),
   ADSWEEP_KEEP_EVIDENCE_DAYS: daysSetting(
     "Days after a scan's end at which its capture and screenshots are deleted; the scan itself remains. 0: they are deleted with the scan.",
