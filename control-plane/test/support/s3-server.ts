@@ -193,6 +193,8 @@ export async function startS3Server({ pageLength = 1_000 } = {}) {
       });
     }
   });
+  // Like some servers and proxies, it does not ask for the body of a request that waits for that.
+  server.on('checkContinue', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 

@@ -39,8 +39,10 @@ const ATTEMPTS_MAX = 3;
 /** Objects deleted at once, each by its own request: one for many needs `Content-MD5` on many servers, and the SDK sends another checksum. */
 const DELETES_AT_ONCE = 20;
 const CONNECT_MS = 3_000;
-/** Maximum time for a server to answer, and between two pieces of an answer. */
+/** Maximum time without a byte in either direction. */
 const SILENCE_MS = 15_000;
+/** Maximum time for a server to answer, from the wait for a socket on and with the part that is sent: a node waits as long for an upload. */
+const REQUEST_MS = 60_000;
 /** Enough for all concurrent uploads and downloads of a process; further requests wait. */
 const SOCKETS_MAX = 256;
 const OUTAGE_LOGGED_EVERY_MS = 60_000;
@@ -55,9 +57,11 @@ export function openS3Objects(location: S3Location, logger: Logger): ObjectStore
     // Checksums beside the signed hash are an extension that other servers than AWS may lack.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    // Some servers never ask for the body of a request that waits for that; and such requests would have further sockets, each for one of them.
+    expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: CONNECT_MS,
-      requestTimeout: SILENCE_MS,
+      requestTimeout: REQUEST_MS,
       throwOnRequestTimeout: true,
       socketTimeout: SILENCE_MS,
       httpAgent: { maxSockets: SOCKETS_MAX },
