@@ -142,8 +142,11 @@ async function finishClaimed(
     if (await finish(dependencies, claimed, now, limits, slot)) dependencies.outboxFilled();
   } catch (cause) {
     stopRenewing();
-    if (isOutage(cause, claimed, now)) await uncountAttempt(dependencies, claimed, now);
-    dependencies.logger.warn({ scan_id: claimed._id, cause }, 'the analysis of a scan was interrupted');
+    const isExcused = isOutage(cause, claimed, now);
+    if (isExcused) await uncountAttempt(dependencies, claimed, now);
+    // The outage itself is logged where the files are read.
+    const about = { scan_id: claimed._id, cause };
+    dependencies.logger[isExcused ? 'debug' : 'warn'](about, 'the analysis of a scan was interrupted');
   } finally {
     stopRenewing();
   }
