@@ -9,7 +9,7 @@ import { ruleTestRoutes } from '../../../src/analysis/rules/rule-tests/routes.ts
 import type { ApiError } from '../../../src/http/api-error.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
-import { captureOf, requestOf } from '../../support/running-farm.ts';
+import { captureOf, gzJson, requestOf } from '../../support/running-farm.ts';
 import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
 import { storeCapture } from '../../support/store-capture.ts';
 
@@ -199,6 +199,17 @@ describe('rule tests', () => {
         return true;
       },
     );
+  });
+
+  it('§4.4.2 a rule over a part of the evidence whose file is gone has no result, and does not affect the others', async () => {
+    const scan_id = await finished();
+    const { artifacts } = api.domains.scanning.stores;
+    const ref = { scanId: scan_id, fence: 1 };
+    await artifacts.write(ref, 'documents.json.gz', gzJson([]), 60_000, new Date());
+    const content = { rule_type: 'stopword_content', config: { contains: ['casino'] } };
+    assert.deepEqual(shown(await batch([content, kit], [scan_id])), ['0 false null', '1 true null']);
+    await api.objects.deleteBelow(`scans/${scan_id}`);
+    assert.deepEqual(shown(await batch([content, kit], [scan_id])), ['0 false failed', '1 true null']);
   });
 
   it('§4.4.7 a batch loads each scan once, and changes none', async () => {

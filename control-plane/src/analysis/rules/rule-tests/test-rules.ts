@@ -5,7 +5,7 @@ import type { OwnPlaces } from '../../../platform/own-places.ts';
 import { inService, type ReadTags, type Tags } from '../../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 import type { Finding } from '../../detectors/detector.ts';
-import { type EvidenceSources, packScan } from '../../evidence/packed-scan.ts';
+import { type EvidenceSources, type PackedScan, packScan } from '../../evidence/packed-scan.ts';
 import type { ModelSubject } from '../../model/model-evidence.ts';
 import type { AskModel } from '../../model/question.ts';
 import type { ShowModel } from '../../model/show-model.ts';
@@ -78,7 +78,7 @@ export async function testOnScan(
   const signal = AbortSignal.timeout(Math.floor(ms * MODEL_SHARE));
   const tried = await beginTrying(parts, scan, rules, search);
   if (!tried) return rules.map(() => 'failed' as const);
-  const { inputs, outcomes } = tried;
+  const { inputs, outcomes, lost } = tried;
   const tags = rules.some(isCombo) ? parts.readTags(scan.organization_id) : new Map();
   const [asked, searched, { links }, known] = await Promise.all([
     inputs.then(({ subject }) => askModel(parts.model, scan, subject, { rules: ofModel, offered, signal })),
@@ -88,27 +88,30 @@ export async function testOnScan(
   ]);
   const matchCombo = comboMatcher(scan.tags, known, links);
   return rules.map((rule) => {
+    if (needsOf([rule]).intersection(new Set(lost)).size > 0) return 'failed';
     if (isCombo(rule)) return comboResult(rule, matchCombo, known);
     return isSearch(rule) ? searchResult(rule, searched[search.indexOf(rule)]!) : asked[ofModel.indexOf(rule)]!;
   });
 }
 
+/** Rules that are being tried. `lost`: parts of the evidence that are not there for them. */
+type Tried = ReturnType<TryRules> & Pick<PackedScan, 'lost'>;
+
 /**
  * Has a thread try the search rules on the scan's evidence, once few enough of the organization's are in memory; null: there is no evidence
- * (any more), or a part that the rules look at is lost.
+ * (any more).
  */
 function beginTrying(
   { evidence, evidenceHeld, threads, limits }: RuleTestParts,
   scan: ScanRecord,
   rules: Rule[],
   search: SearchRule[],
-): Promise<ReturnType<TryRules> | null> {
-  const { promise, resolve, reject } = Promise.withResolvers<ReturnType<TryRules> | null>();
+): Promise<Tried | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<Tried | null>();
   const groups = search.map((rule) => JSON.stringify([rule]));
   const hold = async () => {
     const packed = await packScan(evidence, scan, needsOf(rules));
-    const isWhole = packed !== null && packed.lost.length === 0;
-    const tried = isWhole ? threads.tryRules(packed, groups, limits.ruleMs) : null;
+    const tried = packed && { ...threads.tryRules(packed, groups, limits.ruleMs), lost: packed.lost };
     resolve(tried);
     await tried?.outcomes;
   };
