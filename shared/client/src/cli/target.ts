@@ -35,7 +35,7 @@ export function fieldsOf(values: Values<typeof SCAN_OPTIONS>) {
   return {
     emulator_id: values.device,
     ...(values.referrer !== undefined && { referrer: values.referrer }),
-    ...(values.label && { labels: Object.fromEntries(values.label.map(labelOf)) }),
+    ...(values.label && { labels: labelsOf(values.label) }),
     ...(values.discover && { ad_discovery: true }),
     ...(values.repeat !== undefined && { repeat_count: numberOf('repeat', values.repeat) }),
     ...(values.retries !== undefined && { retry_max_attempts: numberOf('retries', values.retries) }),
@@ -46,6 +46,15 @@ export function failOnOf(value: string | undefined): FailOn {
   const found = FAIL_ON.find((one) => one === (value ?? 'low'));
   if (!found) throw new UsageError(`--fail-on must be one of ${FAIL_ON.join(', ')}`);
   return found;
+}
+
+/** Labels by their keys; of two values for one key, only one could be sent. */
+function labelsOf(texts: string[]): Record<string, string> {
+  const pairs = texts.map(labelOf);
+  const labels = Object.fromEntries(pairs);
+  const twice = pairs.find(([key, value]) => labels[key] !== value);
+  if (twice) throw new UsageError(`--label ${twice[0]} has two values`);
+  return labels;
 }
 
 function labelOf(text: string): [string, string] {

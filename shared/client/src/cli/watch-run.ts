@@ -25,7 +25,8 @@ export async function watchRun(api: Client, id: string, failOn: FailOn, context:
     await pause(POLL_MS);
   }
   const found = await scansWithFindings(api, id, failOn);
-  const verdict: Verdict = found.length > 0 ? 'findings' : run.completed === run.total ? 'clean' : 'failed';
+  const verdict: Verdict =
+    found.length > 0 ? 'findings' : run.total > 0 && run.completed === run.total ? 'clean' : 'failed';
   if (json) terminal.json({ verdict, run, scans: found });
   else {
     if (found.length > 0)

@@ -203,18 +203,24 @@ test('the help of an operation lists its query parameters', async (t) => {
   assert.match(stdout, /--date_from <value>/);
 });
 
-test('new events are forwarded to a receiver, signed, and each once', async (t) => {
-  const [first, second] = ['1', '2'].map((id) => ({
-    ...{ id, type: 'scanning.scan.completed', timestamp: new Date(Date.now() + Number(id)).toISOString() },
-    data: { scan_id: `scan-${id}` },
+test('new events are forwarded to a receiver, signed, and each once, whatever the clock of this machine says', async (t) => {
+  const [before, first, second] = [0, 1, 2].map((id) => ({
+    ...{
+      id: String(id),
+      type: 'scanning.scan.completed',
+      timestamp: new Date(Date.UTC(2020, 1, 1) + id).toISOString(),
+    },
+    ...{ data: { scan_id: `scan-${id}` }, deliveries: [] },
   }));
   const page = (...items: unknown[]) => answer(200, { items, total: 0, page: 1, limit: 200, pages: 1 });
-  const api = await scriptedServer(t, [page(first), page(second, first)]);
+  const [old, more] = [page(before), page(first, before)];
+  const api = await scriptedServer(t, [old, old, old, more, page(second, first, before)]);
   const received: string[] = [];
   const receiver = await scriptedServer(t, [
     async (response, request) => {
       const body = Buffer.concat(await request.toArray()).toString();
       const event = await verifyWebhook(SECRET, request.headers, body);
+      assert.deepEqual(Object.keys(event), ['type', 'timestamp', 'data']);
       received.push(event.data.scan_id);
       response.writeHead(202).end();
     },
@@ -224,6 +230,18 @@ test('new events are forwarded to a receiver, signed, and each once', async (t) 
   assert.equal(code, 0);
   assert.deepEqual(received, ['scan-1', 'scan-2']);
   assert.match(stdout, /scan-1: 202\n.*scan-2: 202\n$/);
+  const from = new URL(api.requests[1]!.url!, api.url).searchParams.get('from_ts');
+  assert.equal(from, '2020-01-31T23:59:00.000Z');
+});
+
+test('where there were no events, the first one is new', async (t) => {
+  const page = (...items: unknown[]) => answer(200, { items, total: 0, page: 1, limit: 200, pages: 1 });
+  const event = { id: '1', type: 'scanning.scan.completed', timestamp: '2020-02-01T00:00:00.000Z', data: {} };
+  const api = await scriptedServer(t, [page(), page(event)]);
+  const receiver = await scriptedServer(t, [answer(200, {})]);
+  const args = ['webhooks', 'listen', '--forward', receiver.url, '--events', '1'];
+  assert.equal((await runCli(api.url, ...args)).code, 0);
+  assert.equal(receiver.requests.length, 1);
 });
 
 test('a wrong call sends nothing and gives exit code 2', async (t) => {
@@ -233,6 +251,7 @@ test('a wrong call sends nothing and gives exit code 2', async (t) => {
     ...[
       [...SCAN, '--fail-on', 'x'],
       [...SCAN, '--label', 'x'],
+      [...SCAN, '--label', 'team=a', '--label', 'team=b'],
       [...SCAN, '--as', 'x'],
       [...SCAN, 'x'],
       [...SCAN, '--x'],
@@ -243,6 +262,8 @@ test('a wrong call sends nothing and gives exit code 2', async (t) => {
       ['api', 'x'],
       ['api', 'getScan', 'a', '--b', 'c'],
     ],
+    // A list without targets, which would otherwise pass as clean.
+    ['bulk', '/dev/null', '-c', 'US', '-d', 'x', '--wait'],
     ...[['alerts', 'set', 'x', 'y'], ['rules', 'test', '/nonexistent', '--scan', 'x'], ['runs'], ['runs', 'watch']],
     ...[
       ['webhooks', 'listen'],

@@ -20,7 +20,7 @@ export const bulk = command({
   async run(words, values, { terminal, json, ...context }) {
     const [file] = expectWords(words, '<file | ->');
     const failOn = failOnOf(values['fail-on']);
-    const country_codes = (values.country ?? '').split(',').filter((code) => code !== '');
+    const country_codes = (values.country ?? '').split(',').flatMap((code) => code.trim() || []);
     if (country_codes.length === 0) throw new UsageError('--country is missing; adsweep api listGeos lists them');
     const target = ({ tag: 'ad_tag', vast: 'vast_tag', page: 'url' } as const)[values.as ?? 'page'];
     if (!target) throw new UsageError('--as must be page, tag or vast');
@@ -28,6 +28,8 @@ export const bulk = command({
       .split('\n')
       .map((text, at) => ({ line: at + 1, text: text.trim() }))
       .filter(({ text }) => text !== '' && !text.startsWith('#'));
+    // Nothing was checked: a list that is empty by mistake must not look clean.
+    if (lines.length === 0) throw new UsageError(`${file} has no targets`);
     const api = await context.api();
 
     const scans: Schemas['Scan'][] = [];

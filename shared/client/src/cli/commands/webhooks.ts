@@ -1,6 +1,7 @@
 import type { Schemas } from '../../client.ts';
 import { pause } from '../../send-patiently.ts';
 import { signWebhook } from '../../verify-webhook.ts';
+import { untilAnswered } from '../../wait-for-scan.ts';
 import { command, expectWords, UsageError } from '../command.ts';
 import { listRows } from '../list-rows.ts';
 
@@ -8,6 +9,7 @@ const POLL_MS = 1_000;
 /** An event is listed a moment after it has occurred: each look goes back so far. */
 const OVERLAP_MS = 60_000;
 const ANSWER_MS = 15_000;
+const PAGE = 200;
 
 export const webhooks = command({
   name: 'webhooks',
@@ -41,24 +43,34 @@ export const listen = command({
     if (!/^\d+$/.test(events)) throw new UsageError('--events must be a number');
     const secret = config.webhookSecret ?? newSecret();
     const api = await client();
-    const begin = Date.now();
+    // By the times of events alone: the clock of this machine may be wrong.
+    const [newest] = (await api.listWebhooksEvents({ limit: PAGE })).items;
+    let latest = newest ? Date.parse(newest.timestamp) : null;
+    const read = (): Promise<Event[]> =>
+      untilAnswered(async () => {
+        const from = latest === null ? {} : { from_ts: new Date(latest - OVERLAP_MS).toISOString() };
+        const found: Event[] = [];
+        for await (const event of api.listWebhooksEvents.each({ ...from, limit: PAGE })) found.push(event);
+        return found;
+      });
+    // Those that are there already are not new.
+    const seen = new Set(newest ? (await read()).map(({ id }) => id) : []);
+    let sent = 0;
     terminal.note(`Forwarding to ${forward}, signed with ${config.webhookSecret ? 'ADSWEEP_WEBHOOK_SECRET' : secret}`);
 
-    const seen = new Set<string>();
-    for (let latest = begin; ; await pause(POLL_MS)) {
-      const from_ts = new Date(Math.max(begin, latest - OVERLAP_MS)).toISOString();
-      const found: Event[] = [];
-      for await (const event of api.listWebhooksEvents.each({ from_ts, limit: 200 })) found.push(event);
-      for (const { id, ...event } of found.sort(inOrder)) {
+    for (; ; await pause(POLL_MS))
+      for (const { id, type, timestamp, data } of (await read()).sort(inOrder)) {
         if (seen.has(id)) continue;
         seen.add(id);
-        latest = Math.max(latest, Date.parse(event.timestamp));
-        const answer = await send(forward, secret, id, JSON.stringify(event));
-        if (json) terminal.line({ id, ...event, answer });
-        else terminal.print(`${event.timestamp} ${event.type} ${String(event.data.scan_id)}: ${answer}`);
-        if (seen.size === Number(events)) return 0;
+        latest = Math.max(latest ?? 0, Date.parse(timestamp));
+        // The body of a delivery: the list says of an event what became of it besides.
+        const body = { type, timestamp, data };
+        const answer = await send(forward, secret, id, JSON.stringify(body));
+        if (json) terminal.line({ id, ...body, answer });
+        else terminal.print(`${timestamp} ${type} ${String(data.scan_id)}: ${answer}`);
+        sent += 1;
+        if (sent === Number(events)) return 0;
       }
-    }
   },
 });
 
