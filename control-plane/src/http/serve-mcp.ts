@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { adsweep, type Client } from '@adsweep/client/client.ts';
@@ -10,6 +10,7 @@ import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Context, Middleware } from 'koa';
 import { type Static, Type } from 'typebox';
+import type { Broadcast } from '../platform/broadcast.ts';
 import { ApiError, refused } from './api-error.ts';
 import type { Caller } from './caller.ts';
 import {
@@ -36,6 +37,8 @@ const CALLS_MAX = 32;
 const KEEP_ALIVE_MS = 15_000;
 /** Names the client that sends a message, if it has begun with `initialize`: requests of several clients have the same ids. Nothing is kept of it. */
 const SESSION_HEADER = 'Mcp-Session-Id';
+/** The topic on which processes tell each other which requests their clients cancel. */
+const CANCELLED = 'mcp-cancelled';
 
 const QuerySchema = Type.Object(
   { group: Type.Optional(Type.Array(Type.String())), read_only: Type.Optional(Type.Boolean()) },
@@ -54,14 +57,15 @@ export type McpParts = {
   closing: AbortSignal;
   /** The credential that its calls of the API are sent with, which the rate limit does not count again. */
   counted: (credential: string) => string;
+  broadcast: Pick<Broadcast, 'send' | 'listen'>;
 };
 
 /**
  * Serves MCP by streamable HTTP: each request has its own credential, and any replica answers it. Progress is reported in the response of the
- * request that waits, which ends with its connection, or when its client cancels it in the process that answers it: clients that cancel, or have waited
- * long enough, do not disconnect.
+ * request that waits, which ends with its connection, or when its client cancels it, at whichever replica: clients that cancel, or have waited
+ * long enough, do not disconnect. A cancellation is lost while Redis is unavailable.
  */
-export function serveMcp({ apiUrl, publicUrl, admit, bodyBounds, closing, counted }: McpParts): Middleware {
+export function serveMcp({ apiUrl, publicUrl, admit, bodyBounds, closing, counted, broadcast }: McpParts): Middleware {
   const stopping = new AbortController();
   const stop = () => stopping.abort(new Error('The service restarts: call again to go on waiting.'));
   if (closing.aborted) stop();
@@ -70,6 +74,11 @@ export function serveMcp({ apiUrl, publicUrl, admit, bodyBounds, closing, counte
   const arriving = new ArrivingBodies();
   const running = new Map<string, () => void>();
   const calls = new Map<string, number>();
+  let isListening = false;
+  const listenOnce = () => {
+    if (!isListening) void broadcast.listen(CANCELLED, (key) => running.get(key)?.());
+    isListening = true;
+  };
   let tools: Promise<Tool[]> | null = null;
   const readTools = async (api: Client): Promise<Tool[]> => {
     tools ??= api.getOpenApiDocument().then(toolsOf);
@@ -98,7 +107,7 @@ export function serveMcp({ apiUrl, publicUrl, admit, bodyBounds, closing, counte
     const message = readMessage(context, body, organizationId);
     if (message.cancels !== null) {
       // Also while so many are open that no further one is: one of them is to end.
-      running.get(message.cancels)?.();
+      broadcast.send(CANCELLED, message.cancels);
       context.status = 202;
       context.body = '';
       return;
@@ -113,6 +122,7 @@ export function serveMcp({ apiUrl, publicUrl, admit, bodyBounds, closing, counte
         fetch: fetchWithinMemory,
       });
       const offered = choose(await readTools(api), query);
+      if (message.key !== null) listenOnce();
       const server = mcpServer({ version, api, tools: offered, url: publicUrl, closing: stopping.signal });
       await answer(context, server, body, { running, key: message.key });
     } finally {
@@ -148,14 +158,18 @@ function requireFewFields(body: unknown): void {
 }
 
 /**
- * What a message is to others of its client: whether it begins a session, the key by which others cancel it, and that of the request that it cancels;
- * null: none. The session is not trusted: it only keeps clients of one organization apart.
+ * What a message is to others of its client: whether it begins a session, the key by which others cancel it, and that of the request that it cancels
+ * (hashes, as clients choose how long ids are); null: none. The session is not trusted: it only keeps clients of one organization apart.
  */
 function readMessage(context: Context, body: unknown, organizationId: string) {
   const { method, id, params } = (body ?? {}) as { method?: unknown; id?: unknown; params?: { requestId?: unknown } };
   const session = context.get(SESSION_HEADER);
   const keyOf = (request: unknown): string | null =>
-    session === '' || request === undefined ? null : JSON.stringify([organizationId, session, request]);
+    session === '' || request === undefined
+      ? null
+      : createHash('sha256')
+          .update(JSON.stringify([organizationId, session, request]))
+          .digest('base64url');
   return {
     begins: method === 'initialize',
     key: keyOf(id),

@@ -171,6 +171,19 @@ describe('the MCP server', () => {
     assert.deepEqual(ends, ['first', 'second, left']);
   });
 
+  test('§5.36 a call that is repeated with its idempotency_key, such as after its answer was lost, is done once', async () => {
+    const args = { ...PAGE, url: 'https://lost.example/', idempotency_key: 'check of lost.example' };
+    const [first, other] = [await overHttp(KEYS.ours), await overStdio(KEYS.ours)];
+    const { id } = jsonOf(await call(first, 'createScan', args));
+    assert.equal(jsonOf(await call(first, 'createScan', args)).id, id);
+    assert.equal(jsonOf(await call(other, 'createScan', args)).id, id);
+    const changed = jsonOf(await call(first, 'createScan', { ...args, url: 'https://other.example/' }));
+    assert.equal(changed.code, 'idempotency.key_reused');
+    const { idempotency_key: _, ...unkeyed } = args;
+    assert.notEqual(jsonOf(await call(first, 'createScan', unkeyed)).id, id);
+    assert.equal((await api.get('/api/v1/scans?url=lost.example')).body.total, 2);
+  });
+
   test('a policy set with more values than other bodies may have is created by its tool', async () => {
     const client = await overHttp(KEYS.ours);
     const country_codes = [

@@ -11,14 +11,21 @@ import type { Caller } from '../../src/http/caller.ts';
 import { requestLifecycle } from '../../src/http/request-lifecycle.ts';
 import { serveMcp } from '../../src/http/serve-mcp.ts';
 import { API_BODY } from '../../src/http/serve-routes.ts';
+import { openBroadcast } from '../../src/platform/broadcast.ts';
 import { PUBLIC_URL } from '../support/open-plane.ts';
 import { KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
+const NO_BROADCAST = { send: () => {}, listen: async () => ({ stop: () => {} }) };
+
 /** `/mcp` over the API at this address, for callers of one organization. */
-function served(t: TestContext, apiUrl: string, closing = new AbortController().signal) {
-  const parts = { apiUrl, publicUrl: PUBLIC_URL, bodyBounds: API_BODY, closing };
+function served(
+  t: TestContext,
+  apiUrl: string,
+  { closing = new AbortController().signal, broadcast = NO_BROADCAST }: Partial<Parameters<typeof serveMcp>[0]> = {},
+) {
+  const parts = { apiUrl, publicUrl: PUBLIC_URL, bodyBounds: API_BODY, closing, broadcast };
   const admit = async () => ({ organizationId: 'ours' }) as Caller;
   const app = new Koa().use(requestLifecycle(createLogger('test', 'silent'), () => {}));
   const server = app.use(serveMcp({ ...parts, admit, counted: (key) => key })).listen(0);
@@ -96,7 +103,7 @@ describe('/mcp over an API', () => {
   test('ends a wait with an answer when the process begins to stop', async (t) => {
     const closing = new AbortController();
     const { id } = (await api.post('/api/v1/scans', PAGE)).body;
-    const client = await connected(t, served(t, `http://127.0.0.1:${api.port}`, closing.signal).url);
+    const client = await connected(t, served(t, `http://127.0.0.1:${api.port}`, { closing: closing.signal }).url);
     const { isError, content } = await client.callTool(
       { name: 'getScan', arguments: { id, wait_seconds: 60 } },
       undefined,
@@ -104,6 +111,31 @@ describe('/mcp over an API', () => {
     );
     assert.equal(isError, true);
     assert.match(JSON.stringify(content), /The service restarts: call again to go on waiting\./);
+  });
+
+  test('ends a call whose client cancels it at another replica', async (t) => {
+    const { id } = (await api.post('/api/v1/scans', PAGE)).body;
+    const urls = [1, 2].map(() => {
+      const broadcast = openBroadcast(api.platform.redis);
+      t.after(() => broadcast.stop());
+      return served(t, `http://127.0.0.1:${api.port}`, { broadcast }).url;
+    });
+    const [one, other] = urls as [string, string];
+    const headers = {
+      ...{ authorization: `Bearer ${KEYS.ours}`, 'content-type': 'application/json' },
+      ...{ accept: 'application/json, text/event-stream', 'mcp-session-id': 'session-of-the-client' },
+    };
+    const send = (url: string, message: object) =>
+      fetch(url, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
+    const call = { id: 7, method: 'tools/call', params: { name: 'getScanEvents', arguments: { id } } };
+    const answer = await send(one, call);
+    let isOver = false;
+    void answer.text().finally(() => (isOver = true));
+    // A message that comes before the subscription has been made is lost.
+    await until('the call to end', async () => {
+      assert.equal((await send(other, { method: 'notifications/cancelled', params: { requestId: 7 } })).status, 202);
+      return isOver;
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '../generated/operations.ts';
 import type { OperationId } from '../methods.ts';
 import type { Operation } from '../operation.ts';
-import { hasPages, PAGE_ROWS_MAX, type Tool, takesLabels, WAIT_SECONDS_MAX, WAITING } from './tools.ts';
+import { hasPages, isKeyed, PAGE_ROWS_MAX, type Tool, takesLabels, WAIT_SECONDS_MAX, WAITING } from './tools.ts';
 
 /** The width in pixels of a picture whose width was not asked for: enough to read a page by. */
 const PICTURE_WIDTH = 640;
@@ -11,13 +11,15 @@ export type Request = {
   ids: unknown[];
   query: Record<string, unknown>;
   body: unknown;
+  /** What makes the call safe to repeat; null: it was sent without. */
+  idempotencyKey: string | null;
   /** How long to wait for the end of the work; 0: not at all. */
   waitSeconds: number;
 };
 
 /** Throws a `TypeError` for an argument that the tool does not have, or an id that is missing. The API checks the rest. Pure. */
 export function readArguments({ listed, places, hasWholeBody }: Tool, sent: Record<string, unknown>): Request {
-  const { wait_seconds, ...given } = sent;
+  const { wait_seconds, idempotency_key, ...given } = sent;
   const [query, body, ids]: Record<string, unknown>[] = [{}, {}, {}];
   for (const [name, value] of Object.entries(given)) {
     const isLabel = name.startsWith('label_') && takesLabels(places);
@@ -33,6 +35,7 @@ export function readArguments({ listed, places, hasWholeBody }: Tool, sent: Reco
     ids: idNames(listed.name).map((name) => idOf(name, ids![name])),
     query: query!,
     body: hasWholeBody ? body!.body : body,
+    idempotencyKey: keyOf(listed.name, idempotency_key),
     waitSeconds: secondsOf(listed.name, wait_seconds),
   };
 }
@@ -63,6 +66,15 @@ function idOf(name: string, value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string' || value === '') throw new TypeError(`the argument ${name} is missing`);
   return value;
+}
+
+function keyOf(name: OperationId, given: unknown): string | null {
+  if (given === undefined || given === null) return null;
+  if (!isKeyed(name)) throw new TypeError('no such argument: idempotency_key');
+  // It is a header, which takes these alone.
+  if (typeof given !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(given))
+    throw new TypeError('idempotency_key is a text of 1 to 255 ASCII characters');
+  return given;
 }
 
 function secondsOf(name: OperationId, given: unknown): number {

@@ -40,6 +40,14 @@ const WAIT: Json = {
   description: 'Waits up to this many seconds until it has ended, and reports progress meanwhile. 0: answers at once.',
 };
 
+const KEY: Json = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  description:
+    'Repeat a call whose answer was lost with the same text as before: within 24 hours it is done and charged once.',
+};
+
 /** A tool for each operation of an OpenAPI document that this client knows, in the document's order. Pure. */
 export function toolsOf(document: Json): Tool[] {
   return Object.values<Json>(document.paths).flatMap((methods) =>
@@ -64,6 +72,7 @@ function toolOf(method: string, operation: Json, schemas: Json): Tool {
   const { properties, required, places, hasWholeBody } = argumentsOf(operation, schemas);
   if (WAITING.has(name))
     properties.wait_seconds = name === 'getScanEvents' ? { ...WAIT, default: WAIT_SECONDS_MAX } : WAIT;
+  if (isKeyed(name)) properties.idempotency_key = KEY;
   const definitions = definitionsFor(properties, schemas);
   const inputSchema = inTool({
     type: 'object',
@@ -76,6 +85,9 @@ function toolOf(method: string, operation: Json, schemas: Json): Tool {
   const listed = { name, title, description: `${title}. ${description}`, inputSchema };
   return { listed: { ...listed, annotations: hintsOf(method, operation) }, group: tags[0], places, hasWholeBody };
 }
+
+/** Operations that run once for each `idempotency_key`. */
+export const isKeyed = (name: OperationId): boolean => OPERATIONS[name].keyed;
 
 /** Lists of scans take `label_<key>` besides their named parameters. */
 export const takesLabels = (places: Record<string, Place>): boolean => places.repeat_leader_id === 'query';

@@ -38,6 +38,18 @@ test('a schema takes path, query and body side by side, and is whole without the
   }
 });
 
+test('a tool that creates something takes an idempotency_key, and no other does', () => {
+  const read = (name: string, key: unknown) =>
+    readArguments(all.find(({ listed }) => listed.name === name)!, { id: 'one', idempotency_key: key });
+  assert.ok('idempotency_key' in tools.get('createScan')!.inputSchema.properties);
+  assert.ok(!('idempotency_key' in tools.get('cancelScan')!.inputSchema.properties));
+  assert.equal(read('recheckScan', 'again').idempotencyKey, 'again');
+  assert.equal(read('cancelScan', undefined).idempotencyKey, null);
+  assert.throws(() => read('cancelScan', 'again'), /^TypeError: no such argument: idempotency_key/);
+  for (const key of ['', 'é', 'a\nb', 5, 'x'.repeat(256)])
+    assert.throws(() => read('recheckScan', key), /^TypeError: idempotency_key is a text/, String(key));
+});
+
 test('a page that a tool asks for has no more rows than can be shown', () => {
   const limits = [...tools.values()].flatMap(({ inputSchema: { properties } }) =>
     'page' in properties ? [(properties.limit as { maximum: number; default: number }) ?? {}] : [],
