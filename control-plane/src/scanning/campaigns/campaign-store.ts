@@ -166,7 +166,7 @@ export function campaignStore(store: Store, most = MOST) {
       return (await campaigns.updateOne({ _id, organization_id }, { $set: { notifications } })).matchedCount === 1;
     },
 
-    /** Archives or restores one campaign; null: it does not exist. */
+    /** Archives or restores one campaign by itself; null: it does not exist. */
     async setArchived(
       organization_id: string,
       _id: string,
@@ -174,8 +174,8 @@ export function campaignStore(store: Store, most = MOST) {
       now: Date,
     ): Promise<CampaignRecord | null> {
       const campaign = await find(organization_id, _id);
-      // A campaign that its group took along is not restored by archiving it again.
-      const key = { _id, organization_id, is_archived: !is_archived };
+      // One that its group took along and is archived by itself as well stays archived when its group is restored.
+      const key = { _id, organization_id, ...(!is_archived && { is_archived: true }) };
       if (campaign) await campaigns.updateOne(key, archiving(campaign, is_archived, now));
       return find(organization_id, _id);
     },

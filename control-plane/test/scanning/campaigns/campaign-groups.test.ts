@@ -60,6 +60,17 @@ describe('campaign groups', () => {
     assert.equal((await api.get(`${GROUPS}/${group_id}`)).body.campaign_count, 1);
   });
 
+  test('§2.8 a campaign that is archived by itself stays archived when its group is restored, whichever was archived first', async () => {
+    const group_id = await newGroup('Season');
+    const [own, taken] = [await create({ group_id, name: 'own' }), await create({ group_id, name: 'taken' })];
+    await api.post(`${GROUPS}/${group_id}/archive`);
+    assert.equal((await api.post(`${CAMPAIGNS}/${own.id}/archive`)).body.is_archived, true);
+    assert.equal((await api.post(`${GROUPS}/${group_id}/unarchive`)).body.affected_campaigns, 1);
+    const isArchived = async ({ id }: Json) => (await api.get(`${CAMPAIGNS}/${id}`)).body.is_archived;
+    assert.deepEqual([await isArchived(own), await isArchived(taken)], [true, false]);
+    assert.equal((await api.post(`${CAMPAIGNS}/${own.id}/unarchive`)).body.is_archived, false);
+  });
+
   for (const [first, second] of [
     ['archive', 'unarchive'],
     ['unarchive', 'archive'],
