@@ -87,6 +87,8 @@ describe('a form that was sent to the console', () => {
     assert.equal(fieldsIn(text).checks_per_month, '1e');
   });
 
+  const lost = /Somebody else has changed this meanwhile/;
+
   test('changes only what was changed in it, although somebody else has changed the rest since it was loaded', async () => {
     const operator = await api.keyThatMay('organizations.manage');
     const session = await browser.signIn(operator);
@@ -127,11 +129,77 @@ describe('a form that was sent to the console', () => {
     assert.partialDeepStrictEqual((await api.get(`/api/v1${path}`)).body, { ...meanwhile, name: 'Summer' });
     const unchanged = fieldsIn((await browser.get(`${path}/edit`, cookie)).text);
     assert.equal((await browser.post(`${path}/edit`, unchanged, cookie)).status, 303);
+    const both = await browser.post(`${path}/edit`, { ...form, countries: 'US, DE' }, cookie);
+    assert.equal(both.status, 422);
+    assert.match(both.text, lost);
+    assert.deepEqual((await api.get(`/api/v1${path}`)).body.country_codes, ['PT']);
     // What is sent without saying what it was loaded with is all meant.
     const { loaded: _, ...all } = form;
     await browser.post(`${path}/edit`, { ...all, token: await browser.tokenOf('/scans', cookie) }, cookie);
     const own = { name: 'Spring', country_codes: ['US'], schedule_type: null };
     assert.partialDeepStrictEqual((await api.get(`/api/v1${path}`)).body, own);
+  });
+
+  test('of a rule saves only what was changed in it, and says so where somebody else has changed the same', async () => {
+    const made = await api.post('/api/v1/custom-rules', {
+      ...{ name: 'Casino', rule_type: 'stopword_content', tag_slug: 'casino', config: { contains: ['casino'] } },
+    });
+    const path = `/rules/${made.body.id}`;
+    const change = (body: object) => api.call('PUT', `/api/v1/custom-rules/${made.body.id}`, { body });
+    const rule = async () => (await api.get(`/api/v1/custom-rules/${made.body.id}`)).body;
+    const form = fieldsIn((await browser.get(path, cookie)).text);
+    await change({ config: { contains: ['casino', 'roulette'] } });
+    assert.equal((await browser.post(path, { ...form, intent: 'save', name: 'Games' }, cookie)).status, 303);
+    assert.partialDeepStrictEqual(await rule(), { name: 'Games', config: { contains: ['casino', 'roulette'] } });
+
+    const own = { ...form, intent: 'save', config: '{"contains":["poker"]}' };
+    const refused = await browser.post(path, own, cookie);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, lost);
+    assert.deepEqual((await rule()).config, { contains: ['casino', 'roulette'] });
+    // Now the person knows.
+    const again = fieldsIn(refused.text);
+    assert.deepEqual([again.config, again.name], [own.config, 'Casino']);
+    assert.equal((await browser.post(path, { ...again, intent: 'save' }, cookie)).status, 303);
+    assert.partialDeepStrictEqual(await rule(), { name: 'Games', config: { contains: ['poker'] } });
+  });
+
+  test('of a policy set saves only what was changed in it, and an unchanged one is not replaced', async () => {
+    const entries = [{ tag_slug: 'autosound' }];
+    const { body: made } = await api.post('/api/v1/policy-sets', { name: 'Safety', entries });
+    const path = `/policies/${made.id}`;
+    const set = async () => (await api.get(`/api/v1/policy-sets/${made.id}`)).body;
+    const form = fieldsIn((await browser.get(path, cookie)).text);
+    assert.equal((await browser.post(path, form, cookie)).status, 303);
+    assert.equal((await set()).version, made.version);
+    const theirs = { name: 'Safety', entries: [...entries, { rule_type: 'brand', brand: 'Acme' }] };
+    await api.call('PUT', `/api/v1/policy-sets/${made.id}`, { body: theirs });
+    assert.equal((await browser.post(path, { ...form, name: 'Safer' }, cookie)).status, 303);
+    const saved = await set();
+    assert.deepEqual([saved.name, saved.entries.length], ['Safer', 2]);
+    const refused = await browser.post(path, { ...form, entries: 'tag: back_button' }, cookie);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, lost);
+    assert.equal((await set()).entries.length, 2);
+    // What both have changed to the same is no conflict.
+    assert.equal((await browser.post(path, { ...form, name: 'Safer' }, cookie)).status, 303);
+  });
+
+  test('of the labels undoes nothing that somebody else has saved since it was loaded', async () => {
+    const page = (await browser.get('/settings', cookie)).text;
+    const form = fieldsIn(page.slice(page.indexOf('value="labels"')));
+    const labels = [{ key: 'team', display_name: 'Team', auto_extract: true }];
+    await api.call('PUT', '/api/v1/account/labels', { body: { labels } });
+    const { token = '' } = fieldsIn(page);
+    const sent = { token, loaded: form.loaded!, what: 'labels', labels: 'shop = Shop' };
+    const refused = await browser.post('/settings', sent, cookie);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, lost);
+    assert.partialDeepStrictEqual((await api.get('/api/v1/account/labels')).body, labels);
+    const again = fieldsIn(refused.text.slice(refused.text.indexOf('value="labels"')));
+    const replaced = { ...sent, token: fieldsIn(refused.text).token!, loaded: again.loaded! };
+    assert.equal((await browser.post('/settings', replaced, cookie)).status, 303);
+    assert.partialDeepStrictEqual((await api.get('/api/v1/account/labels')).body, [{ key: 'shop' }]);
   });
 
   test('says what the API says where storage is full, and which request failed where something else is wrong', async () => {

@@ -5,7 +5,7 @@ import { at } from '../api/console-api.ts';
 import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { areaField, button, choice, choices, hidden, selectField, textField } from '../components/fields.ts';
-import { changedIn, loadedWith } from '../components/loaded-form.ts';
+import { changedAlone, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
 import { DAYS, firingsOf, firingTable, intervalWords } from './campaign-schedule.ts';
@@ -149,8 +149,8 @@ const FOLLOWS_FROM: Record<string, readonly (keyof CampaignFields)[]> = {
 };
 
 /** What a person has changed of a campaign. */
-function campaignChanges(fields: CampaignFields, sent: URLSearchParams): Record<string, unknown> {
-  const changed = new Set<string>(changedIn(fields, sent));
+function campaignChanges(fields: CampaignFields, one: Campaign, sent: URLSearchParams): Record<string, unknown> {
+  const changed = new Set<string>(changedAlone(fields, fieldsOfCampaign(one), sent));
   const isChanged = (name: string) => (FOLLOWS_FROM[name] ?? [name]).some((field) => changed.has(field));
   return Object.fromEntries(Object.entries(campaignBody(fields, false)).filter(([name]) => isChanged(name)));
 }
@@ -181,7 +181,11 @@ export const saveCampaign: PageRoute[] = ['/campaigns/new', '/campaigns/{id}/edi
       const saved =
         id === null
           ? await api.send<Campaign>('POST', at`/campaigns`, campaignBody(fields, true))
-          : await api.send<Campaign>('PATCH', at`/campaigns/${id}`, campaignChanges(fields, form));
+          : await api.send<Campaign>(
+              'PATCH',
+              at`/campaigns/${id}`,
+              campaignChanges(fields, await api.ask<Campaign>(at`/campaigns/${id}`), form),
+            );
       return { redirect: link(`/campaigns/${saved.id}`, { done: id === null ? 'created' : 'saved' }) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;

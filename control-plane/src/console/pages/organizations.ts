@@ -3,7 +3,7 @@ import { html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { button, selectField, textField } from '../components/fields.ts';
-import { changedIn, loadedWith } from '../components/loaded-form.ts';
+import { changedAlone, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, pager, table } from '../components/tables.ts';
 import { chip, number, showTime } from '../components/texts.ts';
@@ -87,13 +87,11 @@ export const organizationPage: PageRoute = {
 };
 
 async function organization({ api, form: sent, params, link, token, now }: Visit, problems: Problems): Promise<Page> {
-  const [{ items }, audit] = await Promise.all([
-    api.askPages<Organization>(at`/organizations`, (found) => found.some(({ id }) => id === params.id)),
+  const [one, audit] = await Promise.all([
+    findOrganization(api, params.id!),
     api.get<Listed<Schemas['AuditEntry']>>(at`/organizations/${params.id!}/audit-log`, { limit: 20 }),
   ]);
-  const one = items.find(({ id }) => id === params.id);
-  if (!one) throw new ApiError('not_found', 'There is no such organization.');
-  const loaded = Object.fromEntries(FIELDS.map((name) => [name, String(one[name] ?? '')]));
+  const loaded = fieldsOf(one);
   const value = (name: Field) => sent.get(name) ?? loaded[name];
   const fields = QUOTAS.map((name) =>
     textField({
@@ -115,14 +113,27 @@ async function organization({ api, form: sent, params, link, token, now }: Visit
   };
 }
 
+const fieldsOf = (one: Organization) =>
+  Object.fromEntries(FIELDS.map((name) => [name, String(one[name] ?? '')])) as Record<Field, string>;
+
+/** Throws 404 if there is none. */
+async function findOrganization(api: Visit['api'], organizationId: string): Promise<Organization> {
+  const isIt = ({ id }: Organization) => id === organizationId;
+  const { items } = await api.askPages<Organization>(at`/organizations`, (found) => found.some(isIt));
+  const one = items.find(isIt);
+  if (!one) throw new ApiError('not_found', 'There is no such organization.');
+  return one;
+}
+
 export const saveOrganization: PageRoute = {
   method: 'POST',
   path: '/organizations/{id}',
   handle: async (visit) => {
     const { api, form, params, link } = visit;
     const fields = Object.fromEntries(FIELDS.map((name) => [name, form.get(name) ?? ''])) as Record<Field, string>;
-    const changes = changedIn(fields, form).map((name) => [name, changeTo(name, fields[name])]);
+    const current = fieldsOf(await findOrganization(api, params.id!));
     try {
+      const changes = changedAlone(fields, current, form).map((name) => [name, changeTo(name, fields[name])]);
       if (changes.length > 0) await api.send('PATCH', at`/organizations/${params.id!}`, Object.fromEntries(changes));
       return { redirect: link(`/organizations/${params.id}`, { done: 'saved' }) };
     } catch (error) {

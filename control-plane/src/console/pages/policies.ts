@@ -5,6 +5,7 @@ import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, linkButton, selectField, textField } from '../components/fields.ts';
+import { changedAlone, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, pager, table, tile } from '../components/tables.ts';
 import { chip, counted, number, short } from '../components/texts.ts';
@@ -106,13 +107,7 @@ export const policyPage: PageRoute = {
           days: numberOr(query.get('preview') ?? ''),
         })
       : null;
-    return policyForm(
-      visit,
-      { name: set.name, description: set.description, entries: set.entries.map(entryLine).join('\n') },
-      NO_PROBLEMS,
-      set,
-      preview,
-    );
+    return policyForm(visit, fieldsOfSet(set), NO_PROBLEMS, set, preview);
   },
 };
 
@@ -126,14 +121,19 @@ export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((
       description: form.get('description') ?? '',
       entries: form.get('entries') ?? '',
     };
-    const lines = linesIn(fields.entries);
     const set = params.id === undefined ? null : await api.ask<Set>(at`/policy-sets/${params.id}`);
-    const body = { name: fields.name, description: fields.description, entries: lines.map(entryOf) };
+    const bodyOf = ({ entries, ...words }: PolicyFields) => ({ ...words, entries: linesIn(entries).map(entryOf) });
     try {
-      const saved = set
-        ? await api.send<Set>('PUT', at`/policy-sets/${set.id}`, body)
-        : await api.send<Set>('POST', at`/policy-sets`, body);
-      return { redirect: link(`/policies/${saved.id}`, { done: set ? 'saved' : 'created', preview: 7 }) };
+      if (!set) {
+        const { id } = await api.send<Set>('POST', at`/policy-sets`, bodyOf(fields));
+        return { redirect: link(`/policies/${id}`, { done: 'created', preview: 7 }) };
+      }
+      const current = fieldsOfSet(set);
+      const changed = changedAlone(fields, current, form);
+      const next = { ...current, ...Object.fromEntries(changed.map((name) => [name, fields[name]])) };
+      // A set is replaced as a whole, and one that is public awaits approval again then.
+      if (changed.length > 0) await api.send('PUT', at`/policy-sets/${set.id}`, bodyOf(next));
+      return { redirect: link(`/policies/${set.id}`, { done: 'saved', preview: 7 }) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
       return { ...(await policyForm(visit, fields, problemsOf(error), set, null)), status: error.status };
@@ -143,6 +143,12 @@ export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((
 
 type PolicyFields = { name: string; description: string; entries: string };
 
+const fieldsOfSet = ({ name, description, entries }: Set): PolicyFields => ({
+  name,
+  description,
+  entries: entries.map(entryLine).join('\n'),
+});
+
 function policyForm(
   visit: Visit,
   fields: PolicyFields,
@@ -150,10 +156,10 @@ function policyForm(
   set: Set | null,
   preview: Schemas['PolicyPreview'] | null,
 ): Page {
-  const { link, token, may, who } = visit;
+  const { link, token, may, who, form: sent } = visit;
   const isOwn = !set || set.organization_id === who.organization_id;
   const mayChange = may('policies.manage') && isOwn;
-  const form = html`<form class="form" method="post" action="${link(set ? `/policies/${set.id}` : '/policies/new')}">${token()}<section class="card">${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}${textField({ name: 'description', label: 'Description', value: fields.description, problems })}${areaField({ name: 'entries', label: 'What must not be found', value: fields.entries, rows: 10, code: true, required: true, placeholder: 'tag: auto_redirect\nbrand: Acme @ US DE\niab_v3: Gambling', hint: html`One on each line: <code>tag</code>, <code>brand</code>, <code>iab_v3</code>, <code>ai_category</code> or <code>custom_taxonomy</code>, a colon and the value; tiers joined with <code>&gt;</code>; countries after <code>@</code>.`, problems })}${mayChange && html`<div class="buttons">${button('Save')}</div>`}</section></form>`;
+  const form = html`<form class="form" method="post" action="${link(set ? `/policies/${set.id}` : '/policies/new')}">${token()}${set && loadedWith(fieldsOfSet(set), sent)}<section class="card">${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}${textField({ name: 'description', label: 'Description', value: fields.description, problems })}${areaField({ name: 'entries', label: 'What must not be found', value: fields.entries, rows: 10, code: true, required: true, placeholder: 'tag: auto_redirect\nbrand: Acme @ US DE\niab_v3: Gambling', hint: html`One on each line: <code>tag</code>, <code>brand</code>, <code>iab_v3</code>, <code>ai_category</code> or <code>custom_taxonomy</code>, a colon and the value; tiers joined with <code>&gt;</code>; countries after <code>@</code>.`, problems })}${mayChange && html`<div class="buttons">${button('Save')}</div>`}</section></form>`;
   const side =
     set &&
     html`<div class="stack">${previewCard(visit, set, preview)}${publicationCard(visit, set, mayChange)}${campaignsCard(visit, set)}</div>`;

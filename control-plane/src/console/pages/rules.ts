@@ -7,6 +7,7 @@ import { wordsIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, hidden, linkButton, selectField, textField } from '../components/fields.ts';
+import { changedAlone, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, pager, table } from '../components/tables.ts';
 import { chip, counted, number, short, showTime } from '../components/texts.ts';
@@ -135,6 +136,9 @@ const fieldsOfRule = (rule: Rule): RuleFields => ({
   scans: '',
 });
 
+/** Of the fields, those that are saved. */
+const savedOf = ({ name, config, target, tag_slug }: RuleFields) => ({ name, config, target, tag_slug });
+
 /** JSON to be read and changed: its invisible characters are escapes. */
 const readableJson = (value: unknown): string =>
   JSON.stringify(value, null, 2).replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu, (char) =>
@@ -177,12 +181,8 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
     const { api, form, link, params } = visit;
     const fields = fieldsOf(form);
     const rule = params.id === undefined ? null : await api.ask<Rule>(at`/custom-rules/${params.id}`);
-    const own = {
-      name: fields.name,
-      config: await configOf(fields.config),
-      target: fields.target,
-      ...(fields.tag_slug !== '' && { tag_slug: fields.tag_slug }),
-    };
+    const own = { name: fields.name, config: await configOf(fields.config), target: fields.target };
+    const tag = fields.tag_slug !== '' && { tag_slug: fields.tag_slug };
     try {
       if (form.get('intent') === 'test') {
         const scans = await scansToTest(visit, fields.scans);
@@ -191,7 +191,7 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
           config: own.config,
           target: fields.target,
           ...(fields.rule_type === 'llm' && { name: fields.name }),
-          ...(fields.tag_slug !== '' && { tag_slug: fields.tag_slug }),
+          ...tag,
         };
         const batch = await api.send<Schemas['Batch']>('POST', at`/custom-rules/test-batch`, {
           rules: [tested],
@@ -199,10 +199,16 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
         });
         return workbench(visit, fields, NO_PROBLEMS, rule, { batch, scans });
       }
-      const saved = rule
-        ? await api.send<Rule>('PUT', at`/custom-rules/${rule.id}`, own)
-        : await api.send<Rule>('POST', at`/custom-rules`, { ...own, rule_type: fields.rule_type });
-      return { redirect: link(`/rules/${saved.id}`, { done: rule ? 'saved' : 'created' }) };
+      if (!rule) {
+        const { id } = await api.send<Rule>('POST', at`/custom-rules`, { ...own, ...tag, rule_type: fields.rule_type });
+        return { redirect: link(`/rules/${id}`, { done: 'created' }) };
+      }
+      const changed = changedAlone(savedOf(fields), savedOf(fieldsOfRule(rule)), form);
+      const body = Object.entries({ ...own, tag_slug: fields.tag_slug }).filter(([name]) =>
+        changed.some((one) => one === name),
+      );
+      if (body.length > 0) await api.send('PUT', at`/custom-rules/${rule.id}`, Object.fromEntries(body));
+      return { redirect: link(`/rules/${rule.id}`, { done: 'saved' }) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
       return { ...workbench(visit, fields, problemsOf(error), rule, null), status: error.status };
@@ -232,7 +238,7 @@ function workbench(
   rule: Rule | null,
   tested: Tested | null,
 ): Page {
-  const { link, token, may } = visit;
+  const { link, token, may, form: sent } = visit;
   const mayChange = may('custom_rules.manage') && rule?.scope !== 'system';
   const types = Object.entries(TYPES).map(([value, { label }]) => ({ value, label }));
   const type = rule
@@ -245,7 +251,7 @@ function workbench(
   const examples = rule
     ? null
     : html`<p class="hint">Begin with: ${types.map(({ value, label }, index) => html`${index > 0 && ' · '}<a href="${link('/rules/new', { rule_type: value })}">${label}</a>`)}</p>`;
-  const form = html`<form class="form" method="post" action="${link(rule ? `/rules/${rule.id}` : '/rules/new')}">${token()}<section class="card">${examples}<div class="grid">${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}${type}${selectField({ name: 'target', label: 'Looks at', value: fields.target, options: targets, problems })}${textField({ name: 'tag_slug', label: 'Assigns the tag', value: fields.tag_slug, placeholder: 'miracle_cure', problems })}</div>
+  const form = html`<form class="form" method="post" action="${link(rule ? `/rules/${rule.id}` : '/rules/new')}">${token()}${rule && loadedWith(savedOf(fieldsOfRule(rule)), sent)}<section class="card">${examples}<div class="grid">${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}${type}${selectField({ name: 'target', label: 'Looks at', value: fields.target, options: targets, problems })}${textField({ name: 'tag_slug', label: 'Assigns the tag', value: fields.tag_slug, placeholder: 'miracle_cure', problems })}</div>
 ${areaField({ name: 'config', label: 'Configuration (JSON)', value: fields.config, rows: 8, code: true, required: true, problems })}
 ${areaField({ name: 'scans', label: 'Test on these scans', value: fields.scans, rows: 2, code: true, placeholder: 'ids, or empty for the latest finished ones', problems })}
 ${mayChange && html`<div class="buttons">${button('Save', { name: 'intent', value: 'save' })}${button('Test', { name: 'intent', value: 'test', tone: 'plain' })}</div>`}</section></form>`;

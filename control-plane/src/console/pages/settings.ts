@@ -6,7 +6,7 @@ import { linesIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, pageIn, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, choice, choices, hidden, textField } from '../components/fields.ts';
-import { changedIn, loadedWith } from '../components/loaded-form.ts';
+import { changedAlone, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { empty, pager, table } from '../components/tables.ts';
 import { chip, number, showTime } from '../components/texts.ts';
@@ -151,12 +151,22 @@ function organizationCard(
 ): Html {
   const isAccount = form.get('what') === 'account';
   const isLabels = form.get('what') === 'labels';
-  const lines = labels
+  const lines = labelLines(labels);
+  const asLoaded = (isSent: boolean) => (isSent ? form : new URLSearchParams());
+  return html`<div class="columns-2 equal" id="organization"><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'account')}${loadedWith(accountFields(account), asLoaded(isAccount))}<section class="card"><h2>Organization</h2>${textField({ name: 'organization_name', path: 'name', label: 'Name', value: isAccount ? form.get('organization_name') : account.name, required: true, problems: isAccount ? problems : NO_PROBLEMS })}${areaField({ name: 'contact_emails', label: 'Addresses of people', rows: 3, value: isAccount ? form.get('contact_emails') : account.contact_emails.join('\n'), hint: 'They get mails about the account and its webhooks. One on each line.', problems: isAccount ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form>
+<form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'labels')}${loadedWith({ labels: lines }, asLoaded(isLabels))}<section class="card"><h2>Labels</h2>${areaField({ name: 'labels', label: 'Labels', rows: 6, code: true, value: isLabels ? form.get('labels') : lines, placeholder: 'team = Team', hint: html`<code>key = name</code> on each line; with <code>(auto)</code> at its end the AI model fills it in.`, problems: isLabels ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form></div>`;
+}
+
+/** The labels as lines, which are read again when the form is sent. */
+const labelLines = (labels: Schemas['Label'][]): string =>
+  labels
     .map(({ key, display_name, auto_extract }) => `${key} = ${display_name}${auto_extract ? ' (auto)' : ''}`)
     .join('\n');
-  return html`<div class="columns-2 equal" id="organization"><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'account')}${loadedWith({ organization_name: account.name, contact_emails: account.contact_emails.join('\n') }, isAccount ? form : new URLSearchParams())}<section class="card"><h2>Organization</h2>${textField({ name: 'organization_name', path: 'name', label: 'Name', value: isAccount ? form.get('organization_name') : account.name, required: true, problems: isAccount ? problems : NO_PROBLEMS })}${areaField({ name: 'contact_emails', label: 'Addresses of people', rows: 3, value: isAccount ? form.get('contact_emails') : account.contact_emails.join('\n'), hint: 'They get mails about the account and its webhooks. One on each line.', problems: isAccount ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form>
-<form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'labels')}<section class="card"><h2>Labels</h2>${areaField({ name: 'labels', label: 'Labels', rows: 6, code: true, value: isLabels ? form.get('labels') : lines, placeholder: 'team = Team', hint: html`<code>key = name</code> on each line; with <code>(auto)</code> at its end the AI model fills it in.`, problems: isLabels ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form></div>`;
-}
+
+const accountFields = ({ name, contact_emails }: Schemas['Org']) => ({
+  organization_name: name,
+  contact_emails: contact_emails.join('\n'),
+});
 
 const linesOf = (text: string | null): string[] => linesIn(text ?? '');
 
@@ -193,7 +203,7 @@ const SENDERS: Record<string, (visit: Visit) => Promise<PageResult>> = {
   async account({ api, form, link }) {
     const text = (name: string) => form.get(name) ?? '';
     const fields = { organization_name: text('organization_name'), contact_emails: text('contact_emails') };
-    const changed = changedIn(fields, form);
+    const changed = changedAlone(fields, accountFields(await api.ask<Schemas['Org']>(at`/account`)), form);
     const body = {
       ...(changed.includes('organization_name') && { name: fields.organization_name }),
       ...(changed.includes('contact_emails') && { contact_emails: linesOf(fields.contact_emails) }),
@@ -207,7 +217,9 @@ const SENDERS: Record<string, (visit: Visit) => Promise<PageResult>> = {
       const name = rest.join('=').trim();
       return { key: key.trim(), display_name: name.replace(/\s*\(auto\)$/, ''), auto_extract: name.endsWith('(auto)') };
     });
-    await api.send('PUT', at`/account/labels`, { labels });
+    const current = labelLines(await api.ask<Schemas['Label'][]>(at`/account/labels`));
+    const changed = changedAlone({ labels: form.get('labels') ?? '' }, { labels: current }, form);
+    if (changed.length > 0) await api.send('PUT', at`/account/labels`, { labels });
     return { redirect: link('/settings', { done: 'saved' }) };
   },
 };
