@@ -11,6 +11,7 @@ export function scanLinks({ publicUrl, hasConsole }: PublicUrls, scan: { _id: st
     vastXml: `${publicUrl}/api/v1/scans/${scan._id}/vast-xml`,
     creativeHtml: `${publicUrl}/api/v1/scans/${scan._id}/creative-html`,
     landingScreenshot: (ord: number) => `${publicUrl}/api/v1/scans/${scan._id}/landings/${ord}/screenshot`,
+    companionScreenshot: (place: number) => `${publicUrl}/api/v1/scans/${scan._id}/companions/${place}/screenshot`,
     /** The page of the scan for those who may sign in; without a console the public report. */
     report: hasConsole ? `${publicUrl}/console/scans/${scan._id}` : publicReport,
     publicReport,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
+import sharp from 'sharp';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { fieldsOfScan, scanBody } from '../../src/console/pages/scans/scan-form.ts';
 import type { LookChange } from '../../src/scan/look.ts';
@@ -17,6 +18,7 @@ import { type Json, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../
 import { captureOf } from '../support/running-farm.ts';
 import { CATALOGUE } from '../support/sample-catalogue.ts';
 import { sampleAds } from '../support/sample-sweep.ts';
+import { sampleVast } from '../support/sample-vast.ts';
 import { storeCapture } from '../support/store-capture.ts';
 
 const DAY_MS = 86_400_000;
@@ -223,6 +225,22 @@ describe('a page of the console', () => {
     assert.match(text, /Alerts of this scan[\s\S]*The oldest/);
     assert.match(text, new RegExp(`href="/console/alerts\\?scan_id=${scan.id}&amp;tag=[^"]*&amp;status=open"`));
     assert.equal(text.match(/<h1/g)?.length, 1);
+  });
+
+  test('of a video ad tag shows its companions', async () => {
+    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+    const { country_code: country, emulator_id } = PAGE;
+    const sent = { vast_tag: 'https://exchange.example/tag', country_code: country, emulator_id };
+    const scan = newScan(sent, { id: newId(), country }, CATALOGUE, options, new Date());
+    const picture = sharp({ create: { width: 30, height: 25, channels: 3, background: 'red' } }).jpeg();
+    const files = [{ name: 'companion-2.jpeg', bytes: await picture.toBuffer() }];
+    const capture = await storeCapture(api, scan._id, captureOf([], { landings: [], vast: sampleVast() }), files);
+    await api.scans.insertUnlessExists({ ...scan, capture, status: 'completed', completed_at: new Date() });
+    const { text } = await browser.get(`/scans/${scan._id}`, cookie);
+    const [, src = ''] = /id="companions"[\s\S]*?<img src="([^"]+)"/.exec(text) ?? [];
+    assert.equal(src, `${scan._id}/companions/2/screenshot?w=800`);
+    const shown = await browser.get(`/scans/${src}`, cookie);
+    assert.deepEqual([shown.status, shown.headers.get('content-type')], [200, 'image/webp']);
   });
 
   test('of a scan that failed says what to do, and where more about it is', async () => {

@@ -36,6 +36,7 @@ const WidthQuery = Type.Object(
 );
 const Id = Type.Object({ id: Type.String() });
 const WithOrd = Type.Object({ id: Type.String(), ord: Type.String({ pattern: '^[0-9]{1,15}$' }) });
+const WithPlace = Type.Object({ id: Type.String(), place: Type.String({ pattern: '^[0-9]{1,2}$' }) });
 const NOT_MODIFIED = { description: 'Not modified: the client has the current version.' };
 
 /** The routes for pictures: the end of the path, the summary, the parameters, and the subject. */
@@ -43,6 +44,12 @@ const PICTURES = [
   { path: 'screenshot', summary: 'Screenshot of the page', params: Id, of: 'page' },
   { path: 'creative-screenshot', summary: 'Screenshot of the creative', params: Id, of: 'creative' },
   { path: 'landings/{ord}/screenshot', summary: 'Screenshot of a landing', params: WithOrd, of: 'landing' },
+  {
+    path: 'companions/{place}/screenshot',
+    summary: 'Screenshot of a companion of a video ad',
+    params: WithPlace,
+    of: 'companion',
+  },
 ] as const;
 
 /** Streams the artifacts of scans, with the same authorisation as all routes (spec 4.3). */
@@ -66,8 +73,8 @@ function pictureRoute(
     replies: { 200: { description: 'The picture.', content: 'image/webp' }, 304: NOT_MODIFIED },
     errors: ['not_found', 'unavailable'],
     handle: async ({ caller, params: named, query, stream }) => {
-      const { id, ord } = named as { id: string; ord?: string };
-      const wanted = of === 'landing' ? Number(ord) : of;
+      const { id, ord, place } = named as { id: string; ord?: string; place?: string };
+      const wanted = of === 'landing' ? Number(ord) : of === 'companion' ? (`companion ${Number(place)}` as const) : of;
       const picture = await findPicture(caller.organizationId, id, wanted);
       return answerPicture(pictures, picture, wantedSize(query.w, wanted), stream);
     },

@@ -1,8 +1,8 @@
-import { CREATIVE_SCREENSHOT, companionScreenshot } from '@adsweep/shared/capture/artifacts.ts';
+import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
 import { showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
-import type { EvidenceVast } from '../scans/api/evidence.ts';
+import { companionsIn, type EvidenceVast } from '../scans/api/evidence.ts';
 import {
   clip,
   LISTED_URL_MAX,
@@ -60,16 +60,12 @@ export function publicRequests(all: readonly SubRequest[], budget: { left: numbe
 export const countRequests = (all: readonly SubRequest[]): number =>
   all.reduce((sum, { children }) => sum + 1 + countRequests(children), 0);
 
-/** Maximum number of companion screenshots: a browser node takes five for each of five ads. */
-const COMPANIONS_MAX = 25;
-
 /** The public view of a VAST tag. `artifacts`: the scan's files; `privateUrl`: the URL listed for a document sent as text, left out. */
 export function publicVast(vast: EvidenceVast, artifacts: SeenEvidence['artifacts'], privateUrl: string): ReportVast {
   const { video, wrappers, ads, trackers } = vast;
-  const companions = Array.from({ length: COMPANIONS_MAX }, (_, at) => at);
   return {
     picture: artifacts.has(CREATIVE_SCREENSHOT),
-    companions: companions.filter((at) => artifacts.has(companionScreenshot(at))),
+    companions: companionsIn(artifacts),
     version: clip(video?.vast_version ?? '', TYPE_MAX),
     ad_system: clip(video?.ad_system ?? '', TITLE_MAX),
     wrappers: wrappers.map((wrapper) => publicWrapper(wrapper, privateUrl)),

@@ -160,7 +160,11 @@ describe('reading scans', () => {
   });
 
   test('§2.1.11 §2.1.13 a VAST tag is a video, with its metadata, its wrappers and its trackers declared against fired', async () => {
-    const files = ['vast.xml', 'creative-video'].map((name) => ({ name, bytes: Buffer.from(name) }));
+    const texts = ['vast.xml', 'creative-video'].map((name) => ({ name, bytes: Buffer.from(name) }));
+    const companion = await sharp(await webp(300, 250))
+      .jpeg()
+      .toBuffer();
+    const files = [...texts, { name: 'companion-1.jpeg', bytes: companion }];
     const vastTag = finished({ target: { kind: 'vast_tag', value: 'https://exchange.example/tag' } });
     const scan = await captured(vastTag, { landings: [], vast: sampleVast() }, files);
     const body = await read(scan);
@@ -199,6 +203,9 @@ describe('reading scans', () => {
     );
     assert.deepEqual(body.creative_redirect_chain, []);
     assert.equal(body.vast_xml_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/vast-xml`);
+    const path = (place: number) => `/api/v1/scans/${scan._id}/companions/${place}/screenshot`;
+    assert.deepEqual(body.vast.companions, [{ place: 1, screenshot_url: PUBLIC_URL + path(1) }]);
+    assert.deepEqual([(await api.get(path(1))).status, (await api.get(path(0))).status], [200, 404]);
   });
 
   test('§4.2.17 tags are read apart from the scan, without those whose definition is archived', async () => {

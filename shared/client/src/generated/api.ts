@@ -1124,6 +1124,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scans/{id}/companions/{place}/screenshot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Screenshot of a companion of a video ad
+         * @description Needs the permission `scans.read`.
+         */
+        get: operations["getScanCompanionScreenshot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scans/{id}/creative-html": {
         parameters: {
             query?: never;
@@ -2989,6 +3009,11 @@ export interface components {
             wrapper_depth: number;
             media: components["schemas"]["VastMedia"][];
         };
+        VastCompanion: {
+            /** @description Of all companions, from 0. */
+            place: number;
+            screenshot_url: string;
+        };
         VastTracker: {
             ad: number | null;
             /** @description Index of the document that declares it. */
@@ -3011,6 +3036,8 @@ export interface components {
             /** @description How many more documents there are: the first 25 are listed. */
             wrappers_left_out: number;
             ads: components["schemas"]["VastAd"][];
+            /** @description The companions that were shown and have a screenshot. */
+            companions: components["schemas"]["VastCompanion"][];
             /** @description How many more the documents have: 10 of a pod are followed, and 50 of a document are read. */
             ads_left_out: number;
             /** @description Trackers of the resolved documents, declared against fired: the first 500 of them. */
@@ -6533,6 +6560,32 @@ export interface operations {
             path: {
                 id: string;
                 ord: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+        };
+    };
+    getScanCompanionScreenshot: {
+        parameters: {
+            query?: {
+                /** @description Width in pixels. A picture is never enlarged; that of a page is cropped to 2.5 times its width. */
+                w?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+                place: string;
             };
             cookie?: never;
         };

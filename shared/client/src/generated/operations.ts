@@ -64,6 +64,7 @@ export const OPERATIONS = {
   getScanScreenshot: {"method":"GET","path":"/api/v1/scans/{id}/screenshot","group":"Artifacts","summary":"Screenshot of the page","query":["w"],"body":false,"keyed":false,"answer":"blob"},
   getScanCreativeScreenshot: {"method":"GET","path":"/api/v1/scans/{id}/creative-screenshot","group":"Artifacts","summary":"Screenshot of the creative","query":["w"],"body":false,"keyed":false,"answer":"blob"},
   getScanLandingScreenshot: {"method":"GET","path":"/api/v1/scans/{id}/landings/{ord}/screenshot","group":"Artifacts","summary":"Screenshot of a landing","query":["w"],"body":false,"keyed":false,"answer":"blob"},
+  getScanCompanionScreenshot: {"method":"GET","path":"/api/v1/scans/{id}/companions/{place}/screenshot","group":"Artifacts","summary":"Screenshot of a companion of a video ad","query":["w"],"body":false,"keyed":false,"answer":"blob"},
   getScanCreativeHtml: {"method":"GET","path":"/api/v1/scans/{id}/creative-html","group":"Artifacts","summary":"HTML of the creative as it was rendered","query":[],"body":false,"keyed":false,"answer":"text"},
   getScanCreativeVideo: {"method":"GET","path":"/api/v1/scans/{id}/creative-video","group":"Artifacts","summary":"Media file of a VAST tag, with the type that its server sent","query":[],"body":false,"keyed":false,"answer":"blob"},
   getScanVastXml: {"method":"GET","path":"/api/v1/scans/{id}/vast-xml","group":"Artifacts","summary":"VAST document with its wrappers resolved","query":[],"body":false,"keyed":false,"answer":"blob"},

@@ -1,4 +1,4 @@
-import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
+import { CREATIVE_SCREENSHOT, companionScreenshot } from '@adsweep/shared/capture/artifacts.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import {
   bySeverity,
@@ -122,8 +122,14 @@ function reportTag(tag: Schemas['ScanTag'], definitions: Schemas['TagDef'][]): R
   };
 }
 
-const artifactsOf = (scan: Scan): Map<string, Size> =>
-  new Map(scan.creative_screenshot_url === '' ? [] : [[CREATIVE_SCREENSHOT, { width: 0, height: 0 }]]);
+/** The pictures of a creative that the API says are there. */
+function artifactsOf({ creative_screenshot_url, vast }: Scan): Map<string, Size> {
+  const names = [
+    ...(creative_screenshot_url === '' ? [] : [CREATIVE_SCREENSHOT]),
+    ...(vast?.companions ?? []).map(({ place }) => companionScreenshot(place)),
+  ];
+  return new Map(names.map((name) => [name, { width: 0, height: 0 }]));
+}
 
 function creativeOf(scan: Scan, tags: Schemas['ScanTag'][]): ReportCreative | null {
   const kind = kindOf(scan);

@@ -22,6 +22,7 @@ export const scanFiles: PageRoute[] = [
   'screenshot',
   'creative-screenshot',
   'landings/{ord}/screenshot',
+  'companions/{place}/screenshot',
   'creative-html',
   'creative-video',
   'vast-xml',
@@ -30,7 +31,7 @@ export const scanFiles: PageRoute[] = [
   method: 'GET',
   path: `/scans/{id}/${name}`,
   handle: async ({ api, params, query }) => {
-    const file = name.replace('{ord}', encodeURIComponent(params.ord ?? ''));
+    const file = name.replace(/\{(\w+)\}/, (_, id: string) => encodeURIComponent(params[id] ?? ''));
     // A picture of the whole page is that in its own size.
     const width = query.get('whole') === 'yes' ? null : query.get('w');
     const answer = await api.file(withQuery(`${at`/scans/${params.id!}`}/${file}`, { w: width }));

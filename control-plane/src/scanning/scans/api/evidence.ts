@@ -1,4 +1,5 @@
 import type { ListedAdBlock } from '@adsweep/shared/capture/ad-block.ts';
+import { companionScreenshot } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { Hop, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import type { Note } from '@adsweep/shared/capture/notes.ts';
@@ -28,7 +29,7 @@ export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height' | 'page
 export type Video = Static<typeof VideoSchema>;
 
 /** The result of a VAST tag: its metadata (null: it has no ad), its wrapper chain, its ads, and each declared tracker with its request. */
-export type EvidenceVast = { video: Video | null } & Static<typeof VastOutSchema>;
+export type EvidenceVast = { video: Video | null } & Omit<Static<typeof VastOutSchema>, 'companions'>;
 
 /** The evidence in a scan's capture, for clients: landings by ordinal, the creative if there is one, and its artifacts. */
 export type ScanEvidence = {
@@ -42,6 +43,15 @@ export type ScanEvidence = {
   /** What the capture lacks. */
   notes: readonly Note[];
 };
+
+/** Maximum number of companion screenshots: a browser node takes five for each of five ads. */
+const COMPANIONS_MAX = 25;
+
+/** The places of the companions of a VAST tag that have a screenshot. */
+export const companionsIn = (artifacts: Pick<ScanEvidence['artifacts'], 'has'>): number[] =>
+  Array.from({ length: COMPANIONS_MAX }, (_, place) => place).filter((place) =>
+    artifacts.has(companionScreenshot(place)),
+  );
 
 /** Before there is a capture, and when it was removed. */
 export const NO_SCAN_EVIDENCE: ScanEvidence = {

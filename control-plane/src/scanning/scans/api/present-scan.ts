@@ -8,7 +8,7 @@ import { evidenceRemovedAt, type ListedScan, type ScanRecord } from '../../../sc
 import { type PublicUrls, scanLinks } from '../../../scan/scan-links.ts';
 import type { CampaignWords } from '../request/find-campaign.ts';
 import { childScanId } from '../request/new-child-scan.ts';
-import { type EvidenceLanding, NO_SCAN_EVIDENCE, type ScanEvidence } from './evidence.ts';
+import { companionsIn, type EvidenceLanding, NO_SCAN_EVIDENCE, type ScanEvidence } from './evidence.ts';
 import { type FindTagWords, presentTagNames } from './present-tag.ts';
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import { timingOf } from './timing.ts';
@@ -116,6 +116,7 @@ function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEv
       wrappers: vast.wrappers,
       wrappers_left_out: vast.wrappers_left_out,
       ads: vast.ads,
+      companions: companionsIn(artifacts).map((place) => ({ place, screenshot_url: links.companionScreenshot(place) })),
       ads_left_out: vast.ads_left_out,
       trackers: vast.trackers,
       trackers_left_out: vast.trackers_left_out,

@@ -94,6 +94,13 @@ export const VastOutSchema = Type.Object(
     wrappers: Type.Array(WrapperSchema),
     wrappers_left_out: Type.Integer({ description: 'How many more documents there are: the first 25 are listed.' }),
     ads: Type.Array(AdSchema),
+    companions: Type.Array(
+      Type.Object(
+        { place: Type.Integer({ description: 'Of all companions, from 0.' }), screenshot_url: Type.String() },
+        { title: 'VastCompanion' },
+      ),
+      { description: 'The companions that were shown and have a screenshot.' },
+    ),
     ads_left_out: Type.Integer({
       description: 'How many more the documents have: 10 of a pod are followed, and 50 of a document are read.',
     }),
