@@ -17,14 +17,19 @@ export const newWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYTES)
 /** What a client changes; absent fields stay. */
 export type EndpointPatch = Partial<EndpointSettings> & { is_active?: boolean };
 
-/** The update of an endpoint for a patch. One that is switched on, or gets another URL, starts anew; one that is switched off is paused. */
+/**
+ * The update of an endpoint for a patch. One that is switched on, or gets another URL, starts anew, unless a client has paused it; one that is switched
+ * off is paused.
+ */
 export function patched(
   was: EndpointRecord,
-  { is_active = was.is_active, ...settings }: EndpointPatch,
+  { is_active: sent, ...settings }: EndpointPatch,
   now: Date,
 ): { set: Partial<EndpointRecord>; unset?: 'due_at'[] } {
   const set: Partial<EndpointRecord> = { ...settings, updated_at: now };
   const hasMoved = settings.url !== undefined && settings.url !== was.url;
+  // What switched it off were failures of the former URL.
+  const is_active = sent ?? (was.is_active || (hasMoved && was.disabled?.reason === 'failing'));
   if (!is_active) {
     if (!was.is_active) return { set };
     const disabled = { reason: 'paused' as const, detail: 'Paused by a client of the API.', at: now };

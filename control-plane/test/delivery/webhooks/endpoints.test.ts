@@ -122,6 +122,20 @@ describe('webhook endpoints', () => {
     assert.ok((await stored(webhook.id)).due_at, 'what is waiting is due');
   });
 
+  test('§6.4.5 another URL starts an endpoint anew that was switched off because it failed, and none that a client has paused', async () => {
+    const { webhook } = await create();
+    const disabled = { reason: 'failing', detail: 'No delivery was taken.', at: new Date() };
+    const off = { $set: { is_active: false, disabled } };
+    await api.store.collection<Json>('webhook_endpoints').updateOne({ _id: webhook.id }, off);
+    const same = (await patch(webhook.id, { url: URL, description: 'still the same' })).body;
+    assert.deepEqual([same.is_active, same.disabled_reason], [false, 'failing']);
+    const moved = (await patch(webhook.id, { url: `${URL}/moved` })).body;
+    assert.deepEqual([moved.is_active, moved.disabled_reason], [true, null]);
+    await patch(webhook.id, { is_active: false });
+    const paused = (await patch(webhook.id, { url: URL })).body;
+    assert.deepEqual([paused.is_active, paused.disabled_reason], [false, 'paused']);
+  });
+
   test('§6.4.6 rotation takes effect at once; with an overlap earlier secrets sign until it ends, a rotation without one ends them all', async () => {
     const { webhook, secret } = await create();
     const rotate = (body?: object) => api.post(`${PATH}/${webhook.id}/rotate-secret`, body);
