@@ -79,6 +79,7 @@ describe('listing scans', () => {
     assert.equal(await names('?tag=autosound'), 'both');
     assert.equal(await names('?tag=no_such_tag'), '');
     assert.equal(await names('?tag=autosound,no_such_tag&tag_match=all'), '');
+    assert.deepEqual([await names('?tag=,'), await names('?tag=,&tag_match=all')], ['', ''], 'no slug, no scan');
     assert.deepEqual(await refused('?tag=x&tag_match=some'), ['query.tag_match enum']);
   });
 

@@ -115,6 +115,7 @@ function tagConditions(
   match: ScanListQuery['tag_match'],
   isInService: IsInService,
 ): Filter<StoredScan>[] {
+  if (slugs.length === 0) return [NONE];
   const known = slugs.filter(isInService);
   if (match === 'all') return known.length < slugs.length ? [NONE] : slugs.map((slug) => ({ 'tags.tag_slug': slug }));
   return [{ 'tags.tag_slug': known.length === 1 ? known[0]! : { $in: known } }];
