@@ -73,6 +73,10 @@ export function deliveriesOf(event: EventRecord, endpoints: EndpointRecord[]): D
 export const windowEndsAt = ({ window_from }: Pick<DeliveryRecord, 'window_from'>): Date =>
   new Date(window_from.getTime() + WINDOW_MS);
 
+/** What became of a delivery. One whose window is over waits no more, although nothing ends it while its endpoint is paused or switched off. */
+export const stateAt = (delivery: Pick<DeliveryRecord, 'state' | 'window_from'>, now: Date): DeliveryState =>
+  delivery.state === 'waiting' && windowEndsAt(delivery) <= now ? 'expired' : delivery.state;
+
 /** Waiting deliveries, oldest first, by their scans: the events of a scan are sent in their order. Pure. */
 export function byScan(waiting: DeliveryRecord[]): DeliveryRecord[][] {
   const scans = new Map<string, DeliveryRecord[]>();

@@ -5,7 +5,7 @@ import { resource } from '../../http/resource-routes.ts';
 import type { Route } from '../../http/route.ts';
 import type { ReadTags } from '../../reference/tags/tag-definitions.ts';
 import type { EventRecord, EventStore } from '../events/event-store.ts';
-import { DELIVERY_STATES, type DeliveryState, deliveryIdOf } from './delivery.ts';
+import { DELIVERY_STATES, type DeliveryState, deliveryIdOf, stateAt } from './delivery.ts';
 import { Moment, rangeIssues } from './delivery-routes.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { WEBHOOKS } from './endpoint-routes.ts';
@@ -52,11 +52,12 @@ async function deliveriesByEvent(
   const known = await endpoints.listOf(organizationId);
   const ids = events.flatMap((event) => known.map((endpoint) => deliveryIdOf(event._id, endpoint._id)));
   const found = await deliveries.findAll(organizationId, ids);
+  const now = new Date();
   const byEvent = Map.groupBy(found, ({ event_id }) => event_id);
   return new Map(
     [...byEvent].map(([id, made]) => [
       id,
-      made.map(({ endpoint_id, state, attempts }) => ({ endpoint_id, state, attempts })),
+      made.map((one) => ({ endpoint_id: one.endpoint_id, state: stateAt(one, now), attempts: one.attempts })),
     ]),
   );
 }

@@ -126,4 +126,17 @@ describe('the log of deliveries', () => {
     }
     assert.equal((await world.api.get(`${PATH}/events?scan_id=scan-1`, { key: KEYS.theirs })).body.total, 0);
   });
+
+  test('§6.4.38 an event that is tried no more because its day is over has expired, also where its endpoint is paused', async () => {
+    const { webhook } = await world.create({ event_types: ['scanning.scan.completed'] });
+    await world.api.call('PATCH', `${PATH}/${webhook.id}`, { body: { is_active: false } });
+    const statesOf = async (scan: string) =>
+      (await world.api.get(`${PATH}/events?scan_id=${scan}`)).body.items.flatMap(({ deliveries }: Json) =>
+        deliveries.map(({ state }: Json) => state),
+      );
+    await world.emitOf('scan-young');
+    world.now -= 25 * HOUR;
+    await world.emitOf('scan-old');
+    assert.deepEqual([await statesOf('scan-young'), await statesOf('scan-old')], [['waiting'], ['expired']]);
+  });
 });
