@@ -75,7 +75,11 @@ export const webhookPage: PageRoute = {
     ]);
     const back = link(`/webhooks/${id}`);
     const patch = { method: 'PATCH', path: at`/webhooks/${id}`, back } as const;
-    const actions = html`${one.is_active ? action(visit, { ...patch, label: 'Pause', body: { is_active: false }, done: 'paused' }) : action(visit, { ...patch, label: 'Resume', body: { is_active: true }, done: 'resumed' })}${action(visit, { label: 'Delete', method: 'DELETE', path: at`/webhooks/${id}`, done: 'deleted', back: link('/webhooks'), tone: 'danger', asks: 'Delete this endpoint? What was not delivered is lost.' })}${action(visit, { label: 'Send a test', method: 'POST', path: at`/webhooks/${id}/test`, body: { event_type: EVENTS[0] }, done: 'tried', back, tone: 'main' })}`;
+    const tryNow =
+      one.is_active &&
+      one.failing_since !== null &&
+      action(visit, { ...patch, label: 'Try now', body: { is_active: true }, done: 'resumed' });
+    const actions = html`${tryNow}${one.is_active ? action(visit, { ...patch, label: 'Pause', body: { is_active: false }, done: 'paused' }) : action(visit, { ...patch, label: 'Resume', body: { is_active: true }, done: 'resumed' })}${action(visit, { label: 'Delete', method: 'DELETE', path: at`/webhooks/${id}`, done: 'deleted', back: link('/webhooks'), tone: 'danger', asks: 'Delete this endpoint? What was not delivered is lost.' })}${action(visit, { label: 'Send a test', method: 'POST', path: at`/webhooks/${id}/test`, body: { event_type: EVENTS[0] }, done: 'tried', back, tone: 'main' })}`;
     const about = facts([
       ['Address', showUrl(one.url)],
       [

@@ -18,8 +18,8 @@ export const newWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYTES)
 export type EndpointPatch = Partial<EndpointSettings> & { is_active?: boolean };
 
 /**
- * The update of an endpoint for a patch. One that is switched on, or gets another URL, starts anew, unless a client has paused it; one that is switched
- * off is paused.
+ * The update of an endpoint for a patch. One that is switched on, also while it fails, starts anew, and so does one that gets another URL, unless a
+ * client has paused it; one that is switched off is paused.
  */
 export function patched(
   was: EndpointRecord,
@@ -35,7 +35,9 @@ export function patched(
     const disabled = { reason: 'paused' as const, detail: 'Paused by a client of the API.', at: now };
     return { set: { ...set, is_active, disabled, health: { ...was.health, paused_until: null } }, unset: ['due_at'] };
   }
-  if (was.is_active && !hasMoved) return { set };
+  // One that fails may be waiting for the end of a pause of up to an hour.
+  const isTriedNow = sent === true && was.health.failing_since !== null;
+  if (was.is_active && !hasMoved && !isTriedNow) return { set };
   const anew = { health: healthyFrom(was.health.days), epoch: was.epoch + 1, due_at: dueAtOnce(now) };
   return { set: { ...set, is_active, disabled: null, ...anew } };
 }

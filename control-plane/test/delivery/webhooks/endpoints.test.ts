@@ -122,6 +122,20 @@ describe('webhook endpoints', () => {
     assert.ok((await stored(webhook.id)).due_at, 'what is waiting is due');
   });
 
+  test('§6.4.5 is_active true starts an endpoint anew that fails, so that its pause ends, and changes nothing of one that does not', async () => {
+    const { webhook } = await create();
+    const [since, until] = [new Date(Date.now() - 3_600_000), new Date(Date.now() + 3_600_000)];
+    const failing = { 'health.failing_since': since, 'health.paused_until': until, due_at: until };
+    await api.store.collection<Json>('webhook_endpoints').updateOne({ _id: webhook.id }, { $set: failing });
+    assert.equal((await patch(webhook.id, { description: 'x' })).body.failing_since, since.toISOString());
+    const anew = (await patch(webhook.id, { is_active: true })).body;
+    assert.deepEqual([anew.is_active, anew.failing_since, anew.paused_until], [true, null, null]);
+    const { due_at, epoch } = await stored(webhook.id);
+    assert.ok(due_at! <= new Date(), 'what is waiting is due');
+    await patch(webhook.id, { is_active: true });
+    assert.equal((await stored(webhook.id)).epoch, epoch);
+  });
+
   test('§6.4.5 another URL starts an endpoint anew that was switched off because it failed, and none that a client has paused', async () => {
     const { webhook } = await create();
     const disabled = { reason: 'failing', detail: 'No delivery was taken.', at: new Date() };
