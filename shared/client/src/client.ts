@@ -77,11 +77,19 @@ function methodOf(name: OperationId, request: Send): unknown {
   return query.includes('page') ? Object.assign(call, { each: eachItem(name, call) }) : call;
 }
 
-type Page = { items: unknown[]; page: number; pages: number; next_cursor?: string | null };
+type Page = {
+  items: unknown[];
+  total: number;
+  page: number;
+  limit: number;
+  pages: number;
+  next_cursor?: string | null;
+};
 
 /**
  * Reads a list page by page: by cursors where it has them, because these miss and repeat nothing while rows are added. Of other lists, rows that were
- * on a page before are passed over: what was added since has moved them to a later one.
+ * on a page before are passed over: what was added since has moved them to a later one. Where there are fewer rows than before, earlier pages are read
+ * again first: what was taken out, such as deleted by the reader, has moved others to them.
  */
 function eachItem(name: OperationId, call: (...sent: unknown[]) => Promise<unknown>) {
   return async function* (...sent: unknown[]) {
@@ -89,8 +97,16 @@ function eachItem(name: OperationId, call: (...sent: unknown[]) => Promise<unkno
     const [query = {}, options] = sent.slice(ids.length) as [{ page?: number }?, unknown?];
     let next: object | null = query;
     const seen = new Set<unknown>();
+    let total = 0;
     while (next !== null) {
       const page = (await call(...ids, next, options)) as Page;
+      const removed = seen.size > 0 ? Math.max(0, total - page.total) : 0;
+      const from = Math.max(query.page ?? 1, page.page - Math.ceil(removed / page.limit));
+      total = page.total;
+      if (from < page.page) {
+        next = { ...query, page: from };
+        continue;
+      }
       for (const item of page.items) {
         const { id } = item as { id?: unknown };
         if (id === undefined || page.next_cursor !== undefined || !seen.has(id)) yield item;

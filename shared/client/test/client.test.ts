@@ -141,6 +141,27 @@ test('waiting for a scan that was seen goes on while the server restarts, and en
   await assert.rejects(removed.api.scans.wait('one'), { status: 404 });
 });
 
+test('no item of a list is passed over whose items are taken out of it while they are read', async (t) => {
+  let rules = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => ({ id }));
+  const { api } = await scriptedServer(t, [
+    (response, request) => {
+      const [, id] = request.url!.match(/custom-rules\/(\w)$/) ?? [];
+      rules = rules.filter((one) => one.id !== id);
+      const page = Number(new URL(request.url!, 'http://a').searchParams.get('page') ?? 1);
+      const items = rules.slice(2 * (page - 1), 2 * page);
+      const pages = Math.ceil(rules.length / 2);
+      if (id === undefined) answer(200, { items, total: rules.length, page, limit: 2, pages })(response, request);
+      else response.writeHead(204).end();
+    },
+  ]);
+  const read: string[] = [];
+  for await (const { id } of api.listCustomRules.each({ limit: 2 })) {
+    read.push(id);
+    if (id !== 'b') await api.deleteCustomRule(id);
+  }
+  assert.deepEqual([read, rules], [['a', 'b', 'c', 'd', 'e', 'f', 'g'], [{ id: 'b' }]]);
+});
+
 test('items of a list to which others are added while it is read are each read once', async (t) => {
   const page = (number: number, ...ids: string[]) =>
     answer(200, { items: ids.map((id) => ({ id })), total: 3, page: number, limit: 2, pages: 2 });
