@@ -99,6 +99,12 @@ export const connectionOf = (
   };
 };
 
+/** Whether a change starts a destination anew: it switches it on, or connects it otherwise, unless a client has paused it. */
+export const startsAnew = (
+  { disabled_reason }: Pick<DestinationRecord, 'disabled_reason'>,
+  sent: Pick<DestinationPatch, 'is_active' | Channel>,
+): boolean => sent.is_active ?? (CHANNELS.some((one) => sent[one] !== undefined) && disabled_reason !== 'paused');
+
 /** The fields that a change writes. */
 export function changedFields(
   { slack, telegram, email, is_active, name, ...settings }: DestinationPatch,

@@ -13,6 +13,7 @@ import {
   newDestinationIssues,
   presentDestination,
   settingsOf,
+  startsAnew,
 } from './change-destination.ts';
 import { type DestinationRecord, newDestination } from './destination.ts';
 import {
@@ -83,7 +84,8 @@ export function destinationRoutes(parts: DestinationParts): Route<Caller>[] {
     }),
     all.change({
       summary: 'Change a destination',
-      description: 'Omitted fields keep their values; the channel cannot change.',
+      description:
+        'Omitted fields keep their values; the channel cannot change. Another connection starts the destination anew, unless it is paused.',
       body: DestinationPatchSchema,
       reply: 'The destination.',
       refine: async ({ caller, params, body, refused }) => {
@@ -91,9 +93,11 @@ export function destinationRoutes(parts: DestinationParts): Route<Caller>[] {
         return found ? changeIssues(found, body, { egress, refused }) : [];
       },
       change: async ({ organizationId, id, body, now }) => {
-        if (body.is_active === true) await parts.resumeNotices(organizationId, id, now);
-        const set = { ...changedFields(body, id, secrets), updated_at: now };
-        return destinations.change(organizationId, id, set, body.is_active === true ? { now } : null);
+        const found = await destinations.find(organizationId, id);
+        const isAnew = found !== null && startsAnew(found, body);
+        if (isAnew) await parts.resumeNotices(organizationId, id, now);
+        const changed = changedFields(isAnew ? { ...body, is_active: true } : body, id, secrets);
+        return destinations.change(organizationId, id, { ...changed, updated_at: now }, isAnew ? { now } : null);
       },
     }),
     all.command({

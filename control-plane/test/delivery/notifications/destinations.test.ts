@@ -145,6 +145,22 @@ describe('destinations of alerts', () => {
     assert.deepEqual([active.is_active, active.disabled_reason, active.consecutive_failures], [true, null, 0]);
   });
 
+  test('§2.8.45 another connection starts a destination anew that fails or was switched off for it, and none that a client has paused', async () => {
+    const { id } = await create(SLACK);
+    const until = new Date(Date.now() + 3_600_000);
+    const failing = { 'health.failing_since': new Date(), 'health.paused_until': until };
+    const store = (set: object) => api.store.collection<Json>('destinations').updateOne({ _id: id }, { $set: set });
+    const move = async (to: string) => (await patch(id, { slack: { webhook_url: `${SLACK_URL}-${to}` } })).body;
+    await store(failing);
+    assert.equal((await patch(id, { name: 'Other' })).body.paused_until, until.toISOString());
+    assert.equal((await move('1')).paused_until, null);
+    await store({ ...failing, is_active: false, disabled_reason: 'failing' });
+    const active = await move('2');
+    assert.deepEqual([active.is_active, active.disabled_reason, active.failing_since], [true, null, null]);
+    await patch(id, { is_active: false });
+    assert.deepEqual([(await move('3')).is_active, (await move('4')).disabled_reason], [false, 'paused']);
+  });
+
   test('§2.8.80 an organization has at most 50 destinations, however many are created at once', async () => {
     const theirs = (name: string) => api.post(PATH, { ...SLACK, name }, { key: KEYS.theirs });
     for (let at = 0; at < 49; at += 1) assert.equal((await theirs(`${at}`)).status, 201);

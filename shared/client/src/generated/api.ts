@@ -1637,7 +1637,7 @@ export interface paths {
         head?: never;
         /**
          * Change a destination
-         * @description Omitted fields keep their values; the channel cannot change.
+         * @description Omitted fields keep their values; the channel cannot change. Another connection starts the destination anew, unless it is paused.
          *
          *     Needs the permission `alert_notifications.manage`.
          */
