@@ -140,6 +140,17 @@ describe('a form that was sent to the console', () => {
     assert.partialDeepStrictEqual((await api.get(`/api/v1${path}`)).body, own);
   });
 
+  test('of a campaign whose markup has the line ends of Windows leaves it as it is', async () => {
+    const ad_tag = '<b>\r\nan ad</b>\r<i>of ours</i>';
+    const campaign = { name: 'Tag', campaign_type: 'ad_tag', country_codes: ['US'], ad_tag };
+    const path = `/campaigns/${(await api.post('/api/v1/campaigns', campaign)).body.id}`;
+    const form = fieldsIn((await browser.get(`${path}/edit`, cookie)).text);
+    // As browsers send it.
+    const target = form.target!.replaceAll(/\r\n?/g, '\n').replaceAll('\n', '\r\n');
+    assert.equal((await browser.post(`${path}/edit`, { ...form, target, name: 'Renamed' }, cookie)).status, 303);
+    assert.partialDeepStrictEqual((await api.get(`/api/v1${path}`)).body, { name: 'Renamed', ad_tag });
+  });
+
   test('of a rule saves only what was changed in it, and says so where somebody else has changed the same', async () => {
     const made = await api.post('/api/v1/custom-rules', {
       ...{ name: 'Casino', rule_type: 'stopword_content', tag_slug: 'casino', config: { contains: ['casino'] } },

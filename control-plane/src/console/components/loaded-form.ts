@@ -18,8 +18,9 @@ function changedIn<Name extends string>(fields: Record<Name, string>, sent: URLS
 }
 
 /**
- * The names of fields that a person has changed of a record that has the fields `current` now. Throws 422 for fields that somebody else has changed too since the form was loaded, to
- * something else, because saving would undo that. From then on `sent` says that it was loaded with what these have now: sent again, it replaces them.
+ * The names of fields that a person has changed of a record that has the fields `current` now. Throws 422 for fields that somebody else has changed
+ * too since the form was loaded, to something else, because saving would undo that. From then on `sent` says that it was loaded with what these have
+ * now: sent again, it replaces them.
  */
 export function changedAlone<Name extends string>(
   fields: Record<Name, string>,
@@ -30,7 +31,9 @@ export function changedAlone<Name extends string>(
   // A form that does not say what it was loaded with is all meant.
   if (!sent.has('loaded')) return changed;
   const byOthers = new Set(changedIn(current, sent));
-  const lost = changed.filter((name) => byOthers.has(name) && fields[name] !== current[name]);
+  const lost = changed.filter(
+    (name) => byOthers.has(name) && markOf([name, fields[name]]) !== markOf([name, current[name]]),
+  );
   if (lost.length === 0) return changed;
   const isMeant = (name: string) => (changed as string[]).includes(name);
   const loaded = Object.entries<string>(fields).map(([name, value]): [string, string] => [
@@ -45,5 +48,9 @@ export function changedAlone<Name extends string>(
 
 const marksOf = (fields: Record<string, string>): string => Object.entries(fields).map(markOf).join(' ');
 
+/** The ends of lines are not compared: a browser sends them as CRLF, whatever they were. */
 const markOf = ([name, value]: [name: string, value: string]): string =>
-  createHash('sha256').update(`${name}\n${value}`).digest('base64url').slice(0, 16);
+  createHash('sha256')
+    .update(`${name}\n${value.replaceAll(/\r\n?/g, '\n')}`)
+    .digest('base64url')
+    .slice(0, 16);
