@@ -177,17 +177,20 @@ describe('a form that was sent to the console', () => {
 
   test('of a policy set saves only what was changed in it, and an unchanged one is not replaced', async () => {
     const entries = [{ tag_slug: 'autosound' }];
-    const { body: made } = await api.post('/api/v1/policy-sets', { name: 'Safety', entries });
+    const description = 'Of two\nlines';
+    const { body: made } = await api.post('/api/v1/policy-sets', { name: 'Safety', description, entries });
     const path = `/policies/${made.id}`;
     const set = async () => (await api.get(`/api/v1/policy-sets/${made.id}`)).body;
-    const form = fieldsIn((await browser.get(path, cookie)).text);
+    const page = (await browser.get(path, cookie)).text;
+    const form = fieldsIn(page);
+    assert.match(page, /<textarea id="description"/, 'a field of one line would lose the ends of lines');
     assert.equal((await browser.post(path, form, cookie)).status, 303);
     assert.equal((await set()).version, made.version);
-    const theirs = { name: 'Safety', entries: [...entries, { rule_type: 'brand', brand: 'Acme' }] };
+    const theirs = { name: 'Safety', description, entries: [...entries, { rule_type: 'brand', brand: 'Acme' }] };
     await api.call('PUT', `/api/v1/policy-sets/${made.id}`, { body: theirs });
     assert.equal((await browser.post(path, { ...form, name: 'Safer' }, cookie)).status, 303);
     const saved = await set();
-    assert.deepEqual([saved.name, saved.entries.length], ['Safer', 2]);
+    assert.deepEqual([saved.name, saved.description, saved.entries.length], ['Safer', description, 2]);
     const refused = await browser.post(path, { ...form, entries: 'tag: back_button' }, cookie);
     assert.equal(refused.status, 422);
     assert.match(refused.text, lost);
