@@ -92,6 +92,16 @@ test('a node rotates its credential when it is a day old, and offers the same on
   assert.equal((await open())!.credential, restarted.credential);
 });
 
+test('a node whose clock was set back by more than a day rotates its credential, which would expire otherwise', async (t) => {
+  const { api, open } = await world(t);
+  const enrolment = (await open(TOKEN))!;
+  const { credential } = enrolment;
+  await enrolment.rotateIfOld(new Date(Date.now() - 3_600_000));
+  assert.equal(api.calls.length, 1);
+  await enrolment.rotateIfOld(new Date(Date.now() - 40 * 24 * 3_600_000));
+  assert.notEqual(enrolment.credential, credential);
+});
+
 test('a node refuses the file of another node, and one that cannot be read', async (t) => {
   const { folder, open } = await world(t);
   assert.equal(await open(), null);

@@ -28,7 +28,7 @@ test('leases are renewed while the main thread is busy', async (t) => {
   const [port] = await once(plane, 'message');
   const renewals = new Renewals(`http://127.0.0.1:${port}`, 20);
   t.after(() => renewals.close());
-  renewals.hold(lease('lease-1'), Date.now() + 60_000, () => assert.fail('the lease is ours'));
+  renewals.hold(lease('lease-1'), 60_000, () => assert.fail('the lease is ours'));
   // Blocks this thread and its timers until three renewals were counted.
   for (let seen = 0; seen < 3; seen = Atomics.load(renewed, 0))
     assert.notEqual(Atomics.wait(renewed, 0, seen, 10_000), 'timed-out');
@@ -38,10 +38,10 @@ test('a lease that was dropped is no longer renewed, and others are', async (t) 
   const plane = await FakeControlPlane.start();
   const renewals = new Renewals(plane.url, 10);
   t.after(() => Promise.all([renewals.close(), plane.close()]));
-  const release = renewals.hold(lease('lease-1'), Date.now() + 60_000, () => undefined);
+  const release = renewals.hold(lease('lease-1'), 60_000, () => undefined);
   await plane.received('renew');
   release();
-  renewals.hold(lease('lease-2'), Date.now() + 60_000, () => undefined);
+  renewals.hold(lease('lease-2'), 60_000, () => undefined);
   const of = (id: string) => plane.said.filter(({ leaseId }) => leaseId === id).length;
   await plane.until(() => of('lease-2') > 0);
   const before = of('lease-1');
@@ -54,8 +54,8 @@ test('a lease whose capture hangs beyond its deadline is no longer renewed', asy
   const plane = await FakeControlPlane.start();
   const renewals = new Renewals(plane.url, 10);
   t.after(() => Promise.all([renewals.close(), plane.close()]));
-  renewals.hold(lease('stuck'), Date.now() - 1, () => undefined);
-  renewals.hold(lease('lease-2'), Date.now() + 60_000, () => undefined);
+  renewals.hold(lease('stuck'), -1, () => undefined);
+  renewals.hold(lease('lease-2'), 60_000, () => undefined);
   await plane.until(() => plane.count('renew') >= 5);
   assert.ok(plane.said.every(({ leaseId }) => leaseId === 'lease-2'));
 });
@@ -65,7 +65,7 @@ test('a lease survives an unreachable control plane, and ends if the control pla
   const renewals = new Renewals(plane.url, 10);
   t.after(() => Promise.all([renewals.close(), plane.close()]));
   plane.refusals.renew = [0, 503, 404];
-  const ended = new Promise((resolve) => renewals.hold(lease('lease-1'), Date.now() + 60_000, resolve));
+  const ended = new Promise((resolve) => renewals.hold(lease('lease-1'), 60_000, resolve));
   assert.equal(await ended, 'lost');
   assert.equal(plane.count('refused renew'), 2);
 });

@@ -9,7 +9,9 @@ const { nodeApiUrl, everyMs } = workerData as RenewThreadSettings;
 const port = parentPort;
 if (!port) throw new Error('renew-thread.ts runs as a worker thread');
 const client = new LeaseClient(nodeApiUrl, '');
+/** `untilMs`: by a clock that is never set, as the time of day may be corrected by minutes meanwhile. */
 const held = new Map<string, { timer: NodeJS.Timeout; untilMs: number }>();
+const endOf = (forMs: number): number => performance.now() + forMs;
 
 port.on('message', (message: Hold | Extension | { release: string }) => {
   if ('release' in message) release(message.release);
@@ -17,21 +19,21 @@ port.on('message', (message: Hold | Extension | { release: string }) => {
   else hold(message);
 });
 
-function hold({ lease, untilMs }: Hold): void {
+function hold({ lease, forMs }: Hold): void {
   const renew = async () => {
     // The main thread is blocked beyond the lease's deadline: leave the job to another node.
-    if (Date.now() > (held.get(lease.lease_id)?.untilMs ?? 0)) return release(lease.lease_id);
+    if (performance.now() > (held.get(lease.lease_id)?.untilMs ?? 0)) return release(lease.lease_id);
     const outcome = await outcomeOf(lease);
     if (outcome === 'renewed' || !held.has(lease.lease_id)) return;
     release(lease.lease_id);
     port?.postMessage({ leaseId: lease.lease_id, outcome });
   };
-  held.set(lease.lease_id, { timer: setInterval(() => void renew(), everyMs), untilMs });
+  held.set(lease.lease_id, { timer: setInterval(() => void renew(), everyMs), untilMs: endOf(forMs) });
 }
 
-function extend({ extend: leaseId, untilMs }: Extension): void {
+function extend({ extend: leaseId, forMs }: Extension): void {
   const one = held.get(leaseId);
-  if (one) one.untilMs = untilMs;
+  if (one) one.untilMs = endOf(forMs);
 }
 
 function release(leaseId: string): void {

@@ -3,10 +3,10 @@ import { type Lease, RENEW_EVERY_MS, type Renewed } from '@adsweep/shared/lease/
 
 /** The settings of the thread. */
 export type RenewThreadSettings = { nodeApiUrl: string; everyMs: number };
-/** A lease to renew until `untilMs` (Unix time in ms), the latest time at which its work ends. */
-export type Hold = { lease: Lease; untilMs: number };
-/** A later end for a lease that is being renewed. */
-export type Extension = { extend: string; untilMs: number };
+/** A lease to renew for the next `forMs` milliseconds, until the latest time at which its work ends. */
+export type Hold = { lease: Lease; forMs: number };
+/** Another end, from now on, for a lease that is being renewed. */
+export type Extension = { extend: string; forMs: number };
 type Ended = { leaseId: string; outcome: Renewed['outcome'] };
 
 /** Renews leases in a thread of its own, and reports when one is lost or cancelled. */
@@ -23,19 +23,19 @@ export class Renewals {
     });
   }
 
-  /** Renews from now on; `ended` is called once when the control plane says that the lease is over. Returns the function that stops renewing. */
-  hold(lease: Lease, untilMs: number, ended: (outcome: 'lost' | 'cancelled') => void): () => void {
+  /** Renews from now on, for `forMs`; `ended` is called once when the control plane says that the lease is over. Returns the function that stops renewing. */
+  hold(lease: Lease, forMs: number, ended: (outcome: 'lost' | 'cancelled') => void): () => void {
     this.#ended.set(lease.lease_id, ended);
-    this.#thread.postMessage({ lease, untilMs } satisfies Hold);
+    this.#thread.postMessage({ lease, forMs } satisfies Hold);
     return () => {
       this.#ended.delete(lease.lease_id);
       this.#thread.postMessage({ release: lease.lease_id });
     };
   }
 
-  /** Changes until when a lease is renewed. */
-  extend({ lease_id }: Lease, untilMs: number): void {
-    this.#thread.postMessage({ extend: lease_id, untilMs } satisfies Extension);
+  /** Renews a lease for `forMs` from now on. */
+  extend({ lease_id }: Lease, forMs: number): void {
+    this.#thread.postMessage({ extend: lease_id, forMs } satisfies Extension);
   }
 
   async close(): Promise<void> {

@@ -25,10 +25,10 @@ export async function runLease(
 ): Promise<LeaseEnd> {
   const retryMs = (parts.retryPolicy ?? RETRY_POLICY).forMs;
   // Before a job that waits for the others, each of them may take its time.
-  const untilMs = Date.now() + memberMsOf(parts, lease.job) + (alone ? parts.attemptMs + 3 * retryMs : 0);
+  const forMs = memberMsOf(parts, lease.job) + (alone ? parts.attemptMs + 3 * retryMs : 0);
   const contexts = new AttemptContexts(parts, lease.job);
   const run = { parts, lease, contexts, stop, logger };
-  const endRenewal = parts.renewals.hold(lease, untilMs, (outcome) => stop.stop(outcome));
+  const endRenewal = parts.renewals.hold(lease, forMs, (outcome) => stop.stop(outcome));
   try {
     if (alone) await beginAlone(parts, lease, stop, alone);
     const ends = lease.job.kind === 'sweep' ? await runSweep(run) : await runMembers(run, lease.job.members);

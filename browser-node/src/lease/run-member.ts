@@ -63,7 +63,7 @@ async function runTraced(run: LeaseRun, member: JobMember, work: MemberWork, spa
   const { lease_id, token, job } = lease;
   const { scan_id, attempt: number } = member;
   leaseStop.throwIfEnded();
-  parts.renewals.extend(lease, Date.now() + memberMsOf(parts, job));
+  parts.renewals.extend(lease, memberMsOf(parts, job));
   const logger = run.logger.child({ scan_id, attempt: number });
   const stop = leaseStop.forAttempt();
   const endCapture = parts.metrics.captureSeconds.startTimer();

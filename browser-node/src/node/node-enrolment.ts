@@ -99,10 +99,13 @@ export class NodeEnrolment {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  /** Replaces the credential if it is a day old. Never throws: it is tried again later. */
+  /**
+   * Replaces the credential if it is a day old, or if the clock was set back since: its age is unknown then, and it would expire. Never throws: it is
+   * tried again later.
+   */
   async rotateIfOld(now: Date): Promise<void> {
     const { since, node_id, credential } = this.#stored;
-    if (this.#rotating || now.getTime() - Date.parse(since) < ROTATED_AFTER_MS) return;
+    if (this.#rotating || Math.abs(now.getTime() - Date.parse(since)) < ROTATED_AFTER_MS) return;
     this.#rotating = true;
     try {
       const next = this.#stored.next ?? newCredential();
