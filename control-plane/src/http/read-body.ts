@@ -13,8 +13,11 @@ const LARGE_BYTES = 256 * 1024;
 /** The maximum size of a body: bytes as sent, and values (members and elements, containers included). */
 export type BodyBounds = { bytes: number; values: number };
 
-/** Whose arriving bodies are counted together, and how many bytes they may have in sum. */
-export type BodyOwner = { id: string; bytesMax: number; tooMany: string };
+/**
+ * Whose arriving bodies are counted together, and how many bytes they may have in sum. `refusedMax`: bytes of bodies that may be refused in a minute
+ * before no more large ones are read; absent: any.
+ */
+export type BodyOwner = { id: string; bytesMax: number; refusedMax?: number; tooMany: string };
 
 /** An organization, whichever of its keys it uses. */
 export const organizationAsOwner = (id: string): BodyOwner => ({
@@ -23,21 +26,38 @@ export const organizationAsOwner = (id: string): BodyOwner => ({
   tooMany: 'Your organization is sending too many large bodies at once.',
 });
 
-/** The machine of nodes, or what they share to reach us: a node with 32 slots that sends the largest captures at once is far below. */
+/** Callers without a name, such as nodes that register: their bodies are small. */
 export const addressAsOwner = (address: string): BodyOwner => ({
   id: `address ${address}`,
   bytesMax: 256 * 1024 * 1024,
   tooMany: 'This address is sending too many large bodies at once.',
 });
 
-/** Counts the bytes of arriving bodies by owner, so that many unfinished bodies of one owner cannot fill the memory. */
+/** A body of at most so many bytes is read also after too many others were refused: it costs little, and may say that an attempt failed. */
+const SMALL_BYTES = 64 * 1024;
+const REFUSED_WITHIN_MS = 60_000;
+
+/**
+ * Counts the bytes of arriving bodies by owner, so that many unfinished bodies of one owner cannot fill the memory, and those of bodies that were
+ * refused once they had been read and parsed, so that nobody has us do only that. `now` in ms.
+ */
 export class ArrivingBodies {
   readonly #bytes = new Map<string, number>();
+  readonly #refused = new Map<string, { bytes: number; since: number }>();
+  readonly #now: () => number;
 
-  /** Calls `read` and counts `bytes` for `owner` while it runs. Throws 429 if the total of the owner's bodies is too large. */
-  async share<T>({ id, bytesMax, tooMany }: BodyOwner, bytes: number, read: () => Promise<T>): Promise<T> {
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Calls `read` and counts `bytes` for `owner` while it runs. Throws 429 if the total of the owner's bodies, or of its refused ones, is too large. */
+  async share<T>(owner: BodyOwner, bytes: number, read: () => Promise<T>): Promise<T> {
+    const { id, bytesMax, refusedMax, tooMany } = owner;
     const arriving = (this.#bytes.get(id) ?? 0) + bytes;
-    if (arriving > bytesMax) throw new ApiError('rate_limited', tooMany, { headers: { 'Retry-After': '1' } });
+    const refused = this.#refusedLately(id);
+    if (refusedMax !== undefined && refused && refused.bytes > refusedMax && bytes > SMALL_BYTES)
+      throw tooManyBodies(tooMany, refused.since + REFUSED_WITHIN_MS - this.#now());
+    if (arriving > bytesMax) throw tooManyBodies(tooMany, 0);
     this.#bytes.set(id, arriving);
     try {
       return await read();
@@ -47,7 +67,26 @@ export class ArrivingBodies {
       else this.#bytes.delete(id);
     }
   }
+
+  /** Counts a body of the owner that was refused for its contents. */
+  refused({ id, refusedMax }: BodyOwner, bytes: number): void {
+    if (refusedMax === undefined) return;
+    const { bytes: before, since } = this.#refusedLately(id) ?? { bytes: 0, since: this.#now() };
+    this.#refused.set(id, { bytes: before + bytes, since });
+    for (const other of [...this.#refused.keys()]) this.#refusedLately(other);
+  }
+
+  /** What was refused of an owner in its present minute; null: nothing. */
+  #refusedLately(id: string): { bytes: number; since: number } | null {
+    const refused = this.#refused.get(id);
+    if (!refused || this.#now() - refused.since < REFUSED_WITHIN_MS) return refused ?? null;
+    this.#refused.delete(id);
+    return null;
+  }
 }
+
+const tooManyBodies = (detail: string, waitMs: number): ApiError =>
+  new ApiError('rate_limited', detail, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) } });
 
 /** The maximum size of a request's body: its `Content-Length`, or without one the operation's limit. */
 export const announcedBytes = ({ headers }: IncomingMessage, bytesMax: number): number =>

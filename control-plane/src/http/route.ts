@@ -3,7 +3,7 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TNull, type TObject, type TSchema, type TUnion, Type } from 'typebox';
 import type { RoutePermission } from './caller.ts';
 import type { ErrorCode } from './errors.ts';
-import type { BodyBounds } from './read-body.ts';
+import type { BodyBounds, BodyOwner } from './read-body.ts';
 
 /** A handler's input, already validated. `stream` is the request itself, unread if the route has no `body`. */
 export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
@@ -13,12 +13,23 @@ export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
   body: B;
   headers: IncomingHttpHeaders;
   stream: IncomingMessage;
+  /** What `beforeBody` found that the request is about. */
+  about?: unknown;
   /** The id of the record to be created, if the request has an `Idempotency-Key`. */
   recordId?: string;
 };
 
+/** A request whose body was not read. */
+export type BodilessRequest<Caller, P = unknown> = Pick<Incoming<Caller, P>, 'caller' | 'params' | 'stream'>;
+
 /** A handler's response. `body` is sent as JSON; a string, a Buffer or a stream is sent unchanged, with `type` as its content type. */
 export type Answer = { status: number; body?: unknown; type?: string; headers?: Record<string, string> };
+
+/**
+ * What is known of a request before its body is read: the answer to it, or with whose bodies its own is counted (null: with those of its organization
+ * or address) and what it is about, which the handler gets.
+ */
+export type BeforeBody = { answer: Answer } | { sender: BodyOwner | null; about?: unknown };
 
 /** The body of a response with one status: a JSON schema, or bytes of a content type; null: no body. */
 export type Reply = { description: string; schema?: TSchema; content?: string };
@@ -46,6 +57,8 @@ export type Route<Caller = unknown> = {
   bodyIsOptional?: boolean;
   /** Reads the bytes of a body that is not JSON alone. Absent: it is. */
   parseBody?: (bytes: Buffer, bounds: BodyBounds) => Promise<unknown>;
+  /** Looks at a request before its body is read; throws where the body does not matter. Its path was not validated yet. */
+  beforeBody?(request: BodilessRequest<Caller>): Promise<BeforeBody>;
   /** Its work is short and a late answer does harm: requests are not queued behind other work of the event loop. */
   isUrgent?: boolean;
   /** A list in the body: messages about its items start with their index, `rules[2]: ...`. */
@@ -88,6 +101,7 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   bodyBounds?: BodyBounds;
   bodyIsOptional?: boolean;
   parseBody?: Route['parseBody'];
+  beforeBody?(request: BodilessRequest<Caller, Static<P>>): Promise<BeforeBody>;
   isUrgent?: boolean;
   numberedItems?: string;
   answersSecret?: boolean;

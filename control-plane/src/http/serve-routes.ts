@@ -12,6 +12,7 @@ import {
   addressAsOwner,
   announcedBytes,
   type BodyBounds,
+  type BodyOwner,
   organizationAsOwner,
   readBody,
   readJson,
@@ -73,6 +74,12 @@ function serveRoute<Caller>(route: Route<Caller>, { admit, inTurn, arriving }: S
   const answer = routeAnswerer(route, admit, inTurn);
   return async (context: Context): Promise<void> => {
     (context.state as RequestState).route = route.path;
+    let read: { owner: BodyOwner; bytes: number } | null = null;
+    const readBody = async (sender: BodyOwner | null): Promise<unknown> => {
+      if (route.bodyIsOptional && !hasBody(context.req)) return {};
+      read = { owner: sender ?? ownerOf(context), bytes: announcedBytes(context.req, boundsOf(route).bytes) };
+      return arriving.share(read.owner, read.bytes, () => readBodyOf(context.req, route));
+    };
     await answer({
       params: context.params,
       search: context.querystring,
@@ -81,8 +88,11 @@ function serveRoute<Caller>(route: Route<Caller>, { admit, inTurn, arriving }: S
       authorization: context.get('authorization'),
       setHeaders: (headers) => context.set(headers),
       admitted: (caller) => noteOrganization(context, caller),
-      readBody: () => readOwnersBody(context, route, arriving),
+      readBody,
       answered: (given) => send(context, given),
+    }).catch((error: unknown) => {
+      if (read && error instanceof ApiError && error.status === 422) arriving.refused(read.owner, read.bytes);
+      throw error;
     });
   };
 }
@@ -98,7 +108,8 @@ export type ArrivedRequest<Caller> = Pick<Incoming<Caller>, 'headers' | 'stream'
   authorization: string | undefined;
   setHeaders?: SetHeaders;
   admitted?: (caller: Caller) => void;
-  readBody: () => Promise<unknown>;
+  /** `sender`: with whose bodies it is counted; null: with those of the caller's organization or address. */
+  readBody: (sender: BodyOwner | null) => Promise<unknown>;
   answered?: (answer: Answer) => Promise<void>;
 };
 
@@ -131,10 +142,13 @@ function admittedAnswerer<Caller>(route: Route<Caller>) {
   return async (arrived: ArrivedRequest<Caller>, caller: Caller): Promise<Answer> => {
     const { params, search, headers, stream } = arrived;
     const query = readQuery(route.query, new URLSearchParams(search));
-    const body = validate.body ? await arrived.readBody() : undefined;
+    const before = (await route.beforeBody?.({ caller, params, stream })) ?? { sender: null };
+    if ('answer' in before) return before.answer;
+    const body = validate.body ? await arrived.readBody(before.sender) : undefined;
     const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];
     const issues = parts.flatMap((one) => one.issues);
-    const request = { caller, params, query, body, headers, stream } as Incoming<Caller>;
+    const { about } = before;
+    const request = { caller, params, query, body, headers, stream, about } as Incoming<Caller>;
     const earlier = issues.length === 0 && route.earlierAnswer ? await route.earlierAnswer(request) : null;
     if (earlier) return earlier;
     // `refine` relies on the schema: it is not called for a value whose validation stopped at the maximum of errors.
@@ -150,23 +164,20 @@ function noteOrganization({ state }: Context, caller: unknown): void {
   if (organizationId !== undefined) (state as RequestState).organizationId = organizationId;
 }
 
-/** Reads the body of a request. The total size of the unread bodies of an organization, or of the address of a node, is limited. */
-async function readOwnersBody(
-  { req, state }: Context,
-  {
-    bodyBounds: bounds = API_BODY,
-    bodyIsOptional,
-    parseBody,
-  }: Pick<Route, 'bodyBounds' | 'bodyIsOptional' | 'parseBody'>,
-  arriving: ArrivingBodies,
-): Promise<unknown> {
-  if (bodyIsOptional && !hasBody(req)) return {};
+/** With whose unread bodies that of a request is counted: those of its organization or address. */
+function ownerOf({ req, state }: Context): BodyOwner {
   const { organizationId } = state as RequestState;
-  const owner = organizationId
-    ? organizationAsOwner(organizationId)
-    : addressAsOwner(req.socket.remoteAddress ?? 'unknown');
-  const read = async () => (parseBody ? parseBody(await readBody(req, bounds), bounds) : readJson(req, bounds));
-  return arriving.share(owner, announcedBytes(req, bounds.bytes), read);
+  return organizationId ? organizationAsOwner(organizationId) : addressAsOwner(req.socket.remoteAddress ?? 'unknown');
+}
+
+const boundsOf = ({ bodyBounds = API_BODY }: Pick<Route, 'bodyBounds'>): BodyBounds => bodyBounds;
+
+async function readBodyOf(
+  request: IncomingMessage,
+  { bodyBounds, parseBody }: Pick<Route, 'bodyBounds' | 'parseBody'>,
+): Promise<unknown> {
+  const bounds = boundsOf({ bodyBounds });
+  return parseBody ? parseBody(await readBody(request, bounds), bounds) : readJson(request, bounds);
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../../shared/test/support/until.ts';
-import { ArrivingBodies, addressAsOwner, jsonExtent, parseJson } from '../../src/http/read-body.ts';
+import { resultsOf } from '../../src/crawling/node-api/admit-node.ts';
+import { ArrivingBodies, addressAsOwner, type BodyOwner, jsonExtent, parseJson } from '../../src/http/read-body.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
 import { itemsOf, KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 import { type RunningFarm, runningFarm } from '../support/running-farm.ts';
@@ -117,7 +118,7 @@ describe('limits of a request', () => {
     assert.match(await answer.text(), /more than 20000 fields/);
   });
 
-  test('the total size of the unfinished bodies of nodes is limited by their address', async () => {
+  test('the total size of the unfinished bodies of nodes that are not known is limited by their address', async () => {
     const arriving = new ArrivingBodies();
     const { promise: arrival, resolve: arrive } = Promise.withResolvers<void>();
     const begin = (address: string, megabytes: number) =>
@@ -128,6 +129,23 @@ describe('limits of a request', () => {
     arrive();
     await Promise.all(begun);
     await begin('192.0.2.1', 256);
+  });
+
+  test('bodies of a node that are refused are counted for a minute, then large ones are read again', async () => {
+    let now = 0;
+    const arriving = new ArrivingBodies(() => now);
+    const [one, other] = [resultsOf('one'), resultsOf('other')];
+    const megabytes = (count: number) => count * 1024 * 1024;
+    const read = (owner: BodyOwner, bytes: number) => arriving.share(owner, bytes, async () => 'read');
+    for (let at = 0; at < 17; at += 1) {
+      assert.equal(await read(one, megabytes(4)), 'read');
+      arriving.refused(one, megabytes(4));
+    }
+    now = 20_000;
+    await assert.rejects(read(one, megabytes(4)), { code: 'rate_limited', headers: { 'Retry-After': '40' } });
+    assert.deepEqual([await read(one, 1_000), await read(other, megabytes(4))], ['read', 'read']);
+    now = 60_000;
+    assert.equal(await read(one, megabytes(4)), 'read');
   });
 
   test('a query with thousands of parameters is refused like any other invalid query', async () => {

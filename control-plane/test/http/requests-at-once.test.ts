@@ -10,7 +10,10 @@ import { serveRoutes } from '../../src/http/serve-routes.ts';
 
 const shared = { group: 'Notes', summary: 'A note', replies: { 200: { description: 'It.' } } };
 
-type Sender = Caller & { lease?: { jobId: string; fence: number } };
+type Sender = Caller & {
+  lease?: { jobId: string; fence: number };
+  node?: { nodeId: string; instance: string; enrolment: string };
+};
 
 describe('the requests of an organization', () => {
   const begun: string[] = [];
@@ -27,7 +30,13 @@ describe('the requests of an organization', () => {
     await held.promise;
     return ok({});
   };
+  const poll = async ({ node }: Sender) => {
+    begun.push(`${node!.nodeId} poll`);
+    await held.promise;
+    return ok({});
+  };
   const routes: Route<Sender>[] = [
+    route({ ...shared, method: 'GET', path: '/work', permission: 'node', handle: ({ caller }) => poll(caller) }),
     route({
       ...{ ...shared, method: 'POST', path: '/report', permission: 'lease', body: Type.Object({}) },
       handle: ({ caller }) => report(caller),
@@ -48,10 +57,12 @@ describe('the requests of an organization', () => {
     const app = new Koa();
     app.silent = true;
     const permissions = new Set<Permission>(['scans.read', 'scans.write', 'account.manage']);
-    const admit = async (authorization: string | undefined, permission: string): Promise<Sender> =>
-      permission === 'lease'
-        ? ({ lease: { jobId: authorization!, fence: 1 } } as Sender)
-        : { organizationId: authorization!, keyId: 'key-1', permissions, expiresAt: null };
+    const admit = async (authorization: string | undefined, permission: string): Promise<Sender> => {
+      const [nodeId = '', enrolment = '', instance = ''] = authorization!.split('/');
+      if (permission === 'lease') return { lease: { jobId: authorization!, fence: 1 } } as Sender;
+      if (permission === 'node') return { node: { nodeId, instance, enrolment } } as Sender;
+      return { organizationId: authorization!, keyId: 'key-1', permissions, expiresAt: null };
+    };
     for (const middleware of serveRoutes(routes, admit)) app.use(middleware);
     server = await listen('127.0.0.1', 0, 'PORT');
     server.serve(app.callback());
@@ -100,6 +111,17 @@ describe('the requests of an organization', () => {
     assert.equal(ofOurs('report'), 4);
     held.resolve();
     assert.deepEqual([...new Set(await Promise.all([...reports, theirs]))], [200]);
+  });
+
+  test('for work of one node wait a few at a time, whichever of an enrolled one’s processes asks, and do not delay another node', async () => {
+    begin();
+    const polls = Array.from({ length: 40 }, (_, at) => call('GET', '/work', `ours/enrolment/${at}`));
+    await until('some are under way', () => ofOurs('poll') >= 8);
+    const theirs = Array.from({ length: 10 }, (_, at) => call('GET', '/work', `theirs//${at}`));
+    await until('those of theirs are under way', () => begun.filter((one) => one === 'theirs poll').length === 10);
+    assert.equal(ofOurs('poll'), 8);
+    held.resolve();
+    assert.deepEqual([...new Set(await Promise.all([...polls, ...theirs]))], [200]);
   });
 
   test('are not worked on once their client has gone', async () => {

@@ -9,6 +9,9 @@ import { type NodeIdentity, nodeKeyOf } from './credentials.ts';
 /** The most processes of nodes whose reports are kept: each reading of the fleet reads them all. */
 export const NODES_MAX = 1_000;
 
+/** The most processes of one enrolled node. Each registration makes one, and the node starts again now and then. */
+export const PROCESSES_OF_ENROLLED_MAX = 16;
+
 /** A node that has not reported for this long is no longer listed. */
 const FORGOTTEN_AFTER_MS = 30_000;
 
@@ -53,10 +56,17 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
   };
 
   return {
-    /** Stores the report of a node; false: it is a new one, and {@link NODES_MAX} others have reported recently. */
-    async report(node: Pick<NodeIdentity, 'nodeId' | 'instance'>, report: NodeReport): Promise<boolean> {
+    /**
+     * Stores the report of a node; false: it is a new one, and {@link NODES_MAX} others have reported recently, or
+     * {@link PROCESSES_OF_ENROLLED_MAX} of an enrolled node.
+     */
+    async report(
+      { enrolment = '', ...node }: Pick<NodeIdentity, 'nodeId' | 'instance'> & Partial<Pick<NodeIdentity, 'enrolment'>>,
+      report: NodeReport,
+    ): Promise<boolean> {
       const text = JSON.stringify({ report, seen_at: (await clock()).getTime() });
-      const args = [nodeKeyOf(node), text, NODES_MAX, report.slots];
+      const ownMax = enrolment === '' ? NODES_MAX : PROCESSES_OF_ENROLLED_MAX;
+      const args = [nodeKeyOf(node), text, NODES_MAX, report.slots, ownMax, nodeKeyOf({ ...node, instance: '' })];
       const store = () => storeReport(redis, [REPORTS, LAST_SLOTS], args).catch(rejectMalformed);
       if ((await store()) === 1) return true;
       await list();

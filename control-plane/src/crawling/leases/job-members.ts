@@ -3,7 +3,7 @@ import type { CrawlJob, Isolation, JobMember } from '@adsweep/shared/lease/crawl
 import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import { carried } from '@adsweep/shared/tracing/spans.ts';
 import { isolationOf } from '../../scan/isolation.ts';
-import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
+import type { ScanInQueue, ScanLease, ScanRecord } from '../../scan/scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 
 /** The fields of a member that decide whether and when it is leased. */
@@ -34,8 +34,10 @@ const SHARED_JOBS: ReadonlySet<JobKind> = new Set(['repeat_group', 'sweep']);
 export const isOnlyMember = ({ job_kind }: Pick<ScanRecord, 'job_kind'>): boolean => !SHARED_JOBS.has(job_kind);
 
 /** Whether a member runs under the lease with this fence. */
-export const runsUnder = ({ status, lease }: Pick<ScanInQueue, 'status' | 'lease'>, fence: number): boolean =>
-  status === 'running' && lease?.fence === fence;
+export const runsUnder = <M extends Pick<ScanInQueue, 'status' | 'lease'>>(
+  member: M,
+  fence: number,
+): member is M & { lease: ScanLease } => member.status === 'running' && member.lease?.fence === fence;
 
 /**
  * The job as it is sent to the node that leased its `members`. The exit session consists of letters and digits, because it becomes part of

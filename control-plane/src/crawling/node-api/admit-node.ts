@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
-import type { BodyBounds } from '../../http/read-body.ts';
+import type { BodyBounds, BodyOwner } from '../../http/read-body.ts';
 import type { Admit } from '../../http/serve-routes.ts';
 import type { LateCall, WorkMetrics } from '../../metrics.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
@@ -15,6 +16,9 @@ import type { LeaseRef } from '../queue/queue-shards.ts';
 
 /** Bytes for the fields of a request beside the capture. */
 export const ENVELOPE_BYTES = 64 * 1024;
+
+/** Limits of a request body about a node itself. */
+export const NODE_BODY: BodyBounds = { bytes: ENVELOPE_BYTES, values: 1_000 };
 
 /** Limits of a request body with a capture. */
 export const CAPTURE_BODY: BodyBounds = { bytes: CAPTURE_BYTES_MAX + ENVELOPE_BYTES, values: CAPTURE_VALUES_MAX };
@@ -135,6 +139,32 @@ export const blockedError = (nodeId: string): ApiError =>
 
 const otherNodesCredential = (nodeId: string) =>
   new ApiError('forbidden', `This is the credential of the node ${nodeId}.`);
+
+/*
+ * Bodies are counted by the name of the node that sends them, whichever of its processes does: no node uses up what another one may send, also behind
+ * the same address.
+ */
+
+/** The results of a node's leases: a node with 32 slots that sends the largest ones at once is a little above. */
+export const resultsOf = (nodeId: string): BodyOwner => ({
+  id: `node ${nodeId}`,
+  bytesMax: 128 * 1024 * 1024,
+  refusedMax: 64 * 1024 * 1024,
+  tooMany: 'This node is sending too many large bodies at once, or too many that are refused.',
+});
+
+/** The files of a node: sixteen of the largest ones at once. */
+export const filesOf = (nodeId: string): BodyOwner => ({ ...resultsOf(nodeId), bytesMax: 16 * ARTIFACT_BYTES_MAX });
+
+/** What a node says of itself, also while many results are on their way. One that registers with a join token has no name yet that is its own. */
+export const sentByNode = async ({ caller: { node, enrolled } }: { caller: NodeCaller }) => {
+  const nodeId = node?.nodeId ?? enrolled?.nodeId;
+  const sender: BodyOwner | null =
+    nodeId === undefined
+      ? null
+      : { ...resultsOf(nodeId), id: `requests of node ${nodeId}`, bytesMax: 64 * NODE_BODY.bytes };
+  return { sender };
+};
 
 /** The node of a route with permission `enrol` or `enrolled`. */
 export function enrolledOf({ enrolled }: NodeCaller): EnrolledNode {

@@ -2,7 +2,7 @@ import { CredentialHashSchema, EnrolledSchema, NODE_ID } from '@adsweep/shared/l
 import { Type } from 'typebox';
 import { ok, type Route, route } from '../../http/route.ts';
 import type { Enrolments } from '../fleet/enrolments.ts';
-import { enrolledOf, type NodeCaller, notValid } from './admit-node.ts';
+import { enrolledOf, NODE_BODY, type NodeCaller, notValid, sentByNode } from './admit-node.ts';
 
 const params = Type.Object({ id: Type.String({ pattern: NODE_ID }) });
 const replies = { 200: { description: 'When the credential ends.', schema: EnrolledSchema } };
@@ -22,6 +22,8 @@ export function enrolRoutes({
       summary: 'Exchange a one-time token for a credential',
       params,
       body: CredentialHashSchema,
+      bodyBounds: NODE_BODY,
+      beforeBody: sentByNode,
       replies,
       errors: ['node.blocked'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: { sha256: string } }) => {
@@ -39,6 +41,8 @@ export function enrolRoutes({
       summary: 'Replace the credential of an enrolled node',
       params,
       body: CredentialHashSchema,
+      bodyBounds: NODE_BODY,
+      beforeBody: sentByNode,
       replies,
       errors: ['node.blocked'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: { sha256: string } }) => {

@@ -19,24 +19,27 @@ import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
-import { newIdentity, nodeCredential, parseLeaseId } from '../fleet/credentials.ts';
+import { type NodeIdentity, newIdentity, nodeCredential, parseLeaseId } from '../fleet/credentials.ts';
 import type { Enrolments } from '../fleet/enrolments.ts';
-import { type MarkedNodes, NODES_MAX, type Nodes } from '../fleet/nodes.ts';
+import { type MarkedNodes, NODES_MAX, type Nodes, PROCESSES_OF_ENROLLED_MAX } from '../fleet/nodes.ts';
 import { type AcquireDependencies, acquire, QueueUnavailable, type WorkRequest } from '../leases/acquire.ts';
 import { type AddDependencies, addMembers } from '../leases/add-members.ts';
 import type { EndDependencies } from '../leases/end-attempt.ts';
+import { runsUnder } from '../leases/job-members.ts';
 import { beginAlone, releaseLease } from '../leases/release-lease.ts';
 import { type RenewDependencies, renew } from '../leases/renew.ts';
 import {
   blockedError,
-  CAPTURE_BODY,
   isAdmitted,
   leaseLost,
   leaseOf,
   leaseParams,
+  NODE_BODY,
   type NodeCaller,
   nodeOf,
   notValid,
+  resultsOf,
+  sentByNode,
 } from './admit-node.ts';
 
 export type NodeApiDependencies = AcquireDependencies &
@@ -75,6 +78,8 @@ function reportNode({ nodes, draining, leaseSecret, routerSecret }: NodeApiDepen
     isUrgent: true,
     params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
     body: NodeReportSchema,
+    bodyBounds: NODE_BODY,
+    beforeBody: sentByNode,
     replies: {
       200: {
         description: 'The credential of this process of the node, and whether it is to drain.',
@@ -84,7 +89,7 @@ function reportNode({ nodes, draining, leaseSecret, routerSecret }: NodeApiDepen
     errors: ['node.blocked', 'unavailable'],
     handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
       const node = caller.node ?? newIdentity(params.id, body.slots_max ?? body.slots, caller.enrolled?.enrolment);
-      if (!(await nodes.report(node, body).catch(unavailable))) throw tooManyNodes();
+      if (!(await nodes.report(node, body).catch(unavailable))) throw tooManyNodes(node);
       const drain = await draining.hasLately(node.nodeId);
       const pass = node.enrolment === '' ? {} : { router_pass: routerPass(routerSecret, node.nodeId, new Date()) };
       return ok({ credential: nodeCredential(leaseSecret, node), drain, ...pass });
@@ -100,6 +105,8 @@ function acquireLeases(dependencies: NodeApiDependencies) {
     summary: 'Acquire leases (long poll)',
     permission: 'node',
     body: AcquireSchema,
+    bodyBounds: NODE_BODY,
+    beforeBody: sentByNode,
     replies: { 200: { description: 'Leases, possibly none.', schema: AcquiredSchema } },
     errors: ['node.blocked', 'storage.full', 'unavailable'],
     handle: async ({ caller, body, stream }: { caller: NodeCaller; body: Acquire; stream: IncomingMessage }) => {
@@ -208,9 +215,10 @@ const DRAIN: Acquired = { leases: [], drain: true };
 const unavailableError = (cause: unknown) =>
   new ApiError('unavailable', 'The queue is temporarily unavailable.', { cause, headers: { 'Retry-After': '1' } });
 
-const tooManyNodes = () => {
+const tooManyNodes = ({ nodeId, enrolment }: NodeIdentity) => {
   const headers = { 'Retry-After': '30' };
-  return new ApiError('unavailable', `There are ${NODES_MAX} nodes already.`, { headers });
+  const orOwn = enrolment === '' ? '' : `, or ${PROCESSES_OF_ENROLLED_MAX} processes of ${nodeId}`;
+  return new ApiError('unavailable', `There are ${NODES_MAX} nodes already${orOwn}.`, { headers });
 };
 
 function unavailable(cause: unknown): never {
@@ -232,7 +240,12 @@ export function memberRoutes(dependencies: MemberDependencies): Route<NodeCaller
       permission: 'lease',
       params: leaseParams,
       body: AddMembersSchema,
-      bodyBounds: CAPTURE_BODY,
+      beforeBody: async ({ caller }: { caller: NodeCaller }) => {
+        const lease = leaseOf(caller);
+        const sweep = await dependencies.scans.findMember(lease, lease.jobId);
+        if (!sweep || !runsUnder(sweep, lease.fence)) throw leaseLost(dependencies.metrics, 'members');
+        return { sender: resultsOf(sweep.lease.node_id) };
+      },
       replies: { 200: { description: 'The state of each ad.', schema: AddedMembersSchema } },
       errors: ['lease.lost', 'validation_error'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: AddMembers }) => {

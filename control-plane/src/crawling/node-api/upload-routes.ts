@@ -24,8 +24,8 @@ import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { type TSchema, Type } from 'typebox';
 import { ApiError, refused } from '../../http/api-error.ts';
 import type { ErrorCode } from '../../http/errors.ts';
-import { type BodyBounds, parseJson, refusedBody } from '../../http/read-body.ts';
-import { noContent, ok, type Route, route } from '../../http/route.ts';
+import { ArrivingBodies, announcedBytes, type BodyBounds, parseJson, refusedBody } from '../../http/read-body.ts';
+import { type Answer, noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { isStorageProblem } from '../../platform/objects/object-store.ts';
@@ -33,6 +33,7 @@ import type { ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
 import { type AcceptDependencies, acceptCapture } from '../captures/accept-capture.ts';
+import { captureIdOf } from '../captures/capture-record.ts';
 import { closeLease } from '../leases/close-lease.ts';
 import { type EndDependencies, endAttempt } from '../leases/end-attempt.ts';
 import { isOnlyMember, runsUnder } from '../leases/job-members.ts';
@@ -40,12 +41,14 @@ import type { LeaseRef } from '../queue/queue-shards.ts';
 import {
   CAPTURE_BODY,
   ENVELOPE_BYTES,
+  filesOf,
   leaseLost,
   leaseOf,
   memberOf,
   memberParams,
   type NodeCaller,
   refuseLarger,
+  resultsOf,
 } from './admit-node.ts';
 
 export type UploadDependencies = AcceptDependencies &
@@ -89,6 +92,8 @@ function reportLoaded(dependencies: UploadDependencies): Route<NodeCaller> {
 }
 
 function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
+  // Files on their way fill the disk, and for a bucket the memory, before those of their attempt are counted.
+  const arriving = new ArrivingBodies();
   return route({
     method: 'PUT',
     path: '/node/v1/leases/{id}/scans/{scan}/artifacts/{name}',
@@ -109,8 +114,11 @@ function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
     }) => {
       const lease = leaseOf(caller);
       const scan = await memberOf(dependencies, lease, params.scan);
-      await mayUpload(dependencies, lease, scan, params.name, stream);
-      const { name, sha256, bytes } = await receive(dependencies, lease, scan, params.name, stream);
+      const sender = await mayUpload(dependencies, lease, scan, params.name, stream);
+      const announced = announcedBytes(stream, JOB_LIMITS[scan.job_kind].artifact_bytes);
+      const { name, sha256, bytes } = await arriving.share(filesOf(sender), announced, () =>
+        receive(dependencies, lease, scan, params.name, stream),
+      );
       dependencies.metrics.uploadedBytes.inc(bytes);
       return ok({ name, sha256, bytes });
     },
@@ -216,7 +224,10 @@ type AttemptEnd<Body> = {
   end(scan: ScanRecord, fence: number, body: Body, now: Date): Promise<'lost' | 'completed' | 'failed' | 'repeated'>;
 };
 
-/** The common part of complete and fail: each ends a member, and closes the lease if it was the last one. */
+/**
+ * The common part of complete and fail: each ends a member, and closes the lease if it was the last one. Once the lease has ended, the body is not
+ * read: its token stays valid, and a capture costs more than anything else that a node sends.
+ */
 function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<Body>): Route<NodeCaller> {
   const { verb, path = verb, summary, body: schema, parseBody, bodyBounds = CAPTURE_BODY, filesBytesMax = 0 } = about;
   const { done, errors = [], end } = about;
@@ -231,12 +242,18 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
     body: schema,
     bodyBounds,
     ...(parseBody && { parseBody }),
-    replies: { 204: { description: done } },
-    errors: ['not_found', 'lease.lost', 'request_too_large', ...errors],
-    handle: async ({ caller, params, body, stream }) => {
+    beforeBody: async ({ caller, params, stream }) => {
       const lease = leaseOf(caller);
       const scan = await memberOf(dependencies, lease, params.scan);
+      if (!runsUnder(scan, lease.fence)) return { answer: await answerAfterEnd(dependencies, lease, scan, verb) };
       refuseLarger(stream, JOB_LIMITS[scan.job_kind].capture_bytes + ENVELOPE_BYTES + filesBytesMax, 'A capture');
+      return { sender: resultsOf(scan.lease.node_id), about: scan };
+    },
+    replies: { 204: { description: done } },
+    errors: ['not_found', 'lease.lost', 'request_too_large', ...errors],
+    handle: async ({ caller, body, about }) => {
+      const lease = leaseOf(caller);
+      const scan = about as ScanRecord;
       const outcome = await end(scan, lease.fence, body as Body, new Date());
       const isOver = outcome === 'completed' && isOnlyMember(scan);
       await closeLease(dependencies, lease, new Date(), isOver ? [] : null);
@@ -247,14 +264,33 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
   });
 }
 
-/** Refuses an upload before reading it: a lease that has ended must not replace files that were accepted under it. */
+/**
+ * The answer to a report on a member that does not run under this lease any more: 204 where its capture was accepted and this repeats it. Closes the
+ * lease, as the process that ended the member may have failed before that.
+ */
+async function answerAfterEnd(
+  dependencies: UploadDependencies,
+  lease: LeaseRef,
+  scan: ScanRecord,
+  verb: AttemptEnd<unknown>['verb'],
+): Promise<Answer> {
+  await closeLease(dependencies, lease, new Date());
+  const isAccepted = scan.capture?.id === captureIdOf({ scanId: scan._id, fence: lease.fence });
+  if (verb === 'complete' && isAccepted) return noContent();
+  throw leaseLost(dependencies.metrics, verb);
+}
+
+/**
+ * Refuses an upload before reading it: a lease that has ended must not replace files that were accepted under it. Returns the name of the node that
+ * has the lease.
+ */
 async function mayUpload(
   { artifacts, disk, metrics }: UploadDependencies,
   { fence }: LeaseRef,
   scan: ScanRecord,
   name: string,
   stream: IncomingMessage,
-): Promise<void> {
+): Promise<string> {
   const limits = JOB_LIMITS[scan.job_kind];
   refuseLarger(stream, limits.artifact_bytes, 'An artifact');
   const kind = scannedKind(scan);
@@ -264,6 +300,7 @@ async function mayUpload(
   const names = (await artifacts.listOf({ scanId: scan._id, fence })).map((artifact) => artifact.name);
   if (names.length >= limits.artifacts && !names.includes(name))
     throw refusedArtifact(`An attempt has at most ${limits.artifacts} artifacts.`);
+  return scan.lease.node_id;
 }
 
 async function receive(

@@ -55,7 +55,7 @@ describe('the fleet', () => {
     assert.equal((await reportAs('first', first)).status, 200, 'a report of a known one is taken');
     assert.equal((await nodes.list()).length, NODES_MAX);
 
-    now = new Date(now.getTime() + 31_000);
+    now = new Date(Date.now() + 31_000);
     assert.ok(await report({ nodeId: 'node-1', instance: 'two' }, REPORT));
     assert.deepEqual(
       (await nodesIn(farm.redis.client, async () => now).list()).map(({ id, instance }) => `${id}/${instance}`),

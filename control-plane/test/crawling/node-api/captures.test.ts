@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { type ClientRequest, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { packCapture, SENT_FILES_BYTES_MAX } from '@adsweep/shared/lease/capture-with-files.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import { until } from '../../../../shared/test/support/until.ts';
 import { attemptOf } from '../../../src/crawling/captures/capture-record.ts';
 import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
 import { parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
@@ -219,6 +222,88 @@ describe('a capture', () => {
     await complete(lease, capture);
     assert.equal((await farm.read(lease.scan_id)).capture?.page_title, 'half a pair: \ufffd, a zero: \0');
   });
+});
+
+describe('a report whose body has not arrived', () => {
+  const sending = new Set<ClientRequest>();
+  afterEach(() => {
+    for (const one of sending) one.destroy();
+    sending.clear();
+  });
+
+  /** Sends the head of a request that says it has `bytes`, and none of them. The status is 0 where the connection was cut. */
+  function announce({ lease_id, scan_id, token }: LeaseOfFirst, verb: string, bytes: number): Promise<number> {
+    const path = `${farm.baseUrl}/node/v1/leases/${lease_id}/scans/${scan_id}/${verb}`;
+    const headers = { authorization: `Bearer ${token}`, 'content-length': bytes };
+    const method = verb.startsWith('artifacts') ? 'PUT' : 'POST';
+    const one = request(path, { method, headers, agent: false });
+    sending.add(one);
+    one.flushHeaders();
+    return new Promise((resolve) => {
+      one.on('response', (answer) => resolve(answer.resume().statusCode ?? 0)).on('error', () => resolve(0));
+    });
+  }
+  const LARGE = CAPTURE_BYTES_MAX;
+  const acquireAs = async (node_id: string) => (await farm.node.acquire({ node_id, max: 1, wait_ms: 0 })).leases[0]!;
+
+  it('is answered without it once its lease has ended, as the same report was', { timeout: 10_000 }, async () => {
+    const [accepted, released] = [await farm.leased(), await farm.leased()];
+    await complete(accepted, captureOf(['https://shop.example/']));
+    await farm.node.release(released);
+    for (const verb of ['complete', 'complete-with-files']) {
+      assert.equal(await announce(accepted, verb, LARGE), 204);
+      assert.equal(await announce(released, verb, LARGE), 409);
+    }
+    for (const lease of [accepted, released]) assert.equal(await announce(lease, 'fail', LARGE), 409);
+    const members = { method: 'POST', headers: { authorization: `Bearer ${released.token}` }, body: '{' };
+    assert.equal((await send(`/leases/${released.lease_id}/members`, members)).status, 409);
+  });
+
+  it('does not keep another node behind the same address from reporting', { timeout: 20_000 }, async () => {
+    const refused: number[] = [];
+    for (let lease = 0; lease < 10; lease += 1) {
+      await farm.submit();
+      const hostile = await acquireAs('hostile');
+      for (let at = 0; at < 4; at += 1)
+        void announce(hostile, 'complete-with-files', LARGE + SENT_FILES_BYTES_MAX).then((status) =>
+          refused.push(status),
+        );
+    }
+    await until('those beyond its share to be refused', () => refused.length > 0);
+    assert.deepEqual([...new Set(refused)], [429]);
+    await farm.submit();
+    const honest = await acquireAs('honest');
+    await complete(honest, captureOf(['https://shop.example/']));
+    assert.equal((await farm.read(honest.scan_id)).status, 'crawled');
+  });
+
+  it('is refused if it is a file and so many of the node are on their way', { timeout: 20_000 }, async () => {
+    const lease = await farm.leased();
+    const refused: number[] = [];
+    for (let ord = 0; ord < 20; ord += 1)
+      void announce(lease, `artifacts/landing-${ord}.jpeg`, ARTIFACT_BYTES_MAX).then((status) => refused.push(status));
+    await until('those beyond its share to be refused', () => refused.length >= 4);
+    assert.deepEqual(refused, [429, 429, 429, 429]);
+    await farm.submit();
+    await farm.node.upload(await acquireAs('honest'), 'landing-0.webp', 'image/webp', await webp());
+  });
+});
+
+it('a node whose large reports are refused again and again has no more of them read for a while, but can say that it failed', async () => {
+  await farm.submit();
+  const [lease] = (await farm.node.acquire({ node_id: 'broken', max: 1, wait_ms: 0 })).leases;
+  const garbage = {
+    method: 'POST',
+    headers: { authorization: `Bearer ${lease!.token}` },
+    body: Buffer.alloc(8_000_000, 255),
+  };
+  const path = `/leases/${lease!.lease_id}/scans/${lease!.scan_id}/complete-with-files`;
+  const statuses: number[] = [];
+  for (let at = 0; at < 12; at += 1) statuses.push((await send(path, garbage)).status);
+  assert.deepEqual([...new Set(statuses)], [422, 429]);
+  assert.ok(statuses.indexOf(429) < 10 && statuses.lastIndexOf(422) < statuses.indexOf(429), `${statuses}`);
+  await farm.node.fail(lease!, { code: 'internal: ERROR', cause: 'the result was refused', capture: null });
+  assert.notEqual((await farm.read(lease!.scan_id)).status, 'running');
 });
 
 describe('the node API', () => {
