@@ -1,11 +1,13 @@
-import { isRouterPass } from '@adsweep/shared/lease/router-pass.ts';
+import { nodeOfRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import { readTraceparent } from '@adsweep/shared/tracing/traceparent.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import type { TicketHolder } from '../exits/ticket-counts.ts';
 import { type IssueDependencies, issueTicket } from '../tickets/issue-ticket.ts';
+import { RequestRate } from '../tickets/request-rate.ts';
 import { ApiError } from './api-error.ts';
 import { forwardToIssuer } from './other-replica.ts';
 import { readJson } from './read-json.ts';
@@ -57,12 +59,22 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
   return router;
 }
 
+/** What is known of a caller: the name of an enrolled node; null: it has the join token. */
+type CallerState = { node: TicketHolder };
+
+/** Calls of an enrolled node in a second that change anything, on average. Each asks a vendor or is written to the disk. */
+const CHANGES_PER_SECOND = 50;
+
 function requireToken(nodeTokens: string): Middleware {
+  const rate = new RequestRate();
   return (context, next) => {
     const credential = bearerCredential(context.get('authorization'));
-    if (!isOneOfSecrets(credential, nodeTokens) && !isRouterPass(credential, nodeTokens, new Date())) {
-      throw new ApiError(401, 'unauthorized', 'A valid node token is required.');
-    }
+    const isJoined = isOneOfSecrets(credential, nodeTokens);
+    const node = isJoined ? null : nodeOfRouterPass(credential, nodeTokens, new Date());
+    if (!isJoined && node === null) throw new ApiError(401, 'unauthorized', 'A valid node token is required.');
+    if (node !== null && context.method !== 'GET' && !rate.admits(node, CHANGES_PER_SECOND, performance.now()))
+      throw new ApiError(429, 'too_many_requests', 'This node asks for too many tickets.');
+    (context.state as CallerState).node = node;
     return next();
   };
 }
@@ -71,7 +83,10 @@ async function createTicket(dependencies: ApiDependencies, context: Context): Pr
   const { metrics, gatewayUrl, isReady, tickets } = dependencies;
   const request = await readJson(ExitRequestSchema, context.req);
   const issued = isReady()
-    ? await issueTicket(dependencies, request, gatewayUrl(context.hostname))
+    ? await issueTicket(dependencies, request, {
+        holder: (context.state as CallerState).node,
+        server: gatewayUrl(context.hostname),
+      })
     : { refusal: 'NODE_BUSY' as const };
   if ('refusal' in issued) {
     const [status, text] = REFUSALS[issued.refusal];

@@ -5,7 +5,7 @@ import { targetingKey } from '../exits/exit-index.ts';
 import type { ExitSource } from '../exits/exit-source.ts';
 import type { SessionExits } from '../exits/pick-exit.ts';
 import { type Pick, pickExit } from '../exits/pick-exit.ts';
-import type { TicketCounts } from '../exits/ticket-counts.ts';
+import type { TicketCounts, TicketHolder } from '../exits/ticket-counts.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit } from '../providers/exit.ts';
 import { newTicketId, type Replica, signTicket, type TicketClaims } from './ticket.ts';
@@ -28,29 +28,34 @@ export type Issued = { reply: ExitTicket } | { refusal: ExitRefusal };
 /** Exits that are tried for one ticket before the request is refused with NODE_BUSY. */
 const EXITS_MAX = 3;
 
+/** Who asks for a ticket, and the URL of the gateway for them. */
+export type Asked = { holder: TicketHolder; server: string };
+
 /**
- * Issues a ticket for an exit that matches the request and opens it, or returns a refusal. An exit that fails its check is skipped. `server`: URL
- * of the gateway.
+ * Issues a ticket for an exit that matches the request and opens it, or returns a refusal. An exit that fails its check is skipped, and a node that
+ * has too many tickets gets none.
  */
 export async function issueTicket(
   dependencies: IssueDependencies,
   request: ExitRequest,
-  server: string,
+  { holder, server }: Asked,
 ): Promise<Issued> {
   const { check, counts, tickets } = dependencies;
+  counts.asked(holder, Date.now());
   for (let tried = 0; tried < EXITS_MAX; tried += 1) {
-    const picked = pick(dependencies, request, Date.now());
+    if (tickets.hasTooMany(holder)) break;
+    const picked = pick(dependencies, request, holder, Date.now());
     if ('refusal' in picked) return picked;
     const { exit } = picked;
     try {
       const evidence = await check.evidenceOf({ exit, session: request.session });
       const { claims, reply } = sign(dependencies, request, exit, evidence, server);
-      tickets.open(claims);
+      tickets.open(claims, holder);
       return { reply };
     } catch (error) {
       if (!(error instanceof ConnectionFailure) || !blameExit(dependencies, exit, error, request.scan_id)) throw error;
     } finally {
-      counts.closed(exit.id);
+      counts.closed(exit.id, holder);
     }
   }
   return { refusal: 'NODE_BUSY' };
@@ -60,11 +65,12 @@ export async function issueTicket(
 function pick(
   { source, health, counts, sessions }: IssueDependencies,
   { targeting, session, ttl_seconds }: ExitRequest,
+  holder: TicketHolder,
   now: number,
 ): Pick {
   const memory = `${session}\n${targetingKey(targeting)}`;
   const conditions = {
-    stateOf: (exit: Exit) => (counts.isFull(exit) ? 'full' : health.state(exit, now)),
+    stateOf: (exit: Exit) => (counts.isFull(exit, holder, now) ? 'full' : health.state(exit, now)),
     scoreOf: (exit: Exit) => health.score(exit),
   } as const;
   const picked = pickExit(source.index.select(targeting), session, conditions, sessions.find(memory, now));
@@ -74,7 +80,7 @@ function pick(
     return isUnknown ? { refusal: 'NODE_BUSY' } : picked;
   }
   health.assigned(picked.exit, now);
-  counts.opened(picked.exit.id);
+  counts.opened(picked.exit.id, holder);
   sessions.remember(memory, picked.exit.id, now + ttl_seconds * 1000);
   return picked;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { TICKET_SECONDS_MAX } from '@adsweep/shared/targeting/exit-ticket.ts';
-import type { TicketCounts } from '../exits/ticket-counts.ts';
+import type { TicketCounts, TicketHolder } from '../exits/ticket-counts.ts';
 import { ActiveTicket } from './active-ticket.ts';
 import type { TicketClaims } from './ticket.ts';
 import { isTicketId } from './ticket.ts';
@@ -12,8 +12,11 @@ const TRAFFIC_KEPT_MS = 600_000;
 const JOURNALED_PART = 1 / 20;
 const SWEEP_MS = 1_000;
 
+/** Tickets of an enrolled node that are neither deleted nor forgotten: more than it has slots, since each of its attempts deletes its own. */
+const TICKETS_OF_NODE_MAX = 512;
+
 /** `isCounted`: whether the ticket counts as one in use of its exit. */
-type Entry = { ticket: ActiveTicket; journaledBytes: number; isCounted: boolean };
+type Entry = { ticket: ActiveTicket; journaledBytes: number; isCounted: boolean; holder: TicketHolder };
 
 /** The tickets that this process has issued or served. Times are Unix milliseconds. */
 export class TicketRegistry {
@@ -21,6 +24,8 @@ export class TicketRegistry {
   readonly #journal: TicketJournal;
   readonly #counts: TicketCounts;
   readonly #entries = new Map<string, Entry>();
+  /** How many entries an enrolled node has. */
+  readonly #held = new Map<string, number>();
   #sweeping: NodeJS.Timeout | undefined;
 
   /** `bytesMax`: byte limit of one ticket, both directions together. */
@@ -32,17 +37,23 @@ export class TicketRegistry {
 
   /**
    * The ticket with these verified claims, null when it was deleted. A ticket is added on its first use, because another router may
-   * have issued it, or this one before a restart; its byte count then continues from the journal.
+   * have issued it, or this one before a restart; its byte count then continues from the journal, and its `holder` is not known.
    */
-  open(claims: TicketClaims): ActiveTicket | null {
+  open(claims: TicketClaims, holder: TicketHolder = null): ActiveTicket | null {
     const known = this.find(claims.id);
     if (known) return known;
     const record = this.#journal.find(claims.id);
     if (record?.deleted) return null;
     const ticket = new ActiveTicket(claims, Math.min(claims.bytes ?? this.#bytesMax, this.#bytesMax), record);
-    this.#entries.set(claims.id, { ticket, journaledBytes: ticket.bytes, isCounted: true });
-    this.#counts.opened(claims.exit);
+    this.#entries.set(claims.id, { ticket, journaledBytes: ticket.bytes, isCounted: true, holder });
+    this.#hold(holder, 1);
+    this.#counts.opened(claims.exit, holder);
     return ticket;
+  }
+
+  /** Whether a holder has as many tickets as one may have. */
+  hasTooMany(holder: TicketHolder): boolean {
+    return holder !== null && (this.#held.get(holder) ?? 0) >= TICKETS_OF_NODE_MAX;
   }
 
   find(ticketId: string): ActiveTicket | undefined {
@@ -58,8 +69,7 @@ export class TicketRegistry {
     const ticket = entry?.ticket;
     if (!ticket && !isTicketId(ticketId)) return;
     ticket?.close();
-    if (entry) this.#uncount(entry);
-    this.#entries.delete(ticketId);
+    if (entry) this.#remove(ticketId, entry);
     const expires = ticket?.claims.expires ?? now + TICKET_SECONDS_MAX * 1000;
     this.#journal.append({ id: ticketId, expires, deleted: true, bytes_sent: 0, bytes_received: 0 });
     await this.#journal.sync();
@@ -99,15 +109,27 @@ export class TicketRegistry {
       ticket.count();
       if (now >= expires) ticket.close();
       if (ticket.isClosed) this.#uncount(entry);
-      if (now >= expires + TRAFFIC_KEPT_MS) this.#entries.delete(id);
+      if (now >= expires + TRAFFIC_KEPT_MS) this.#remove(id, entry);
     }
     this.#writeBytes(now, JOURNALED_PART);
     this.#journal.sweep(now);
   }
 
+  #remove(ticketId: string, entry: Entry): void {
+    this.#uncount(entry);
+    if (this.#entries.delete(ticketId)) this.#hold(entry.holder, -1);
+  }
+
   #uncount(entry: Entry): void {
-    if (entry.isCounted) this.#counts.closed(entry.ticket.claims.exit);
+    if (entry.isCounted) this.#counts.closed(entry.ticket.claims.exit, entry.holder);
     entry.isCounted = false;
+  }
+
+  #hold(holder: TicketHolder, by: number): void {
+    if (holder === null) return;
+    const count = (this.#held.get(holder) ?? 0) + by;
+    if (count > 0) this.#held.set(holder, count);
+    else this.#held.delete(holder);
   }
 
   /** Journals the tickets that have transferred at least `part` of their limit since their last record. */

@@ -134,13 +134,13 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
   return { file, config, ports, stop, ...apiClient(`http://127.0.0.1:${ports.api}`) };
 }
 
-/** Calls of the router's API at `base`. */
-export function apiClient(base: string) {
+/** Calls of the router's API at `base` with the join token, or another credential. */
+export function apiClient(base: string, credential = NODE_TOKEN) {
   const call = (method: string, path: string, body?: unknown, signal: AbortSignal | null = null) =>
     fetch(`${base}${path}`, {
       method,
       signal,
-      headers: { authorization: `Bearer ${NODE_TOKEN}` },
+      headers: { authorization: `Bearer ${credential}` },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   return {

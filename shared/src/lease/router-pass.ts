@@ -17,11 +17,12 @@ function signed(secret: string, nodeId: string, expiresAt: number): string {
   return `${text}/${createHmac('sha256', secret).update(`router pass\n${text}`).digest('base64url')}`;
 }
 
-/** Whether a credential is a pass that has not expired, under one of the secrets in a list separated by commas. */
-export function isRouterPass(credential: string, secrets: string, now: Date): boolean {
+/** The name of the node in a pass that has not expired, under one of the secrets in a list separated by commas; null: it is no such pass. */
+export function nodeOfRouterPass(credential: string, secrets: string, now: Date): string | null {
   const [nodeId = '', expiry = ''] = credential.split('/');
-  if (!/^\d{13}$/.test(expiry) || Number(expiry) <= now.getTime()) return false;
-  return (
-    secrets.split(',').filter((secret) => sameSecret(credential, signed(secret, nodeId, Number(expiry)))).length > 0
-  );
+  if (!/^\d{13}$/.test(expiry) || Number(expiry) <= now.getTime()) return null;
+  const isSigned = secrets
+    .split(',')
+    .filter((secret) => sameSecret(credential, signed(secret, nodeId, Number(expiry))));
+  return isSigned.length > 0 ? nodeId : null;
 }

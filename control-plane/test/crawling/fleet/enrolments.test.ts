@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { LeaseClient, NodeApiError } from '@adsweep/shared/lease/client.ts';
-import { isRouterPass } from '@adsweep/shared/lease/router-pass.ts';
+import { nodeOfRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
 import { type Enrolment, hashCredential, NODE_CREDENTIAL_MS } from '../../../src/crawling/fleet/enrolments.ts';
+import { PROCESSES_OF_ENROLLED_MAX } from '../../../src/crawling/fleet/nodes.ts';
 import { revokeNode } from '../../../src/crawling/leases/release-lease.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
@@ -87,8 +88,18 @@ describe('an enrolled node', () => {
     await assert.rejects(early.report('owned', REPORT), is401);
     await assert.rejects(as(credential).report('another', REPORT), is401);
     const { router_pass } = await node.report('owned', REPORT);
-    assert.ok(isRouterPass(router_pass!, NODE_TOKEN, new Date()));
+    assert.equal(nodeOfRouterPass(router_pass!, NODE_TOKEN, new Date()), 'owned');
     assert.equal((await farm.node.report('with-a-join-token', REPORT)).router_pass, undefined);
+  });
+
+  it('that registers again and again has only so many processes, and keeps no other node from registering', async () => {
+    const { credential } = await enrolled('many');
+    const register = () => as(credential).report('many', REPORT);
+    for (let process = 1; process < PROCESSES_OF_ENROLLED_MAX; process += 1) await register();
+    await assert.rejects(register(), { status: 503 });
+    const { node } = await enrolled('many-more');
+    await node.report('many-more', REPORT);
+    await farm.node.report('many-without-enrolment', REPORT);
   });
 
   it('that is revoked has its next call, its open long poll and its lease refused at once', async () => {
