@@ -11,13 +11,15 @@ const AT_ONCE = {
   writes: 64,
   /** Of a lease: captures and other reports. An honest node sends one of each member. */
   results: 4,
+  /** Of a lease, which are written to the disk while they arrive. An honest node sends one after the other. */
+  files: 4,
   /** Of a process of a node, of an enrolled node: requests for work, which wait. An honest one has one of them. */
   polls: 8,
   /** Of its own, so that a stolen key can be revoked whatever it asks for. */
   account: 16,
 };
 
-type InTurnRoute = Pick<Route, 'method' | 'permission' | 'isUrgent' | 'body'>;
+type InTurnRoute = Pick<Route, 'method' | 'permission' | 'isUrgent'>;
 /** A caller as far as it matters here: of the API, or of the node API. */
 type OwnedCaller = {
   organizationId?: string;
@@ -33,6 +35,7 @@ export class InTurn {
   readonly #reads = new OwnPlaces(AT_ONCE.reads);
   readonly #writes = new OwnPlaces(AT_ONCE.writes);
   readonly #results = new OwnPlaces(AT_ONCE.results);
+  readonly #files = new OwnPlaces(AT_ONCE.files);
   readonly #polls = new OwnPlaces(AT_ONCE.polls);
   readonly #account = new OwnPlaces(AT_ONCE.account);
 
@@ -59,8 +62,8 @@ export class InTurn {
     if (organizationId !== undefined) return { among: this.#placesOf(route), owner: organizationId };
     // An enrolled node can register any number of processes.
     if (node) return { among: this.#polls, owner: `${node.nodeId} ${node.enrolment || node.instance}` };
-    // Files are written to the disk while they arrive.
-    return lease && route.body ? { among: this.#results, owner: `${lease.jobId} ${lease.fence}` } : null;
+    const among = route.method === 'PUT' ? this.#files : this.#results;
+    return lease ? { among, owner: `${lease.jobId} ${lease.fence}` } : null;
   }
 
   #placesOf({ method, permission }: InTurnRoute): OwnPlaces {

@@ -47,7 +47,7 @@ export async function storeEvidence(
     ? []
     : (await artifacts.listOf(ref)).filter(({ name }) => !sent.some((file) => file.name === name));
   const uploads = [...uploaded, ...received];
-  const stored = { ...capture, requests: chooseStored(capture) };
+  const stored = { ...capture, requests: chooseStored(capture), started_at: startOf(capture, scan, now) };
   const issues = checkCapture(capture, scan, uploads, JOB_LIMITS[scan.job_kind]);
   if (scan.discovery) {
     const members = await scans.membersOf({ organizationId: scan.organization_id, jobId: scan.job_id });
@@ -113,6 +113,17 @@ export function discardEvidence(
   discard().catch((cause: unknown) =>
     logger.info({ scan_id: _id, fence, cause }, 'the evidence of an attempt is left to the sweeper'),
   );
+}
+
+/** When a capture began, between the start of its scan and `now`: the node's clock is not trusted. */
+function startOf(
+  { started_at: said }: Capture,
+  { started_at: scanned }: Pick<ScanRecord, 'started_at'>,
+  now: Date,
+): string {
+  const earliest = (scanned ?? now).getTime();
+  const at = Date.parse(said);
+  return new Date(Math.min(Math.max(Number.isNaN(at) ? earliest : at, earliest), now.getTime())).toISOString();
 }
 
 /** The summary for the scan. The crawl time is limited to that since the scan was started, because the node's clock is not trusted. */

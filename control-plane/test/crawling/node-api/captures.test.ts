@@ -188,6 +188,15 @@ describe('a capture', () => {
     assert.ok(capture && capture.crawl_ms <= Date.now() - created_at.getTime());
   });
 
+  for (const said of ['2001-01-01T00:00:00.000Z', '2101-01-01T00:00:00.000Z', 'yesterday', ''])
+    it(`began while its scan ran, although its node says '${said}'`, async () => {
+      const lease = await farm.leased();
+      await complete(lease, captureOf(['https://shop.example/'], { started_at: said }));
+      const scan = await farm.read(lease.scan_id);
+      const { created_at } = (await farm.farm.evidenceOf(scan)).landings[0]!;
+      assert.ok(created_at >= scan.started_at! && created_at <= scan.crawled_at!, created_at.toISOString());
+    });
+
   it('does not pass unknown fields of a hop on to clients', async () => {
     const lease = await farm.leased();
     const capture = captureOf(['https://shop.example/']);
@@ -277,13 +286,20 @@ describe('a report whose body has not arrived', () => {
     assert.equal((await farm.read(honest.scan_id)).status, 'crawled');
   });
 
-  it('is refused if it is a file and so many of the node are on their way', { timeout: 20_000 }, async () => {
-    const lease = await farm.leased();
+  it('is refused if it is a file and so many of the node are on their way, of a lease four', {
+    timeout: 20_000,
+  }, async () => {
     const refused: number[] = [];
-    for (let ord = 0; ord < 20; ord += 1)
+    const upload = (lease: LeaseOfFirst, ord: number) =>
       void announce(lease, `artifacts/landing-${ord}.jpeg`, ARTIFACT_BYTES_MAX).then((status) => refused.push(status));
-    await until('those beyond its share to be refused', () => refused.length >= 4);
-    assert.deepEqual(refused, [429, 429, 429, 429]);
+    for (let at = 0; at < 5; at += 1) {
+      await farm.submit();
+      const lease = await acquireAs('many-files');
+      for (let ord = 0; ord < 8; ord += 1) upload(lease, ord);
+      if (at === 3) await until('all that may arrive to begin', async () => (await farm.incoming()) === 16);
+    }
+    await until('those of the last lease to be refused', () => refused.length === 8);
+    assert.deepEqual(new Set(refused), new Set([429]));
     await farm.submit();
     await farm.node.upload(await acquireAs('honest'), 'landing-0.webp', 'image/webp', await webp());
   });
