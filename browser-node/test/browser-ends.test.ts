@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { CaptureFailure, CapturePage } from '../src/capture/session/capture-outcome.ts';
+import { waitsFor } from '../src/node/watch-service.ts';
 import { goodOutcome, leaseBench } from './support/lease-bench.ts';
 
 const CRASH: CaptureFailure = { code: 'browser: CRASHED', cause: 'the browser context was closed' };
@@ -29,6 +30,24 @@ test('a capture that gets no context in a shared browser runs in a browser of it
   plane.give();
   await plane.received('complete');
   assert.deepEqual(pool.isolated, [false, true]);
+});
+
+test('a node whose browser does not start gives its jobs back and takes no others until it does', async (t) => {
+  const { plane, pool, loop } = await leaseBench(t, whileItLives, { watchesBrowser: true });
+  pool.refusing = ['shared', 'own'];
+  plane.hold = true;
+  plane.give();
+  plane.give({ job_id: 'job-2', scan_id: 'scan-2' });
+  plane.hold = false;
+  plane.give({ job_id: 'job-3', scan_id: 'scan-3' });
+  await plane.until(() => plane.count('release') >= 2);
+  await plane.until(() => plane.acquiring === 0);
+  assert.deepEqual(waitsFor(loop.gate), { waits_for: ['browser'] });
+  assert.deepEqual([plane.count('fail'), pool.opened], [0, 0]);
+  plane.give({ job_id: 'job-4', scan_id: 'scan-4' });
+  pool.refusing = [];
+  await plane.until(() => plane.count('complete') >= 1);
+  assert.deepEqual(waitsFor(loop.gate), {});
 });
 
 const TIMEOUT: CaptureFailure = { code: 'browser: TIMEOUT', cause: 'Target.setAutoAttach took longer than 5000 ms' };

@@ -11,13 +11,14 @@ import type { ExitAnswer, ExitsClient } from './exits-client.ts';
 
 /** The exit and the browser context that an attempt runs in. `traffic`: what the gateway carried for this attempt. */
 export type AttemptContext = { ticket: ExitTicket; open: OpenContext; traffic: () => Promise<TicketTraffic | null> };
-/** Why an attempt has no exit or no context. `routerGone`: it has nothing to do with this attempt, which can be made later. */
-export type NoContext = Exclude<ExitAnswer, { ticket: ExitTicket }> | { noContext: unknown } | { routerGone: true };
+/** Why an attempt has no exit or no context. `serviceGone`: it has nothing to do with this attempt, which can be made later or by another node. */
+export type NoContext = Exclude<ExitAnswer, { ticket: ExitTicket }> | { noContext: unknown } | { serviceGone: true };
 
-/** `isRouterGone`: asked where a request got no ticket; absent: it never is. */
+/** `isRouterGone`: asked where a request got no ticket; `isBrowserGone`: where no context was opened. Absent: it never is. */
 export type ContextParts = {
   exits: ExitsClient;
   isRouterGone?: () => Promise<boolean>;
+  isBrowserGone?: () => Promise<boolean>;
   pool: BrowserPool;
   metrics: Pick<NodeMetrics, 'exits'>;
 };
@@ -77,14 +78,14 @@ export class AttemptContexts {
   }
 
   async #open(request: ContextRequest, stop: AttemptStop): Promise<AttemptContext | NoContext> {
-    const { exits, isRouterGone, pool, metrics } = this.#parts;
+    const { exits, isRouterGone, isBrowserGone, pool, metrics } = this.#parts;
     const { member, emulator, isolated } = request;
     const answer = await exits.request(this.#exitFor(member), stop.signal, member.traceparent);
     if (!('ticket' in answer)) {
       metrics.exits.inc({ answer: 'refusal' in answer ? answer.refusal : 'unreachable' });
       // One that stops says that it is busy.
       const mayBeGone = 'unreachable' in answer || answer.refusal === 'NODE_BUSY';
-      return mayBeGone && (await isRouterGone?.()) ? { routerGone: true } : answer;
+      return mayBeGone && (await isRouterGone?.()) ? { serviceGone: true } : answer;
     }
     metrics.exits.inc({ answer: 'granted' });
     const { ticket } = answer;
@@ -96,7 +97,8 @@ export class AttemptContexts {
     } catch (error) {
       void exits.forget(ticket.ticket_id);
       if (stop.reason) throw error;
-      return error instanceof ExitCheckError ? { unreachable: true, cause: error.message } : { noContext: error };
+      if (error instanceof ExitCheckError) return { unreachable: true, cause: error.message };
+      return (await isBrowserGone?.()) ? { serviceGone: true } : { noContext: error };
     }
   }
 

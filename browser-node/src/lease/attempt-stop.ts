@@ -1,6 +1,6 @@
 /**
  * Why an attempt was ended before it was done. `deadline`: it took too long; `drain`: this node stops; `declined`: the node is
- * reserved for another job, could not say that it is reserved for this one, or the proxy-router issues no tickets.
+ * reserved for another job, could not say that it is reserved for this one, has no browser, or the proxy-router issues no tickets.
  */
 export type StopReason = 'lost' | 'cancelled' | 'deadline' | 'drain' | 'declined';
 

@@ -1,8 +1,8 @@
 import type { NodeResource, NodeService } from '@adsweep/shared/lease/messages.ts';
 
 /**
- * Why a node acquires no leases for the moment. `drain`: it only finishes running work; `browser`: its remote
- * browser is gone; `exits`: the proxy-router is; a resource: too much of it is in use.
+ * Why a node acquires no leases for the moment. `drain`: it only finishes running work; `browser`: its browser cannot
+ * be started, or its remote one is gone; `exits`: the proxy-router is; a resource: too much of it is in use.
  */
 export type HoldReason = 'drain' | NodeService | NodeResource;
 

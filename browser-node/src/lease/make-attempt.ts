@@ -100,7 +100,7 @@ const notRun = (attempt: Attempt): Ran => ({ attempt, browserFailed: false });
 async function throughExit(run: Run): Promise<Ran> {
   const { contexts, stop } = run;
   const context = await contexts.open(run, stop);
-  if ('routerGone' in context) {
+  if ('serviceGone' in context) {
     stop.stop('declined');
     throw stop.signal.reason;
   }

@@ -71,12 +71,25 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;
   const limits = { attemptMs, evidenceMs: EVIDENCE_MS };
   const isRouterGone = () => router.doubt();
-  const parts = { api, exits, isRouterGone, pool, capturePage, startSweep, metrics, ...limits, renewals };
+  const isBrowserGone = () => browser.doubt();
+  const parts = {
+    api,
+    exits,
+    isRouterGone,
+    isBrowserGone,
+    pool,
+    capturePage,
+    startSweep,
+    metrics,
+    ...limits,
+    renewals,
+  };
   const bounds = slotBounds(config);
   const loop = new LeaseLoop(parts, config.ADSWEEP_NODE_ID, bounds.least, logger);
   const connect = async () => (await LiveBrowser.launch(chromium, logger)).kill();
-  const remote = new ServiceWatch({ name: 'the remote browser', reason: 'browser', connect }, loop.gate, logger);
-  if ('cdpUrl' in chromium) pool.onlost = () => remote.lost();
+  // A node whose browser does not start would fail one scan after the other, faster than any node that works.
+  const browser = new ServiceWatch({ name: 'the browser', reason: 'browser', connect }, loop.gate, logger);
+  if ('cdpUrl' in chromium) pool.onlost = () => browser.lost();
   const ready = { name: 'the proxy-router', reason: 'exits', connect: () => exits.requireReady() } as const;
   const router = new ServiceWatch(ready, loop.gate, logger);
 
@@ -135,7 +148,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     ['enrolment', () => enrolment?.stop()],
     ['load', () => load.stop()],
     ['renewals', () => renewals.close()],
-    ['connections to a remote browser', () => remote.stop()],
+    ['tries of the browser', () => browser.stop()],
     ['connections to the proxy-router', () => router.stop()],
     ['browsers', () => pool.close()],
     ['connections to services', () => services.close()],

@@ -25,6 +25,7 @@ export class ServiceWatch {
   readonly #logger: Logger;
   readonly #stopped = new AbortController();
   #isGone = false;
+  #trying: Promise<void> | null = null;
 
   constructor(service: NeededService, gate: Pick<ClaimGate, 'hold' | 'release'>, logger: Logger) {
     this.#service = service;
@@ -32,9 +33,16 @@ export class ServiceWatch {
     this.#logger = logger;
   }
 
-  /** To be called when the service may be gone: tries it, and returns whether it is. Never rejects. */
+  /** To be called when the service may be gone: tries it, once for all who ask meanwhile, and returns whether it is. Never rejects. */
   async doubt(): Promise<boolean> {
-    if (!this.#isGone) await this.#service.connect().catch(() => this.lost());
+    if (this.#isGone) return true;
+    this.#trying ??= this.#service
+      .connect()
+      .catch(() => this.lost())
+      .finally(() => {
+        this.#trying = null;
+      });
+    await this.#trying;
     return this.#isGone;
   }
 

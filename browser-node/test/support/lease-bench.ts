@@ -23,6 +23,8 @@ class CountingPool implements BrowserPool {
   ending: ('shared' | 'own')[] = [];
   /** The browsers that give no context. */
   refusing: ('shared' | 'own')[] = [];
+  /** How often it was tried whether a browser starts: not while none gives a context. */
+  launches = 0;
   /** Of each context, whether it was asked for in a browser of its own. */
   readonly isolated: boolean[] = [];
 
@@ -48,6 +50,11 @@ class CountingPool implements BrowserPool {
     } as OpenContext;
   }
 
+  async launch(): Promise<void> {
+    this.launches += 1;
+    if (this.refusing.includes('own')) throw new Error('Chromium does not start');
+  }
+
   async close(): Promise<void> {}
 }
 
@@ -67,7 +74,13 @@ export const NODE_REPORT = { slots: 2, busy: 0, draining: false, adsweep_version
 export async function leaseBench(
   t: TestContext,
   capturePage: CapturePage,
-  options: { slots?: number; attemptMs?: number; startSweep?: () => Sweep; watchesRouter?: boolean } = {},
+  options: {
+    slots?: number;
+    attemptMs?: number;
+    startSweep?: () => Sweep;
+    watchesRouter?: boolean;
+    watchesBrowser?: boolean;
+  } = {},
 ) {
   const plane = await FakeControlPlane.start();
   const router = await FakeRouter.start();
@@ -76,10 +89,12 @@ export async function leaseBench(
   const renewals = new Renewals(plane.url, 25);
   const exits = new ExitsClient(router.url, 'node-token', ['127.0.0.1']);
   const isRouterGone = () => watch.doubt();
+  const isBrowserGone = () => browser.doubt();
   const parts = {
     api: new LeaseClient(plane.url, 'node-token'),
     exits,
     ...(options.watchesRouter && { isRouterGone }),
+    ...(options.watchesBrowser && { isBrowserGone }),
     pool,
     capturePage,
     startSweep: options.startSweep ?? startSweep,
@@ -93,8 +108,14 @@ export async function leaseBench(
   const loop = new LeaseLoop(parts, 'node-1', options.slots ?? 2, logger);
   const ready = { name: 'the router', reason: 'exits', connect: () => exits.requireReady() } as const;
   const watch = new ServiceWatch(ready, loop.gate, logger);
+  const browser = new ServiceWatch(
+    { name: 'the browser', reason: 'browser', connect: () => pool.launch() },
+    loop.gate,
+    logger,
+  );
   t.after(async () => {
     watch.stop();
+    browser.stop();
     await loop.stop(0);
     await renewals.close();
     await plane.close();

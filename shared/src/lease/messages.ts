@@ -24,7 +24,7 @@ export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 export const NODE_RESOURCES = ['memory', 'cpu'] as const;
 export type NodeResource = (typeof NODE_RESOURCES)[number];
 
-/** The services without which a node takes no work: the proxy-router, which issues exits, and its remote browser. */
+/** The services without which a node takes no work: the proxy-router, which issues exits, and its browser, its own or a remote one. */
 export const NODE_SERVICES = ['exits', 'browser'] as const;
 export type NodeService = (typeof NODE_SERVICES)[number];
 

@@ -24,7 +24,7 @@ const STATES: Record<Node['state'], string> = {
 
 const SERVICES: Record<Node['waits_for'][number], string> = {
   exits: 'the proxy-router',
-  browser: 'its remote browser',
+  browser: 'its browser',
 };
 
 /** Why a node takes no work; '': it takes some, or its state says why. */

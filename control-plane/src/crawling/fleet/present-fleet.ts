@@ -24,7 +24,7 @@ export const FleetNodeSchema = Type.Object(
     }),
     waits_for: Type.Array(Type.Enum(NODE_SERVICES), {
       description:
-        'The services until whose return it takes no more work. `exits`: the proxy-router is gone, or has no exits. `browser`: its remote browser is gone.',
+        'The services until whose return it takes no more work. `exits`: the proxy-router is gone, or has no exits. `browser`: its browser does not start, or its remote one is gone.',
     }),
     adsweep_version: Type.String(),
     browser_version: Type.String(),

@@ -4848,7 +4848,7 @@ export interface components {
             busy: number;
             /** @description The resources of its machine whose use is so high that it takes no more work. */
             overloaded: ("memory" | "cpu")[];
-            /** @description The services until whose return it takes no more work. `exits`: the proxy-router is gone, or has no exits. `browser`: its remote browser is gone. */
+            /** @description The services until whose return it takes no more work. `exits`: the proxy-router is gone, or has no exits. `browser`: its browser does not start, or its remote one is gone. */
             waits_for: ("exits" | "browser")[];
             adsweep_version: string;
             browser_version: string;
