@@ -4,7 +4,10 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { ExitRequest } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { ExitsClient } from '../src/lease/exits-client.ts';
 import { waitsFor } from '../src/node/watch-service.ts';
+import { MEMBER } from './support/fake-control-plane.ts';
+import { FakeRouter } from './support/fake-router.ts';
 import { goodOutcome, instantly, leaseBench, members } from './support/lease-bench.ts';
 
 test('§4.2.13 an ad tag requests an exit that denies the host of its publisher', async (t) => {
@@ -115,3 +118,16 @@ test('an exit request has the limits of the job', async (t) => {
   const { ticket_seconds, ticket_bytes } = JOB_LIMITS.sweep;
   assert.partialDeepStrictEqual(router.requests[0], { ttl_seconds: ticket_seconds, bytes_max: ticket_bytes });
 });
+
+for (const aheadMs of [600_000, -600_000, 0])
+  test(`the times of what the gateway carried are those of the node if the clock of the router is ${aheadMs} ms ahead`, async (t) => {
+    const router = await FakeRouter.start();
+    t.after(() => router.close());
+    const exits = new ExitsClient(router.url, 'token', ['127.0.0.1']);
+    Object.assign(router, { aheadMs, carriedAt: [Date.now()] });
+    if (aheadMs === 0) router.ticket = { ...router.ticket, expires_at: new Date(Date.now() + 60_000).toISOString() };
+    const asked = { targeting: MEMBER.targeting, session: 's', scan_id: 'scan-1', ttl_seconds: 60 };
+    await exits.request(asked, new AbortController().signal);
+    const [carried] = (await exits.traffic('ticket-1'))!.requests;
+    assert.ok(Math.abs(carried!.at_ms - router.carriedAt[0]!) < 5_000, `${carried!.at_ms - router.carriedAt[0]!} ms`);
+  });

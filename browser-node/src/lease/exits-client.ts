@@ -27,6 +27,8 @@ export class ExitsClient {
   readonly #token: () => string;
   readonly #gatewayHosts: readonly string[];
   readonly #reach: (gateway: string) => Promise<string>;
+  /** How far the clock of the proxy-router is ahead of this machine's, in ms, by the ticket that it issued. */
+  readonly #aheadMs = new Map<string, number>();
 
   /** `token`: or a function that returns the present one. `gatewayHosts`: the hosts of the gateways that browsers may use; `reach`: the URL of a gateway for a browser. */
   constructor(
@@ -52,13 +54,21 @@ export class ExitsClient {
   }
 
   async #request(request: ExitRequest, signal: AbortSignal, traceparent: string | null): Promise<ExitAnswer> {
+    const askedAt = Date.now();
     try {
       const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, {
         signal,
         json: request,
         headers: carried(traceparent),
       });
-      if (status === 201) return await this.#usable(Value.Parse(ExitTicketSchema, body));
+      if (status === 201) {
+        const ticket = Value.Parse(ExitTicketSchema, body);
+        const issuedAt = Date.parse(ticket.expires_at) - request.ttl_seconds * 1000;
+        const ahead = aheadMs(issuedAt, askedAt, Date.now());
+        const answer = await this.#usable(ticket);
+        if ('ticket' in answer) this.#aheadMs.set(ticket.ticket_id, ahead);
+        return answer;
+      }
       const { code, detail } = (body ?? {}) as { code?: unknown; detail?: unknown };
       const cause = `POST /exits was answered ${status}: ${String(detail).slice(0, 300)}`;
       const refusal = EXIT_REFUSALS.find((known) => known === code);
@@ -75,12 +85,15 @@ export class ExitsClient {
     return { unreachable: true, cause: `the ticket names a gateway on ${host}: add it to ADSWEEP_GATEWAY_HOSTS` };
   }
 
-  /** A ticket's traffic so far; null if the proxy-router does not know it or cannot be reached. Never throws. */
+  /** A ticket's traffic so far, with times by this machine's clock; null if the proxy-router does not know it or cannot be reached. Never throws. */
   async traffic(ticketId: string): Promise<TicketTraffic | null> {
     try {
       const path = `/exits/${encodeURIComponent(ticketId)}/traffic`;
       const { status, body } = await this.#call('GET', path, CALL_DEADLINE_MS);
-      return status === 200 ? Value.Parse(TicketTrafficSchema, body) : null;
+      if (status !== 200) return null;
+      const traffic = Value.Parse(TicketTrafficSchema, body);
+      const ahead = this.#aheadMs.get(ticketId) ?? 0;
+      return { ...traffic, requests: traffic.requests.map((one) => ({ ...one, at_ms: one.at_ms - ahead })) };
     } catch {
       return null;
     }
@@ -96,6 +109,7 @@ export class ExitsClient {
 
   /** Deletes a ticket that is no longer needed. Without it the ticket expires, so this waits only briefly, and never throws. */
   async forget(ticketId: string): Promise<void> {
+    this.#aheadMs.delete(ticketId);
     await this.#call('DELETE', `/exits/${encodeURIComponent(ticketId)}`, CALL_DEADLINE_MS).catch(() => undefined);
   }
 
@@ -107,6 +121,15 @@ export class ExitsClient {
     const { status, text } = await fetchInTime(this.#baseUrl + path, { method, headers, body, signal }, deadlineMs);
     return { status, body: jsonOf(text) };
   }
+}
+
+/**
+ * How far another clock is ahead of ours at the least, in ms, if by that clock a moment between `from` and `until` of ours was at `at`: 0 where it may be
+ * right. Pure.
+ */
+function aheadMs(at: number, from: number, until: number): number {
+  if (at > until) return at - until;
+  return at < from ? at - from : 0;
 }
 
 type Call = { signal?: AbortSignal; json?: unknown; headers?: Record<string, string> };

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { ExitRequest, ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Conditions } from './conditions.ts';
 import { ticketFor } from './ticket.ts';
 
@@ -24,6 +24,10 @@ export class FakeRouter extends Conditions {
   isReady = true;
   /** The traffic [sent, received] that the gateway reports, one pair per query, null: it does not answer; the last one is repeated. */
   carried: ([sent: number, received: number] | null)[] = [[TRAFFIC.bytes_sent, TRAFFIC.bytes_received]];
+  /** How far its clock is ahead, in ms. */
+  aheadMs = 0;
+  /** When it carried requests, by the clock of the test. */
+  carriedAt: number[] = [];
   readonly calls: string[] = [];
   /** The bodies of requests for exits. */
   readonly requests: unknown[] = [];
@@ -62,7 +66,12 @@ export class FakeRouter extends Conditions {
     if (this.carried.length > 1) this.carried.shift();
     if (!carried) return [503, { detail: 'away', code: 'replica_unreachable' }];
     const [bytes_sent, bytes_received] = carried;
-    return [200, { ...TRAFFIC, bytes_sent, bytes_received }];
+    const requests = this.carriedAt.map((at) => ({
+      method: 'GET',
+      url: 'http://a.example/',
+      at_ms: at + this.aheadMs,
+    }));
+    return [200, { ...TRAFFIC, bytes_sent, bytes_received, requests }];
   }
 
   #answer(method: string, url: string): [number, object | undefined] {
@@ -70,6 +79,9 @@ export class FakeRouter extends Conditions {
     if (method === 'GET') return this.#traffic();
     if (method === 'DELETE') return [204, undefined];
     if (this.refusal) return [this.refusal.status, { detail: 'refused', code: this.refusal.code }];
-    return [201, this.ticket];
+    if (this.aheadMs === 0) return [201, this.ticket];
+    const { ttl_seconds } = this.requests.at(-1) as ExitRequest;
+    const expires_at = new Date(Date.now() + this.aheadMs + ttl_seconds * 1_000).toISOString();
+    return [201, { ...this.ticket, expires_at }];
   }
 }
