@@ -7,7 +7,9 @@ import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { TicketCounts } from '../src/exits/ticket-counts.ts';
 import { TicketJournal } from '../src/tickets/ticket-journal.ts';
 import { TicketRegistry } from '../src/tickets/ticket-registry.ts';
+import { openTunnel, tunnelStatus } from './support/proxy-client.ts';
 import { apiClient, exitIn, NODE_TOKEN, startTestRouter, temporaryFolder } from './support/router.ts';
+import { startRawTarget } from './support/target.ts';
 
 test('an enrolled node does not get the last tickets of an exit while another one asks for them', async (t) => {
   const router = await startTestRouter(t, { exits: [exitIn('US', { tickets_max: 8 })] });
@@ -54,4 +56,19 @@ test('an enrolled node has a bounded number of tickets, and makes so many change
   assert.equal(statuses.at(-1), 429);
   assert.equal((await node.call('GET', '/catalogue/times')).status, 200);
   assert.equal(await statusOf(apiClient(`http://127.0.0.1:${router.ports.api}`)), 204);
+});
+
+test('the tickets of an enrolled node leave half of the connections to others', async (t) => {
+  const target = await startRawTarget(t, (socket) => socket.pipe(socket));
+  const hosts = { 'shop.example': target.address };
+  const router = await startTestRouter(t, { hosts, config: { ADSWEEP_GATEWAY_CONNECTIONS_MAX: 16 } });
+  const base = `http://127.0.0.1:${router.ports.api}`;
+  const node = apiClient(base, routerPass(NODE_TOKEN, 'node-1', new Date()));
+  const tickets = await Promise.all([1, 2, 3, 4].map((at) => node.ticket({ session: `session${at}` })));
+  const open: Awaited<ReturnType<typeof openTunnel>>[] = [];
+  for (const ticket of tickets)
+    for (let at = 0; at < 3; at += 1) open.push(await openTunnel(ticket, 'shop.example:443'));
+  t.after(() => open.map(({ socket }) => socket.destroy()));
+  assert.equal(open.filter(({ status }) => status === 200).length, 8);
+  assert.equal(await tunnelStatus(await router.ticket(), 'shop.example:443'), 200);
 });

@@ -5,6 +5,7 @@ import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit, ExitSession } from '../providers/exit.ts';
 import type { Connected, Destination } from '../providers/provider.ts';
 import type { ActiveTicket } from '../tickets/active-ticket.ts';
+import type { TicketRegistry } from '../tickets/ticket-registry.ts';
 import { MeasuredBytes } from './measured-bytes.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 
@@ -12,8 +13,9 @@ export type UpstreamDependencies = DialDependencies &
   BlameDependencies & {
     connectTimeoutMs: number;
     idleMs: number;
-    /** Limit of concurrent connections to targets per ticket. */
+    /** Limit of concurrent connections to targets per ticket; the tickets of an enrolled node have twice as many together. */
     streamsMax: number;
+    tickets: Pick<TicketRegistry, 'streamsOfHolder'>;
   };
 
 /**
@@ -32,6 +34,8 @@ export async function connectUpstream(
     if (ticket.isSpent) throw new ConnectionFailure('too_large', 'the ticket has no bytes left');
     if (ticket.streams > dependencies.streamsMax)
       throw new ConnectionFailure('connection_failed', 'the ticket has as many connections as it may');
+    if (dependencies.tickets.streamsOfHolder(ticket.claims.id) > 2 * dependencies.streamsMax)
+      throw new ConnectionFailure('connection_failed', 'the node has as many connections as it may');
     if (ticket.claims.deny?.includes(destination.host))
       throw new ConnectionFailure('denied_host', 'the ticket denies this host');
     if (!exit) throw new ConnectionFailure('upstream_failed', 'the exit is no longer listed');

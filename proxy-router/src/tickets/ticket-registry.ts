@@ -24,8 +24,8 @@ export class TicketRegistry {
   readonly #journal: TicketJournal;
   readonly #counts: TicketCounts;
   readonly #entries = new Map<string, Entry>();
-  /** How many entries an enrolled node has. */
-  readonly #held = new Map<string, number>();
+  /** The tickets of each enrolled node. */
+  readonly #held = new Map<string, Set<ActiveTicket>>();
   #sweeping: NodeJS.Timeout | undefined;
 
   /** `bytesMax`: byte limit of one ticket, both directions together. */
@@ -46,14 +46,20 @@ export class TicketRegistry {
     if (record?.deleted) return null;
     const ticket = new ActiveTicket(claims, Math.min(claims.bytes ?? this.#bytesMax, this.#bytesMax), record);
     this.#entries.set(claims.id, { ticket, journaledBytes: ticket.bytes, isCounted: true, holder });
-    this.#hold(holder, 1);
+    if (holder !== null) this.#held.set(holder, this.#heldBy(holder).add(ticket));
     this.#counts.opened(claims.exit, holder);
     return ticket;
   }
 
   /** Whether a holder has as many tickets as one may have. */
   hasTooMany(holder: TicketHolder): boolean {
-    return holder !== null && (this.#held.get(holder) ?? 0) >= TICKETS_OF_NODE_MAX;
+    return this.#heldBy(holder).size >= TICKETS_OF_NODE_MAX;
+  }
+
+  /** The connections to targets of all tickets of the enrolled node that holds this one; 0: none is known to. */
+  streamsOfHolder(ticketId: string): number {
+    const held = this.#heldBy(this.#entries.get(ticketId)?.holder ?? null);
+    return [...held].reduce((sum, { streams }) => sum + streams, 0);
   }
 
   find(ticketId: string): ActiveTicket | undefined {
@@ -117,7 +123,10 @@ export class TicketRegistry {
 
   #remove(ticketId: string, entry: Entry): void {
     this.#uncount(entry);
-    if (this.#entries.delete(ticketId)) this.#hold(entry.holder, -1);
+    this.#entries.delete(ticketId);
+    const held = this.#heldBy(entry.holder);
+    held.delete(entry.ticket);
+    if (entry.holder !== null && held.size === 0) this.#held.delete(entry.holder);
   }
 
   #uncount(entry: Entry): void {
@@ -125,12 +134,8 @@ export class TicketRegistry {
     entry.isCounted = false;
   }
 
-  #hold(holder: TicketHolder, by: number): void {
-    if (holder === null) return;
-    const count = (this.#held.get(holder) ?? 0) + by;
-    if (count > 0) this.#held.set(holder, count);
-    else this.#held.delete(holder);
-  }
+  #heldBy = (holder: TicketHolder): Set<ActiveTicket> =>
+    (holder === null ? undefined : this.#held.get(holder)) ?? new Set();
 
   /** Journals the tickets that have transferred at least `part` of their limit since their last record. */
   #writeBytes(now: number, part: number): void {
