@@ -19,6 +19,13 @@ export const nodeKeyOf = ({ nodeId, instance }: Pick<NodeIdentity, 'nodeId' | 'i
   `${nodeId}/${instance}`;
 
 /**
+ * Whose leases are counted together in the queue: those of a process, or of an enrolled node those of all its processes, because it can register any
+ * number of them.
+ */
+export const leaseHolderOf = ({ nodeId, instance, enrolment }: NodeIdentity): string =>
+  nodeKeyOf({ nodeId, instance: enrolment || instance });
+
+/**
  * The credential `<name>/<instance>/<slots>/<HMAC-SHA256>`: any control plane can verify it without stored state. That of an enrolled node has
  * `/<enrolment>` before the last part.
  */

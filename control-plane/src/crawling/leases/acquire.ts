@@ -3,7 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { changeScan, leaseScan } from '../../scan/change-scan.ts';
 import type { ScanInQueue, ScanLease, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
-import { leaseIdOf, leaseToken, type NodeIdentity, nodeKeyOf } from '../fleet/credentials.ts';
+import { leaseHolderOf, leaseIdOf, leaseToken, type NodeIdentity } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
@@ -33,7 +33,7 @@ export async function acquire(
   const deadline = performance.now() + wait_ms;
   for (;;) {
     const taken = await queue
-      .take(nodeKeyOf(node), max, node.slots)
+      .take(leaseHolderOf(node), max, node.slots)
       .catch((error: unknown) => new QueueUnavailable(error));
     const leases = taken instanceof QueueUnavailable ? [] : await grantAll(dependencies, taken, node);
     if (leases.length > 0) return leases;

@@ -92,6 +92,19 @@ describe('an enrolled node', () => {
     assert.equal((await farm.node.report('with-a-join-token', REPORT)).router_pass, undefined);
   });
 
+  it('has no more leases at once than its slots, however many processes it registers', async () => {
+    const { credential } = await enrolled('greedy');
+    for (let job = 0; job < 8; job += 1) await farm.submit();
+    const leased: unknown[] = [];
+    for (let process = 0; process < 3; process += 1) {
+      const node = as(credential);
+      await node.report('greedy', { ...REPORT, slots: 2 });
+      leased.push(...(await node.acquire({ node_id: 'greedy', max: 8, wait_ms: 0 })).leases);
+    }
+    assert.equal(leased.length, 2);
+    await farm.forgetScans();
+  });
+
   it('that registers again and again has only so many processes, and keeps no other node from registering', async () => {
     const { credential } = await enrolled('many');
     const register = () => as(credential).report('many', REPORT);
