@@ -15,7 +15,15 @@ import { connectTo } from '../src/providers/connect-to.ts';
 import { TicketJournal, type TicketRecord } from '../src/tickets/ticket-journal.ts';
 import { TicketRegistry } from '../src/tickets/ticket-registry.ts';
 import { openTunnel, request, tunnelStatus } from './support/proxy-client.ts';
-import { apiClient, exitIn, NODE_TOKEN, startTestRouter, TICKET_SECRET, temporaryFolder } from './support/router.ts';
+import {
+  apiClient,
+  exitIn,
+  logger,
+  NODE_TOKEN,
+  startTestRouter,
+  TICKET_SECRET,
+  temporaryFolder,
+} from './support/router.ts';
 import { startRawTarget, startTarget } from './support/target.ts';
 
 const url = 'http://shop.example/';
@@ -164,6 +172,22 @@ test('a journal that cannot be written is logged once, and again when it can', (
   assert.deepEqual(lines.slice(1), ['info the journal of tickets is written again']);
   for (const id of ids) assert.equal(journal.find(id)?.bytes_sent, 400);
   tickets.stop(Date.now());
+});
+
+test('a ticket that is not used for a while, as that of a node that is gone, does not count against its exit until it is used again', async (t) => {
+  const journal = new TicketJournal(join(temporaryFolder(), 'exit-tickets.jsonl'), 0);
+  const counts = new TicketCounts();
+  const tickets = new TicketRegistry(1_000, journal, counts, 300);
+  tickets.start(logger);
+  t.after(() => tickets.stop(Date.now()));
+  const isFull = () => counts.isFull(exitIn('US', { id: 'us', tickets_max: 1 }), null, Date.now());
+  const open = () =>
+    tickets.open({ id: randomUUID(), exit: 'us', session: 's', scan: 's', expires: Date.now() + 60_000 })!;
+  const ticket = open();
+  assert.equal(isFull(), true);
+  await until('it not to count', () => !isFull());
+  ticket.streamOpened({ count: () => undefined, close: () => undefined });
+  await until('it to count again', isFull);
 });
 
 test('the journal is bounded, in memory and on the disk', () => {

@@ -29,6 +29,7 @@ export class ActiveTicket {
   #bytesReceived: number;
   #isClosed = false;
   #connecting = 0;
+  readonly #openedAt = performance.now();
   /** Monotonic time of the last activity; null before the first. */
   #activeAt: number | null = null;
 
@@ -51,6 +52,11 @@ export class ActiveTicket {
   /** The number of connections to targets that are open or being opened. */
   get streams(): number {
     return this.#connecting + this.#streams.size;
+  }
+
+  /** For how long it has had no connection, in ms; 0 while it has one. */
+  get unusedMs(): number {
+    return this.streams > 0 ? 0 : performance.now() - (this.#activeAt ?? this.#openedAt);
   }
 
   /** Whether the ticket has used up its byte limit. */

@@ -15,6 +15,12 @@ const SWEEP_MS = 1_000;
 /** Tickets of an enrolled node that are neither deleted nor forgotten: more than it has slots, since each of its attempts deletes its own. */
 const TICKETS_OF_NODE_MAX = 512;
 
+/**
+ * A ticket without a connection for this long does not count as one in use, until it has one again: its node may be gone, and that of a sweep expires
+ * only after an hour and a half.
+ */
+const UNUSED_AFTER_MS = 180_000;
+
 /** `isCounted`: whether the ticket counts as one in use of its exit. */
 type Entry = { ticket: ActiveTicket; journaledBytes: number; isCounted: boolean; holder: TicketHolder };
 
@@ -23,13 +29,15 @@ export class TicketRegistry {
   readonly #bytesMax: number;
   readonly #journal: TicketJournal;
   readonly #counts: TicketCounts;
+  readonly #unusedAfterMs: number;
   readonly #entries = new Map<string, Entry>();
   /** The tickets of each enrolled node. */
   readonly #held = new Map<string, Set<ActiveTicket>>();
   #sweeping: NodeJS.Timeout | undefined;
 
   /** `bytesMax`: byte limit of one ticket, both directions together. */
-  constructor(bytesMax: number, journal: TicketJournal, counts: TicketCounts) {
+  constructor(bytesMax: number, journal: TicketJournal, counts: TicketCounts, unusedAfterMs = UNUSED_AFTER_MS) {
+    this.#unusedAfterMs = unusedAfterMs;
     this.#bytesMax = bytesMax;
     this.#journal = journal;
     this.#counts = counts;
@@ -45,9 +53,10 @@ export class TicketRegistry {
     const record = this.#journal.find(claims.id);
     if (record?.deleted) return null;
     const ticket = new ActiveTicket(claims, Math.min(claims.bytes ?? this.#bytesMax, this.#bytesMax), record);
-    this.#entries.set(claims.id, { ticket, journaledBytes: ticket.bytes, isCounted: true, holder });
+    const entry = { ticket, journaledBytes: ticket.bytes, isCounted: false, holder };
+    this.#entries.set(claims.id, entry);
+    this.#count(entry);
     if (holder !== null) this.#held.set(holder, this.#heldBy(holder).add(ticket));
-    this.#counts.opened(claims.exit, holder);
     return ticket;
   }
 
@@ -114,7 +123,8 @@ export class TicketRegistry {
       const { id, expires } = ticket.claims;
       ticket.count();
       if (now >= expires) ticket.close();
-      if (ticket.isClosed) this.#uncount(entry);
+      if (ticket.isClosed || ticket.unusedMs >= this.#unusedAfterMs) this.#uncount(entry);
+      else this.#count(entry);
       if (now >= expires + TRAFFIC_KEPT_MS) this.#remove(id, entry);
     }
     this.#writeBytes(now, JOURNALED_PART);
@@ -127,6 +137,11 @@ export class TicketRegistry {
     const held = this.#heldBy(entry.holder);
     held.delete(entry.ticket);
     if (entry.holder !== null && held.size === 0) this.#held.delete(entry.holder);
+  }
+
+  #count(entry: Entry): void {
+    if (!entry.isCounted) this.#counts.opened(entry.ticket.claims.exit, entry.holder);
+    entry.isCounted = true;
   }
 
   #uncount(entry: Entry): void {
