@@ -34,8 +34,10 @@ export const addressAsOwner = (address: string): BodyOwner => ({
 });
 
 /** A body of at most so many bytes is read also after too many others were refused: it costs little, and may say that an attempt failed. */
-const SMALL_BYTES = 64 * 1024;
+const SMALL_BYTES = 16 * 1024;
 const REFUSED_WITHIN_MS = 60_000;
+/** As so many bytes a refused body counts at the least that is more than JSON: what is packed in it was unpacked. */
+export const PACKED_BYTES_MIN = 2 * 1024 * 1024;
 
 /**
  * Counts the bytes of arriving bodies by owner, so that many unfinished bodies of one owner cannot fill the memory, and those of bodies that were

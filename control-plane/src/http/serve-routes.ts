@@ -14,6 +14,7 @@ import {
   type BodyBounds,
   type BodyOwner,
   organizationAsOwner,
+  PACKED_BYTES_MIN,
   readBody,
   readJson,
 } from './read-body.ts';
@@ -91,7 +92,8 @@ function serveRoute<Caller>(route: Route<Caller>, { admit, inTurn, arriving }: S
       readBody,
       answered: (given) => send(context, given),
     }).catch((error: unknown) => {
-      if (read && error instanceof ApiError && error.status === 422) arriving.refused(read.owner, read.bytes);
+      if (read && error instanceof ApiError && (error.status === 422 || error.status === 413))
+        arriving.refused(read.owner, route.parseBody ? Math.max(read.bytes, PACKED_BYTES_MIN) : read.bytes);
       throw error;
     });
   };

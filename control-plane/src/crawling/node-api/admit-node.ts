@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { Type } from 'typebox';
@@ -152,9 +151,6 @@ export const resultsOf = (nodeId: string): BodyOwner => ({
   refusedMax: 64 * 1024 * 1024,
   tooMany: 'This node is sending too many large bodies at once, or too many that are refused.',
 });
-
-/** The files of a node: sixteen of the largest ones at once. */
-export const filesOf = (nodeId: string): BodyOwner => ({ ...resultsOf(nodeId), bytesMax: 16 * ARTIFACT_BYTES_MAX });
 
 /** What a node says of itself, also while many results are on their way. One that registers with a join token has no name yet that is its own. */
 export const sentByNode = async ({ caller: { node, enrolled } }: { caller: NodeCaller }) => {

@@ -24,11 +24,12 @@ import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { type TSchema, Type } from 'typebox';
 import { ApiError, refused } from '../../http/api-error.ts';
 import type { ErrorCode } from '../../http/errors.ts';
-import { ArrivingBodies, announcedBytes, type BodyBounds, parseJson, refusedBody } from '../../http/read-body.ts';
+import { type BodyBounds, parseJson, refusedBody } from '../../http/read-body.ts';
 import { type Answer, noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { isStorageProblem } from '../../platform/objects/object-store.ts';
+import { OwnPlaces } from '../../platform/own-places.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
@@ -41,7 +42,6 @@ import type { LeaseRef } from '../queue/queue-shards.ts';
 import {
   CAPTURE_BODY,
   ENVELOPE_BYTES,
-  filesOf,
   leaseLost,
   leaseOf,
   memberOf,
@@ -91,9 +91,12 @@ function reportLoaded(dependencies: UploadDependencies): Route<NodeCaller> {
   });
 }
 
+/** Files of a node that are received at once: further ones wait for those of the same node alone. */
+const FILES_AT_ONCE = 32;
+
 function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
-  // Files on their way fill the disk, and for a bucket the memory, before those of their attempt are counted.
-  const arriving = new ArrivingBodies();
+  // Files on their way fill the disk, and for a bucket the memory, before those of their attempt are counted; and each is inspected.
+  const arriving = new OwnPlaces(FILES_AT_ONCE);
   return route({
     method: 'PUT',
     path: '/node/v1/leases/{id}/scans/{scan}/artifacts/{name}',
@@ -115,8 +118,7 @@ function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
       const lease = leaseOf(caller);
       const scan = await memberOf(dependencies, lease, params.scan);
       const sender = await mayUpload(dependencies, lease, scan, params.name, stream);
-      const announced = announcedBytes(stream, JOB_LIMITS[scan.job_kind].artifact_bytes);
-      const { name, sha256, bytes } = await arriving.share(filesOf(sender), announced, () =>
+      const { name, sha256, bytes } = await arriving.run(sender, () =>
         receive(dependencies, lease, scan, params.name, stream),
       );
       dependencies.metrics.uploadedBytes.inc(bytes);
@@ -310,6 +312,7 @@ async function receive(
   name: string,
   stream: IncomingMessage,
 ) {
+  if (stream.destroyed) throw new ConnectionLost(undefined);
   try {
     const { artifact_bytes: bytesMax, artifacts: filesMax } = JOB_LIMITS[job_kind];
     return await artifacts.receive({ scanId: _id, fence }, name, stream, { bytesMax, filesMax }, new Date());
