@@ -27,4 +27,7 @@ export const environmentAtLoad = (load: number): NodeJS.ProcessEnv =>
   environmentWith({ [LOAD_VARIABLE]: String(load) });
 
 /** The load average at which this benchmark was let begin; null: `npm run bench` has not started it. */
-export const loadAtStart = (): number | null => Number.parseFloat(process.env[LOAD_VARIABLE] ?? '') || null;
+export function loadAtStart(): number | null {
+  const load = Number.parseFloat(process.env[LOAD_VARIABLE] ?? '');
+  return Number.isNaN(load) ? null : load;
+}
