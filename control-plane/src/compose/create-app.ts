@@ -91,8 +91,12 @@ export function clientApp(surface: SurfaceParts, { publicUrl, mcpUrl, consoleUrl
       ? []
       : [
           serveMcp({
-            ...{ publicUrl, apiUrl: mcpUrl, admit, counted: counted.mark },
-            ...{ bodyBounds: largestBodyOf(routes), closing: surface.platform.closing },
+            publicUrl,
+            apiUrl: mcpUrl,
+            admit,
+            counted: counted.mark,
+            bodyBounds: largestBodyOf(routes),
+            closing: surface.platform.closing,
             broadcast: surface.platform.broadcast,
           }),
         ]),
