@@ -253,6 +253,12 @@ test('a day of a schedule may have several lines, and no hour of them is lost', 
   assert.deepEqual(weekOf('Someday 8'), { Someday: [8] });
 });
 
+test('a schedule for several days in one word is refused: it would run on the first of them alone', () => {
+  assert.deepEqual(weekOf('Mon-Fri 8'), { 'Mon-Fri': [8] });
+  assert.deepEqual(weekOf('sat/sun 8'), { 'sat/sun': [8] });
+  assert.deepEqual(weekOf('s 8\nth 9'), { s: [8], 3: [9] });
+});
+
 test('a label with two values is refused: only one of them could be kept', () => {
   assert.deepEqual(labelsOf('team=red\n note = a=b \nteam=red'), { team: 'red', note: 'a=b' });
   assert.throws(

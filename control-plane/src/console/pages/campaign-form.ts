@@ -84,12 +84,15 @@ function fieldsOfCampaign(one: Campaign): CampaignFields {
 }
 
 /**
- * The hours of each day in lines such as `Monday 8 20`; a day may have several lines. What is no day is sent as it is, so that the API says so.
+ * The hours of each day in lines such as `Monday 8 20`; a day may have several lines, and a short name. What is no day, such as `Mon-Fri`, is sent as
+ * it is, so that the API refuses it.
  */
 export function weekOf(text: string): Record<string, (number | string)[]> {
   const lines = linesIn(text).map((line) => {
     const [name = '', ...hours] = wordsIn(line);
-    const day = DAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
+    // Two letters are the fewest that tell the days apart.
+    const isName = /^[a-z]{2,}$/i.test(name);
+    const day = isName ? DAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase().slice(0, 3))) : -1;
     return { day: day === -1 ? name : String(day), hours: hours.map((hour) => numberOr(hour.replace(/:00$/, ''))) };
   });
   const days = Map.groupBy(lines, ({ day }) => day);
