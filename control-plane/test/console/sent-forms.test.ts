@@ -52,6 +52,20 @@ describe('a form that was sent to the console', () => {
     }
   });
 
+  test('of a destination shows, where it is refused, no secret of it among the calls of the API', async () => {
+    const token = await browser.tokenOf('/destinations', cookie);
+    const forms: Record<string, string>[] = [
+      { channel: 'slack', webhook_url: 'ftp://slack.example/secret-path' },
+      { channel: 'telegram', bot_token: 'secret-token', chat_id: '' },
+    ];
+    for (const form of forms) {
+      const { status, text } = await browser.post('/destinations', { token, name: 'Team', ...form }, cookie);
+      assert.equal(status, 422);
+      assert.match(text, /&quot;channel&quot;/);
+      assert.doesNotMatch(text, /secret-/);
+    }
+  });
+
   test('shows the same secret where it is sent again', async () => {
     const token = await browser.tokenOf('/settings', cookie);
     const secretIn = async () =>

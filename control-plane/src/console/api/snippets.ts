@@ -1,12 +1,19 @@
 import type { CalledOperation } from '../../http/call-routes.ts';
 import type { MadeCall } from './console-api.ts';
 
+/** What connects a destination of alerts: forms do not show it, so the call that they made does not either. */
+const SECRETS = ['webhook_url', 'bot_token'];
+
+/** A body as JSON, with names in place of what a person typed unseen. */
+const shownBody = (body: unknown): string =>
+  JSON.stringify(body, (name, value) => (SECRETS.includes(name) ? `<${name}>` : value));
+
 /** A call of the API as a command of curl, for a POSIX shell. */
 export function curlOf({ method, path, body }: MadeCall, publicUrl: string): string {
   const lines = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(publicUrl + path)}`,
-    `-H "Authorization: Bearer $ADSWEEP_KEY"`,
-    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+    `-H "Authorization: Bearer $ADSWEEP_API_KEY"`,
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(shownBody(body))}`]),
   ];
   return lines.join(' \\\n  ');
 }
@@ -17,9 +24,9 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 export function clientCallOf({ path, body }: MadeCall, { id, ids, hasBody }: CalledOperation): string {
   const query = Object.fromEntries(new URLSearchParams(path.split('?')[1] ?? ''));
   const hasQuery = Object.keys(query).length > 0;
-  const input = hasBody ? [literal(body ?? {})] : hasQuery ? [literal(query)] : [];
+  const input = hasBody ? [literal(JSON.parse(shownBody(body ?? {})))] : hasQuery ? [literal(query)] : [];
   const options = hasBody && hasQuery ? [`{ query: ${literal(query)} }`] : [];
-  return `await client.${id}(${[...ids.map((one) => literal(one)), ...input, ...options].join(', ')});`;
+  return `await api.${id}(${[...ids.map((one) => literal(one)), ...input, ...options].join(', ')});`;
 }
 
 /** A value as TypeScript. */
