@@ -64,6 +64,21 @@ describe('a page of the console', () => {
     assert.partialDeepStrictEqual(await read(`campaigns/${campaign.id}`), { name: 'Summer', policy_set_id });
   });
 
+  test('of what happens now says that scans beyond the quota are refused, and until when', async () => {
+    const limit = (checks_per_month: number | null) =>
+      api.accounts.organizations.change(ORGANIZATIONS.ours, { quotas: { checks_per_month } });
+    await made('scans', { ...PAGE, repeat_count: 10 });
+    const { checks_used, period_end } = await read('billing');
+    const day = period_end.slice(0, 10);
+    await limit(checks_used + 1);
+    const ending = await browser.get('', cookie);
+    await limit(checks_used);
+    const ended = await browser.get('', cookie);
+    await limit(null);
+    assert.match(ending.text, new RegExp(`further ones are refused until ${day}`));
+    assert.match(ended.text, new RegExp(`No scan can be created[^]*there are new ones on ${day}`));
+  });
+
   test('of a new scan has the campaign of the scan that it repeats, also if that is archived', async () => {
     const campaign = await campaignOf();
     const scan = await made('scans', { ...PAGE, campaign_id: campaign.id });
@@ -263,7 +278,7 @@ describe('a page of the console', () => {
     const operator = await browser.signIn(await api.keyThatMay('fleet.read'));
     const { text } = await browser.get('/fleet', operator);
     assert.match(text, /<bdi>waiting<\/bdi><\/span><span class="meta">for the proxy-router<\/span>/);
-    assert.match(text, /<span class="tile-value[^"]*">1<\/span><span class="tile-label">node takes work/);
+    assert.match(text, /<span class="tile-value[^"]*">1<\/span><span class="tile-label">node in service/);
   });
 
   test('of a campaign counts the runs of each day of its calendar, whatever page of its runs it shows', async () => {

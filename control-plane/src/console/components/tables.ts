@@ -61,7 +61,7 @@ export const tile = (
   label: Inserted,
   { href, tone }: { href?: string | false; tone?: string } = {},
 ): Html => {
-  const inner = html`<span class="tile-value${tone !== undefined && ` ${tone}-text`}">${value}</span><span class="tile-label">${label}</span>`;
+  const inner = html`<span class="tile-value${tone ? ` ${tone}-text` : ''}">${value}</span><span class="tile-label">${label}</span>`;
   return href ? html`<a class="tile" href="${href}">${inner}</a>` : html`<div class="tile">${inner}</div>`;
 };
 

@@ -55,7 +55,7 @@ export const fleetPage: PageRoute = {
     return {
       title: 'Fleet',
       everySeconds: EVERY_SECONDS,
-      body: html`<div class="tiles" data-region="tiles">${tile(number(running), `${running === 1 ? 'node takes' : 'nodes take'} work, ${number(desired_nodes)} ${desired_nodes === 1 ? 'is' : 'are'} needed`, { tone: desired_nodes > running ? 'medium' : '' })}${tile(`${number(slots.busy)} of ${number(slots.total)}`, 'slots are busy')}${tile(number(queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign), 'jobs wait')}${tile(number(queue.leased), 'jobs are leased')}</div>
+      body: html`<div class="tiles" data-region="tiles">${tile(number(running), `${running === 1 ? 'node' : 'nodes'} in service, ${number(desired_nodes)} needed`, { tone: desired_nodes > running ? 'medium' : '' })}${tile(`${number(slots.busy)} of ${number(slots.total)}`, 'slots are busy')}${tile(number(queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign), 'jobs wait')}${tile(number(queue.leased), 'jobs are leased')}</div>
 <section class="card flush" data-region="nodes"><h2>Nodes <span class="count">${number(nodes.total)}</span></h2>${nodeTable(visit, nodes.items)}${nodes.pages > 1 && pager(visit, '/fleet', nodes, 'nodes')}</section>${card(
         'Queue',
         html`<dl class="facts">${waiting.map(([name, count]) => html`<div><dt>${name}</dt><dd>${number(count)}</dd></div>`)}</dl>`,

@@ -4,7 +4,7 @@ import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { linkButton } from '../components/fields.ts';
 import { card, empty, tile } from '../components/tables.ts';
-import { agoWords, counted, money, number } from '../components/texts.ts';
+import { agoWords, counted, number } from '../components/texts.ts';
 import { isDue, type PageRoute, type Visit } from '../visit.ts';
 import { scanTable } from './scans/list-page.ts';
 
@@ -117,6 +117,9 @@ async function openAlerts({ api, link, now }: Visit): Promise<Concern[]> {
   ];
 }
 
+const failedWords = (since: string | null, now: Date): string =>
+  since === null ? '' : `, failed first ${agoWords(since, now)}`;
+
 async function failingEndpoints({ api, link, now }: Visit): Promise<Concern[]> {
   const found = await api.get<Schemas['Webhook'][] | Listed<Schemas['Webhook']>>(at`/webhooks`);
   return itemsOf(found)
@@ -125,7 +128,7 @@ async function failingEndpoints({ api, link, now }: Visit): Promise<Concern[]> {
     .map(({ id, url, failing_since, is_active }) => ({
       tone: is_active ? 'medium' : 'high',
       text: is_active ? 'A webhook endpoint fails' : 'A webhook endpoint was switched off',
-      detail: `${url}${failing_since === null ? '' : `, since ${agoWords(failing_since, now)}`}`,
+      detail: `${url}${failedWords(failing_since, now)}`,
       href: link(`/webhooks/${id}`),
     }));
 }
@@ -140,7 +143,7 @@ async function failingDestinations({ api, link, now }: Visit): Promise<Concern[]
     .map(({ name, failing_since, is_active, last_delivery_error }) => ({
       tone: is_active ? 'medium' : 'high',
       text: is_active ? 'A destination of alerts fails' : 'A destination of alerts was switched off',
-      detail: `${name}${failing_since === null ? '' : `, since ${agoWords(failing_since, now)}`}${last_delivery_error === null ? '' : `: ${last_delivery_error}`}`,
+      detail: `${name}${failedWords(failing_since, now)}${last_delivery_error === null ? '' : `: ${last_delivery_error}`}`,
       href: link('/destinations'),
     }));
 }
@@ -161,17 +164,28 @@ async function skippedSchedules({ api, link, now }: Visit): Promise<Concern[]> {
 /** The share of a quota from which on it is about to end. */
 const ENDING = 0.9;
 
+/** Why an organization can create no scan. */
+function blockWords(reason: string | null, periodEnd: string): string {
+  if (reason === 'quota_exhausted')
+    return `the checks of this month are used; there are new ones on ${dayOf(periodEnd)}`;
+  if (reason === 'insufficient_funds') return 'the balance does not cover a check';
+  return reason === 'suspended' ? 'the organization is suspended' : (reason ?? '');
+}
+
+const dayOf = (at: string): string => at.slice(0, 10);
+
 async function endingQuota({ api, link }: Visit): Promise<Concern[]> {
   const billing = await api.get<Schemas['Billing']>(at`/billing`);
-  const { checks_per_period, checks_used, can_create_scan, block_reason } = billing;
+  const { checks_per_period, checks_used, period_end, can_create_scan, block_reason } = billing;
   const href = link('/usage');
-  if (!can_create_scan) return [{ tone: 'high', text: 'No scan can be created', detail: block_reason ?? '', href }];
+  if (!can_create_scan)
+    return [{ tone: 'high', text: 'No scan can be created', detail: blockWords(block_reason, period_end), href }];
   if (checks_per_period !== null && checks_used >= ENDING * checks_per_period)
     return [
       {
         tone: 'medium',
         text: 'The checks of this period are about to end',
-        detail: `${number(checks_used)} of ${number(checks_per_period)} are used; further ones cost ${money(billing.price_per_extra_check_micros)}`,
+        detail: `${number(checks_used)} of ${number(checks_per_period)} are used; further ones are refused until ${dayOf(period_end)}`,
         href,
       },
     ];

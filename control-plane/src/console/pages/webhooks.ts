@@ -84,7 +84,7 @@ export const webhookPage: PageRoute = {
       ['Address', showUrl(one.url)],
       [
         'State',
-        html`${health(one)}${one.failing_since !== null && html` since ${agoWords(one.failing_since, now)}`}${one.paused_until !== null && html`, the next try ${agoWords(one.paused_until, now)}`}`,
+        html`${health(one)}${one.failing_since !== null && html` failed first ${agoWords(one.failing_since, now)}`}${one.paused_until !== null && html`, the next try ${agoWords(one.paused_until, now)}`}`,
       ],
       ['Accepted in 7 days', `${(100 * one.health.success_rate_7d).toFixed(1)} %`],
       ['Failures in a row', number(one.health.consecutive_failures)],
