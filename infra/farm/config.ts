@@ -26,7 +26,8 @@ export const FarmConfigSchema = Type.Object({
   }),
   ADSWEEP_EXITS_FILE: Type.String({
     default: '',
-    description: 'Path of a JSON file with exits and host mappings, see below. Empty: this machine is the exit.',
+    description:
+      'Path of a JSON file with exits and host mappings, in the format of the proxy-router. Empty: this machine is the exit.',
   }),
   ADSWEEP_NODES: Type.Integer({ minimum: 0, maximum: 64, default: 1, description: 'Browser nodes to run.' }),
   ADSWEEP_SLOTS: Type.Optional(
