@@ -25,7 +25,8 @@ const blocksOf = (name: string): Block[] =>
   );
 
 /** What a sample may begin with that is typed on one's own machine and not run here. */
-const TYPED = /^(export ADSWEEP_\w+=|npm start$|git pull$|(ADSWEEP_NODES=8 )?docker compose |cd infra\/compose$)/;
+const TYPED =
+  /^(export ADSWEEP_\w+=|npm start$|npm install (--global )?@adsweep\/client$|git pull$|(ADSWEEP_NODES=8 )?docker compose |cd infra\/compose$)/;
 
 describe('the samples in the documents', () => {
   let api: RunningApi;
