@@ -23,6 +23,7 @@ test('each rule of a schema that is not met is one plain sentence', () => {
     [Type.String({ minLength: 1 }), '', 'string_too_short: Must have at least 1 character.'],
     [Type.String({ maxLength: 2 }), 'abc', 'string_too_long: Must have at most 2 characters.'],
     [Type.String({ pattern: '^a$' }), 'b', 'string_pattern_mismatch: Must match the pattern ^a$.'],
+    [Type.String({ pattern: '\\S' }), ' ', 'string_pattern_mismatch: Must not be blank.'],
     [Type.String({ format: 'uuid' }), 'b', 'uuid_invalid: Must be a valid uuid.'],
     [Type.Boolean(), 'yes', 'bool_type: Must be true or false.'],
     [Type.Array(Type.String(), { minItems: 1 }), [], 'too_short: Must have at least 1 item.'],

@@ -22,7 +22,8 @@ export function requirementOf(error: TLocalizedValidationError, schema: object):
       return { type: 'less_than_equal', msg: numberSentence(schema), ctx: { le: error.params.limit } };
     case 'pattern': {
       const pattern = String(error.params.pattern);
-      return { type: 'string_pattern_mismatch', msg: `Must match the pattern ${pattern}.`, ctx: { pattern } };
+      const msg = pattern === '\\S' ? 'Must not be blank.' : `Must match the pattern ${pattern}.`;
+      return { type: 'string_pattern_mismatch', msg, ctx: { pattern } };
     }
     case 'format':
       return { type: `${error.params.format}_invalid`, msg: `Must be a valid ${error.params.format}.` };
