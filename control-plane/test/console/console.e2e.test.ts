@@ -84,6 +84,30 @@ describe('the console in a browser', () => {
     await context.close();
   });
 
+  test('asks for nothing that a form would not send: the ads of a page without a sweep, or the plan of another schedule', async () => {
+    const context = await signedIn({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    const shown = async (...names: string[]) =>
+      Promise.all(names.map((name) => page.locator(`[name="${name}"]`).first().isVisible()));
+    const ads = () => shown('ad_discovery', 'max_discovered_ads', 'ad_formats');
+    await page.goto(`${ORIGIN}/console/scans/new`);
+    assert.deepEqual(await ads(), [true, false, false]);
+    await page.getByLabel('Find the ads on the page').check();
+    assert.deepEqual(await ads(), [true, true, true]);
+    await page.getByRole('radio', { name: 'Ad tag', exact: true }).check();
+    assert.deepEqual(await ads(), [false, false, false]);
+    await page.goto(`${ORIGIN}/console/campaigns/new`);
+    for (const [schedule, fields] of [
+      ['Only when started', [false, false, false]],
+      ['At hours of the week', [true, true, false]],
+      ['Again and again', [false, false, true]],
+    ] as const) {
+      await page.getByRole('radio', { name: schedule }).check();
+      assert.deepEqual(await shown('weekly', 'schedule_timezone', 'schedule_interval_seconds'), fields, schedule);
+    }
+    await context.close();
+  });
+
   test('shows an operator the fleet and the organizations at both widths, and drains a node', async () => {
     const report = { slots: 10, busy: 4, draining: false, adsweep_version: '0.1.0', browser_version: 'Chrome/140.0.1' };
     await nodes(api.platform.redis).report({ nodeId: 'node-1', instance: 'EWuvf7jkJjgt' }, report);

@@ -52,6 +52,19 @@ describe('a form that was sent to the console', () => {
     }
   });
 
+  test('of a rule says that its configuration is no JSON, and keeps what was written', async () => {
+    const token = await browser.tokenOf('/rules/new', cookie);
+    const rule = { token, name: 'Cures', rule_type: 'stopword_content', target: 'page', tag_slug: 'cures' };
+    const wrong = await browser.post(
+      '/rules/new',
+      { ...rule, intent: 'save', config: '{ "contains": ["a",] }' },
+      cookie,
+    );
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.text, /<p class="wrong" id="config-problem">This is not valid JSON: Unexpected token/);
+    assert.match(wrong.text, /&quot;a&quot;,\] \}<\/textarea>/);
+  });
+
   test('of a destination shows, where it is refused, no secret of it among the calls of the API', async () => {
     const token = await browser.tokenOf('/destinations', cookie);
     const forms: Record<string, string>[] = [

@@ -1,4 +1,4 @@
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError, refused } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { parseJson } from '../../http/read-body.ts';
 import { API_BODY } from '../../http/serve-routes.ts';
@@ -12,7 +12,7 @@ import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.t
 import { card, empty, pager, table } from '../components/tables.ts';
 import { chip, counted, number, short, showTime } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
-import { queryOfPage } from './scans/list-page.ts';
+import { queryOfPage, targetWords } from './scans/list-page.ts';
 
 type Rule = Schemas['Rule'];
 
@@ -150,11 +150,13 @@ const readableJson = (value: unknown): string =>
           .join(''),
   );
 
-/** The configuration in the form; what is no JSON is sent as a text, so that the API says what it expects. */
+/** The configuration in the form. Throws 422 for what is no JSON, as a problem of its field. */
 async function configOf(text: string): Promise<unknown> {
   return parseJson(Buffer.from(text), API_BODY).catch((error: unknown) => {
-    if (error instanceof ApiError) return text;
-    throw error;
+    if (!(error instanceof ApiError) || typeof error.detail === 'string') throw error;
+    throw refused(
+      error.detail.map((item) => ({ ...item, loc: ['body', 'config'], msg: item.msg.replace(/^The body/, 'This') })),
+    );
   });
 }
 
@@ -181,9 +183,9 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
     const { api, form, link, params } = visit;
     const fields = fieldsOf(form);
     const rule = params.id === undefined ? null : await api.ask<Rule>(at`/custom-rules/${params.id}`);
-    const own = { name: fields.name, config: await configOf(fields.config), target: fields.target };
-    const tag = fields.tag_slug !== '' && { tag_slug: fields.tag_slug };
     try {
+      const own = { name: fields.name, config: await configOf(fields.config), target: fields.target };
+      const tag = fields.tag_slug !== '' && { tag_slug: fields.tag_slug };
       if (form.get('intent') === 'test') {
         const scans = await scansToTest(visit, fields.scans);
         const tested = {
@@ -226,7 +228,7 @@ async function scansToTest({ api }: Visit, named: string): Promise<{ id: string;
     status: 'completed,partial',
     limit: TESTED_MAX,
   });
-  return items.map(({ id, url }) => ({ id, words: url || id }));
+  return items.map((one) => ({ id: one.id, words: targetWords(one) }));
 }
 
 type Tested = { batch: Schemas['Batch']; scans: { id: string; words: string }[] };
@@ -251,7 +253,7 @@ function workbench(
   const examples = rule
     ? null
     : html`<p class="hint">Begin with: ${types.map(({ value, label }, index) => html`${index > 0 && ' · '}<a href="${link('/rules/new', { rule_type: value })}">${label}</a>`)}</p>`;
-  const form = html`<form class="form" method="post" action="${link(rule ? `/rules/${rule.id}` : '/rules/new')}">${token()}${rule && loadedWith(savedOf(fieldsOfRule(rule)), sent)}<section class="card">${examples}<div class="grid">${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}${type}${selectField({ name: 'target', label: 'Looks at', value: fields.target, options: targets, problems })}${textField({ name: 'tag_slug', label: 'Assigns the tag', value: fields.tag_slug, placeholder: 'miracle_cure', problems })}</div>
+  const form = html`<form class="form" method="post" action="${link(rule ? `/rules/${rule.id}` : '/rules/new')}">${token()}${rule && loadedWith(savedOf(fieldsOfRule(rule)), sent)}<section class="card">${examples}<div class="grid">${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}${type}${selectField({ name: 'target', label: 'Looks at', value: fields.target, options: targets, problems })}${textField({ name: 'tag_slug', label: 'Assigns the tag', value: fields.tag_slug, placeholder: 'miracle_cure', hint: 'Lower-case letters, digits, _ and -.', problems })}</div>
 ${areaField({ name: 'config', label: 'Configuration (JSON)', value: fields.config, rows: 8, code: true, required: true, problems })}
 ${areaField({ name: 'scans', label: 'Test on these scans', value: fields.scans, rows: 2, code: true, placeholder: 'ids, or empty for the latest finished ones', problems })}
 ${mayChange && html`<div class="buttons">${button('Save', { name: 'intent', value: 'save' })}${button('Test', { name: 'intent', value: 'test', tone: 'plain' })}</div>`}</section></form>`;

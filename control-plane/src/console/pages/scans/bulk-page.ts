@@ -43,6 +43,9 @@ export const bulkCreate: PageRoute = {
   },
 };
 
+/** Whether a field of the API is what the line has. */
+const isTarget = (field: string): boolean => TARGET_KINDS.some((kind) => kind === field);
+
 async function tryLine({ api }: Visit, fields: ScanFields, text: string, isCreating: boolean): Promise<Line> {
   const body = scanBody({ ...fields, target: text });
   try {
@@ -61,7 +64,7 @@ async function tryLine({ api }: Visit, fields: ScanFields, text: string, isCreat
     return {
       text,
       problem: problemsOf(error)
-        .all.map(({ field, msg }) => `${field} ${msg}`.trim())
+        .all.map(({ field, msg }) => (isTarget(field) ? msg : `${field} ${msg}`.trim()))
         .join(' '),
       cost: 0,
       scanId: null,

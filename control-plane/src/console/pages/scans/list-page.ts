@@ -139,7 +139,7 @@ export const pictureOf = (scan: Pick<Brief, 'is_ad_tag' | 'is_vast' | 'ad_kind'>
     : 'screenshot';
 
 /** What was scanned, in a line. */
-const targetWords = ({ url, is_ad_tag, is_vast, network, network_host, slot_index }: Brief): string => {
+export const targetWords = ({ url, is_ad_tag, is_vast, network, network_host, slot_index }: Brief): string => {
   if (slot_index !== null) return `Ad ${slot_index + 1} on ${URL.parse(url)?.host ?? url}`;
   if (url !== '') return url.replace(/^https?:\/\//, '').replace(/\/$/, '');
   const by = network || network_host;

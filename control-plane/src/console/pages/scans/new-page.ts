@@ -110,15 +110,15 @@ ${choices('Target', [
   }),
 ])}
 ${areaField({ name: 'target', label: 'Address or markup', path: fields.kind, value: fields.target, rows: 3, code: true, required: true, placeholder: 'https://example.com/', problems })}
-${choices('Ads on the page', [choice('checkbox', { name: 'ad_discovery', value: 'yes', label: 'Find the ads on the page and scan each of them', checked: fields.ad_discovery !== '', hint: 'Only for pages. Each ad is a check of its own.' })], problems.of('ad_discovery'))}
-${textField({ name: 'max_discovered_ads', label: 'At most this many ads', type: 'number', value: fields.max_discovered_ads, min: 1, max: 25, placeholder: '12', problems })}
+<div class="form" data-for="url">${choices('Ads on the page', [choice('checkbox', { name: 'ad_discovery', value: 'yes', label: 'Find the ads on the page and scan each of them', checked: fields.ad_discovery !== '', hint: 'Only for pages. Each ad is a check of its own.' })], problems.of('ad_discovery'))}
+<div class="form" data-for="sweep">${textField({ name: 'max_discovered_ads', label: 'At most this many ads', type: 'number', value: fields.max_discovered_ads, min: 1, max: 25, placeholder: '12', problems })}
 ${choices(
   'Formats of these ads',
   Object.entries(AD_FORMATS).map(([value, label]) =>
     choice('checkbox', { name: 'ad_formats', value, label, checked: wordsIn(fields.ad_formats).includes(value) }),
   ),
   problems.of('ad_formats'),
-)}<p class="hint">None chosen: all of them.</p>
+)}<p class="hint">None chosen: all of them.</p></div></div>
 </section>
 <section class="card"><h2>From where, on what</h2><div class="grid">
 ${selectField({ name: 'country_code', label: 'Country', value: fields.country_code, required: true, options: countryOptions(all.geos), problems })}
