@@ -64,6 +64,33 @@ describe('a page of the console', () => {
     assert.partialDeepStrictEqual(await read(`campaigns/${campaign.id}`), { name: 'Summer', policy_set_id });
   });
 
+  test('of what happens now says that nothing needs a person only of what the person may read', async () => {
+    const reader = await browser.signIn(await api.keyThatMay('scans.read'));
+    assert.doesNotMatch((await browser.get('', reader)).text, /Needs a person/);
+    const scheduler = await browser.signIn(await api.keyThatMay('scans.read', 'campaigns.read'));
+    assert.match((await browser.get('', scheduler)).text, /Needs a person[\s\S]*There is no skipped schedule\./);
+  });
+
+  test('that does not exist, or says what became of an action, is none of the navigation', async () => {
+    const { status, text } = await browser.get('/nothing', cookie);
+    assert.deepEqual([status, /aria-current/.test(text)], [404, false]);
+    assert.match((await browser.get('', cookie)).text, /aria-current="page"/);
+  });
+
+  test('of settings offers a new key what the key of the person may, and a role what any organization may', async () => {
+    const keeper = await browser.signIn(await api.keyThatMay('account.manage', 'fleet.read'));
+    const { text } = await browser.get('/settings', keeper);
+    const [, keys = '', others = ''] = /(<summary>New key[\s\S]*?)(<summary>New OAuth client[\s\S]*)/.exec(text) ?? [];
+    const offered = (part: string) => ['account.manage', 'fleet.read'].map((one) => part.includes(`value="${one}"`));
+    assert.deepEqual(
+      [offered(keys), offered(others)],
+      [
+        [true, true],
+        [true, false],
+      ],
+    );
+  });
+
   test('of what happens now says that scans beyond the quota are refused, and until when', async () => {
     const limit = (checks_per_month: number | null) =>
       api.accounts.organizations.change(ORGANIZATIONS.ours, { quotas: { checks_per_month } });
@@ -76,7 +103,7 @@ describe('a page of the console', () => {
     const ended = await browser.get('', cookie);
     await limit(null);
     assert.match(ending.text, new RegExp(`further ones are refused until ${day}`));
-    assert.match(ended.text, new RegExp(`No scan can be created[^]*there are new ones on ${day}`));
+    assert.match(ended.text, new RegExp(`No scan can be created[\\s\\S]*there are new ones on ${day}`));
   });
 
   test('of a new scan has the campaign of the scan that it repeats, also if that is archived', async () => {

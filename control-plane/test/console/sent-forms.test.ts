@@ -65,6 +65,14 @@ describe('a form that was sent to the console', () => {
     assert.match(wrong.text, /&quot;a&quot;,\] \}<\/textarea>/);
   });
 
+  test('of a policy set says which of its entries is refused', async () => {
+    const token = await browser.tokenOf('/policies/new', cookie);
+    const entries = 'tag: auto_redirect\n\nwhatever';
+    const { status, text } = await browser.post('/policies/new', { token, name: 'Safety', entries }, cookie);
+    assert.equal(status, 422);
+    assert.match(text, /<p class="wrong" id="entries-problem">Entry 2: Must be one of/);
+  });
+
   test('of a destination shows, where it is refused, no secret of it among the calls of the API', async () => {
     const token = await browser.tokenOf('/destinations', cookie);
     const forms: Record<string, string>[] = [

@@ -49,7 +49,7 @@ function showNavigation({ may, link, request }: Visit): Html {
     .at(-1);
   const entries = NAVIGATION.filter((entry) => entry.for.some(may)).map(
     ({ path, label, icon }) =>
-      html`<li><a href="${link(path)}"${path === (current ?? '') && html` aria-current="${request.path === path ? 'page' : 'true'}"`}><svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path d="${icon}"/></svg>${label}</a></li>`,
+      html`<li><a href="${link(path)}"${path === current && html` aria-current="${request.path === path ? 'page' : 'true'}"`}><svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path d="${icon}"/></svg>${label}</a></li>`,
   );
   return html`<nav aria-label="Pages of the console"><ul>${entries}</ul></nav>`;
 }

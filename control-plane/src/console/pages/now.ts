@@ -1,4 +1,5 @@
 import { ApiError } from '../../http/api-error.ts';
+import type { Permission } from '../../http/caller.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
@@ -37,7 +38,7 @@ export const nowPage: PageRoute = {
       isDue(visit, EVERY_SECONDS, CONCERNS_EVERY_SECONDS) ? readConcerns(visit) : null,
     ]);
     const body = html`${scans && tiles(visit, scans)}
-${concerns && html`<section class="card" data-region="concerns"><h2>Needs a person <span class="count">${concerns.length === 0 ? 'nothing' : number(concerns.length)}</span></h2>${showConcerns(concerns)}</section>`}
+${concerns && html`<section class="card" data-region="concerns"><h2>Needs a person <span class="count">${concerns.length === 0 ? 'nothing' : number(concerns.length)}</span></h2>${showConcerns(visit, concerns)}</section>`}
 ${scans && card('Latest scans', scans.latest.items.length > 0 ? scanTable(visit, scans.latest.items) : empty('No scans yet', 'The first one takes a minute.', may('scans.write') && linkButton('New scan', link('/scans/new'), 'main')), { region: 'latest', count: html`<a href="${link('/scans')}">all</a> · <a href="${link('/scans', { status: ENDED })}">ended</a> · <a href="${link('/scans', { status: 'failed' })}">failed</a>` })}`;
     return {
       title: 'Now',
@@ -63,26 +64,31 @@ function tiles({ link }: Visit, { counts: { waiting, running, ended } }: Read): 
   return html`<div class="tiles" data-region="tiles">${tile(number(waiting), 'waiting', { href: link('/scans', { status: WAITING }) })}${tile(number(running), 'running', { href: link('/scans', { status: RUNNING }), tone: running > 0 ? 'busy' : '' })}${tile(`${number(all)}${all >= COUNTED_MAX ? '+' : ''}`, 'have ended in the last hour')}${tile(number(ended.failed), 'of these failed', { tone: ended.failed > 0 ? 'high' : '' })}</div>`;
 }
 
-function showConcerns(concerns: Concern[]): Html {
-  if (concerns.length === 0)
-    return html`<p class="quiet">No open alerts, no failing endpoint or destination, no schedule that was skipped.</p>`;
+/** What may need a person, each kind for those who may read it, and what is said where nothing does. */
+const KINDS: { permission: Permission; nothing: string; read: (visit: Visit) => Promise<Concern[]> }[] = [
+  { permission: 'alerts.read', nothing: 'open alert', read: openAlerts },
+  { permission: 'fleet.read', nothing: 'lack of browser nodes', read: fleetConcerns },
+  { permission: 'webhooks.manage', nothing: 'failing endpoint', read: failingEndpoints },
+  { permission: 'alert_notifications.manage', nothing: 'failing destination', read: failingDestinations },
+  { permission: 'campaigns.read', nothing: 'skipped schedule', read: skippedSchedules },
+  { permission: 'billing.read', nothing: 'end of a quota', read: endingQuota },
+];
+
+const kindsFor = ({ may }: Visit) => KINDS.filter(({ permission }) => may(permission));
+
+function showConcerns(visit: Visit, concerns: Concern[]): Html {
+  if (concerns.length === 0) {
+    const words = kindsFor(visit).map(({ nothing }) => `no ${nothing}`);
+    return html`<p class="quiet">There is ${words.join(', ')}.</p>`;
+  }
   return html`<ul class="concerns">${concerns.map(({ tone, text, detail, href }) => html`<li class="${tone}"><a href="${href}"><bdi>${text}</bdi></a><span class="quiet"><bdi>${detail}</bdi></span></li>`)}</ul>`;
 }
 
-/** Each kind is asked of the API on its own: what the credential may not see, or what fails, does not hide the others. */
-async function readConcerns(visit: Visit): Promise<Concern[]> {
-  const { may } = visit;
-  const kinds: [boolean, (visit: Visit) => Promise<Concern[]>][] = [
-    [may('alerts.read'), openAlerts],
-    [may('fleet.read'), fleetConcerns],
-    [may('webhooks.manage'), failingEndpoints],
-    [may('alert_notifications.manage'), failingDestinations],
-    [may('campaigns.read'), skippedSchedules],
-    [may('billing.read'), endingQuota],
-  ];
-  const read = await Promise.all(
-    kinds.filter(([allowed]) => allowed).map(([, ask]) => ask(visit).catch(asConcern(visit))),
-  );
+/** Each kind is asked of the API on its own: what fails does not hide the others. Null: the person may see none of them. */
+async function readConcerns(visit: Visit): Promise<Concern[] | null> {
+  const kinds = kindsFor(visit);
+  if (kinds.length === 0) return null;
+  const read = await Promise.all(kinds.map((kind) => kind.read(visit).catch(asConcern(visit))));
   const order = ['high', 'medium', 'low'];
   return read.flat().toSorted((one, other) => order.indexOf(one.tone) - order.indexOf(other.tone));
 }

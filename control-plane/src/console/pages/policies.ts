@@ -90,6 +90,18 @@ function entryOf(line: string): Record<string, unknown> {
   return { rule_type, ...(Object.hasOwn(by, rule_type) ? by[rule_type] : {}), country_codes: codes };
 }
 
+/** Why a set was refused, with the number of the entry: all of them are in one field. */
+function problemsInEntries({ code, detail }: ApiError): Problems {
+  if (typeof detail === 'string') return problemsOf({ code, detail });
+  const numbered = detail.map((item) => {
+    const [, field, index] = item.loc;
+    return field === 'entries' && typeof index === 'number'
+      ? { ...item, msg: `Entry ${index + 1}: ${item.msg}` }
+      : item;
+  });
+  return problemsOf({ code, detail: numbered });
+}
+
 export const newPolicy: PageRoute = {
   method: 'GET',
   path: '/policies/new',
@@ -136,7 +148,7 @@ export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((
       return { redirect: link(`/policies/${set.id}`, { done: 'saved', preview: 7 }) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await policyForm(visit, fields, problemsOf(error), set, null)), status: error.status };
+      return { ...(await policyForm(visit, fields, problemsInEntries(error), set, null)), status: error.status };
     }
   },
 }));

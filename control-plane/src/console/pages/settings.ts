@@ -1,5 +1,5 @@
 import { ApiError } from '../../http/api-error.ts';
-import { ORGANIZATION_PERMISSIONS } from '../../http/caller.ts';
+import { ORGANIZATION_PERMISSIONS, PERMISSIONS } from '../../http/caller.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import { linesIn } from '../api/lists-in-texts.ts';
@@ -45,7 +45,10 @@ async function settings(visit: Visit, problems: Problems): Promise<Page> {
 
 const permissionChoices = ({ who, form }: Visit, problems: Problems, what: string): Html => {
   const isSent = form.get('what') === what;
-  const own = ORGANIZATION_PERMISSIONS.filter((one) => (who.permissions as readonly string[]).includes(one));
+  // A key of the operator may do what no role and no client of an organization may.
+  const own = (what === 'key' ? PERMISSIONS : ORGANIZATION_PERMISSIONS).filter((one) =>
+    (who.permissions as readonly string[]).includes(one),
+  );
   return choices(
     'What it may do',
     own.map((value) =>
@@ -80,15 +83,17 @@ function keyCard(visit: Visit, keys: Schemas['ApiKey'][], problems: Problems): H
     permissionWords(key.permissions),
     showTime(key.last_used_at, now),
     key.expires_at === null ? html`<span class="quiet">never</span>` : showTime(key.expires_at, now),
-    html`<div class="decisions">${action(visit, {
-      label: 'Revoke',
-      method: 'DELETE',
-      path: at`/account/api-keys/${key.id}`,
-      done: 'deleted',
-      back: link('/settings'),
-      tone: 'danger',
-      asks: 'Revoke this key? Programs that use it stop working within a second.',
-    })}</div>`,
+    // The operator's key is one of the settings of the service, and ends with another one there.
+    !key.is_operators &&
+      html`<div class="decisions">${action(visit, {
+        label: 'Revoke',
+        method: 'DELETE',
+        path: at`/account/api-keys/${key.id}`,
+        done: 'deleted',
+        back: link('/settings'),
+        tone: 'danger',
+        asks: 'Revoke this key? Programs that use it stop working within a second.',
+      })}</div>`,
   ]);
   const own = isSent ? problems : NO_PROBLEMS;
   const create = html`<details class="fold inner"${isSent && html` open`}><summary>New key</summary><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'key')}<div class="grid">${textField({ name: 'name', label: 'Name', value: isSent ? form.get('name') : '', required: true, problems: own })}${textField({ name: 'expires_at', label: 'Expires on', type: 'date', value: isSent ? form.get('expires_at') : '', hint: 'It works until the end of that day (UTC). Empty: it ends with your own key, or never.', problems: own })}</div>${permissionChoices(visit, problems, 'key')}<p class="hint">None chosen: the new key gets all permissions that you have now.</p><div class="buttons">${button('Create the key')}</div></form></details>`;
