@@ -49,11 +49,13 @@ describe('a page of the console', () => {
       ...more,
     });
 
-  test('of a campaign keeps its policy set when it is saved with a key that may not read policy sets', async () => {
+  test('of a campaign names its policy set, and keeps it when it is saved with a key that may not read policy sets', async () => {
     const { id: policy_set_id } = await made('policy-sets', { name: 'Safety', entries: [{ tag_slug: 'autosound' }] });
     const campaign = await campaignOf({ policy_set_id });
+    assert.match((await browser.get(`/campaigns/${campaign.id}`, cookie)).text, />Policy set<[\s\S]{0,200}>Safety</);
     const key = await api.keyThatMay('campaigns.read', 'campaigns.write', 'scans.read');
     const other = await browser.signIn(key);
+    assert.match((await browser.get(`/campaigns/${campaign.id}`, other)).text, /one that this key may not read/);
     const fields = fieldsIn((await browser.get(`/campaigns/${campaign.id}/edit`, other)).text);
     const saved = await browser.post(
       `/campaigns/${campaign.id}/edit`,

@@ -1,5 +1,6 @@
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
-import { type Html, html } from '../../http/pages/html.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { type Html, html, type Inserted } from '../../http/pages/html.ts';
 import { showUrl } from '../../scanning/reports/show-url.ts';
 import { countryName } from '../../scanning/reports/words.ts';
 import { at } from '../api/console-api.ts';
@@ -109,6 +110,8 @@ export const campaignPage: PageRoute = {
       // The calendar is no region that is read again.
       visit.openSeconds === 0 ? readWeeks(visit, id) : null,
     ]);
+    // Nor is what the campaign scans.
+    const policySet = visit.openSeconds === 0 ? await policySetWords(visit, campaign) : '';
     const back = link(`/campaigns/${id}`);
     const actions =
       may('campaigns.write') &&
@@ -118,13 +121,26 @@ export const campaignPage: PageRoute = {
       above: html`<a href="${link('/campaigns')}">Campaigns</a>`,
       actions,
       everySeconds: 5,
-      body: html`<div class="columns-2"><div class="stack">${settingsCard(campaign)}</div><div class="stack">${scheduleCard(visit, campaign)}</div></div>
+      body: html`<div class="columns-2"><div class="stack">${settingsCard(campaign, policySet)}</div><div class="stack">${scheduleCard(visit, campaign)}</div></div>
 ${weeks && calendar(weeks)}<section class="card flush" data-region="runs"><h2>Runs <span class="count">${number(runs.total)}</span></h2>${runTable(visit, runs)}</section>${changesCard(visit, changes.items)}`,
     };
   },
 };
 
-function settingsCard(one: Campaign): Html {
+/** By which policy set the scans of a campaign raise alerts. */
+async function policySetWords({ api, link, may }: Visit, { policy_set_id: id }: Campaign): Promise<Inserted> {
+  if (id === null) return 'none: it raises no alerts';
+  if (!may('policies.read')) return 'one that this key may not read';
+  const set = await api.ask<Schemas['PolicySet']>(at`/policy-sets/${id}`).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  });
+  // Its approved copy still raises alerts.
+  if (!set) return 'one of another organization, which does not share it any more';
+  return html`<a href="${link(`/policies/${id}`)}"><bdi>${short(set.name, 80)}</bdi></a>`;
+}
+
+function settingsCard(one: Campaign, policySet: Inserted): Html {
   const places = [one.proxy_region, one.proxy_city, one.proxy_isp].filter((text) => text !== '').join(', ');
   const { specific_ids, categories, mode } = one.emulator_selection;
   const kinds = categories.map((kind) => CATEGORY_WORDS[kind] ?? kind).join(', ');
@@ -148,6 +164,7 @@ function settingsCard(one: Campaign): Html {
         'Repeats and retries',
         `${one.repeat_count} (${one.repeat_mode}), ${counted(one.retry_max_attempts, 'retry', 'retries')}`,
       ],
+      ['Policy set', policySet],
       ...Object.entries(one.labels).map(([key, value]): [string, Html] => [key, html`<bdi>${value}</bdi>`]),
     ]),
   );

@@ -139,7 +139,7 @@ function exitCard(
       [
         { label: 'Exit' },
         { label: 'Used by' },
-        { label: 'Asked for' },
+        { label: 'Listed as' },
         { label: 'Seen' },
         { label: 'Scans', kind: 'number' },
         { label: 'Problems' },
