@@ -65,6 +65,16 @@ describe('a form that was sent to the console', () => {
     assert.match(wrong.text, /&quot;a&quot;,\] \}<\/textarea>/);
   });
 
+  test('of a campaign says what is no day of its week, and at which day there is no such hour', async () => {
+    const token = await browser.tokenOf('/campaigns/new', cookie);
+    const own = { name: 'Week', target: PAGE.url, countries: 'US', devices: PAGE.emulator_id };
+    const week = { schedule_type: 'weekly', schedule_timezone: 'UTC', weekly: 'Mon-Fri 8\ntue 25' };
+    const { status, text } = await browser.post('/campaigns/new', { token, kind: 'url', ...own, ...week }, cookie);
+    assert.equal(status, 422);
+    const [, wrong] = /<p class="wrong" id="weekly-problem">([^<]+)</.exec(text) ?? [];
+    assert.match(wrong ?? '', /^Mon-Fri is no day: .+ Tuesday: Must be an integer from 0 to 23\.$/);
+  });
+
   test('of a policy set says which of its entries is refused', async () => {
     const token = await browser.tokenOf('/policies/new', cookie);
     const entries = 'tag: auto_redirect\n\nwhatever';

@@ -7,9 +7,15 @@ export type Problems = { code: string; of: (...fields: string[]) => string[]; al
 
 export const NO_PROBLEMS: Problems = { code: '', of: () => [], all: [] };
 
-export function problemsOf({ code, detail }: Pick<ApiError, 'code' | 'detail'>): Problems {
-  const items = typeof detail === 'string' ? [{ loc: ['body'], msg: detail } as Pick<Issue, 'loc' | 'msg'>] : detail;
-  const all = items.map(({ loc, msg }) => ({ field: loc.slice(1).join('.'), msg }));
+type Item = Pick<Issue, 'loc' | 'msg' | 'type'>;
+
+/** `words`: what a form says of a problem, where a field of it is several of the API's. */
+export function problemsOf(
+  { code, detail }: Pick<ApiError, 'code' | 'detail'>,
+  words: (item: Item) => string = ({ msg }) => msg,
+): Problems {
+  const items: Item[] = typeof detail === 'string' ? [{ loc: ['body'], msg: detail, type: code }] : detail;
+  const all = items.map((item) => ({ field: item.loc.slice(1).join('.'), msg: words(item) }));
   const isOf = (field: string, name: string) => field === name || field.startsWith(`${name}.`);
   return {
     code,

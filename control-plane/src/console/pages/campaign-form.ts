@@ -1,3 +1,4 @@
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
@@ -99,6 +100,13 @@ export function weekOf(text: string): Record<string, (number | string)[]> {
   return Object.fromEntries([...days].map(([day, all]) => [day, [...new Set(all.flatMap(({ hours }) => hours))]]));
 }
 
+/** What is wrong with which day: all of them are in one field. */
+function weekWords({ loc: [, field, day], msg, type }: Pick<Issue, 'loc' | 'msg' | 'type'>): string {
+  if (field !== 'schedule_weekly' || day === undefined) return msg;
+  if (type === 'unexpected_field') return `${day} is no day: each line begins with one, such as Monday.`;
+  return `${DAYS[Number(day)]}: ${msg}`;
+}
+
 function campaignBody(fields: CampaignFields, isNew: boolean): Record<string, unknown> {
   const { kind, target, schedule_type } = fields;
   const name = kind === 'ad_tag' ? 'ad_tag' : kind === 'vast' ? 'vast_tag' : 'url';
@@ -192,7 +200,7 @@ export const saveCampaign: PageRoute[] = ['/campaigns/new', '/campaigns/{id}/edi
       return { redirect: link(`/campaigns/${saved.id}`, { done: id === null ? 'created' : 'saved' }) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await campaignForm(visit, fields, problemsOf(error), id)), status: error.status };
+      return { ...(await campaignForm(visit, fields, problemsOf(error, weekWords), id)), status: error.status };
     }
   },
 }));
@@ -272,6 +280,17 @@ async function campaignForm(
       ? api.askPages<Schemas['PolicySetItem']>(at`/policy-sets`, (_, read) => read >= SETS_MAX).then(itemsOf)
       : [],
   ]);
+  const defaultSet = sets.find(
+    ({ is_default, organization_id }) => is_default && organization_id === visit.who.organization_id,
+  );
+  const unnamed =
+    id !== null
+      ? 'None: it raises no alerts'
+      : defaultSet
+        ? `The default one: ${defaultSet.name}`
+        : may('policies.read')
+          ? 'None: no set is the default one'
+          : 'The default one';
   const targetPath = fields.kind === 'ad_tag' ? 'ad_tag' : fields.kind === 'vast' ? 'vast_tag' : 'url';
   const body = html`<form class="form" method="post" action="${link(id === null ? '/campaigns/new' : `/campaigns/${id}/edit`)}" data-try="intent=preview" data-regions="firings">${token()}${id !== null && loadedWith(fields, sent)}
 <section class="card"><h2>What it scans</h2>${textField({ name: 'name', label: 'Name', value: fields.name, required: true, problems })}
@@ -292,7 +311,7 @@ ${textField({ name: 'repeat_count', label: 'Repeats', type: 'number', value: fie
 ${textField({ name: 'retry_max_attempts', label: 'Retries', type: 'number', value: fields.retry_max_attempts, min: 0, max: 5, problems })}</div></section>
 ${deviceCard(fields, emulators, problems)}
 <section class="card"><h2>Where it belongs</h2><div class="grid">${selectField({ name: 'group_id', label: 'Group', value: fields.group_id, options: [{ value: '', label: 'The default group' }, ...groups.map((one) => ({ value: one.id, label: one.name }))], problems })}
-${selectField({ name: 'policy_set_id', label: 'Policy set', value: fields.policy_set_id, options: [{ value: '', label: id === null ? 'The default one' : 'None: it raises no alerts' }, ...sets.map((one) => ({ value: one.id, label: one.name }))], problems })}</div></section>
+${selectField({ name: 'policy_set_id', label: 'Policy set', value: fields.policy_set_id, options: [{ value: '', label: unnamed }, ...sets.map((one) => ({ value: one.id, label: one.name }))], problems })}</div></section>
 <section class="card"><h2>When it runs</h2>${choices('Schedule', [choice('radio', { name: 'schedule_type', value: '', label: 'Only when started', checked: fields.schedule_type === '' }), choice('radio', { name: 'schedule_type', value: 'weekly', label: 'At hours of the week', checked: fields.schedule_type === 'weekly' }), choice('radio', { name: 'schedule_type', value: 'interval', label: 'Again and again', checked: fields.schedule_type === 'interval' })], problems.of('schedule_type'))}
 <div class="grid"><div data-for="weekly">${areaField({ name: 'weekly', label: 'Hours of the week', path: 'schedule_weekly', value: fields.weekly, rows: 3, placeholder: 'Monday 8 20', hint: 'A day and its hours on each line.', problems })}</div>
 <div data-for="weekly">${textField({ name: 'schedule_timezone', label: 'Timezone', value: fields.schedule_timezone, placeholder: 'Europe/Berlin', problems })}</div>

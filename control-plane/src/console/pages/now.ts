@@ -71,7 +71,7 @@ const KINDS: { permission: Permission; nothing: string; read: (visit: Visit) => 
   { permission: 'webhooks.manage', nothing: 'failing endpoint', read: failingEndpoints },
   { permission: 'alert_notifications.manage', nothing: 'failing destination', read: failingDestinations },
   { permission: 'campaigns.read', nothing: 'skipped schedule', read: skippedSchedules },
-  { permission: 'billing.read', nothing: 'end of a quota', read: endingQuota },
+  { permission: 'billing.read', nothing: 'quota near its end', read: endingQuota },
 ];
 
 const kindsFor = ({ may }: Visit) => KINDS.filter(({ permission }) => may(permission));

@@ -1,3 +1,4 @@
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
@@ -90,17 +91,9 @@ function entryOf(line: string): Record<string, unknown> {
   return { rule_type, ...(Object.hasOwn(by, rule_type) ? by[rule_type] : {}), country_codes: codes };
 }
 
-/** Why a set was refused, with the number of the entry: all of them are in one field. */
-function problemsInEntries({ code, detail }: ApiError): Problems {
-  if (typeof detail === 'string') return problemsOf({ code, detail });
-  const numbered = detail.map((item) => {
-    const [, field, index] = item.loc;
-    return field === 'entries' && typeof index === 'number'
-      ? { ...item, msg: `Entry ${index + 1}: ${item.msg}` }
-      : item;
-  });
-  return problemsOf({ code, detail: numbered });
-}
+/** Which entry is refused: all of them are in one field. */
+const entryWords = ({ loc: [, field, index], msg }: Pick<Issue, 'loc' | 'msg'>): string =>
+  field === 'entries' && typeof index === 'number' ? `Entry ${index + 1}: ${msg}` : msg;
 
 export const newPolicy: PageRoute = {
   method: 'GET',
@@ -148,7 +141,7 @@ export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((
       return { redirect: link(`/policies/${set.id}`, { done: 'saved', preview: 7 }) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await policyForm(visit, fields, problemsInEntries(error), set, null)), status: error.status };
+      return { ...(await policyForm(visit, fields, problemsOf(error, entryWords), set, null)), status: error.status };
     }
   },
 }));
