@@ -42,9 +42,10 @@ export const comparePage: PageRoute = {
 function compared({ link, now }: Visit, answers: ScanAnswers, only: ReadonlySet<string>): Html {
   const { scan, tags } = answers;
   const report = reportOfScan(answers);
-  const found = [...new Map(tags.map((tag) => [tag.tag_slug, tag])).values()].map(
-    (tag) =>
-      html`<li class="chip ${tag.severity}"><bdi>${tag.display_name}</bdi>${only.has(tag.tag_slug) && html` <small>only here</small>`}</li>`,
+  const found = [...Map.groupBy(tags, (tag) => tag.tag_slug).values()].map(
+    ([tag, ...more]) =>
+      tag &&
+      html`<li class="chip ${tag.severity}"><bdi>${tag.display_name}</bdi>${more.length > 0 && ` × ${more.length + 1}`}${only.has(tag.tag_slug) && html` <small>only here</small>`}</li>`,
   );
   return html`<div class="stack"><section class="card"><h2><a href="${link(`/scans/${scan.id}`)}">${verdictOf(report).title}</a></h2>${facts(
     [
