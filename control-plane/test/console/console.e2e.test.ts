@@ -84,6 +84,22 @@ describe('the console in a browser', () => {
     await context.close();
   });
 
+  test('asks in sight before it deletes, also in the last row of a list', async () => {
+    for (const width of [390, 1440]) {
+      const context = await signedIn({ viewport: { width, height: 900 } });
+      const page = await context.newPage();
+      for (const path of ['/destinations', '/settings', '/campaigns']) {
+        await page.goto(`${ORIGIN}/console${path}`);
+        await page.locator('td .asks > summary').last().click();
+        const yes = page.getByRole('button', { name: 'Yes' }).last();
+        const { x, y, width: wide, height } = (await yes.boundingBox())!;
+        const isSeen = ([x, y]: number[]) => document.elementFromPoint(x!, y!)?.textContent === 'Yes';
+        assert.ok(await page.evaluate(isSeen, [x + wide / 2, y + height / 2]), `${path} at ${width}`);
+      }
+      await context.close();
+    }
+  });
+
   test('asks for nothing that a form would not send: the ads of a page without a sweep, or the plan of another schedule', async () => {
     const context = await signedIn({ viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();
