@@ -27,7 +27,8 @@ export function action(
   const form = (submit: Html) =>
     html`<form class="action" method="post" action="${visit.link('/act')}">${fields}${submit}</form>`;
   if (asks === undefined) return form(button(label, { tone, ...(key !== undefined && { key }) }));
-  return html`<details class="asks"><summary class="button ${tone}">${label}</summary><div class="question"><p>${asks}</p>${form(button('Yes', { tone }))}</div></details>`;
+  // Of one name: another question would lie over this one on a phone, and be answered in its place.
+  return html`<details class="asks" name="asks"><summary class="button ${tone}">${label}</summary><div class="question"><p>${asks}</p>${form(button('Yes', { tone }))}</div></details>`;
 }
 
 /** What a page says after an action. */
