@@ -234,7 +234,8 @@ describe('the pages of the console with hostile content', () => {
     assert.match(created.to ?? '', /^\/console\/scans\/[0-9a-f-]{36}\?done=created$/);
     const page = await browser.get(created.to!.slice('/console'.length), cookie);
     assert.match(page.text, /role="status">Created\./);
-    assert.match(page.text, /await client\.getScan\(&#39;[0-9a-f-]{36}&#39;\);/);
+    assert.match(page.text, /await api\.getScan\(&#39;[0-9a-f-]{36}&#39;\);/);
     assert.match(page.text, /curl &#39;https:\/\/adsweep\.example\/api\/v1\/scans\/[0-9a-f-]{36}&#39;/);
+    assert.match(page.text, /Bearer \$ADSWEEP_API_KEY/);
   });
 });
