@@ -35,7 +35,7 @@ function captureOf(landing: ReturnType<typeof silentTab>) {
     reports: { on: () => undefined },
     logger: { info: () => undefined },
     startedAt: 0,
-    tabs: { uninspected: 0 },
+    tabs: { uninspected: 0, unanswered: () => [] },
   };
   const draft = { landings: [{ ord: 0, page_title: '', site_name: '', screenshot: null }], documents: [], files: [] };
   return { notes, capture: capture as unknown as MemberCapture, draft: draft as unknown as Draft };

@@ -46,6 +46,48 @@ describe('landings', { concurrency: 4 }, () => {
     assert.deepEqual([offer?.landing, offer?.hop], [1, 2]);
   });
 
+  it('the landings of a capture include a window whose server takes seconds to answer; one that gets no answer is noted', async () => {
+    const { site } = world;
+    for (const name of ['late', 'never'])
+      site.setPage(
+        `http://opens-${name}.example/`,
+        `<title>opener</title><script>open('http://${name}.example/')</script>`,
+      );
+    site.setRoute('http://late.example/', (_, response) => {
+      const page = '<title>Late</title>an offer';
+      setTimeout(() => response.writeHead(200, { 'content-type': 'text/html' }).end(page), 7_000);
+    });
+    site.setRoute('http://never.example/', () => undefined);
+    const [late, never] = await Promise.all([
+      world.capture('http://opens-late.example/'),
+      world.capture('http://opens-never.example/'),
+    ]);
+    assert.deepEqual(
+      late.landings.map(({ page_title, screenshot }) => [page_title, screenshot !== null]),
+      [
+        ['opener', true],
+        ['Late', true],
+      ],
+    );
+    assert.equal(late.notes, '');
+    assert.deepEqual(
+      never.landings.map(({ page_title }) => page_title),
+      ['opener'],
+    );
+    assert.match(never.notes, /1 further window opened/);
+  });
+
+  it('the landings of a capture are not waited for where the page stopped its load', async () => {
+    const { site } = world;
+    site.setRoute('http://stopped.example/never.png', () => undefined);
+    site.setPage(
+      'http://stopped.example/',
+      '<title>Stopped</title><img src=never.png><script>setTimeout(() => stop(), 300)</script>',
+    );
+    const captured = await world.capture('http://stopped.example/');
+    assert.deepEqual([captured.landings[0]?.page_title, captured.notes], ['Stopped', '']);
+  });
+
   it('the landings of a capture have full-page screenshots with lazy content', async () => {
     const { site } = world;
     site.setPage(
@@ -260,6 +302,15 @@ describe('landings', { concurrency: 4 }, () => {
     );
     const closed = await captureTag(banner("location = 'chrome://version'"));
     assert.deepEqual(closed.landings, []);
+  });
+
+  it('the landings of a creative include the empty window that browsers show for a data: address, and it is clicked once', async () => {
+    const click =
+      "new Image().src = 'http://clicked.example/?' + Math.random(); window.open('data:text/html,an offer')";
+    const captured = await captureTag(banner(click));
+    assert.deepEqual([captured.landings.length, captured.steps(0), captured.notes], [1, [], '']);
+    const clicks = world.site.urls().filter((url) => url.startsWith('http://clicked.example/'));
+    assert.equal(clicks.length, 2, 'the check for elements that open nothing clicks it once more');
   });
 
   it('the landings of a creative begin with where its click leads, not with a window that it leaves empty', async () => {

@@ -12,6 +12,7 @@ export type EventName =
   | `Network.${'loadingFinished' | 'loadingFailed'}`
   | `Network.${'webSocketCreated' | 'webSocketHandshakeResponseReceived' | 'webTransportCreated'}`
   | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
+  | 'Page.frameStoppedLoading'
   | `Page.${'navigatedWithinDocument' | 'domContentEventFired' | 'loadEventFired' | 'frameAttached' | 'downloadWillBegin' | 'windowOpen'}`
   | 'Page.documentOpened'
   | 'Page.lifecycleEvent'

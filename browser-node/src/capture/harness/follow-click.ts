@@ -29,10 +29,10 @@ export type Followed = 'opened' | 'nothing' | 'replaced';
 /**
  * Clicks one point after the other, as a visitor would, until a landing opens or a clicked frame was replaced; then waits until the tabs have
  * settled. A navigation that would replace one of the `kept` frames opens in a new tab instead, so that the creative stays. Notes clicks that
- * reached nothing and windows that never answered: what these lead to is not known.
+ * reached nothing.
  */
 export async function followClick(capture: MemberCapture, harness: CreativePage, clicked: Clicked): Promise<Followed> {
-  const { ending, tabs, landings, notes } = capture;
+  const { ending, tabs, landings } = capture;
   const openBefore = new Set(tabs.all);
   const { attached, opened } = tabs;
   const isOpened = () => tabs.all.some((tab) => !openBefore.has(tab)) || hasNavigatedAway(harness);
@@ -51,8 +51,6 @@ export async function followClick(capture: MemberCapture, harness: CreativePage,
     (tabs.opened > opened && silent().length === 0) || hasNavigatedAway(harness) || ending.failure !== null;
   if (tabs.attached > attached) await waitFor(haveAnswered, underLoad(capture, FIRST_ANSWER_MS));
   await tabs.joined();
-  const { length: count } = silent();
-  if (!haveAnswered() && count > 0) notes.push(note('landings', { count }));
   if (hasClicked) await openInPlaceLoads(capture, harness);
   harness.pageLoads.allow();
   for (const one of tabs.all) if (!openBefore.has(one)) landings.markAsClicked(one.tab);

@@ -31,6 +31,8 @@ export const SETTLE_CHECK_MS = 50;
 export const LOOKS_MAX = 3;
 /** A request that is pending longer than this is a stream or a long poll, which a page may have open and be settled. */
 export const LONG_REQUEST_MS = 3_000;
+/** How long to wait for the first response in a tab that opened: click trackers can be slow, and are requested only once. */
+export const FIRST_ANSWER_MS = 10_000;
 /** A refresh that is announced for later than this is not waited for. */
 export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 
@@ -45,8 +47,6 @@ export const CLICK_MS = 1_500;
 export const CLICKED_MS = 4_000;
 /** How long the check for elements that open nothing may click; its last click may take longer. */
 export const INTERACTIVE_CHECK_MS = 10_000;
-/** How long to wait for the first response in a tab that a click opened: click trackers can be slow, and are requested only once. */
-export const FIRST_ANSWER_MS = 10_000;
 
 /** How long a renderer may take to answer a trivial call; after that its scripts are stopped, so that the page can be inspected. */
 export const ANSWER_MS = 2_000;

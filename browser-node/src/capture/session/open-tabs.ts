@@ -34,6 +34,8 @@ export class OpenTabs {
   uninspected = 0;
   readonly #devtools: DevTools;
   readonly #known: Map<string, Tab>;
+  /** The tabs that were there before this session. */
+  readonly #before: ReadonlySet<Tab>;
   readonly #ending: Ending;
   readonly #limits: SessionScope['limits'];
   readonly #kept: readonly OpenTab[];
@@ -54,6 +56,7 @@ export class OpenTabs {
   ) {
     this.#devtools = devtools;
     this.#known = known;
+    this.#before = new Set(known.values());
     this.#ending = ending;
     this.#limits = limits;
     this.#kept = kept;
@@ -66,11 +69,16 @@ export class OpenTabs {
     return this.#known.size;
   }
 
-  /** Tabs that Chromium has opened, that are open and that Playwright has not reported: no server has answered them. */
-  unanswered(): TargetSession[] {
+  /**
+   * Tabs that Chromium has opened since this session began, that are open and that Playwright has not reported: they navigate, and no server has
+   * answered them.
+   */
+  unanswered(): Tab[] {
     const open = new Set(this.#devtools.sessions());
-    const reported = new Set(this.withKept().map(({ tab }) => tab.session));
-    return [...this.#known.values()].map(({ session }) => session).filter((one) => open.has(one) && !reported.has(one));
+    const reported = new Set(this.withKept().map(({ tab }) => tab));
+    return [...this.#known.values()].filter(
+      (tab) => open.has(tab.session) && !this.#before.has(tab) && !reported.has(tab) && this.#admits(tab.session),
+    );
   }
 
   /** The tab of a page, once it joined. Throws `DeadlineError` if it does not. */

@@ -1,11 +1,20 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
 import { rootOf } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { ANSWER_MS, DWELL_MS, LATE_MS, LONG_REQUEST_MS, SETTLE_CHECK_MS, SETTLE_MS, underLoad } from './budgets.ts';
+import {
+  ANSWER_MS,
+  DWELL_MS,
+  LATE_MS,
+  LONG_REQUEST_MS,
+  QUIET_MS,
+  SETTLE_CHECK_MS,
+  SETTLE_MS,
+  underLoad,
+} from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
 import type { OpenTab } from './open-tabs.ts';
 import { SettleExtension } from './settle-extension.ts';
-import { isLoop, isToBeLookedAt, mayLoop, pendingIn, settledIn, type Waiting } from './settled-tabs.ts';
+import { isLoop, isToBeLookedAt, mayBeAnswered, mayLoop, pendingIn, settledIn, type Waiting } from './settled-tabs.ts';
 import { lookAsVisitor } from './visitor-look.ts';
 
 /** Time for a loop that was stopped to show its last document. */
@@ -17,7 +26,7 @@ const TIMER_CHECKS_MAX = 3;
 
 /**
  * Waits until the tabs have settled: each has loaded, was looked at as a visitor does and was watched for a while, no request is pending, no
- * refresh is announced, due timers have run, and scripts wait for nothing that comes soon. Waits at most `budgetMs`, then the capture gets a note; longer only while there is useful progress. Ends at once when
+ * window waits for its first response, no refresh is announced, due timers have run, and scripts wait for nothing that comes soon. Waits at most `budgetMs`, then the capture gets a note; longer only while there is useful progress. Ends at once when
  * the capture does, or when a page floods it with frames and workers. Resolves to the tabs that navigated in a loop and were stopped.
  */
 export async function settle(session: CaptureSession, budgetMs = SETTLE_MS): Promise<readonly OpenTab[]> {
@@ -68,7 +77,7 @@ class SettleWait {
   /** The earliest time, in ms from now, at which the tabs can have settled; 0 or less: they look settled. */
   restMs(tabs: OpenTab[]): number {
     const now = performance.now();
-    const restMs = Math.max(settledIn(tabs, this.#session.journal, now), this.#lateUntil - now);
+    const restMs = Math.max(this.#settledIn(tabs, now), this.#lateUntil - now);
     if (this.hasLoops) return restMs;
     // What scripts wait for is not waited for beyond the budget, and is no reason to extend it.
     return Math.max(restMs, Math.min(pendingIn(tabs, waitingIn(this.#session, tabs), now), this.leftMs()));
@@ -82,11 +91,13 @@ class SettleWait {
     const lateMs = await runDueTimers(this.#session, tabs);
     const now = performance.now();
     if (lateMs > PROMPT_MS) this.#lateUntil = now + Math.min(lateMs, DWELL_MS);
-    return (
-      lateMs <= PROMPT_MS &&
-      !tabs.some((tab) => isToBeLookedAt(tab, now)) &&
-      settledIn(tabs, this.#session.journal, now) <= 0
-    );
+    return lateMs <= PROMPT_MS && !tabs.some((tab) => isToBeLookedAt(tab, now)) && this.#settledIn(tabs, now) <= 0;
+  }
+
+  /** The same as {@link settledIn}, with the windows that wait for their first response. */
+  #settledIn(tabs: OpenTab[], now: number): number {
+    const isOpening = this.#session.tabs.unanswered().some((tab) => mayBeAnswered(tab, now));
+    return Math.max(settledIn(tabs, this.#session.journal, now), isOpening ? QUIET_MS : 0);
   }
 
   /** Extends the wait if that is useful; otherwise notes that the tabs did not settle. Whether to go on waiting. */

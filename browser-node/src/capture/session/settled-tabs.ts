@@ -2,6 +2,7 @@ import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
 import {
   ANNOUNCED_REFRESH_MAX_MS,
   DWELL_MS,
+  FIRST_ANSWER_MS,
   LATE_MS,
   LONG_REQUEST_MS,
   LOOKS_MAX,
@@ -11,6 +12,7 @@ import {
 } from './budgets.ts';
 import type { NetworkJournal } from './network-journal.ts';
 import type { OpenTab } from './open-tabs.ts';
+import type { Tab } from './tab.ts';
 
 /** Time for a due timer to run, and for the page to act on it. */
 const TIMER_MS = 100;
@@ -29,13 +31,17 @@ export function settledIn(tabs: OpenTab[], journal: Requests, now: number): numb
   return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabSettledIn(tab, now)));
 }
 
-function tabSettledIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab'], now: number): number {
+function tabSettledIn({ loadedAt, lastHopAt, refreshDueAt, refused }: Tab, now: number): number {
   if (refused) return 0;
   if (loadedAt === null) return QUIET_MS;
   const dwelledIn = Math.max(loadedAt, lastHopAt) + DWELL_MS - now;
   const isAnnounced = refreshDueAt > now - DWELL_MS && refreshDueAt < now + ANNOUNCED_REFRESH_MAX_MS;
   return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
 }
+
+/** Whether the server of a tab may still answer its navigation. Pure. */
+export const mayBeAnswered = ({ unansweredSince }: Tab, now: number): boolean =>
+  unansweredSince !== null && unansweredSince + FIRST_ANSWER_MS > now;
 
 /** What scripts of the tabs may act on later. */
 export type Waiting = { hasWorker(tab: OpenTab): boolean; isUnanswered: boolean };

@@ -50,6 +50,8 @@ export class Tab {
   lastHopAt = performance.now();
   /** The loader id of the last navigation, '' before the first. */
   lastLoaderId = '';
+  /** Since when that navigation, or the last redirect of it, waits for its response; null: it does not. */
+  unansweredSince: number | null = null;
   /** How many hops were recorded of it, those to apps included. */
   hops = 0;
   /** When a navigation that the page announced, by a refresh or a timer, is due; 0 = none was announced. */
@@ -135,8 +137,14 @@ export class Tab {
     this.hops += 1;
     this.refused = false;
     this.lastHopAt = performance.now();
+    this.unansweredSince = this.lastHopAt;
     this.refreshDueAt = 0;
     this.timersDueAt = 0;
+  }
+
+  /** The navigation with this loader id got its response, or none will come. */
+  answered(loaderId: string): void {
+    if (this.lastLoaderId === loaderId) this.unansweredSince = null;
   }
 
   /**
@@ -187,10 +195,11 @@ export class Tab {
   }
 
   /**
-   * To be called when a navigation ended without a document: its server answered 204, or it led to an app. A tab that never had a document gets an
-   * empty one, unless it navigates again soon. Without a document, Playwright does not report the tab, and the tab does not count as loaded.
+   * To be called when a navigation ended without a document: its server answered 204, or it led to an app; '': the tab opened at an address that
+   * windows cannot show. A tab that never had a document gets an empty one, unless it navigates (again) soon. Without a document, Playwright does
+   * not report the tab, and the tab does not count as loaded.
    */
-  aborted(loaderId: string): void {
+  endedEmpty(loaderId: string): void {
     const fill = () => {
       if (this.documentId !== '' || this.committed || this.lastLoaderId !== loaderId) return;
       this.session.notify('Page.navigate', { url: 'about:blank' });
@@ -202,6 +211,11 @@ export class Tab {
     // Until then, many of its listeners were not there.
     if (this.loadedAt === null) this.wasLookedAt = false;
     this.loadedAt = performance.now();
+  }
+
+  /** The document loads nothing any more. If no load event came before, none will: the page called `window.stop`. */
+  stoppedLoading(): void {
+    if (this.committed && this.loadedAt === null) this.loaded();
   }
 
   /** Another document wrote into the one that the tab shows, which then has this URL (HTML standard, "document open steps"). */
@@ -229,11 +243,21 @@ const readState = (): string =>
 /** Tracks the tabs of a context by target id. Tabs stay in the map after they are closed. */
 export function watchTabs(devtools: DevTools): Map<string, Tab> {
   const tabs = new Map<string, Tab>();
+  /** Windows that are about to open and stay empty. */
+  let emptyWindows = 0;
+  devtools.on('Page.windowOpen', ({ url }) => {
+    // No page may open such an address outside of a frame: the window stays empty (Chromium, "data URL navigations").
+    if (url.startsWith('data:')) emptyWindows += 1;
+  });
   devtools.onAttached((session) => {
     if (session.type !== 'page') return;
     const tab = new Tab(session);
     tab.openerUrl = tabs.get(session.openerId)?.url ?? '';
     tabs.set(session.targetId, tab);
+    if (emptyWindows > 0) {
+      emptyWindows -= 1;
+      tab.endedEmpty('');
+    }
     // A tab that was closed, or is too busy to answer, keeps its initial state.
     tab.catchUp().catch(() => undefined);
   });
@@ -246,15 +270,18 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   devtools.on('Page.documentOpened', ({ frame }, session) => own(session, frame.id)?.wasWritten(frame.url));
   devtools.on('Page.navigatedWithinDocument', (event, session) => own(session, event.frameId)?.navigatedWithin(event));
   devtools.on('Page.downloadWillBegin', ({ frameId }, session) => own(session, frameId)?.becameDownload());
+  devtools.on('Network.responseReceived', ({ requestId }, session) => tabs.get(session.targetId)?.answered(requestId));
   devtools.on('Network.loadingFailed', ({ requestId, errorText }, session) => {
     const tab = tabs.get(session.targetId);
-    if (tab?.lastLoaderId === requestId && errorText === 'net::ERR_ABORTED') tab.aborted(requestId);
+    tab?.answered(requestId);
+    if (tab?.lastLoaderId === requestId && errorText === 'net::ERR_ABORTED') tab.endedEmpty(requestId);
   });
   devtools.on('Page.lifecycleEvent', ({ frameId, name }, session) => {
     const tab = name === FIRST_PAINT ? own(session, frameId) : undefined;
     if (tab) tab.paintedAt = performance.now();
   });
   devtools.on('Page.loadEventFired', (_, session) => tabs.get(session.targetId)?.loaded());
+  devtools.on('Page.frameStoppedLoading', ({ frameId }, session) => own(session, frameId)?.stoppedLoading());
   devtools.on('Page.frameScheduledNavigation', ({ frameId, reason, delay, url }, session) => {
     const tab = own(session, frameId);
     if (!tab || (reason !== 'metaTagRefresh' && reason !== 'httpHeaderRefresh')) return;
