@@ -313,6 +313,28 @@ describe('landings', { concurrency: 4 }, () => {
     assert.equal(clicks.length, 2, 'the check for elements that open nothing clicks it once more');
   });
 
+  it('the landing of a form that a creative posts in its own frame gets once what the form posts', async () => {
+    const { site } = world;
+    const style = 'width:300px;height:250px;background:#cde';
+    const form = `<form action="http://post.example/" method=post><input type=hidden name=offer value=7><button style="${style}">Buy`;
+    site.setPage('http://posting.example/', `<body style="margin:0">${form}`);
+    site.setRoute('http://post.example/', async (request, response) => {
+      const sent = `${request.method} ${(await request.toArray()).join('')}`;
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<title>${sent}</title>an offer`);
+    });
+    const captured = await captureTag(
+      '<iframe src="http://posting.example/" width=300 height=250 style="border:0"></iframe>',
+    );
+    assert.deepEqual(captured.steps(0), ['initial http://post.example/']);
+    assert.equal(captured.landings[0]?.page_title, 'POST offer=7');
+    const posted = captured.requests.filter(({ url }) => url === 'http://post.example/');
+    assert.deepEqual(
+      posted.map(({ method, landing }) => [method, landing]),
+      [['POST', 0]],
+    );
+    assert.equal(site.urls().filter((url) => url === 'http://post.example/').length, 1);
+  });
+
   it('the landings of a creative begin with where its click leads, not with a window that it leaves empty', async () => {
     world.site.setPage('http://led.example/', '<title>Led</title>an offer');
     const captured = await captureTag(banner("window.open('', 'helper'); window.open('http://led.example/')"));

@@ -12,7 +12,7 @@ import { ClickDelivery } from './click-delivery.ts';
 import { frameUnder } from './clickables.ts';
 import { type CreativePage, hasNavigatedAway, markAsLanding } from './harness-page.ts';
 import type { MeasuredFrame } from './measure-frames.ts';
-import type { StoppedLoad } from './page-loads.ts';
+import type { PageLoads, StoppedLoad } from './page-loads.ts';
 
 const CHECK_EVERY_MS = 50;
 /** How often a point is clicked whose frame does not notice it in time. */
@@ -118,21 +118,23 @@ async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: CreativeP
   do {
     for (const load of waiting()) {
       opened.add(load.url);
-      await openInTab(capture, load);
+      await openInTab(capture, pageLoads, load);
     }
     await ending.race(settle(capture));
   } while (waiting().length > 0 && !ending.failure);
 }
 
 /**
- * Opens a stopped load in a new tab. As in the creative's place, it has no opener, and sends the same `Referer`. For an app the tab is empty: the
+ * Opens a stopped load in a new tab. As in the creative's place, it has no opener, sends the same `Referer` and posts the same form. For an app the tab is empty: the
  * page chose the URL, and what we navigate to ourselves Chromium does not check.
  */
 async function openInTab(
   { ending, open, tabs, journal }: CaptureSession,
-  { url, referrer }: StoppedLoad,
+  pageLoads: PageLoads,
+  { url, referrer, form }: StoppedLoad,
 ): Promise<void> {
   const page = await ending.race(open.context.newPage());
+  if (page && form) pageLoads.post(page, form);
   const options = { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) } as const;
   // The redirect chain of a landing shows that it could not be reached.
   if (page) await ending.race(page.goto(isOfApp(url) ? 'about:blank' : url, options).catch(() => undefined));

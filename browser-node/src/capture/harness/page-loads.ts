@@ -4,8 +4,14 @@ import type { BrowserContext, Frame, Page, Request, Route } from 'playwright-cor
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
 
-/** A page load that was stopped inside the browser: its URL, with its fragment, and the `Referer` that it would have sent. An app gets none. */
-export type StoppedLoad = { url: string; referrer: string };
+/** What a form posts, and its media type. */
+export type PostedForm = { body: Buffer; contentType: string };
+
+/**
+ * A page load that was stopped inside the browser: its URL, with its fragment, the `Referer` that it would have sent, and the form that it posts,
+ * null: none. An app gets neither.
+ */
+export type StoppedLoad = { url: string; referrer: string; form: PostedForm | null };
 
 /** Stopped loads that are remembered: a page may try endlessly. */
 const STOPPED_MAX = 20;
@@ -37,6 +43,8 @@ export class PageLoads {
   #isHeld = false;
   readonly #answer: OwnAnswer;
   #stopping: Stopping = { loads: 'none' };
+  /** The forms that tabs of ours are about to post. */
+  readonly #forms = new Map<Page, PostedForm>();
 
   /** `page`: the one that hosts the creative. */
   constructor(page: Page, journal: NetworkJournal, answer: OwnAnswer) {
@@ -86,7 +94,12 @@ export class PageLoads {
 
   /** A link to an app, which no request shows, was followed in a frame of the creative and cancelled: where loads are stopped, it is one of them. */
   appCancelled(url: string): void {
-    if (this.#stopping.loads !== 'none') this.#remember({ url, referrer: '' });
+    if (this.#stopping.loads !== 'none') this.#remember({ url, referrer: '', form: null });
+  }
+
+  /** The next page load of this tab posts a form. */
+  post(page: Page, form: PostedForm): void {
+    this.#forms.set(page, form);
   }
 
   async #decide(route: Route): Promise<void> {
@@ -100,10 +113,18 @@ export class PageLoads {
     const isHeld = this.#isHeldBack(request);
     const isDocument = request.resourceType() === 'document';
     const known = isDocument ? this.journal.unansweredDocument(request.url()) : undefined;
+    const posted = isDocument ? this.#formOf(request) : null;
+    if (posted) {
+      if (known) known.method = 'POST';
+      const headers = { ...request.headers(), 'content-type': posted.contentType };
+      return route.continue({ method: 'POST', postData: posted.body, headers });
+    }
     const isStopped = isDocument && this.#isStopped(request, known?.isFromOutside ?? false);
     if (!isStopped && !isHeld) return route.continue();
-    if (isStopped)
-      this.#remember({ url: request.url() + (known?.fragment ?? ''), referrer: request.headers().referer ?? '' });
+    if (isStopped) {
+      const url = request.url() + (known?.fragment ?? '');
+      this.#remember({ url, referrer: request.headers().referer ?? '', form: postedForm(request) });
+    }
     this.journal.stopped(request.url());
     // With any other reason, Chromium replaces the page by an error page.
     return route.abort('aborted');
@@ -113,7 +134,14 @@ export class PageLoads {
     if (this.stopped.length < STOPPED_MAX) this.stopped.push(load);
   }
 
-  /** A form that a click submits cannot be repeated in another tab: it may take the page's place. */
+  #formOf(request: Request): PostedForm | null {
+    const page = frameOf(request)?.page();
+    const form = page && this.#forms.get(page);
+    if (form) this.#forms.delete(page);
+    return form ?? null;
+  }
+
+  /** A form that a click submits to the page may take its place: only so is it sent as it is, with its `Origin`. */
   #isHeldBack(request: Request): boolean {
     if (!this.#isHeld || request.resourceType() !== 'document' || frameOf(request) !== this.#page.mainFrame())
       return false;
@@ -130,7 +158,8 @@ export class PageLoads {
       return stopping.stopsLandings && frame.parentFrame() === null;
     }
     if (frame === null || isFromOutside || !stopping.frames.has(frame)) return false;
-    return isClickThrough({ from: frame.url(), to: request.url(), method: request.method() });
+    if (request.method() !== 'GET' && frame.parentFrame() === null) return false;
+    return isClickThrough({ from: frame.url(), to: request.url() });
   }
 }
 
@@ -152,15 +181,23 @@ export function frameOf(request: Request): Frame | null {
   }
 }
 
-/** A page load that a frame requests: the frame's URL, the destination and the method. */
-export type Navigation = { from: string; to: string; method: string };
+/** What a request posts; null: it posts nothing. */
+function postedForm(request: Request): PostedForm | null {
+  if (request.method() !== 'POST') return null;
+  const contentType = request.headers()['content-type'] ?? 'application/x-www-form-urlencoded';
+  // A form without fields has no body.
+  return { body: request.postDataBuffer() ?? Buffer.alloc(0), contentType };
+}
+
+/** A page load that a frame requests: the frame's URL and the destination. */
+export type Navigation = { from: string; to: string };
 
 /**
  * Whether a page load in a frame that shows a creative, after a click on it, leads to a landing. A creative that loads itself again does not,
- * for example the next slide of a carousel at the same URL; a form submission cannot be repeated in another tab. Pure.
+ * for example the next slide of a carousel at the same URL. Pure.
  */
-export function isClickThrough({ from, to, method }: Navigation): boolean {
-  if (method !== 'GET' || !/^https?:/i.test(to)) return false;
+export function isClickThrough({ from, to }: Navigation): boolean {
+  if (!/^https?:/i.test(to)) return false;
   const [here, there] = [URL.parse(from), URL.parse(to)];
   if (!here || !there || !/^https?:$/.test(here.protocol)) return true;
   return registrableDomain(from) !== registrableDomain(to) || here.pathname !== there.pathname;

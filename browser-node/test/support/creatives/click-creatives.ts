@@ -1,4 +1,4 @@
-import { ADS, box, CDN, CLICK, type Creative, img, linked, PUBLISHER, SHOP } from './creative.ts';
+import { ADS, box, CDN, CLICK, type Creative, frameOf, img, linked, PUBLISHER, page, SHOP } from './creative.ts';
 
 const opens = `window.open('${CLICK}')`;
 
@@ -20,6 +20,19 @@ export const CLICK_CREATIVES: Creative[] = [
     landing: SHOP,
     markup: /<form/,
     isUnchecked: true,
+  },
+  {
+    kind: 'a form that is posted in the frame of the creative',
+    tag: frameOf(`${ADS}/form`),
+    pages: {
+      [`${ADS}/form`]: page(
+        `<form action="${CLICK}" method="post"><input type="hidden" name="campaign" value="1"><button style="width:300px;height:250px">Buy</button></form>`,
+      ),
+    },
+    document: `${ADS}/form`,
+    size: [300, 250],
+    landing: SHOP,
+    markup: /<form/,
   },
   {
     kind: 'pointer events',
