@@ -21,7 +21,7 @@ export function watchLandings(
   const opened = landings.all.filter(({ tab }) => tab.committed && !tab.refused);
   const shown = new Set(landings.shown().map(({ ord }) => ord));
   const hasHarness = creative !== undefined && isShown(creative.tab);
-  const silent = new Set(tabs.unanswered().filter(({ unansweredSince }) => unansweredSince !== null));
+  const silent = new Set(tabs.unanswered().filter(({ hops }) => hops > 0));
   return (draft) => {
     const isRead = (ord: number) => draft.documents.some(({ landing, frame }) => landing === ord && frame === '');
     const closed = new Set(opened.filter(({ ord, page }) => page.isClosed() && !isRead(ord)).map(({ ord }) => ord));

@@ -5,6 +5,7 @@ import { CLICK_MS, CLICKED_MS, FIRST_ANSWER_MS, NAVIGATION_MS, underLoad } from 
 import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
+import type { Tab } from '../session/tab.ts';
 import { isOfApp, withoutFragment } from '../session/urls.ts';
 import { clickAsVisitor, type Point } from '../session/visitor-click.ts';
 import type { SeenFrame } from './choose-creative.ts';
@@ -34,7 +35,7 @@ export type Followed = 'opened' | 'nothing' | 'replaced';
 export async function followClick(capture: MemberCapture, harness: CreativePage, clicked: Clicked): Promise<Followed> {
   const { ending, tabs, landings } = capture;
   const openBefore = new Set(tabs.all);
-  const { attached, opened } = tabs;
+  const { attached } = tabs;
   const isOpened = () => tabs.all.some((tab) => !openBefore.has(tab)) || hasNavigatedAway(harness);
   const isOpening = () => tabs.attached > attached || harness.pageLoads.stopped.length > 0 || isOpened();
   const unansweredBefore = new Set(tabs.unanswered());
@@ -45,11 +46,13 @@ export async function followClick(capture: MemberCapture, harness: CreativePage,
     harness.pageLoads.allow();
     return 'replaced';
   }
-  const silent = () => tabs.unanswered().filter((one) => !unansweredBefore.has(one));
-  // A click may open several windows, each with its own click tracker.
-  const haveAnswered = () =>
-    (tabs.opened > opened && silent().length === 0) || hasNavigatedAway(harness) || ending.failure !== null;
-  if (tabs.attached > attached) await waitFor(haveAnswered, underLoad(capture, FIRST_ANSWER_MS));
+  // A click may open several windows, each with its own click tracker. One that asks no server soon is not going to.
+  const isAsking = ({ hops, openedAt }: Tab) => hops > 0 || performance.now() - openedAt < CLICK_MS;
+  const isAnswered = () =>
+    !tabs.unanswered().some((one) => !unansweredBefore.has(one) && isAsking(one)) ||
+    hasNavigatedAway(harness) ||
+    ending.failure !== null;
+  if (tabs.attached > attached) await waitFor(isAnswered, underLoad(capture, FIRST_ANSWER_MS));
   await tabs.joined();
   if (hasClicked) await openInPlaceLoads(capture, harness);
   harness.pageLoads.allow();

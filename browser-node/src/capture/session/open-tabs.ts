@@ -34,8 +34,8 @@ export class OpenTabs {
   uninspected = 0;
   readonly #devtools: DevTools;
   readonly #known: Map<string, Tab>;
-  /** The tabs that were there before this session. */
-  readonly #before: ReadonlySet<Tab>;
+  /** The tabs that Playwright has reported, and those of earlier sessions. */
+  readonly #reported: Set<Tab>;
   readonly #ending: Ending;
   readonly #limits: SessionScope['limits'];
   readonly #kept: readonly OpenTab[];
@@ -56,7 +56,7 @@ export class OpenTabs {
   ) {
     this.#devtools = devtools;
     this.#known = known;
-    this.#before = new Set(known.values());
+    this.#reported = new Set(known.values());
     this.#ending = ending;
     this.#limits = limits;
     this.#kept = kept;
@@ -69,15 +69,11 @@ export class OpenTabs {
     return this.#known.size;
   }
 
-  /**
-   * Tabs that Chromium has opened since this session began, that are open and that Playwright has not reported: they navigate, and no server has
-   * answered them.
-   */
+  /** Tabs that Chromium has opened since this session began, that are open and that Playwright has not reported: no server has answered them. */
   unanswered(): Tab[] {
     const open = new Set(this.#devtools.sessions());
-    const reported = new Set(this.withKept().map(({ tab }) => tab));
     return [...this.#known.values()].filter(
-      (tab) => open.has(tab.session) && !this.#before.has(tab) && !reported.has(tab) && this.#admits(tab.session),
+      (tab) => open.has(tab.session) && !this.#reported.has(tab) && this.#admits(tab.session),
     );
   }
 
@@ -147,6 +143,7 @@ export class OpenTabs {
     });
     const tab = session && this.#known.get(session.targetId);
     if (!tab) return;
+    this.#reported.add(tab);
     if (!this.#admits(session)) {
       page.close().catch(() => undefined);
       return;

@@ -39,9 +39,9 @@ function tabSettledIn({ loadedAt, lastHopAt, refreshDueAt, refused }: Tab, now: 
   return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
 }
 
-/** Whether the server of a tab may still answer its navigation. Pure. */
-export const mayBeAnswered = ({ unansweredSince }: Tab, now: number): boolean =>
-  unansweredSince !== null && unansweredSince + FIRST_ANSWER_MS > now;
+/** Whether a tab that shows nothing yet may do so soon: its server was asked, and may take its time. Pure. */
+export const mayBeAnswered = ({ hops, lastHopAt }: Tab, now: number): boolean =>
+  hops > 0 && lastHopAt + FIRST_ANSWER_MS > now;
 
 /** What scripts of the tabs may act on later. */
 export type Waiting = { hasWorker(tab: OpenTab): boolean; isUnanswered: boolean };

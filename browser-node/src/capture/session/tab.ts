@@ -50,8 +50,6 @@ export class Tab {
   lastHopAt = performance.now();
   /** The loader id of the last navigation, '' before the first. */
   lastLoaderId = '';
-  /** Since when that navigation, or the last redirect of it, waits for its response; null: it does not. */
-  unansweredSince: number | null = null;
   /** How many hops were recorded of it, those to apps included. */
   hops = 0;
   /** When a navigation that the page announced, by a refresh or a timer, is due; 0 = none was announced. */
@@ -137,14 +135,8 @@ export class Tab {
     this.hops += 1;
     this.refused = false;
     this.lastHopAt = performance.now();
-    this.unansweredSince = this.lastHopAt;
     this.refreshDueAt = 0;
     this.timersDueAt = 0;
-  }
-
-  /** The navigation with this loader id got its response, or none will come. */
-  answered(loaderId: string): void {
-    if (this.lastLoaderId === loaderId) this.unansweredSince = null;
   }
 
   /**
@@ -196,7 +188,7 @@ export class Tab {
 
   /**
    * To be called when a navigation ended without a document: its server answered 204, or it led to an app; '': the tab opened at an address that
-   * windows cannot show. A tab that never had a document gets an empty one, unless it navigates (again) soon. Without a document, Playwright does
+   * is no document's. A tab that never had a document gets an empty one, unless it navigates (again) soon. Without a document, Playwright does
    * not report the tab, and the tab does not count as loaded.
    */
   endedEmpty(loaderId: string): void {
@@ -246,8 +238,8 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   /** Windows that are about to open and stay empty. */
   let emptyWindows = 0;
   devtools.on('Page.windowOpen', ({ url }) => {
-    // No page may open such an address outside of a frame: the window stays empty (Chromium, "data URL navigations").
-    if (url.startsWith('data:')) emptyWindows += 1;
+    // Chromium opens no `data:` URL outside of frames, and a script of a `javascript:` URL seldom leads anywhere.
+    if (/^(data|javascript):/.test(url)) emptyWindows += 1;
   });
   devtools.onAttached((session) => {
     if (session.type !== 'page') return;
@@ -270,10 +262,8 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   devtools.on('Page.documentOpened', ({ frame }, session) => own(session, frame.id)?.wasWritten(frame.url));
   devtools.on('Page.navigatedWithinDocument', (event, session) => own(session, event.frameId)?.navigatedWithin(event));
   devtools.on('Page.downloadWillBegin', ({ frameId }, session) => own(session, frameId)?.becameDownload());
-  devtools.on('Network.responseReceived', ({ requestId }, session) => tabs.get(session.targetId)?.answered(requestId));
   devtools.on('Network.loadingFailed', ({ requestId, errorText }, session) => {
     const tab = tabs.get(session.targetId);
-    tab?.answered(requestId);
     if (tab?.lastLoaderId === requestId && errorText === 'net::ERR_ABORTED') tab.endedEmpty(requestId);
   });
   devtools.on('Page.lifecycleEvent', ({ frameId, name }, session) => {
