@@ -83,7 +83,6 @@ describe('the frame that is responsible for what happens on a page', () => {
     site.setPage('http://page.example/nothing', '', {}, 204);
     site.setPage('http://page.example/same', script(`history.pushState(1, ''); history.pushState(2, ''); ${DOWNLOAD}`));
     site.setText('http://page.example/a.zip', 'application/zip', 'PK');
-    // Once the page runs again: of two dialogs that are open at once, Chromium lets only one be answered (156).
     const cross =
       "onmessage = () => { onmessage = null; open('http://opened.example/?cross'); alert(1); Notification.requestPermission(); top.location = 'http://gone.example/' }";
     site.setPage('http://ad.example/cross', script(cross));

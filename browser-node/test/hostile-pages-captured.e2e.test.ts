@@ -113,6 +113,32 @@ describe('hostile pages that are captured nevertheless', { concurrency: 4 }, () 
     assert.match(captured.notes, /\d+ dialogs were closed/);
   });
 
+  it('a page that shows a dialog at the moment at which its frames of other sites do, one of them without end, is captured with these', async () => {
+    const { site } = world;
+    // Of dialogs of several processes that are open at once, Chromium lets only one be answered (156).
+    const at = 'const until = (Math.floor(Date.now() / 2000) + 1) * 2000; while (Date.now() < until);';
+    const soon = (script: string) =>
+      `<script>addEventListener('load', () => setTimeout(() => { ${at} ${script} }, 500))</script>`;
+    site.setPage(
+      'http://once.example/',
+      `a frame that asks${soon("document.title = [prompt('Name?'), confirm('Sure?'), alert(1)].map(String)")}`,
+    );
+    site.setPage('http://again.example/', `a frame that goes on${soon("for (;;) alert('again')")}`);
+    const frames = ['once', 'again'].map((name) => `<iframe src="http://${name}.example/"></iframe>`).join('');
+    const captured = await survive(page('at-once', `the page${frames}${soon('alert(2)')}`));
+    good(captured);
+    const [shown] = captured.observed('dialogs');
+    assert.ok(shown && shown.facts.count > 5, `${shown?.facts.count} dialogs`);
+    assert.deepEqual(
+      captured
+        .documents()
+        .map(({ text }) => text.trim())
+        .toSorted(),
+      ['a frame that asks', 'a frame that goes on', 'the page'],
+    );
+    assert.ok(captured.documents().some(({ title }) => title === 'null,false,undefined'));
+  });
+
   it('a page that shows a beforeunload dialog is captured', async () => {
     const captured = await survive(
       page(

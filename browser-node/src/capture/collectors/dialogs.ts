@@ -8,7 +8,10 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import type { Collector } from './collector.ts';
 
-/** Counts dialogs and dismisses them; stops the scripts of a page, or of a frame of another site in it, that keeps showing them. */
+/**
+ * Counts dialogs and dismisses them; stops the scripts of a page, or of a frame of another site in it, that keeps showing them. Those of frames of
+ * other origins are not shown: a page script answers and reports them.
+ */
 export const dialogs: Collector = {
   name: 'dialogs',
   start(capture) {
@@ -17,13 +20,15 @@ export const dialogs: Collector = {
     /** The frame that showed the last dialog of each tab. */
     const lastFrames = new Map<TargetSession, string>();
     const stopped = new Set<TargetSession>();
-    capture.devtools.on('Page.javascriptDialogOpening', ({ type, frameId }, session) => {
-      // Chromium reports the dialogs of all frames to their tab.
-      if (session.type !== 'page' || type === 'beforeunload') return;
+    const record = (session: TargetSession, frameId: string): void => {
       lastFrames.set(session, frameId);
       if (!capture.visit.isUnprompted(frameId)) return;
       const byFrame = unprompted.get(session) ?? new Map<string, number>();
       unprompted.set(session, byFrame.set(frameId, (byFrame.get(frameId) ?? 0) + 1));
+    };
+    capture.devtools.on('Page.javascriptDialogOpening', ({ type, frameId }, session) => {
+      // Chromium reports the dialogs of all frames to their tab.
+      if (session.type === 'page' && type !== 'beforeunload') record(session, frameId);
     });
     const stop = async ({ tab }: OpenTab): Promise<void> => {
       const frame = ownProcessOf(capture, lastFrames.get(tab.session) ?? null);
@@ -32,20 +37,30 @@ export const dialogs: Collector = {
       stopped.add(frame);
       await stopFrame(capture, frame);
     };
+    const count = (page: Page): number => {
+      const all = (shown.get(page) ?? 0) + 1;
+      shown.set(page, all);
+      return all;
+    };
+    capture.reports.on('dialog', (page, _, frameId) => {
+      const tab = capture.tabs.known(page);
+      if (!tab || frameId === null) return;
+      record(tab.tab.session, frameId);
+      if (count(page) > DIALOGS_MAX) void stop(tab);
+    });
     capture.listeners.on('dialog', (dialog) => {
       const page = dialog.page();
       // A dialog without a page belongs to a tab that is still opening.
-      const count = page ? (shown.get(page) ?? 0) + 1 : 0;
-      if (page) shown.set(page, count);
+      const isTooMany = page !== null && count(page) > DIALOGS_MAX;
       const tab = page ? capture.tabs.known(page) : undefined;
-      void answer(dialog, count > DIALOGS_MAX ? () => tab && stop(tab) : null);
+      void answer(dialog, isTooMany ? () => tab && stop(tab) : null);
     });
     return (draft) => {
       for (const { ord, tab } of capture.landings.numbered())
         for (const [frameId, count] of unprompted.get(tab.session) ?? [])
           draft.observations.push({ kind: 'dialogs', landing: ord, url: tab.url, facts: { count }, frameId });
-      const count = [...shown.values()].reduce((sum, each) => sum + each, 0);
-      if (count > 0) capture.notes.push(note('dialogs', { count }));
+      const all = [...shown.values()].reduce((sum, each) => sum + each, 0);
+      if (all > 0) capture.notes.push(note('dialogs', { count: all }));
     };
   },
 };

@@ -18,6 +18,8 @@ export type Natives = {
    * leaves no trace on the stack that code in its arguments sees. Neither may read anything of an object: its accessors and conversions are code of the page.
    */
   precede(owner: object, name: string, before: Before, after?: After): void;
+  /** Makes `owner[name]` return what `answer` returns; called on another object, it does what it did. */
+  answer(owner: object, name: string, answer: () => unknown): void;
   listen(target: EventTarget, event: string, listener: (event: Event) => void, capture: boolean): void;
   /** The value of an object's own property; undefined where that is an accessor, which is code of the page. */
   ownValue(object: object, name: PropertyKey): unknown;
@@ -126,6 +128,11 @@ function takeNatives(
           if (after) after(result, first, second);
           return result;
         });
+    },
+    answer(owner, name, answer) {
+      replace(owner, name, 'value', (self, _, native) =>
+        self === undefined || self === owner ? answer() : native(self),
+      );
     },
     ownValue(object, name) {
       const property = getOwnPropertyDescriptor(object, name);

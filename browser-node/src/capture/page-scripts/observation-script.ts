@@ -1,6 +1,6 @@
 import { isInitialDocument } from '../../browser/page-scripts/initial-document.ts';
+import { answerDialogs } from './answer-dialogs.ts';
 import { cancelAppNavigations } from './cancel-app-navigations.ts';
-import type { Natives } from './natives.ts';
 import { nativesScript } from './natives.ts';
 import { boundAttempts, watchMedia, watchWebAudio } from './sound.ts';
 import { watchActivation } from './watch-activation.ts';
@@ -16,7 +16,7 @@ import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
  * through a function that Chromium defines under the name `reportBy`, which is removed before the page can see it, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
  * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`,
- * `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`, `<token>|activation`. `mark`: as in `nativesScript`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`, `<token>|activation`, `<token>|dialog`. `mark`: as in `nativesScript`. Strict, so that no function of it can be reached by its callers.
  */
 export const observationScript = (token: string, reportBy: string, mark: string): string => `(() => {
 'use strict';
@@ -26,7 +26,7 @@ const report = (${boundReports})('${reportBy}');
 const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
 (${watchMedia})(natives, begin);
 (${watchWebAudio})(natives, begin);
-(${interruptCalls})(natives);
+(${answerDialogs})(natives, () => report('${token}|dialog'));
 (${watchUnpromptedCalls})(natives, (call, byUser) => report('${token}|unprompted-call|' + call + '|' + byUser));
 const noteDrawn = (${watchDrawnText})(natives, (texts) => report('${token}|drawn-text|' + texts));
 (${watchFingerprints})(natives, (trait, times) => report('${token}|fingerprint|' + trait + '|' + times), noteDrawn);
@@ -50,12 +50,4 @@ function boundReports(name: string): (line: string) => void {
   return (line) => {
     if (left-- > 0) report?.(line);
   };
-}
-
-/**
- * Runs in the page: each call that shows a dialog enters a JavaScript function first, where V8 checks whether the script is to stop. In a
- * loop that calls native functions only, it checks every few hundred iterations, each of which may be a dialog.
- */
-function interruptCalls({ precede }: Natives): void {
-  for (const name of ['alert', 'confirm', 'prompt', 'print']) precede(window, name, () => undefined);
 }

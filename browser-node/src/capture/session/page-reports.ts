@@ -10,7 +10,8 @@ type Subject =
   | 'drawn-text'
   | 'app-navigation'
   | 'message-flood'
-  | 'activation';
+  | 'activation'
+  | 'dialog';
 /** `frameId`: CDP's id of the frame whose document reports, null = it was gone already. */
 type Listener = (page: Page, fields: string[], frameId: string | null) => void;
 

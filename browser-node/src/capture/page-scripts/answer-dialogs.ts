@@ -1,0 +1,26 @@
+import type { Natives } from './natives.ts';
+
+/**
+ * Runs in every document: in frames of other origins than the page's, calls that show a dialog return at once, as if the visitor had dismissed it, and are
+ * reported. Of two dialogs that two processes open at once, Chromium lets only one be answered (156), and the other process would never run again.
+ *
+ * Elsewhere each such call enters a JavaScript function first, where V8 checks whether the script is to stop. In a loop that calls native
+ * functions only, it checks every few hundred iterations, each of which may be a dialog.
+ */
+export function answerDialogs({ answer, precede }: Natives, report: () => void): void {
+  const REPORTS_MAX = 20;
+  const { ancestorOrigins } = location;
+  const ofPage = ancestorOrigins[ancestorOrigins.length - 1];
+  const isForeign = ofPage !== undefined && (origin !== ofPage || origin === 'null');
+  let reports = 0;
+  const dismiss = (value: unknown) => () => {
+    if (reports++ < REPORTS_MAX) report();
+    return value;
+  };
+  if (isForeign) {
+    answer(window, 'alert', dismiss(undefined));
+    answer(window, 'confirm', dismiss(false));
+    answer(window, 'prompt', dismiss(null));
+  } else for (const name of ['alert', 'confirm', 'prompt']) precede(window, name, () => undefined);
+  precede(window, 'print', () => undefined);
+}
