@@ -58,6 +58,19 @@ describe('click trackers of a VAST ad', () => {
 });
 
 describe('the record of trackers', () => {
+  it('a tracker whose URL is none is never requested, and no response to it is waited for', () => {
+    const log = newLog();
+    const of = { document: 0, offset: null, part: 'ad', event: 'impression', form: null } as const;
+    log.declare(0, [
+      { ...of, url: 'https://[HOST]/pixel' },
+      { ...of, url: 'https://t.example:99999/' },
+    ]);
+    assert.deepEqual(
+      log.due(0, () => true).map(({ url }) => url),
+      [IMPRESSION, CLICK],
+    );
+  });
+
   const recorded = async (...entries: Entry[]) => {
     const log = newLog();
     await log.fire(0, () => true);

@@ -83,8 +83,8 @@ export class TrackerLog {
   }
 
   /**
-   * The trackers of an ad that are due, for callers that request them in another way and call {@link requested} then. A URL that is too long,
-   * or with which those of the ad would be too long together, is never requested.
+   * The trackers of an ad that are due, for callers that request them in another way and call {@link requested} then. A URL that is none, as one
+   * with a macro of its own for a host, or too long, or with which those of the ad would be too long together, is never requested.
    */
   due(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): DueTracker[] {
     const atMs = Date.now() - this.#startedAtMs;
@@ -94,7 +94,7 @@ export class TrackerLog {
       if (record.ad !== ad || record.requested_at_ms !== null || !isRequestable(record.declared) || !isDue(record))
         continue;
       const url = this.fill(ad, record.declared, moment);
-      if (total + url.length > REQUESTED_LENGTH_MAX) continue;
+      if (!URL.canParse(url) || total + url.length > REQUESTED_LENGTH_MAX) continue;
       total += url.length;
       const { playheadMs } = moment;
       due.push({
