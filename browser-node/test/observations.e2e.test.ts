@@ -332,5 +332,19 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
         [{ host: 'stranger.example', reason: 'wrong_name' }],
       );
     });
+
+    it('invalid_certificate is recorded for the frame of a creative', async () => {
+      world.site.setPage(
+        'https://adserver.example/',
+        '<div style="width:300px;height:250px;background:#cde">an ad</div>',
+      );
+      const captured = await world.capture('<iframe src="https://adserver.example/" width=300 height=250></iframe>', {
+        kind: 'ad_tag',
+      });
+      assert.deepEqual(
+        captured.observed('invalid_certificate').map(({ landing, facts: { host } }) => [landing, host]),
+        [[null, 'adserver.example']],
+      );
+    });
   });
 });

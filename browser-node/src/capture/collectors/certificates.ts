@@ -10,7 +10,7 @@ export const certificates: Collector = {
   name: 'certificates',
   start: (capture) => (draft) => {
     const documents = capture.journal.entries().filter(({ resourceType }) => resourceType === 'document');
-    for (const { ord, tab } of capture.landings.all) {
+    for (const { ord, tab } of capture.landings.numbered()) {
       const bad = documents.filter((entry) => entry.certificate && entry.tab === tab.session.targetId);
       const hosts = new Set<string>();
       for (const entry of bad) {
