@@ -103,14 +103,17 @@ describe('the record of trackers', () => {
 
 describe('requests of trackers that are under way', () => {
   /** How often the wait looked while the journal had these entries, one list after the other. */
-  async function looks(...lists: Entry[][]): Promise<number> {
+  const looks = (...lists: Entry[][]): Promise<number> => looksAfter(0, ...lists);
+
+  /** The same, `ms` after the trackers were requested. */
+  async function looksAfter(ms: number, ...lists: Entry[][]): Promise<number> {
     const log = newLog();
     await log.fire(0, () => true);
     let at = 0;
     const page = { isGone: false, pause: async () => void at++ };
     const journal = { all: () => lists[Math.min(at, lists.length - 1)] as Entry[] };
     const player = { page, log, journal } as unknown as Player;
-    await awaitTrackers({ startedAt: performance.now() }, player);
+    await awaitTrackers({ startedAt: performance.now(), startedAtMs: Date.now() - ms }, player);
     return at;
   }
   const open = { statusCode: 0 };
@@ -120,6 +123,12 @@ describe('requests of trackers that are under way', () => {
     assert.equal(await looks([], under, under, [sent(IMPRESSION), sent(CLICK)]), 3);
     assert.equal(await looks(under, [sent(IMPRESSION), sent(CLICK, { ...open, fault: 'net::ERR_FAILED' })]), 1);
     assert.equal(await looks([sent(IMPRESSION), sent(CLICK, { ...open, isStopped: true })]), 0);
+  });
+
+  it('are not waited for once they had their time', async () => {
+    const answered = [sent(IMPRESSION), sent(CLICK)];
+    assert.equal(await looksAfter(1_000, [sent(IMPRESSION), sent(CLICK, open)], answered), 1);
+    assert.equal(await looksAfter(60_000, [sent(IMPRESSION), sent(CLICK, open)], answered), 0);
   });
 
   it('are waited for over their redirects, and until the status of a blocked response is known', async () => {

@@ -3,17 +3,24 @@ import type { MemberCapture } from '../session/capture-session.ts';
 import type { Player } from './player.ts';
 import { hasEnded, requestsOfTrackers } from './requests-by-url.ts';
 
-/** How long the last trackers may take to answer. */
+/** How long each tracker may take to answer. */
 const ANSWERS_MS = 4_000;
 const POLL_MS = 100;
 
-/** Waits until the requests of all trackers have ended, so that none counts as unanswered while its response is under way. */
+/**
+ * Waits until the requests of all trackers have ended that may still be answered, so that none counts as unanswered while its response is under
+ * way. One that was requested long before, when the ad began, has had its time.
+ */
 export async function awaitTrackers(
-  capture: Pick<MemberCapture, 'startedAt'>,
+  capture: Pick<MemberCapture, 'startedAt' | 'startedAtMs'>,
   { page, log, journal }: Pick<Player, 'page' | 'log' | 'journal'>,
 ): Promise<void> {
-  const until = performance.now() + underLoad(capture, ANSWERS_MS);
-  const isUnderWay = () =>
-    [...requestsOfTrackers(log.records, journal.all()).values()].some((entry) => !entry || !hasEnded(entry));
+  const answerMs = underLoad(capture, ANSWERS_MS);
+  const until = performance.now() + answerMs;
+  const isUnderWay = () => {
+    const since = Date.now() - capture.startedAtMs - answerMs;
+    const requests = [...requestsOfTrackers(log.records, journal.all())];
+    return requests.some(([tracker, entry]) => Number(tracker.requested_at_ms) > since && !(entry && hasEnded(entry)));
+  };
   while (!page.isGone && performance.now() < until && isUnderWay()) await page.pause(POLL_MS);
 }
