@@ -147,6 +147,25 @@ describe('requests', { concurrency: 4 }, () => {
     );
   });
 
+  it('the requests of a capture belong to the document that made them, not to an app or a response without content that it navigated to', async () => {
+    const { site } = world;
+    site.setPage('http://stays.example/none', '', {}, 204);
+    site.setText('http://stays.example/worker.js', SCRIPT, `fetch('/by-worker')`);
+    site.setPage(
+      'http://stays.example/',
+      `<script>setTimeout(() => { location = 'market://app' }, 100); setTimeout(() => { location = '/none' }, 300);
+      setTimeout(() => { new WebSocket('ws://socket.example/'); new Worker('/worker.js') }, 800)</script>`,
+    );
+    const captured = await world.capture('http://stays.example/');
+    assert.deepEqual(captured.chain().length, 3);
+    const hopsOf = captured.requests.filter(({ resource_type }) => resource_type !== 'document');
+    assert.deepEqual(hopsOf.map(({ url, landing, hop }) => [url, landing, hop]).toSorted(), [
+      ['http://stays.example/by-worker', 0, 0],
+      ['http://stays.example/worker.js', 0, 0],
+      ['ws://socket.example/', 0, 0],
+    ]);
+  });
+
   it('the requests of a capture have their type, response, initiator and hop', async () => {
     const { site } = world;
     site.setPage('http://told.example/', `<script>fetch('/early').then(() => { location = '/second' })</script>`);

@@ -1,7 +1,7 @@
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { SeenCreative } from '../harness/see-creative.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
-import type { Entry } from '../session/journal-entry.ts';
+import { type Entry, isLoad } from '../session/journal-entry.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { withoutFragment } from '../session/urls.ts';
 
@@ -41,10 +41,10 @@ export function requestAttribution(capture: MemberCapture, creative?: SeenCreati
   };
 }
 
-/** The index of the hop whose document made a request: by its load, else the last hop before it. A hop belongs to itself. */
+/** The index of the hop whose document made a request: by its load, else the last one that was shown before it. A hop belongs to itself. */
 function hopOf(entry: Entry, hops: Entry[]): number | null {
   const own = entry.hop ? hops.indexOf(entry) : madeBy(entry, hops);
-  const index = own >= 0 ? own : hops.findLastIndex((hop) => hop.timestampMs <= entry.timestampMs);
+  const index = own >= 0 ? own : hops.findLastIndex((hop) => isShown(hop) && hop.timestampMs <= entry.timestampMs);
   return index >= 0 ? index : null;
 }
 
@@ -54,6 +54,18 @@ function creativeHopOf(entry: Entry, documents: Entry[]): number | null {
   const index = own >= 0 ? own : madeBy(entry, documents);
   return index >= 0 ? index : documents.length > 0 ? documents.length - 1 : null;
 }
+
+/** What a server sends in place of a document; 0: nothing. */
+const NO_DOCUMENT = [0, 204, 205];
+
+/**
+ * Whether a hop led to a document, also to one whose load was stopped. One to an app or a download, or without content, left the document before
+ * it where it was.
+ */
+const isShown = (hop: Entry): boolean => {
+  const { fault, attachment, statusCode } = hop;
+  return isLoad(hop) && !(fault.includes('ERR_ABORTED') && (attachment || NO_DOCUMENT.includes(statusCode)));
+};
 
 const madeBy = ({ loaderId }: Entry, hops: Entry[]): number =>
   hops.findLastIndex((hop) => hop.loaderId !== '' && hop.loaderId === loaderId);

@@ -80,4 +80,5 @@ function asRequests(entries: Entry[], capture: MemberCapture, creative?: SeenCre
     };
   });
 }
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host.replace(/:443$/, '') : '');
+/** The gateway names the port of a tunnel always: 443, or 80 for a socket without TLS. */
+const hostOf = (url: string): string => URL.parse(url)?.host.replace(/:(443|80)$/, '') ?? '';
