@@ -153,6 +153,15 @@ describe('hostile pages that are captured nevertheless', { concurrency: 4 }, () 
     assert.deepEqual(captured.steps(), ['initial http://clingy.example/', 'script http://clingy.example/left']);
   });
 
+  it('a page that endlessly opens tabs whose server never answers is stopped as well', async () => {
+    world.site.setRoute('http://never-opens.example/', () => undefined);
+    const opening = `shown<script>setInterval(() => open('http://never-opens.example/?' + Math.random()), 20)</script>`;
+    const captured = await survive(page('never-popups', opening));
+    good(captured);
+    const [popups] = captured.observed('popups');
+    assert.ok(popups && popups.facts.windows > 20 && popups.facts.windows < 100, `${popups?.facts.windows} windows`);
+  });
+
   it('a page that opens tabs endlessly is captured', async () => {
     const captured = await survive(
       page('popups', `shown<script>setInterval(() => open('http://plain.example/?' + Math.random()), 20)</script>`),

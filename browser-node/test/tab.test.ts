@@ -39,7 +39,7 @@ it('of many tabs the first and the last are kept; once they are to be recorded, 
   const sessionOf = async ({ name }: Page & { name: string }) => ({ targetId: name });
   const tabs = new OpenTabs(
     new ContextListeners(context as unknown as BrowserContext),
-    { sessionOf } as unknown as DevTools,
+    { sessionOf, onAttached: () => undefined } as unknown as DevTools,
     known,
     {} as Ending,
     { limits: { tabs: 20, landings: 4, capture_bytes: 1 } },
@@ -61,7 +61,8 @@ it('of many tabs the first and the last are kept; once they are to be recorded, 
 it('a tab that stays open and cannot be inspected is closed and counts as uninspected; one that closed before has nothing to show', async () => {
   const context = new EventEmitter();
   const limits = { tabs: 10, landings: 10, capture_bytes: 1 };
-  const devtools = { sessionOf: async () => Promise.reject(new DeadlineError('the session of a tab', 5_000)) };
+  const sessionOf = async () => Promise.reject(new DeadlineError('the session of a tab', 5_000));
+  const devtools = { sessionOf, onAttached: () => undefined };
   const tabs = new OpenTabs(
     new ContextListeners(context as unknown as BrowserContext),
     devtools as unknown as DevTools,

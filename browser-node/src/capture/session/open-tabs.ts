@@ -41,6 +41,8 @@ export class OpenTabs {
   readonly #kept: readonly OpenTab[];
   readonly #admits: (session: TargetSession) => boolean;
   #refusesFurther = false;
+  /** Tabs that Chromium has opened since this session began. */
+  #opening = 0;
   /** How many of the tabs that are kept are the last that opened. */
   #last = LAST_TABS;
   #refused: Page[] = [];
@@ -62,6 +64,9 @@ export class OpenTabs {
     this.#kept = kept;
     this.#admits = admitsTab;
     listeners.on('page', (page) => this.#join(page));
+    devtools.onAttached(({ type }) => {
+      if (type === 'page') this.#limitOpening();
+    });
   }
 
   /** Tabs that Chromium has opened so far. Playwright reports a tab, so that it joins, only after its first response. */
@@ -128,7 +133,7 @@ export class OpenTabs {
   #join(page: Page): void {
     this.opened += 1;
     if (this.#refusesFurther) this.#refused.push(page);
-    else if (this.opened >= this.#limits.tabs) this.#refuse(page);
+    else if (this.opened >= this.#limits.tabs) this.#drop(page);
     else this.#joining = Promise.all([this.#joining, this.#add(page)]);
   }
 
@@ -166,9 +171,10 @@ export class OpenTabs {
     page.close().catch(() => undefined);
   }
 
-  #refuse(page: Page): void {
-    this.#drop(page);
-    if (this.opened !== this.#limits.tabs) return;
+  /** Stops the scripts of what opens too many tabs, whether Playwright reports these or their server never answers. */
+  #limitOpening(): void {
+    this.#opening += 1;
+    if (this.#opening !== this.#limits.tabs) return;
     for (const { tab } of this.withKept()) void tab.stopScript();
   }
 }
