@@ -61,6 +61,19 @@ it('a picture of an ad size that leads to another site is no ad without a mark, 
   assert.deepEqual([found?.kind, found?.signals, found?.networkHost], ['banner', ['ad_label', 'ad_size'], '']);
 });
 
+it('a sponsored link in a text marks what is in the link, and not the picture beside it', () => {
+  const article = (inLink: PageNode[]) => [
+    node(2, 'div'),
+    node(3, 'p'),
+    node(4, 'a', { href: 'http://shop.test/', rel: 'sponsored nofollow' }),
+    node(3, 'img', {}, { ...BOX, y: 300 }),
+    ...inLink,
+  ];
+  const found = (inLink: PageNode[]) => findAdBlocks(pageOf(article(inLink)), 100).blocks.map(({ box }) => box.y);
+  assert.deepEqual(found([{ ...node(5, '#text'), text: 'a shop', paints: true }]), []);
+  assert.deepEqual(found([node(5, 'img')]), [0]);
+});
+
 it('a label is the word alone, in any script, and no sentence or name with the word', () => {
   const under = (text: string) => {
     const banner = [node(2, 'div'), node(3, 'a', { href: 'http://shop.test/' }), node(4, 'img', {})];

@@ -39,6 +39,7 @@ const LABEL = new RegExp(
 const MARKS: ReadonlySet<string> = new Set([
   ...['ad', 'ads', 'advert', 'advertisement', 'sponsored', 'sponsor', 'promoted', 'house-ad', 'sponsored-content'],
 ]);
+const SPONSORED_LINK = /\bsponsored\b/i;
 const LABELS_MAX = 200;
 const LEVELS_MAX = 5;
 /** A block that takes up more of what is in view is a part of the page. */
@@ -57,7 +58,7 @@ export function labelsIn(page: PageIndex): NodeRef[] {
         tag === '#text'
           ? text.length <= 80 && LABEL.test(text)
           : LABEL.test(attributes['aria-label'] ?? '') ||
-            /\bsponsored\b/i.test(rel) ||
+            SPONSORED_LINK.test(rel) ||
             `${className} ${id}`
               .toLowerCase()
               .split(/\s+/)
@@ -77,8 +78,11 @@ export function labelledBy(
   label: NodeRef,
   holdsBlock: (ref: NodeRef) => boolean,
 ): { ref: NodeRef; isKnown: boolean } | null {
-  let at: NodeRef | null = page.node(label).tag === '#text' ? page.parentOf(label) : label;
-  for (let level = 0; at && level < LEVELS_MAX; level += 1, at = page.parentOf(at)) {
+  const { tag: marked, attributes } = page.node(label);
+  let at: NodeRef | null = marked === '#text' ? page.parentOf(label) : label;
+  // A link in an article marks itself, and not the picture beside it.
+  const levels = SPONSORED_LINK.test(attributes.rel ?? '') ? 1 : LEVELS_MAX;
+  for (let level = 0; at && level < levels; level += 1, at = page.parentOf(at)) {
     const { tag } = page.node(at);
     if (tag === 'body' || tag === 'html') return null;
     if (holdsBlock(at)) return { ref: at, isKnown: true };
