@@ -1,5 +1,6 @@
 import { AD_BLOCKS_MAX, type AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { note } from '@adsweep/shared/capture/notes.ts';
+import type { FrameTree } from '../devtools/frame-tree.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { findAdBlocks, isSamePlace } from './find-blocks.ts';
@@ -7,7 +8,7 @@ import { type FoundPop, findPops } from './find-pops.ts';
 import type { FoundAd } from './found-ad.ts';
 import { describeSlot, identityOf } from './identity.ts';
 import { joinReadings, type SeenBlock } from './join-readings.ts';
-import { overlayOf } from './overlays.ts';
+import { overlayOf, pinnedAround } from './overlays.ts';
 import type { Box } from './page-facts.ts';
 import { PageIndex } from './page-index.ts';
 import { readPage } from './read-page.ts';
@@ -29,9 +30,11 @@ export async function findAds(capture: MemberCapture, tab: OpenTab): Promise<Fou
   if (left > 0) capture.notes.push(note('ad_blocks', { count: left }));
   if (last.unread > 0) capture.notes.push(note('ad_frames', { count: last.unread }));
   const identify = new Identities();
+  const owners = new RequestOwners(capture.devtools.frames, blocks);
+  const found = { tab: pageTab ?? tab, blocks, owners, identify };
   const ads = [
     ...pops.map((pop) => (slot_index: number) => adOfPop(pop, slot_index, identify)),
-    ...blocks.map((block) => (slot_index: number) => adOfBlock(block, pageTab ?? tab, slot_index, identify)),
+    ...blocks.map((block) => (slot_index: number) => adOfBlock(block, slot_index, found)),
   ];
   return ads.slice(0, AD_BLOCKS_MAX).map((make, slot_index) => make(slot_index));
 }
@@ -46,10 +49,10 @@ export async function findAgain(session: CaptureSession, ad: FoundAd): Promise<F
   const described = blocks.filter(({ description }) => description === ad.description);
   const found = described.find(isThere) ?? described[0] ?? blocks.find(isThere);
   if (!found) return null;
-  const { element, frameIds, coversPage, closeButton } = found;
+  const { element, frameIds, overlay, closeButton } = found;
   const frames = new Set(frameIds);
   const ownsRequest: FoundAd['ownsRequest'] = (entry) => frames.has(entry.frameId) || ad.ownsRequest(entry);
-  return { ...ad, element, frameIds, coversPage, closeButton, ownsRequest };
+  return { ...ad, element, frameIds, overlay, closeButton, ownsRequest };
 }
 
 /** The ad blocks of a page at one time. `left`: those beyond the limit; `unread`: frames that could not be read. */
@@ -66,24 +69,20 @@ async function readBlocks(capture: CaptureSession, tab: OpenTab): Promise<Readin
       session: sessionOf(ref.document),
       backendNodeId: page.node(ref).backendNodeId,
     });
-    const { coversPage, closeButton } = overlayOf(page, slot);
-    const around = [slot, ...page.around(slot)];
+    const overlay = overlayOf(page, slot);
     return {
       ...block,
       element: elementAt(slot),
-      around: around.map(elementAt),
+      around: [slot, ...page.around(slot)].map(elementAt),
       description: describeSlot(page, slot, block.box),
       frameIds: documents.map((document) => page.documentAt(document).frameId),
-      isPinned: around.some((ref) => PINNED.has(page.node(ref).position)),
-      coversPage,
-      closeButton: closeButton && elementAt(closeButton),
+      isPinned: pinnedAround(page, slot).length > 0,
+      overlay: overlay && elementAt(overlay.ref),
+      closeButton: overlay?.closeButton ? elementAt(overlay.closeButton) : null,
     };
   });
   return { blocks: seen, left, unread };
 }
-
-/** Positions that do not scroll with the page. */
-const PINNED: ReadonlySet<string> = new Set(['fixed', 'sticky']);
 
 /** Gives slots with the same description different identities, by their order. */
 class Identities {
@@ -97,10 +96,38 @@ class Identities {
   }
 }
 
-function adOfBlock(seen: SeenBlock, tab: OpenTab, slot_index: number, identities: Identities): FoundAd {
-  const { network, networkHost, box, kind, signals, description, element, frameIds, coversPage, closeButton } = seen;
-  const [frames, scripts] = [new Set(frameIds), new Set(seen.scripts)];
-  const identity = identities.of(description, networkHost);
+/** Says to which block of a page a request belongs. */
+class RequestOwners {
+  readonly #tree: Pick<FrameTree, 'nearest'>;
+  readonly #frames: ReadonlySet<string>;
+
+  constructor(tree: Pick<FrameTree, 'nearest'>, blocks: readonly SeenBlock[]) {
+    this.#tree = tree;
+    this.#frames = new Set(blocks.flatMap(({ frameIds }) => frameIds));
+  }
+
+  /** What is requested in a frame of an ad is that ad's, also if a script that several ads share caused it. */
+  of({ frameIds, scripts }: SeenBlock): FoundAd['ownsRequest'] {
+    const [own, made] = [new Set(frameIds), new Set(scripts)];
+    return ({ frameId, url, initiatorScripts }) => {
+      const ofAd = this.#tree.nearest(frameId, this.#frames);
+      if (ofAd !== null) return own.has(ofAd);
+      return made.has(url) || initiatorScripts.some((script) => made.has(script));
+    };
+  }
+}
+
+type Found = {
+  tab: OpenTab;
+  blocks: readonly SeenBlock[];
+  owners: RequestOwners;
+  identify: Identities;
+};
+
+function adOfBlock(seen: SeenBlock, slot_index: number, { tab, blocks, owners, identify }: Found): FoundAd {
+  const { network, networkHost, box, kind, signals, description, element, frameIds, overlay, closeButton } = seen;
+  const identity = identify.of(description, networkHost);
+  const isUnlike = blocks.every((one) => one === seen || one.description !== description);
   return {
     block: {
       identity,
@@ -112,13 +139,12 @@ function adOfBlock(seen: SeenBlock, tab: OpenTab, slot_index: number, identities
       signals: [...signals],
     },
     element,
-    description,
+    description: isUnlike ? description : '',
     frameIds,
     tab,
-    coversPage,
+    overlay,
     closeButton,
-    ownsRequest: ({ frameId, url, initiatorScripts }) =>
-      frames.has(frameId) || scripts.has(url) || initiatorScripts.some((script) => scripts.has(script)),
+    ownsRequest: owners.of(seen),
   };
 }
 
@@ -137,7 +163,7 @@ function adOfPop(
     description: '',
     frameIds: [],
     tab,
-    coversPage: false,
+    overlay: null,
     closeButton: null,
     ownsRequest: (entry) => entry.tab === targetId && (signal === 'opened_window' || entry.timestampMs >= sinceMs),
   };

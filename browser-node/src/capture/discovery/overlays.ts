@@ -11,18 +11,43 @@ const NODES_SEARCHED_MAX = 3_000;
 /** A button is at most this large, in square pixels. */
 const BUTTON_AREA_MAX = 20_000;
 
-/** Whether a slot, or what it lies on, covers the page, with what closes it (null: nothing was found). Pure. */
-export function overlayOf(
-  page: PageIndex,
-  slot: NodeRef,
-  scrollTop = 0,
-): { coversPage: boolean; closeButton: NodeRef | null } {
-  const fixed = [slot, ...page.around(slot)].filter((ref) => page.node(ref).position === 'fixed').at(-1);
+/** An element that covers the page, with what closes it (null: nothing was found). */
+export type Overlay = { ref: NodeRef; closeButton: NodeRef | null };
+
+/** The overlay that a slot is, or lies on; null: the slot covers nothing. Pure. */
+export function overlayOf(page: PageIndex, slot: NodeRef): Overlay | null {
+  const fixed = pinnedAround(page, slot).findLast((ref) => page.node(ref).position === 'fixed');
   const box = fixed && page.node(fixed).box;
-  const view: Box = { x: 0, y: scrollTop, ...page.facts.view };
-  if (!fixed || !box || sharedArea(box, view) < COVERED_SHARE * areaOf(view))
-    return { coversPage: false, closeButton: null };
-  return { coversPage: true, closeButton: closeButtonIn(page, fixed) };
+  const view: Box = { x: 0, y: 0, ...page.facts.view };
+  if (!fixed || !box || sharedArea(box, view) < COVERED_SHARE * areaOf(view)) return null;
+  return { ref: fixed, closeButton: closeButtonIn(page, fixed) };
+}
+
+/** Positions that do not scroll with the page. */
+const PINNED: ReadonlySet<string> = new Set(['fixed', 'sticky']);
+
+/**
+ * A slot and the elements around it, innermost first, that do not scroll with the page: not those that hold the page, as where it scrolls in a
+ * fixed element, or is kept from scrolling by one. Pure.
+ */
+export const pinnedAround = (page: PageIndex, slot: NodeRef): NodeRef[] =>
+  [slot, ...page.around(slot)].filter((ref) => PINNED.has(page.node(ref).position) && !holdsPage(page, ref));
+
+/** Whether an element holds most of what its document shows. */
+function holdsPage(page: PageIndex, { document, node }: NodeRef): boolean {
+  const shown = page.ofDocument(document, countShown);
+  return (shown[node] ?? 0) > (shown[0] ?? 0) / 2;
+}
+
+/** How many pictures and texts are shown in each node of a document, without those in frames. */
+function countShown(page: PageIndex, document: number): number[] {
+  const { nodes } = page.documentAt(document);
+  const counts = nodes.map(({ isShown, paints }) => Number(isShown && paints));
+  for (let node = nodes.length - 1; node > 0; node -= 1) {
+    const parent = nodes[node]?.parent ?? -1;
+    if (parent >= 0) counts[parent] = (counts[parent] ?? 0) + (counts[node] ?? 0);
+  }
+  return counts;
 }
 
 /** The element that closes an overlay: of several, one outside of frames, then the smallest. */

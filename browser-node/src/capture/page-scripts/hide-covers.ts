@@ -1,9 +1,9 @@
 import { composeScript } from './compose-script.ts';
 import { type DomReader, domReader } from './dom-reader.ts';
 
-/** `ad`: the element of an ad in the page. */
-type OfAd = { ad: Element };
-/** What is hidden and shown again together: what lies over one ad, or ads that lie over the page. */
+/** `element`: one of the page. */
+type OfElement = { element: Element };
+/** What is hidden and shown again together: what lies over one ad, or what covers the page with ads. */
 export type Hidden = 'covers' | 'overlays';
 
 /** Part of a page script: hides elements and shows them again; what is hidden is kept in the isolated world. */
@@ -13,10 +13,12 @@ function hiding({ get }: DomReader, kind: Hidden) {
   const world = globalThis as { [hidden: symbol]: { style: CSSStyleDeclaration; was: string }[] | undefined };
   const hidden = world[key] ?? [];
   world[key] = hidden;
+  /** Whether it was not hidden before, and is now. */
   const hide = (element: Element): boolean => {
     const owner = [HTMLElement, SVGElement, MathMLElement].find((one) => element instanceof one);
     if (!owner) return false;
     const style: CSSStyleDeclaration = get(owner, 'style', element);
+    if (hidden.some((one) => one.style === style)) return false;
     hidden.push({ style, was: style.getPropertyValue('visibility') });
     style.setProperty('visibility', 'hidden', 'important');
     return true;
@@ -37,9 +39,12 @@ function hiding({ get }: DomReader, kind: Hidden) {
 
 const PARTS = { domReader, hiding };
 
-/** Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, at most `most` elements. Returns how many. */
+/**
+ * Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, at most `most` elements. Returns how many. Each is
+ * hidden with all that it is a part of and the ad is not: a consent wall is many elements deep.
+ */
 export const hideCovers = composeScript(function hideCovers(
-  { ad, x, y, most }: OfAd & { x: number; y: number; most: number },
+  { element: ad, x, y, most }: OfElement & { x: number; y: number; most: number },
   parts: typeof PARTS,
 ): number {
   const dom = parts.domReader();
@@ -49,22 +54,20 @@ export const hideCovers = composeScript(function hideCovers(
   const own = new Set(around(ad));
   for (let count = 0; count < most; count += 1) {
     const hit = Document.prototype.elementFromPoint.call(document, x, y);
-    if (!hit || own.has(hit) || Node.prototype.contains.call(ad, hit) || !hide(hit)) return count;
+    if (!hit || own.has(hit) || Node.prototype.contains.call(ad, hit)) return count;
+    const whole = around(hit).findLast((at): at is Element => at instanceof Element && !own.has(at)) ?? hit;
+    // What is in a hidden element can be visible all the same.
+    if (!hide(whole) && !hide(hit)) return count;
   }
   return most;
 }, PARTS);
 
-/** Runs in the page, in an isolated world: hides the outermost fixed element that an ad is in, or the ad. */
-export const hideOutermostFixed = composeScript(function hideOutermostFixed({ ad }: OfAd, parts: typeof PARTS): void {
-  const { hide, around } = parts.hiding(parts.domReader(), 'overlays');
-  const fixed = around(ad).filter((at) => at instanceof HTMLElement && getComputedStyle(at).position === 'fixed');
-  hide((fixed.at(-1) as Element | undefined) ?? ad);
+/** Runs in the page, in an isolated world: hides an element. */
+export const hideElement = composeScript(function hideElement({ element }: OfElement, parts: typeof PARTS): void {
+  parts.hiding(parts.domReader(), 'overlays').hide(element);
 }, PARTS);
 
 /** Runs in the page, in an isolated world: shows again what the other scripts hid of a kind. */
-export const showHidden = composeScript(function showHidden(
-  { kind }: OfAd & { kind: Hidden },
-  parts: typeof PARTS,
-): void {
+export const showHidden = composeScript(function showHidden(kind: Hidden, parts: typeof PARTS): void {
   parts.hiding(parts.domReader(), kind).showAll();
 }, PARTS);

@@ -62,6 +62,8 @@ export const SCROLL_MS = 4_000;
 export const READ_THROUGH_MS = 10_000;
 /** From there until what that loaded has settled. */
 export const LATE_SLOTS_MS = 6_000;
+/** The screenshots and markup of all ads of a page, before any is clicked: ads whose frames do not answer take 20 s each. */
+export const KEEP_ADS_MS = 40_000;
 /** How long the Back probe waits for a navigation. */
 export const PROBE_MS = 2_500;
 /** How long a document's unload handlers may take. */

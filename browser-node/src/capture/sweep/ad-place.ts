@@ -3,7 +3,7 @@ import type { TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
-import { type Hidden, hideCovers, hideOutermostFixed, showHidden } from '../page-scripts/hide-covers.ts';
+import { type Hidden, hideCovers, hideElement, showHidden } from '../page-scripts/hide-covers.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -108,56 +108,60 @@ function relatedFrames(frames: FrameAt[], { frameIds, element, tab }: FoundAd): 
   );
 }
 
-/** The element in the tab's own document that the ad is in, or is. */
-async function elementInPage({ element, tab }: FoundAd, deadlineMs: number): Promise<number | null> {
-  if (!element) return null;
+/** The element in the tab's own document that an element is in, or is. */
+async function elementInPage({ tab }: OpenTab, element: PageElement, deadlineMs: number): Promise<number | null> {
   let { session, backendNodeId } = element;
   for (; session.parent; session = session.parent) {
     const { targetId: frameId } = session;
     ({ backendNodeId } = await session.parent.send('DOM.getFrameOwner', { frameId }, deadlineMs));
   }
-  return session === tab.tab.session ? backendNodeId : null;
+  return session === tab.session ? backendNodeId : null;
 }
 
 /** Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad, and a picture shows it. Resolves to whether anything does. Never throws. */
-export async function uncover(session: CaptureSession, ad: FoundAd, point: Point): Promise<boolean> {
-  return Boolean(await inPage(session, ad, hideCovers, { ...point, most: COVERS_MAX }));
+export async function uncover(session: CaptureSession, { tab, element }: FoundAd, point: Point): Promise<boolean> {
+  return element !== null && Boolean(await inPage(session, tab, element, hideCovers, { ...point, most: COVERS_MAX }));
 }
 
-/** Hides an ad that lies over the page, with all that it lies on. Never throws. */
-export async function hideOverlay(session: CaptureSession, ad: FoundAd): Promise<void> {
-  await inPage(session, ad, hideOutermostFixed, {});
+/** Hides an element that covers the page of a tab. Never throws. */
+export async function hideOverlay(session: CaptureSession, tab: OpenTab, overlay: PageElement): Promise<void> {
+  await inPage(session, tab, overlay, hideElement, {});
 }
 
-/** Shows again what {@link uncover} hid, or with `overlays` {@link hideOverlay}. Never throws. */
-export async function showAgain(session: CaptureSession, ad: FoundAd, kind: Hidden): Promise<void> {
-  await inPage(session, ad, showHidden, { kind });
+/** Shows again in a tab what {@link uncover} hid, or with `overlays` {@link hideOverlay}. Never throws. */
+export async function showAgain(session: CaptureSession, { tab }: OpenTab, kind: Hidden): Promise<void> {
+  const { session: target } = tab;
+  const showing = evaluateInIsolatedWorld(target, target.targetId, showHidden, kind, underLoad(session, ANSWER_MS));
+  await showing.catch((cause) => session.logger.info({ cause }, NOT_CHANGED));
 }
 
-/** The result of a function in the page, in an isolated world, with the ad's element as `ad` of its argument; undefined: it could not run. */
+const NOT_CHANGED = 'what lies over an ad could not be changed';
+
+/** The result of a function in the page of a tab, in an isolated world, with an element as that of its argument; undefined: it could not run. */
 async function inPage<Argument, Result>(
   session: CaptureSession,
-  ad: FoundAd,
-  script: (argument: Argument & { ad: Element }) => Result,
+  tab: OpenTab,
+  element: PageElement,
+  script: (argument: Argument & { element: Element }) => Result,
   argument: Argument,
 ): Promise<Result | undefined> {
-  const { session: target } = ad.tab.tab;
+  const { session: target } = tab.tab;
   const deadlineMs = underLoad(session, ANSWER_MS);
   try {
-    const backendNodeId = await elementInPage(ad, deadlineMs);
+    const backendNodeId = await elementInPage(tab, element, deadlineMs);
     if (backendNodeId === null) return undefined;
     const executionContextId = await isolatedWorldOf(target, target.targetId, deadlineMs);
     const { object } = await target.send('DOM.resolveNode', { backendNodeId, executionContextId }, deadlineMs);
     const call = {
       objectId: object.objectId ?? '',
-      functionDeclaration: `function (argument) { return (${script})({ ...argument, ad: this }); }`,
+      functionDeclaration: `function (argument) { return (${script})({ ...argument, element: this }); }`,
       arguments: [{ value: argument }],
       returnByValue: true,
     };
     const { result } = await target.send('Runtime.callFunctionOn', call, deadlineMs);
     return result.value as Result;
   } catch (cause) {
-    session.logger.info({ cause }, 'what lies over an ad could not be changed');
+    session.logger.info({ cause }, NOT_CHANGED);
     return undefined;
   }
 }

@@ -51,7 +51,7 @@ export async function captureAd(
     if (found && page) {
       const later = page.ads.filter(({ block }) => block.slot_index > found.block.slot_index);
       turn.records.leaveAd(seen.draft, seen.capture, found, later, page.host.tab.tab);
-      await closeOverlay(seen.capture, page.host, found);
+      await closeOverlay(seen.capture, page.host, found, later);
     }
     const leftAt = performance.now();
     const carried = await closeTabs(session, traffic, { maxMs: LEAVE_AD_MS, isQuiet: false });

@@ -65,7 +65,7 @@ async function clickOnce(
   const kept = ancestorFrames(page.page, inside ? pathOf(frames, inside.frameId) : []);
   const clicked = { frames, kept, points: when === 'now' ? [centre, ...points] : points };
   const followed = await followClick(capture, page, clicked);
-  await showAgain(capture, ad, 'covers');
+  await showAgain(capture, page.tab, 'covers');
   if (hasNavigatedAway(page)) await becomeLanding(capture, page);
   const isCheckable = followed === 'opened' && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';
   const clickables = () => clickablesOf(capture, page, ad);

@@ -1,4 +1,4 @@
-import type { FoundAd } from '../discovery/found-ad.ts';
+import { type FoundAd, isSameElement } from '../discovery/found-ad.ts';
 import { centreOf } from '../harness/clickables.ts';
 import type { CreativePage } from '../harness/harness-page.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
@@ -7,12 +7,17 @@ import { clickAsVisitor } from '../session/visitor-click.ts';
 import { boxInView, viewOf } from './ad-place.ts';
 
 /**
- * Closes an ad that lies over the page by its close button, as a visitor does before reading on. What a button opens instead is stopped: the ad
- * has been clicked already. Never throws: what stays open is hidden while other ads are clicked.
+ * Closes what covers the page with an ad by its close button, as a visitor does before reading on, unless one of the `later` ads is on it too. What a
+ * button opens instead is stopped: the ad has been clicked already. Never throws: what stays open is hidden while other ads are clicked.
  */
-export async function closeOverlay(capture: MemberCapture, host: CreativePage, ad: FoundAd): Promise<void> {
+export async function closeOverlay(
+  capture: MemberCapture,
+  host: CreativePage,
+  ad: FoundAd,
+  later: readonly FoundAd[],
+): Promise<void> {
   const { ending, logger, tabs, visit } = capture;
-  if (!ad.coversPage || !ad.closeButton || ending.failure) return;
+  if (!ad.closeButton || ending.failure || later.some(({ overlay }) => isSameElement(overlay, ad.overlay))) return;
   const deadlineMs = underLoad(capture, ANSWER_MS);
   try {
     const view = await ending.race(viewOf(capture, host.tab));

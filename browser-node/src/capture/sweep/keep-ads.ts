@@ -15,7 +15,7 @@ import type { SeenCreative } from '../harness/see-creative.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { readMarkup } from '../page-scripts/read-document.ts';
 import { browserTitle } from '../session/browser-title.ts';
-import { ANSWER_MS, HTML_LENGTH_MAX, SCREENSHOT_MS, underLoad } from '../session/budgets.ts';
+import { ANSWER_MS, HTML_LENGTH_MAX, KEEP_ADS_MS, SCREENSHOT_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { StoredFile } from '../session/stored-file.ts';
@@ -37,17 +37,24 @@ export type KeptAd = {
   framedAt: Box | null;
 };
 
-/** Takes the screenshots of ads and reads their markup, by the identity of each. Those that lie over the page come first. */
+/**
+ * Takes the screenshots of ads and reads their markup, by the identity of each. Those that cover the page come first. Within a time: of an ad that is
+ * not reached, the caller keeps what it shows when its turn comes.
+ */
 export async function keepAds(session: CaptureSession, ads: readonly FoundAd[]): Promise<Map<string, KeptAd>> {
   const kept = new Map<string, KeptAd>();
+  const until = performance.now() + KEEP_ADS_MS;
+  const keep = async (some: readonly FoundAd[]) => {
+    for (const ad of some)
+      if (!session.ending.failure && performance.now() < until) kept.set(ad.block.identity, await keepAd(session, ad));
+  };
   const blocks = ads.filter(({ element }) => element !== null);
-  const over = blocks.filter(({ coversPage }) => coversPage);
-  for (const ad of [...over, ...blocks.filter((one) => !over.includes(one))]) {
-    if (session.ending.failure) break;
-    kept.set(ad.block.identity, await keepAd(session, ad));
-    if (over.includes(ad)) await hideOverlay(session, ad);
-  }
-  for (const ad of over) await showAgain(session, ad, 'overlays');
+  const over = blocks.filter(({ overlay }) => overlay !== null);
+  await keep(over);
+  // Not before: several ads may be on one overlay.
+  for (const { tab, overlay } of over) if (overlay) await hideOverlay(session, tab, overlay);
+  await keep(blocks.filter((one) => !over.includes(one)));
+  if (over[0]) await showAgain(session, over[0].tab, 'overlays');
   return kept;
 }
 
@@ -113,7 +120,7 @@ async function picturesOf(
   ];
   const pictures: CaptureFile[] = [];
   for (const [name, clip] of clips) {
-    if (name === PAGE_SCREENSHOT) await showAgain(session, ad, 'covers');
+    if (name === PAGE_SCREENSHOT) await showAgain(session, tab, 'covers');
     if (clip.width < 1 || clip.height < 1) continue;
     // The frame has drawn when the ad's own picture is kept, so that the view is taken once.
     const bytes = await pictureOf(session, ad, clip, isFramed && name === CREATIVE_SCREENSHOT);
