@@ -75,6 +75,24 @@ describe('a capture', () => {
     assert.deepEqual(notes, [note('stopped_busy')]);
   });
 
+  it('of a page with more frames that show pictures than are kept has a note of the others, and of each whether it can be seen', async () => {
+    const { site } = world;
+    site.setText('http://frames.example/ad.svg', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>');
+    const picture = '<body style="margin:0"><img src="/ad.svg" width="300" height="250">';
+    for (let n = 0; n < 33; n++) site.setPage(`http://frames.example/${n}`, picture);
+    const frame = (n: number) => `<iframe src="http://frames.example/${n}" width="300" height="250"></iframe>`;
+    const more = Array.from({ length: 32 }, (_, n) => frame(n + 1)).join('');
+    const host = `<div id="host" style="opacity:0.01"></div><script>host.attachShadow({ mode: 'closed' }).innerHTML = '${frame(0)}'</script>`;
+    site.setPage('http://framed.example/', `<title>framed</title><h1>Framed</h1>${host}${more}`);
+    const { captured, notes } = await notesOf('http://framed.example/');
+    const places = captured.observed('placement');
+    assert.deepEqual(
+      places.filter(({ facts }) => facts.opacity < 1).map(({ url }) => url),
+      ['http://frames.example/0'],
+    );
+    assert.deepEqual([places.length, notes], [30, [note('observations', { count: 3, collector: 'placements' })]]);
+  });
+
   it('stops no frame for messages that another one makes up, with its origin', async () => {
     const { site } = world;
     const work = 'setInterval(() => { const until = performance.now() + 40; while (performance.now() < until); }, 100)';

@@ -26,6 +26,8 @@ export const placements: Collector = {
     for (const { ord, tab } of capture.landings.numbered().filter(isShown)) {
       const seen = await placementsIn(capture, tab, ord);
       draft.observations.push(...seen.slice(0, left));
+      if (seen.length > left)
+        capture.notes.push(note('observations', { count: seen.length - left, collector: 'placements' }));
       left = Math.max(0, left - seen.length);
     }
   },

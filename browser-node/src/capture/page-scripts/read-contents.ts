@@ -68,8 +68,13 @@ export function readPlace(
   const scaleX = rect.width / (of(HTMLElement, 'offsetWidth') || 1);
   const scaleY = rect.height / (of(HTMLElement, 'offsetHeight') || 1);
   let opacity = 1;
-  for (let at: Element | null = this; at; at = Reflect.get(Node.prototype, 'parentElement', at))
-    opacity *= Number(getComputedStyle(at).opacity);
+  // What an element is drawn in: a slot, or the host of a shadow root, closed ones included.
+  const around = (at: Element): Element | null => {
+    const slot: Element | null = Reflect.get(Element.prototype, 'assignedSlot', at);
+    const parent: Node | null = slot ?? Reflect.get(Node.prototype, 'parentNode', at);
+    return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
+  };
+  for (let at: Element | null = this; at; at = around(at)) opacity *= Number(getComputedStyle(at).opacity);
   return {
     x: rect.x + of(Element, 'clientLeft') * scaleX + (isTop ? scrollX : 0),
     y: rect.y + of(Element, 'clientTop') * scaleY + (isTop ? scrollY : 0),
