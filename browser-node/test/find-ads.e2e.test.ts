@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { emptyEntry } from '../src/capture/session/journal-entry.ts';
 import { CaptureWorld } from './support/capture-world.ts';
 import { findAdsOn } from './support/find-ads-on.ts';
 
@@ -110,11 +111,59 @@ it('the ads of a page are found in its order, each with its place and its ad ser
   }
   assert.equal(ads[0]?.block.network, 'Popads');
   assert.deepEqual(
-    ads.map(({ coversPage, closeButton }) => [coversPage, closeButton !== null]).filter(([covers]) => covers),
+    ads.map(({ overlay, closeButton }) => [overlay !== null, closeButton !== null]).filter(([covers]) => covers),
     [[true, true]],
   );
   const again = await findAdsOn(world, 'http://news.test/');
   const identities = (all: typeof ads) => all.map(({ block }) => block.identity);
   assert.deepEqual(identities(again), identities(ads));
   assert.equal(new Set(identities(ads)).size, EXPECTED.length);
+});
+
+it('a page that scrolls in a fixed element under a consent wall is read to its end, and no ad of it counts as covering it', async () => {
+  serveAds();
+  const frame = (name: string) =>
+    `<iframe src="http://ads.exoclick.com/iframe.html?${name}" width="300" height="250" style="border:0"></iframe>`;
+  world.site.setPage(
+    'http://app.test/',
+    `<!doctype html><title>News</title><style>html, body { height: 100%; margin: 0; overflow: hidden }</style>
+    <div id="app" style="position:fixed;inset:0;overflow:auto"><h1>News</h1>${'<p>Text of the page.</p>'.repeat(6)}
+    <div id="first">${frame('first')}</div><p style="height:3000px">More text.</p><div id="lazy" style="height:250px"></div></div>
+    <div style="position:fixed;inset:0;z-index:9;background:#fff">We value your privacy</div>
+    <script>const lazy = document.getElementById('lazy');
+      new IntersectionObserver(([seen], observer) => { if (!seen.isIntersecting) return; observer.disconnect();
+      lazy.innerHTML = '${frame('lazy')}' }).observe(lazy)</script>`,
+  );
+  const ads = await findAdsOn(world, 'http://app.test/');
+  assert.deepEqual(
+    ads.map(({ block, overlay }) => [block.network_host, overlay]),
+    [
+      ['ads.exoclick.com', null],
+      ['ads.exoclick.com', null],
+    ],
+  );
+});
+
+it("what is requested in a frame of an ad is that ad's alone, also where one script made several", async () => {
+  serveAds();
+  const script = 'http://ads.exoclick.com/tag.js';
+  world.site.setText(
+    script,
+    'text/javascript',
+    `{ const { currentScript } = document, frame = document.createElement('iframe');
+    Object.assign(frame, { src: 'http://ads.exoclick.com/iframe.html?' + currentScript.dataset.zone, width: 300, height: 250 });
+    currentScript.after(frame); }`,
+  );
+  const zone = (name: string) => `<div><script src="${script}" data-zone="${name}"></script></div>`;
+  world.site.setPage('http://zones.test/', `<!doctype html><title>News</title>${zone('a')}<p>News</p>${zone('b')}`);
+  const [first, second, ...others] = await findAdsOn(world, 'http://zones.test/');
+  assert.ok(first && second && others.length === 0);
+  const requested = (frameId: string | undefined) => ({
+    ...emptyEntry('http://cdn.test/pixel', 'GET', 0),
+    frameId: frameId ?? '',
+    initiatorScripts: [script],
+  });
+  const owners = (frameId: string | undefined) => [first, second].map((ad) => ad.ownsRequest(requested(frameId)));
+  assert.deepEqual(owners(first.frameIds[0]), [true, false]);
+  assert.deepEqual(owners(second.frameIds[0]), [false, true]);
 });

@@ -142,7 +142,8 @@ describe('sweeps', { concurrency: 1 }, () => {
       frame.contentDocument.write(${JSON.stringify(banner('plain', ADS.plain ?? '')).replaceAll('</', '<\\/')});
     }, 600)`;
     const slots = names.map((name) => slot(name)).join('<p style="height:2400px">');
-    const wall = '<div style="position:fixed;inset:0;background:#000;z-index:9">We value your privacy</div>';
+    const parts = '<div style="height:100%">'.repeat(15);
+    const wall = `<div style="position:fixed;inset:0;background:#000;z-index:9">${parts}We value your privacy</div>`;
     const nextArticle = "addEventListener('scroll', () => history.replaceState(null, '', '/' + Math.round(scrollY)))";
     world.site.setPage(url, `<title>News</title>${slots}${wall}<script>${refresh}; ${nextArticle}</script>`);
     const discovery: Discovery = { ad_formats: ['banner'], max_ads: 2 };
@@ -162,6 +163,38 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
   });
 
+  it('§4.2.2 on a page that scrolls in a fixed element, two ads that cover it together are captured before they are closed, and then those of the page', async () => {
+    const url = 'http://app.example/';
+    const names = ['left', 'right', 'plain', 'last'];
+    const covering = (name: string, left: number) =>
+      `<iframe src="${adUrl(name)}" width="300" height="250" style="position:absolute;left:${left}px;top:20px;border:0"></iframe>`;
+    world.site.setPage(
+      url,
+      `<!doctype html><title>News</title><div id="app" style="position:fixed;inset:0;overflow:auto"><h1>News</h1><p>Text</p><p>Text</p>
+      ${slot('plain')}<p style="height:1500px">Text</p>${slot('last')}
+      <div id="cover" style="position:fixed;inset:0;background:#000a">${covering('left', 100)}${covering('right', 700)}
+      <button aria-label="Close" style="position:absolute;right:10px;top:10px" onclick="fetch('/closed'); cover.remove()">x</button></div></div>`,
+    );
+    world.site.setPage(`${url}closed`, '');
+    for (const name of ['left', 'right']) {
+      world.site.setPage(adUrl(name), banner(name, `open('http://shop-${name}.example/')`));
+      world.site.setPage(`http://shop-${name}.example/`, `<title>Shop ${name}</title>`);
+    }
+    const { page, ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 4 });
+    assert.deepEqual(
+      ads.map(({ notes, landings }) => [notes, ...landings.map(({ final_url }) => final_url)]),
+      ads.map((_, at) => ['', `http://shop-${names[at]}.example/`]),
+    );
+    const pictures = ads.map((ad) => sharp(ad.file(CREATIVE_SCREENSHOT)?.bytes));
+    const middle = { x: 100, y: 100, width: 4, height: 4 };
+    assert.deepEqual(
+      await Promise.all(pictures.map((picture) => colourIn(picture, middle))),
+      names.map(() => BANNER),
+    );
+    assert.equal(world.site.urls().filter((asked) => asked === `${url}closed`).length, 1);
+    assert.match(page.notes, /the screenshot of landing 0 shows only what was in view/);
+  });
+
   it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {
     const before = world.site.urls().length;
     const { page, blocks, ads } = await world.sweep(PAGE, { ad_formats: ['pop'], max_ads: 2 });
@@ -173,6 +206,21 @@ describe('sweeps', { concurrency: 1 }, () => {
         .every((url) => !url.includes('shop-')),
       'no ad was clicked',
     );
+  });
+
+  it('§4.2.2 a sweep of a page without an end says that ads further down may be missing, and one of a page with an end does not', async () => {
+    const more = "addEventListener('scroll', () => { document.body.style.height = scrollY + 5000 + 'px' })";
+    world.site.setPage(
+      'http://endless.example/',
+      `<title>News</title><body style="height:5000px">News<script>${more}</script>`,
+    );
+    world.site.setPage('http://long.example/', '<title>News</title><body style="height:5000px">News');
+    const notesOf = async (url: string) => (await world.sweep(url, { ad_formats: ['pop'], max_ads: 1 })).page.notes;
+    assert.match(
+      await notesOf('http://endless.example/'),
+      /not scrolled to its end so that ads further down may be missing/,
+    );
+    assert.equal(await notesOf('http://long.example/'), '');
   });
 
   it('§4.2.2 hostile ads on a page neither end its sweep nor keep other ads from being captured', async () => {

@@ -63,6 +63,7 @@ export const NOTE_WORDS = {
   click: () => 'a click on the ad did not reach it in time and opened nothing',
   ads: (note) => `${things(note, 'later ad')} of the video ad tag were not played to the end`,
   ad_blocks: (note) => `${things(note, 'further ad')} of the page were left out`,
+  ad_screens: () => 'the page was not scrolled to its end so that ads further down may be missing',
   ad_frames: (note) => `${things(note, 'frame')} of the page could not be searched for ads`,
   contents: (note) =>
     `the contents of ${things(note, 'script or response', 'scripts and responses')} could not be read`,

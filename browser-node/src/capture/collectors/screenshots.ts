@@ -59,6 +59,7 @@ export async function takeScreenshot(
   try {
     const size = await scrollPage(capture, landing, screens);
     if (size.isEmpty) return await screenshotOfView(landing);
+    if (size.isCutOff) capture.notes.push(note('picture_part', { landing: landing.ord ?? null }));
     if (size.height <= SCREENSHOT_HEIGHT_MAX) return await screenshotOfPage(capture, landing, size);
     capture.notes.push(note('picture_part', { landing: landing.ord ?? null }));
   } catch (cause) {

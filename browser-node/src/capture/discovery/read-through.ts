@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { note } from '@adsweep/shared/capture/notes.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { scrollToScreen } from '../page-scripts/scroll-to-screen.ts';
 import { ANSWER_MS, LATE_SLOTS_MS, READ_THROUGH_MS, underLoad } from '../session/budgets.ts';
@@ -16,16 +17,19 @@ const STEP_MS = 50;
 
 /**
  * Scrolls through the page of a tab as a reader does, so that ads load which wait until they are in view, and back to the top; then waits
- * until the page has settled. Bounded in time and in screens; a page that does not answer is left as it is. Never throws.
+ * until the page has settled. Bounded in time and in screens; a page that does not answer is left as it is. Notes if it was not scrolled to its end.
+ * Never throws.
  */
 export async function readThrough(session: CaptureSession, tab: OpenTab): Promise<void> {
   const until = performance.now() + underLoad(session, READ_THROUGH_MS);
-  for (let screen = 0; screen < SCREENS_MAX && performance.now() < until; screen += 1) {
-    const isMore = await showScreen(session, tab, false);
+  let isMore: boolean | null = true;
+  for (let screen = 0; isMore && screen < SCREENS_MAX && performance.now() < until; screen += 1) {
+    isMore = await showScreen(session, tab, false);
     await dwell(session);
     // What loads at the end of a page may add to it.
-    if (!isMore && !(await showScreen(session, tab, false))) break;
+    isMore ||= await showScreen(session, tab, false);
   }
+  if (isMore !== false) session.notes.push(note('ad_screens'));
   await showScreen(session, tab, true);
   await settle(session, LATE_SLOTS_MS);
 }

@@ -1,5 +1,21 @@
-/** Size of a page in CSS pixels, and device pixels per CSS pixel. `isEmpty`: it has no document element. */
-export type PageSize = { width: number; height: number; viewportHeight: number; ratio: number; isEmpty: boolean };
+import { composeScript } from './compose-script.ts';
+import { domReader } from './dom-reader.ts';
+import { scrollerReader } from './scroll-to-screen.ts';
+
+/**
+ * Size of a page in CSS pixels, and device pixels per CSS pixel. `isEmpty`: it has no document element; `isCutOff`: an element scrolls in it, most of
+ * whose content is not in view.
+ */
+export type PageSize = {
+  width: number;
+  height: number;
+  viewportHeight: number;
+  ratio: number;
+  isEmpty: boolean;
+  isCutOff: boolean;
+};
+type Scrolling = { screens: number; keepsPlaces: boolean };
+const PARTS = { domReader, scrollerReader };
 
 /**
  * Runs in the page, in an isolated world: scrolls down at most `screens` screens, one at a time, so that lazy content is requested, and
@@ -8,17 +24,28 @@ export type PageSize = { width: number; height: number; viewportHeight: number; 
  * that the browser draws only in view (CSS Containment, `content-visibility`) are drawn from then on, unless everything is to keep its place:
  * such parts may have another size then.
  */
-export async function scrollThrough({
-  screens,
-  keepsPlaces,
-}: {
-  screens: number;
-  keepsPlaces: boolean;
-}): Promise<PageSize & { scrolled: boolean }> {
+export const scrollThrough = composeScript(async function scrollThrough(
+  { screens, keepsPlaces }: Scrolling,
+  parts: typeof PARTS,
+): Promise<PageSize & { scrolled: boolean }> {
   const WAITING = '[loading=lazy], [data-src], [data-srcset], [data-original], [data-bg], [class*=lazy]';
   /** Elements that are looked at, and the least width and height, in CSS pixels, of what a visitor would see. */
   const [ELEMENTS_MAX, SIDE_MIN] = [3_000, 20];
   const FADE_MS = 1_200;
+  const {
+    root: scrolledRoot,
+    sizeOf,
+    viewHeightOf,
+    hiddenHeightOf,
+    find,
+    scroll,
+  } = parts.scrollerReader(parts.domReader());
+  const scroller = find();
+  const isCutOff =
+    scroller !== null &&
+    scroller !== scrolledRoot &&
+    /auto|scroll/.test(getComputedStyle(scroller).overflowY) &&
+    hiddenHeightOf(scroller) > viewHeightOf(scroller) / 2;
   const size = (): PageSize => {
     const root = Reflect.get(Document.prototype, 'documentElement', document) as Element | null;
     const scrolled = (name: string): number => (root ? Reflect.get(Element.prototype, name, root) : 0);
@@ -28,6 +55,7 @@ export async function scrollThrough({
       viewportHeight: innerHeight,
       ratio: devicePixelRatio,
       isEmpty: root === null,
+      isCutOff,
     };
   };
   const elements = function* (): Generator<Element> {
@@ -73,17 +101,18 @@ export async function scrollThrough({
     return Promise.race([Promise.all([over, pause(FADE_MS / 2)]), pause(FADE_MS)]);
   };
   const { viewportHeight, height } = size();
-  if (screens === 0 || height < viewportHeight * 1.5) return { ...size(), scrolled: false };
+  if (screens === 0 || !scroller || (height < viewportHeight * 1.5 && !isCutOff)) return { ...size(), scrolled: false };
   const isChanged = !keepsPlaces && drawAll();
   const hidesParts = hidesBelow();
   if (!hidesParts && Document.prototype.querySelector.call(document, WAITING) === null)
     return { ...size(), scrolled: isChanged };
-  const [left, top] = [scrollX, scrollY];
-  for (let screen = 1; screen <= screens && screen * viewportHeight < size().height; screen++) {
-    scrollTo({ left, top: screen * viewportHeight, behavior: 'instant' });
+  const top = sizeOf(scroller, 'scrollTop');
+  const viewHeight = viewHeightOf(scroller);
+  for (let screen = 1; screen <= screens && screen * viewHeight < sizeOf(scroller, 'scrollHeight'); screen++) {
+    scroll(scroller, screen * viewHeight);
     await painted();
   }
-  scrollTo({ left, top, behavior: 'instant' });
+  scroll(scroller, top);
   if (hidesParts) await faded();
   return { ...size(), scrolled: true };
-}
+}, PARTS);

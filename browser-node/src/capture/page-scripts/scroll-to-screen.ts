@@ -1,36 +1,79 @@
 import { composeScript } from './compose-script.ts';
-import { domReader } from './dom-reader.ts';
+import { type DomReader, domReader } from './dom-reader.ts';
+
+/** Part of a page script: finds what a reader of the page scrolls. */
+export function scrollerReader({ get, shadowRootOf, boxOf }: DomReader) {
+  /** Elements that are looked at: what scrolls is seldom deep in a page. */
+  const ELEMENTS_MAX = 5_000;
+  const sizeOf = (element: Element, name: string): number => get(Element, name, element);
+  const root: Element | null =
+    get(Document, 'scrollingElement', document) ?? get(Document, 'documentElement', document);
+  const viewHeightOf = (element: Element): number => (element === root ? innerHeight : sizeOf(element, 'clientHeight'));
+  const hiddenHeightOf = (element: Element): number => sizeOf(element, 'scrollHeight') - viewHeightOf(element);
+  const elements = function* (within: Node): Generator<Element> {
+    const walker = Document.prototype.createTreeWalker.call(document, within, NodeFilter.SHOW_ELEMENT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      yield node as Element;
+      const shadowRoot = shadowRootOf(node as Element);
+      if (shadowRoot) yield* elements(shadowRoot);
+    }
+  };
+  const fillsView = (element: Element): boolean => {
+    const { left, top, right, bottom } = boxOf(element);
+    const [width, height] = [
+      Math.min(right, innerWidth) - Math.max(left, 0),
+      Math.min(bottom, innerHeight) - Math.max(top, 0),
+    ];
+    const isShown = () =>
+      Element.prototype.checkVisibility.call(element, { opacityProperty: true, visibilityProperty: true });
+    return width > 0 && height > 0 && width * height * 2 >= innerWidth * innerHeight && isShown();
+  };
+  /**
+   * The page, or if that is hardly higher than the view, the element with the longest content that scrolls in most of the view; if there is none, one
+   * that would, were it not kept from it: a consent wall does that. Null: the document has no element.
+   */
+  const find = (): Element | null => {
+    if (!root || hiddenHeightOf(root) > innerHeight / 2) return root;
+    const longest = { scrolls: root, cutsOff: root };
+    let left = ELEMENTS_MAX;
+    for (const element of elements(document)) {
+      left -= 1;
+      if (left < 0) break;
+      const isLonger = (than: Element) => hiddenHeightOf(element) > Math.max(1, hiddenHeightOf(than));
+      if (!(isLonger(longest.scrolls) || isLonger(longest.cutsOff)) || !fillsView(element)) continue;
+      const { overflowY } = getComputedStyle(element);
+      const kind = /auto|scroll/.test(overflowY) ? 'scrolls' : overflowY === 'hidden' ? 'cutsOff' : null;
+      if (kind && isLonger(longest[kind])) longest[kind] = element;
+    }
+    return longest.scrolls === root ? longest.cutsOff : longest.scrolls;
+  };
+  const scroll = (element: Element, top: number) => {
+    const place: ScrollToOptions = { left: sizeOf(element, 'scrollLeft'), top, behavior: 'instant' };
+    Reflect.apply(Element.prototype.scrollTo, element, [place]);
+  };
+  return { root, sizeOf, viewHeightOf, hiddenHeightOf, find, scroll };
+}
 
 /**
- * Runs in the page, in an isolated world: scrolls what a reader would scroll by a screen, or back to its top: the page, else what lies in the middle of it
- * and scrolls. Returns whether there is a further screen, once the page could draw this one.
+ * Runs in the page, in an isolated world: scrolls what a reader would scroll by a screen, or all to its top. Returns whether there is a further screen,
+ * once the page could draw this one.
  */
 export const scrollToScreen = composeScript(
   async function scrollToScreen(
     { isTop }: { isTop: boolean },
-    parts: { domReader: typeof domReader },
+    parts: { domReader: typeof domReader; scrollerReader: typeof scrollerReader },
   ): Promise<boolean> {
-    const { get, parentOf } = parts.domReader();
-    const size = (element: Element, name: string): number => get(Element, name, element);
-    const root: Element = get(Document, 'scrollingElement', document) ?? get(Document, 'documentElement', document);
-    let scroller = root;
-    if (size(root, 'scrollHeight') <= innerHeight + 1) {
-      let at: Element | null = Document.prototype.elementFromPoint.call(document, innerWidth / 2, innerHeight / 2);
-      for (let level = 0; at && level < 100; level += 1, at = parentOf(at)) {
-        const isLong = size(at, 'scrollHeight') > size(at, 'clientHeight') + 1;
-        if (/auto|scroll/.test(getComputedStyle(at).overflowY) && isLong) scroller = at;
-      }
-    }
-    const height = scroller === root ? innerHeight : size(scroller, 'clientHeight');
-    const top = isTop ? 0 : size(scroller, 'scrollTop') + height * 0.9;
-    const place: ScrollToOptions = { left: size(scroller, 'scrollLeft'), top, behavior: 'instant' };
-    Reflect.apply(Element.prototype.scrollTo, scroller, [place]);
+    const { root, sizeOf, viewHeightOf, hiddenHeightOf, find, scroll } = parts.scrollerReader(parts.domReader());
+    const scroller = find();
+    if (!root || !scroller) return false;
+    if (isTop) scroll(root, 0);
+    scroll(scroller, isTop ? 0 : sizeOf(scroller, 'scrollTop') + viewHeightOf(scroller) * 0.9);
     // A busy machine draws late, and only then does a page with no end add to it; a page that is not drawn at all waits for the timer.
     await new Promise((resolve) => {
       requestAnimationFrame(() => requestAnimationFrame(resolve));
       setTimeout(resolve, 1_000);
     });
-    return size(scroller, 'scrollTop') + height < size(scroller, 'scrollHeight') - 2;
+    return sizeOf(scroller, 'scrollTop') < hiddenHeightOf(scroller) - 2;
   },
-  { domReader },
+  { domReader, scrollerReader },
 );

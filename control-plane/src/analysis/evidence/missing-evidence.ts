@@ -80,6 +80,7 @@ const RESTING: Record<NoteKind, readonly string[] | ((note: Note) => readonly st
   // No judgement of a page rests on its ads, which have scans of their own.
   ad_blocks: [],
   ad_frames: [],
+  ad_screens: [],
   contents: SCRIPTS,
   contents_closed: [],
   // Bounds of the contract (spec 8).
