@@ -144,6 +144,17 @@ it('a page that scrolls in a fixed element under a consent wall is read to its e
   );
 });
 
+it('the ads of a page are found also while it makes thousands of its elements anew again and again', async () => {
+  serveAds();
+  const render = "document.getElementById('feed').innerHTML = '<p>a</p>'.repeat(12000)";
+  world.site.setPage(
+    'http://feed.test/',
+    `<!doctype html><title>News</title><div id="feed" hidden></div><script>setInterval(() => { ${render} }, 250)</script>
+    <iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250"></iframe>`,
+  );
+  assert.equal((await findAdsOn(world, 'http://feed.test/')).length, 1);
+});
+
 it("what is requested in a frame of an ad is that ad's alone, also where one script made several", async () => {
   serveAds();
   const script = 'http://ads.exoclick.com/tag.js';
