@@ -178,3 +178,29 @@ it("what is requested in a frame of an ad is that ad's alone, also where one scr
   assert.deepEqual(owners(first.frameIds[0]), [true, false]);
   assert.deepEqual(owners(second.frameIds[0]), [false, true]);
 });
+
+it('the ads of a list that has only the items in view are found, each once', async () => {
+  serveAds();
+  const frame = '<iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:0"></iframe>';
+  world.site.setPage(
+    'http://virtual.test/',
+    `<!doctype html><title>News</title><style>body { margin: 0 } div { position: absolute; width: 100%; height: 300px }</style>
+    <main style="position:relative;height:6000px"></main><script>
+    const [list] = document.getElementsByTagName('main'), shown = new Map();
+    const show = () => { for (let n = 0; n < 20; n++) {
+      const isIn = n * 300 < scrollY + innerHeight + 200 && n * 300 + 300 > scrollY - 200;
+      if (!isIn) { shown.get(n)?.remove(); shown.delete(n); continue; }
+      if (shown.has(n)) continue;
+      const item = document.createElement('div');
+      item.style.top = n * 300 + 'px';
+      item.innerHTML = n % 6 === 1 ? '${frame}' : '<p>Item ' + n;
+      list.append(item); shown.set(n, item);
+    } };
+    addEventListener('scroll', show); show();</script>`,
+  );
+  const ads = await findAdsOn(world, 'http://virtual.test/');
+  assert.deepEqual(
+    ads.map(({ block }) => block.y),
+    [300, 2100, 3900, 5700],
+  );
+});

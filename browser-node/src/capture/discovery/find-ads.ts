@@ -16,17 +16,23 @@ import { readThrough } from './read-through.ts';
 
 /**
  * The ads on the page of a tab that has settled: at most {@link AD_BLOCKS_MAX}, in the order of their `slot_index`: the pops as they opened, then
- * the others from top to bottom and left to right. Reads the page, scrolls through it, and reads it again; afterwards it
- * is at its top. Notes what could not be read. Rejects when the browser is gone.
+ * the others from top to bottom and left to right. Reads the page, scrolls through it, and reads it again, and each
+ * screen of one that has only what is in view; afterwards it is at its top. Notes what could not be read. Rejects when the browser is gone.
  */
 export async function findAds(capture: MemberCapture, tab: OpenTab): Promise<FoundAd[]> {
   const first = await readBlocks(capture, tab);
-  if (findPops(capture, tab).pageTab === tab) await readThrough(capture, tab);
+  const between: Reading[] = [];
+  const readScreen = async () => {
+    between.push(await readBlocks(capture, tab));
+  };
+  if (findPops(capture, tab).pageTab === tab) await readThrough(capture, tab, readScreen);
   const { pops, pageTab } = findPops(capture, tab);
   const last = pageTab ? await readBlocks(capture, pageTab) : NOTHING;
   // What was seen before the page sent its tab elsewhere is there no more.
-  const blocks = pageTab === tab ? joinReadings(first.blocks, last.blocks) : last.blocks;
-  const left = Math.max(first.left, last.left) + Math.max(0, pops.length + blocks.length - AD_BLOCKS_MAX);
+  const readings = pageTab === tab ? [first, ...between, last] : [last];
+  const blocks = readings.map((reading) => reading.blocks).reduce(joinReadings);
+  const left =
+    Math.max(...readings.map((reading) => reading.left)) + Math.max(0, pops.length + blocks.length - AD_BLOCKS_MAX);
   if (left > 0) capture.notes.push(note('ad_blocks', { count: left }));
   if (last.unread > 0) capture.notes.push(note('ad_frames', { count: last.unread }));
   const identify = new Identities();
