@@ -12,7 +12,14 @@ const element = (backendNodeId: number): PageElement => ({
 const block = (ad: string, backendNodeId: number, y: number, more: Partial<SeenBlock> = {}): SeenBlock => ({
   ...{ kind: 'banner', signals: ['ad_server_frame'], scripts: [], network: ad, networkHost: `${ad}.test` },
   ...{ box: { x: 0, y, width: 300, height: 250 }, element: element(backendNodeId), around: [element(backendNodeId)] },
-  ...{ description: `#slot-${backendNodeId}`, frameIds: [ad], isPinned: false, overlay: null, closeButton: null },
+  ...{
+    description: `#slot-${backendNodeId}`,
+    frameIds: [ad],
+    isPinned: false,
+    inPage: null,
+    overlay: null,
+    closeButton: null,
+  },
   ...more,
 });
 const joined = (first: SeenBlock[], last: SeenBlock[]) =>

@@ -165,13 +165,13 @@ describe('sweeps', { concurrency: 1 }, () => {
 
   it('§4.2.2 on a page that scrolls in a fixed element, two ads that cover it together are captured before they are closed, and then those of the page', async () => {
     const url = 'http://app.example/';
-    const names = ['left', 'right', 'plain', 'last'];
+    const names = ['left', 'right', 'plain', 'beyond'];
     const covering = (name: string, left: number) =>
       `<iframe src="${adUrl(name)}" width="300" height="250" style="position:absolute;left:${left}px;top:20px;border:0"></iframe>`;
     world.site.setPage(
       url,
       `<!doctype html><title>News</title><div id="app" style="position:fixed;inset:0;overflow:auto"><h1>News</h1><p>Text</p><p>Text</p>
-      ${slot('plain')}<p style="height:1500px">Text</p>${slot('last')}
+      ${slot('plain')}<p style="height:1500px">Text</p>${slot('beyond')}
       <div id="cover" style="position:fixed;inset:0;background:#000a">${covering('left', 100)}${covering('right', 700)}
       <button aria-label="Close" style="position:absolute;right:10px;top:10px" onclick="fetch('/closed'); cover.remove()">x</button></div></div>`,
     );
@@ -193,6 +193,32 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
     assert.equal(world.site.urls().filter((asked) => asked === `${url}closed`).length, 1);
     assert.match(page.notes, /the screenshot of landing 0 shows only what was in view/);
+  });
+
+  it('§4.2.2 a consent wall hides neither an ad in the same shadow root nor one in a frame of its own site, and no click reaches it', async () => {
+    const url = 'http://rooted.example/';
+    const names = ['plain', 'beyond'];
+    const frame = (name: string, style: string) =>
+      `<iframe src="${adUrl(name)}" width="300" height="250" style="border:0;${style}"></iframe>`;
+    const content = `${frame('plain', 'display:block')}<iframe src="/inner" width="900" height="700"></iframe>
+      <div style="position:fixed;inset:0;background:#000;z-index:9">We value your privacy</div>`;
+    world.site.setPage(
+      url,
+      `<title>News</title><div id="host"></div><script>host.attachShadow({ mode: 'closed' }).innerHTML = \`${content}\`</script>`,
+    );
+    world.site.setPage(`${url}inner`, `<p>Text</p>${frame('beyond', 'position:absolute;left:200px;top:300px')}`);
+    const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 2 });
+    assert.deepEqual(
+      ads.map(({ notes, landings }) => [notes, ...landings.map(({ final_url }) => final_url)]),
+      names.map((name) => ['', `http://shop-${name}.example/`]),
+    );
+    const pictures = ads.map((ad) => sharp(ad.file(CREATIVE_SCREENSHOT)?.bytes));
+    const middle = { x: 100, y: 100, width: 4, height: 4 };
+    const colours = await Promise.all(pictures.map((picture) => colourIn(picture, middle)));
+    assert.deepEqual(
+      colours,
+      names.map(() => BANNER),
+    );
   });
 
   it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {

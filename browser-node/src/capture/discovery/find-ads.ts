@@ -55,10 +55,10 @@ export async function findAgain(session: CaptureSession, ad: FoundAd): Promise<F
   const described = blocks.filter(({ description }) => description === ad.description);
   const found = described.find(isThere) ?? described[0] ?? blocks.find(isThere);
   if (!found) return null;
-  const { element, frameIds, overlay, closeButton } = found;
+  const { element, inPage, frameIds, overlay, closeButton } = found;
   const frames = new Set(frameIds);
   const ownsRequest: FoundAd['ownsRequest'] = (entry) => frames.has(entry.frameId) || ad.ownsRequest(entry);
-  return { ...ad, element, frameIds, overlay, closeButton, ownsRequest };
+  return { ...ad, element, inPage, frameIds, overlay, closeButton, ownsRequest };
 }
 
 /** The ad blocks of a page at one time. `left`: those beyond the limit; `unread`: frames that could not be read. */
@@ -75,15 +75,20 @@ async function readBlocks(capture: CaptureSession, tab: OpenTab): Promise<Readin
       session: sessionOf(ref.document),
       backendNodeId: page.node(ref).backendNodeId,
     });
+    const inPage = (ref: typeof slot) => {
+      const outermost = [ref, ...page.around(ref)].find(({ document }) => document === 0);
+      return outermost ? elementAt(outermost) : null;
+    };
     const overlay = overlayOf(page, slot);
     return {
       ...block,
       element: elementAt(slot),
+      inPage: inPage(slot),
       around: [slot, ...page.around(slot)].map(elementAt),
       description: describeSlot(page, slot, block.box),
       frameIds: documents.map((document) => page.documentAt(document).frameId),
       isPinned: pinnedAround(page, slot).length > 0,
-      overlay: overlay && elementAt(overlay.ref),
+      overlay: overlay && inPage(overlay.ref),
       closeButton: overlay?.closeButton ? elementAt(overlay.closeButton) : null,
     };
   });
@@ -131,7 +136,8 @@ type Found = {
 };
 
 function adOfBlock(seen: SeenBlock, slot_index: number, { tab, blocks, owners, identify }: Found): FoundAd {
-  const { network, networkHost, box, kind, signals, description, element, frameIds, overlay, closeButton } = seen;
+  const { network, networkHost, box, kind, signals, description, element, inPage, frameIds, overlay, closeButton } =
+    seen;
   const identity = identify.of(description, networkHost);
   const isUnlike = blocks.every((one) => one === seen || one.description !== description);
   return {
@@ -145,6 +151,7 @@ function adOfBlock(seen: SeenBlock, slot_index: number, { tab, blocks, owners, i
       signals: [...signals],
     },
     element,
+    inPage,
     description: isUnlike ? description : '',
     frameIds,
     tab,
@@ -166,6 +173,7 @@ function adOfPop(
   return {
     block: { ...at, ad_kind: 'pop', network, network_host: '', ...NOWHERE, signals: [signal] },
     element: null,
+    inPage: null,
     description: '',
     frameIds: [],
     tab,

@@ -9,6 +9,7 @@ export type SeenBlock = Omit<FoundBlock, 'slot' | 'documents'> & {
   description: string;
   frameIds: string[];
   isPinned: boolean;
+  inPage: PageElement | null;
   overlay: PageElement | null;
   closeButton: PageElement | null;
 };

@@ -52,8 +52,12 @@ export const hideCovers = composeScript(function hideCovers(
   if (!dom.get(Node, 'isConnected', ad)) return 0;
   const { hide, around } = parts.hiding(dom, 'covers');
   const own = new Set(around(ad));
+  // Of what is in a shadow root, the document has its host only.
+  const root = Node.prototype.getRootNode.call(ad);
+  const hitAt = () =>
+    root instanceof ShadowRoot ? root.elementFromPoint(x, y) : Document.prototype.elementFromPoint.call(document, x, y);
   for (let count = 0; count < most; count += 1) {
-    const hit = Document.prototype.elementFromPoint.call(document, x, y);
+    const hit = hitAt();
     if (!hit || own.has(hit) || Node.prototype.contains.call(ad, hit)) return count;
     const whole = around(hit).findLast((at): at is Element => at instanceof Element && !own.has(at)) ?? hit;
     // What is in a hidden element can be visible all the same.

@@ -108,24 +108,14 @@ function relatedFrames(frames: FrameAt[], { frameIds, element, tab }: FoundAd): 
   );
 }
 
-/** The element in the tab's own document that an element is in, or is. */
-async function elementInPage({ tab }: OpenTab, element: PageElement, deadlineMs: number): Promise<number | null> {
-  let { session, backendNodeId } = element;
-  for (; session.parent; session = session.parent) {
-    const { targetId: frameId } = session;
-    ({ backendNodeId } = await session.parent.send('DOM.getFrameOwner', { frameId }, deadlineMs));
-  }
-  return session === tab.session ? backendNodeId : null;
-}
-
 /** Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad, and a picture shows it. Resolves to whether anything does. Never throws. */
-export async function uncover(session: CaptureSession, { tab, element }: FoundAd, point: Point): Promise<boolean> {
-  return element !== null && Boolean(await inPage(session, tab, element, hideCovers, { ...point, most: COVERS_MAX }));
+export async function uncover(session: CaptureSession, { inPage }: FoundAd, point: Point): Promise<boolean> {
+  return inPage !== null && Boolean(await callOn(session, inPage, hideCovers, { ...point, most: COVERS_MAX }));
 }
 
-/** Hides an element that covers the page of a tab. Never throws. */
-export async function hideOverlay(session: CaptureSession, tab: OpenTab, overlay: PageElement): Promise<void> {
-  await inPage(session, tab, overlay, hideElement, {});
+/** Hides an element of a page's own document that covers it. Never throws. */
+export async function hideOverlay(session: CaptureSession, overlay: PageElement): Promise<void> {
+  await callOn(session, overlay, hideElement, {});
 }
 
 /** Shows again in a tab what {@link uncover} hid, or with `overlays` {@link hideOverlay}. Never throws. */
@@ -137,19 +127,15 @@ export async function showAgain(session: CaptureSession, { tab }: OpenTab, kind:
 
 const NOT_CHANGED = 'what lies over an ad could not be changed';
 
-/** The result of a function in the page of a tab, in an isolated world, with an element as that of its argument; undefined: it could not run. */
-async function inPage<Argument, Result>(
+/** The result of a function in a page, in an isolated world, with an element of its own document in its argument; undefined: it could not run. */
+async function callOn<Argument, Result>(
   session: CaptureSession,
-  tab: OpenTab,
-  element: PageElement,
+  { session: target, backendNodeId }: PageElement,
   script: (argument: Argument & { element: Element }) => Result,
   argument: Argument,
 ): Promise<Result | undefined> {
-  const { session: target } = tab.tab;
   const deadlineMs = underLoad(session, ANSWER_MS);
   try {
-    const backendNodeId = await elementInPage(tab, element, deadlineMs);
-    if (backendNodeId === null) return undefined;
     const executionContextId = await isolatedWorldOf(target, target.targetId, deadlineMs);
     const { object } = await target.send('DOM.resolveNode', { backendNodeId, executionContextId }, deadlineMs);
     const call = {

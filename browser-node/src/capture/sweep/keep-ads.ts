@@ -52,7 +52,7 @@ export async function keepAds(session: CaptureSession, ads: readonly FoundAd[]):
   const over = blocks.filter(({ overlay }) => overlay !== null);
   await keep(over);
   // Not before: several ads may be on one overlay.
-  for (const { tab, overlay } of over) if (overlay) await hideOverlay(session, tab, overlay);
+  for (const { overlay } of over) if (overlay) await hideOverlay(session, overlay);
   await keep(blocks.filter((one) => !over.includes(one)));
   if (over[0]) await showAgain(session, over[0].tab, 'overlays');
   return kept;

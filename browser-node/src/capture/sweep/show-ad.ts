@@ -59,7 +59,15 @@ async function showFrameAt(session: CaptureSession, ad: FoundAd): Promise<ShownA
   const [outermost] = own;
   if (!outermost?.box) return null;
   const element = await ownerOf(outermost, deadlineMs).catch(() => ad.element);
-  return { ad: { ...ad, element, frameIds: own.map(({ frameId }) => frameId) }, box: outermost.box, frames };
+  const inPage = await ownerOf(topmostOf(frames, outermost), deadlineMs).catch(() => ad.inPage);
+  return { ad: { ...ad, element, inPage, frameIds: own.map(({ frameId }) => frameId) }, box: outermost.box, frames };
+}
+
+/** The frame of the page's own document that a frame is, or is in. */
+function topmostOf(frames: readonly MeasuredFrame[], frame: MeasuredFrame): MeasuredFrame {
+  const [page] = frames;
+  const parent = frames.find(({ frameId }) => frameId === frame.parentId);
+  return parent && parent !== page ? topmostOf(frames, parent) : frame;
 }
 
 /** The element that shows a frame, in the document around it. Rejects when the frame is gone. */
