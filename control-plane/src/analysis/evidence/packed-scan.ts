@@ -11,7 +11,6 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { validNotes } from '@adsweep/shared/capture/notes.ts';
 import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
 import { showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
-import type { PackedPart } from '../../crawling/captures/body-store.ts';
 import { attemptOf, type ReadContents, type ReadPackedCapture } from '../../crawling/captures/capture-record.ts';
 import { JsonListReader } from '../../platform/json-list.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
@@ -37,6 +36,7 @@ export type PackedScan = {
 export type EvidenceSources = { readPackedCapture: ReadPackedCapture; bodies: ReadContents };
 
 type StoredPart = Parameters<ReadContents['packed']>[1][number];
+type PackedParts = Awaited<ReturnType<ReadContents['packed']>>;
 
 /** Where each part is stored. */
 const PARTS: [need: Need, part: StoredPart][] = [
@@ -57,7 +57,7 @@ export async function packScan(
   if (!capture || !scan.capture) return null;
   const attempt = attemptOf(scan.capture.id);
   const wanted = PARTS.filter(([need]) => needs.has(need) && (need !== 'creativeHtml' || showsCreative(scan)));
-  const read: Partial<Record<StoredPart, PackedPart>> = await bodies.packed(
+  const read: Partial<PackedParts> = await bodies.packed(
     attempt,
     wanted.map(([, part]) => part),
   );

@@ -25,7 +25,7 @@ const NAMES = {
 export type StoredPart = keyof typeof NAMES;
 
 /** A part as it is stored; null: there is none (any more); `lost`: it is recorded, and its file is gone. */
-export type PackedPart = Buffer | 'lost' | null;
+type PackedPart = Buffer | 'lost' | null;
 
 /** The large parts of a capture, stored outside its record: documents, and for a day all requests and response bodies (spec 8). */
 export type BodyStore = ReturnType<typeof bodyStore>;
