@@ -29,8 +29,11 @@ export async function takeSnapshot(
   const most = Math.min(nodesMax, NODES_MAX);
   const count = async () => (await session.send('Memory.getDOMCounters', undefined, deadlineMs)).nodes;
   // The nodes that a page has replaced count until their memory is freed: several times its own if it renders often.
-  if ((await count()) > most) await session.send('HeapProfiler.collectGarbage', undefined, deadlineMs);
-  const nodes = await count();
+  let nodes = await count();
+  if (nodes > most) {
+    await session.send('HeapProfiler.collectGarbage', undefined, deadlineMs);
+    nodes = await count();
+  }
   if (nodes > most) throw new Error(`a document has ${nodes} nodes`);
   const params = { computedStyles: [...styles], includePaintOrder: true };
   return session.send('DOMSnapshot.captureSnapshot', params, deadlineMs);
