@@ -1,5 +1,6 @@
 import { composeScript } from './compose-script.ts';
 import { type DomReader, domReader } from './dom-reader.ts';
+import type { Box } from './measure-visuals.ts';
 
 /** `element`: one of the page. */
 type OfElement = { element: Element };
@@ -39,17 +40,27 @@ function hiding({ get }: DomReader, kind: Hidden) {
 
 const PARTS = { domReader, hiding };
 
+/** A point of the viewport, and where an ad is in it, in CSS pixels. At most `most` elements are hidden. */
+type Covered = { x: number; y: number; box: Box; most: number };
+
 /**
- * Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, at most `most` elements. Returns how many. Each is
- * hidden with all that it is a part of and the ad is not: a consent wall is many elements deep.
+ * Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport. Returns how many elements. Each is hidden with all
+ * that it is a part of and the ad is not: a consent wall is many elements deep. In place of an ad whose element is gone, since its slot refreshed
+ * meanwhile, it takes the one that has its place now.
  */
 export const hideCovers = composeScript(function hideCovers(
-  { element: ad, x, y, most }: OfElement & { x: number; y: number; most: number },
+  { element, x, y, box, most }: OfElement & Covered,
   parts: typeof PARTS,
 ): number {
+  const OFF_MAX = 2;
   const dom = parts.domReader();
-  // A slot that refreshed meanwhile shows its next ad in another element: that is no cover.
-  if (!dom.get(Node, 'isConnected', ad)) return 0;
+  const hasItsPlace = (other: Element): boolean => {
+    const place = dom.boxOf(other);
+    return (['x', 'y', 'width', 'height'] as const).every((side) => Math.abs(place[side] - box[side]) <= OFF_MAX);
+  };
+  const isThere: boolean = dom.get(Node, 'isConnected', element);
+  const ad = isThere ? element : Document.prototype.elementsFromPoint.call(document, x, y).findLast(hasItsPlace);
+  if (!ad) return 0;
   const { hide, around } = parts.hiding(dom, 'covers');
   const own = new Set(around(ad));
   // Of what is in a shadow root, the document has its host only.

@@ -108,9 +108,17 @@ function relatedFrames(frames: FrameAt[], { frameIds, element, tab }: FoundAd): 
   );
 }
 
-/** Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad, and a picture shows it. Resolves to whether anything does. Never throws. */
-export async function uncover(session: CaptureSession, { inPage }: FoundAd, point: Point): Promise<boolean> {
-  return inPage !== null && Boolean(await callOn(session, inPage, hideCovers, { ...point, most: COVERS_MAX }));
+/**
+ * Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad, and a picture shows it. `box`: where the ad is in the
+ * viewport, by which it is known where its slot has refreshed. Resolves to whether anything lies over it. Never throws.
+ */
+export async function uncover(
+  session: CaptureSession,
+  { inPage }: FoundAd,
+  { x, y }: Point,
+  box: Box,
+): Promise<boolean> {
+  return inPage !== null && Boolean(await callOn(session, inPage, hideCovers, { x, y, box, most: COVERS_MAX }));
 }
 
 /** Hides an element of a page's own document that covers it. Never throws. */

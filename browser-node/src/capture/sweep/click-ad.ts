@@ -51,7 +51,7 @@ async function clickOnce(
   const view = await viewOf(capture, page.tab);
   const centre = box && view && centreOf(box, view);
   if (!box || !view || !centre) return { ad, isThere: false, followed: 'nothing', checkInteractive: null };
-  await uncover(capture, ad, centre);
+  await uncover(capture, ad, centre, box);
   await pointAt(capture, page, measured, centre);
   const look = async (frames: readonly MeasuredFrame[]) => ({
     frames,

@@ -112,7 +112,7 @@ async function picturesOf(
   if (!view) return null;
   const { x, y, ...size } = inView(box, view);
   // A consent wall would be all that the pictures of ads show.
-  const isCovered = await uncover(session, ad, { x: x + size.width / 2, y: y + size.height / 2 });
+  const isCovered = await uncover(session, ad, { x: x + size.width / 2, y: y + size.height / 2 }, box);
   const at = { x: x + view.x, y: y + view.y, ...size };
   const clips: [string, Box][] = [
     [CREATIVE_SCREENSHOT, at],
