@@ -9,7 +9,7 @@ import {
 } from '@adsweep/shared/capture/artifacts.ts';
 import sharp, { type Sharp } from 'sharp';
 import type { Box } from '../src/capture/page-scripts/measure-visuals.ts';
-import { CaptureWorld } from './support/capture-world.ts';
+import { type Captured, CaptureWorld } from './support/capture-world.ts';
 
 const PAGE = 'http://news.example/';
 const adUrl = (name: string) => `http://securepubads.g.doubleclick.net/${name}`;
@@ -57,6 +57,14 @@ const ADS: Record<string, string> = {
 const COVER = `<div id="cover" style="position:fixed;inset:0;background:#000a">
   <button aria-label="Close" style="position:absolute;right:10px;top:10px" onclick="fetch('/closed'); document.getElementById('cover').remove()">Close</button>
   <iframe src="${adUrl('cover')}" width="800" height="473" style="position:absolute;left:283px;top:80px;border:0"></iframe></div>`;
+
+/** The colour in the middle of the picture of an ad. */
+const middleColour = (ad: Captured): Promise<string> =>
+  colourIn(sharp(ad.file(CREATIVE_SCREENSHOT)?.bytes), { x: 100, y: 100, width: 4, height: 4 });
+
+/** What a capture of an ad lacks, and where its click led; and the same of an ad that lacks nothing and leads to its shop. */
+const notesAndLandings = ({ notes, landings }: Captured) => [notes, ...landings.map(({ final_url }) => final_url)];
+const toItsShop = (name: string) => ['', `http://shop-${name}.example/`];
 
 /** Each ad in a process of its own: what one does holds up no other. */
 const hostileUrl = (name: string) => `http://ads-${name}.example/`;
@@ -148,16 +156,10 @@ describe('sweeps', { concurrency: 1 }, () => {
     world.site.setPage(url, `<title>News</title>${slots}${wall}<script>${refresh}; ${nextArticle}</script>`);
     const discovery: Discovery = { ad_formats: ['banner'], max_ads: 2 };
     const { ads } = await world.sweep(url, discovery, 'android_phone_pixel_8');
-    assert.deepEqual(
-      ads.map(({ notes, landings }) => [notes, ...landings.map(({ final_url }) => final_url)]),
-      names.map((name) => ['', `http://shop-${name}.example/`]),
-    );
+    assert.deepEqual(ads.map(notesAndLandings), names.map(toItsShop));
     assert.equal(world.site.urls().filter((asked) => asked === url).length, 1, 'the page is loaded once');
-    const pictures = ads.map((ad) => sharp(ad.file(CREATIVE_SCREENSHOT)?.bytes));
-    const middle = { x: 100, y: 100, width: 4, height: 4 };
-    const colours = await Promise.all(pictures.map((picture) => colourIn(picture, middle)));
     assert.deepEqual(
-      colours,
+      await Promise.all(ads.map(middleColour)),
       names.map(() => BANNER),
       'the consent wall over the page is not in the pictures of its ads',
     );
@@ -181,14 +183,9 @@ describe('sweeps', { concurrency: 1 }, () => {
       world.site.setPage(`http://shop-${name}.example/`, `<title>Shop ${name}</title>`);
     }
     const { page, ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 4 });
+    assert.deepEqual(ads.map(notesAndLandings), names.map(toItsShop));
     assert.deepEqual(
-      ads.map(({ notes, landings }) => [notes, ...landings.map(({ final_url }) => final_url)]),
-      ads.map((_, at) => ['', `http://shop-${names[at]}.example/`]),
-    );
-    const pictures = ads.map((ad) => sharp(ad.file(CREATIVE_SCREENSHOT)?.bytes));
-    const middle = { x: 100, y: 100, width: 4, height: 4 };
-    assert.deepEqual(
-      await Promise.all(pictures.map((picture) => colourIn(picture, middle))),
+      await Promise.all(ads.map(middleColour)),
       names.map(() => BANNER),
     );
     assert.equal(world.site.urls().filter((asked) => asked === `${url}closed`).length, 1);
@@ -208,15 +205,9 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
     world.site.setPage(`${url}inner`, `<p>Text</p>${frame('beyond', 'position:absolute;left:200px;top:300px')}`);
     const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 2 });
+    assert.deepEqual(ads.map(notesAndLandings), names.map(toItsShop));
     assert.deepEqual(
-      ads.map(({ notes, landings }) => [notes, ...landings.map(({ final_url }) => final_url)]),
-      names.map((name) => ['', `http://shop-${name}.example/`]),
-    );
-    const pictures = ads.map((ad) => sharp(ad.file(CREATIVE_SCREENSHOT)?.bytes));
-    const middle = { x: 100, y: 100, width: 4, height: 4 };
-    const colours = await Promise.all(pictures.map((picture) => colourIn(picture, middle)));
-    assert.deepEqual(
-      colours,
+      await Promise.all(ads.map(middleColour)),
       names.map(() => BANNER),
     );
   });
