@@ -14,8 +14,8 @@ const LARGE_BYTES = 256 * 1024;
 export type BodyBounds = { bytes: number; values: number };
 
 /**
- * Whose arriving bodies are counted together, and how many bytes they may have in sum. `refusedMax`: bytes of bodies that may be refused in a minute
- * before no more large ones are read; absent: any.
+ * Whose arriving bodies are counted together, and how many bytes they may have in sum. `refusedMax`: once refused bodies of more bytes than this have
+ * arrived in a minute, larger bodies are refused unread; absent: refused bodies are not counted.
  */
 export type BodyOwner = { id: string; bytesMax: number; refusedMax?: number; tooMany: string };
 

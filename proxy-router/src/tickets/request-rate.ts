@@ -1,25 +1,28 @@
-/** Seconds over which the requests to a host are averaged: a page may make as many at once as it may in this time. */
+/** Seconds over which requests are averaged: as many may be made at once as in this time. */
 const AVERAGED_SECONDS = 10;
-/** The hosts that are remembered; the one that was asked longest ago is forgotten first. */
-const HOSTS_MAX = 5_000;
+/** The keys that are remembered; the one that was used longest ago is forgotten first. */
+const KEYS_MAX = 5_000;
 
 /** `left`: how many requests may be made now; `at`: when that was counted, monotonic time in ms. */
 type Bucket = { left: number; at: number };
 
-/** Bounds the requests of a ticket to each host, so that a page cannot flood a target through an exit (a token bucket per host). */
+/**
+ * Bounds requests by key, with a token bucket for each: those of a ticket by host, so that a page cannot flood a target through an exit, and those for
+ * tickets by node.
+ */
 export class RequestRate {
-  readonly #hosts = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, Bucket>();
 
-  /** Whether another request to the host may be made now; if so, it is counted. `perSecond`: the average that is allowed. */
-  admits(host: string, perSecond: number, now: number): boolean {
+  /** Whether another request of this key may be made now; if so, it is counted. `perSecond`: the average that is allowed; `now`: monotonic time in ms. */
+  admits(key: string, perSecond: number, now: number): boolean {
     const burst = perSecond * AVERAGED_SECONDS;
-    const { left, at } = this.#hosts.get(host) ?? { left: burst, at: now };
+    const { left, at } = this.#buckets.get(key) ?? { left: burst, at: now };
     const available = Math.min(burst, left + (perSecond * (now - at)) / 1_000);
     const isAdmitted = available >= 1;
-    this.#hosts.delete(host);
-    this.#hosts.set(host, { left: isAdmitted ? available - 1 : available, at: now });
-    const [oldest] = this.#hosts.keys();
-    if (this.#hosts.size > HOSTS_MAX && oldest !== undefined) this.#hosts.delete(oldest);
+    this.#buckets.delete(key);
+    this.#buckets.set(key, { left: isAdmitted ? available - 1 : available, at: now });
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size > KEYS_MAX && oldest !== undefined) this.#buckets.delete(oldest);
     return isAdmitted;
   }
 }

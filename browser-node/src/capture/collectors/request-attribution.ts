@@ -59,8 +59,8 @@ function creativeHopOf(entry: Entry, documents: Entry[]): number | null {
 const NO_DOCUMENT = [0, 204, 205];
 
 /**
- * Whether a hop led to a document, also to one whose load was stopped. One to an app or a download, or without content, left the document before
- * it where it was.
+ * Whether a hop replaced the document that the tab showed. A hop to an app or a download, or to a response without content, did not; one whose
+ * load was stopped did.
  */
 const isShown = (hop: Entry): boolean => {
   const { fault, attachment, statusCode } = hop;

@@ -187,8 +187,8 @@ export class Tab {
   }
 
   /**
-   * To be called when a navigation ended without a document: its server answered 204, or it led to an app; '': the tab opened at an address that
-   * is no document's. A tab that never had a document gets an empty one, unless it navigates (again) soon. Without a document, Playwright does
+   * To be called when a navigation ended without a document: its server answered 204, or it led to an app. `loaderId`: of that navigation; '': the tab
+   * has made none, because it was opened with a `data:` or `javascript:` URL. A tab that never had a document gets an empty one, unless it navigates (again) soon. Without a document, Playwright does
    * not report the tab, and the tab does not count as loaded.
    */
   endedEmpty(loaderId: string): void {

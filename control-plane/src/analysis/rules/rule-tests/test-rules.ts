@@ -115,7 +115,7 @@ function beginTrying(
     resolve(tried);
     await tried?.outcomes;
   };
-  // If only the outcomes fail, the promise is resolved already: whoever awaits the outcomes gets the error.
+  // An error of the outcomes comes after `resolve`, so that `reject` does nothing then: the caller gets it from the outcomes.
   evidenceHeld.run(scan.organization_id, hold).catch(reject);
   return promise;
 }
