@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listen } from '@adsweep/shared/service/listen.ts';
+import type { OrganizationRecord } from '../../src/accounts/organizations/organization.ts';
 import { clientApp } from '../../src/compose/create-app.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
 import { openBrowser } from '../support/oauth-client.ts';
 import { NODE_TOKEN, PUBLIC_URL } from '../support/open-plane.ts';
-import { KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
+import { KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const CONSOLE = 'https://adsweep.example/console';
 
@@ -106,5 +107,30 @@ describe('the sign-in to the console by OAuth', () => {
       Date.now = now;
     }
     assert.equal((await console.get('/scans', cookie)).status, 200);
+  });
+
+  test('outlasts a minute in which the organization may make no more requests, also when its tokens are to be replaced', async () => {
+    const { browser } = await signIn(KEYS.ours);
+    const [cookie, console] = [cookieOf(browser), consoleBrowser(api)];
+    const limit = (requests_per_minute: number | null) =>
+      api.store
+        .collection<OrganizationRecord>('organizations')
+        .updateOne({ _id: ORGANIZATIONS.ours }, { $set: { 'quotas.requests_per_minute': requests_per_minute } });
+    const now = Date.now;
+    try {
+      Date.now = () => now() + 3_600_000;
+      const ended = { $set: { expires_at: new Date(0) } };
+      await api.store.collection('oauth_records').updateMany({ model: 'AccessToken' }, ended);
+      await limit(1);
+      await api.get('/api/v1/scans');
+      assert.equal((await console.get('/scans', cookie)).status, 429);
+      await limit(null);
+      // As if the time had passed in which one process replaces the tokens.
+      await api.store.collection('console_sessions').updateMany({}, { $unset: { replacing_until: '' } });
+      assert.equal((await console.get('/scans', cookie)).status, 200);
+    } finally {
+      Date.now = now;
+      await limit(null);
+    }
   });
 });

@@ -27,6 +27,9 @@ const LIFETIMES = {
   Session: 12 * HOUR,
 };
 
+/** For whom a token is issued; `accountId`: the key that signed in. */
+type Issued = { clientId: string; accountId: string | undefined };
+
 export type OAuthParts = {
   /** The base URL that clients use: the issuer. */
   publicUrl: string;
@@ -44,8 +47,8 @@ export type OAuthParts = {
     clientId: string,
     token: { clientId: string | undefined; accountId: string | undefined },
   ) => Promise<boolean>;
-  /** Counts a token that is issued like a request of its organization; throws `ApiError` beyond the limit. */
-  countIssued: (token: { clientId: string; accountId: string | undefined }) => Promise<void>;
+  /** Counts a token that is about to be issued like a request of its organization; throws `ApiError` beyond the limit. */
+  countIssued: (token: Issued) => Promise<void>;
   /** The page that a browser is shown for an error without a redirect URI. */
   errorPage: (error: string, description: string) => string;
   /** Called with the cause of a 500, and the id of its request. */
@@ -126,8 +129,14 @@ function configurationOf(parts: OAuthParts): Configuration {
   );
   policy.get('login')!.checks.add(keyIsGone);
 
+  const countIssued = async ({ clientId = '', accountId }: Partial<Issued>): Promise<void> => {
+    await parts.countIssued({ clientId, accountId }).catch((cause: unknown) => {
+      throw cause instanceof ApiError ? tooMany(cause) : cause;
+    });
+  };
+
   return {
-    adapter: (model: string) => parts.adapterOf(model),
+    adapter: (model: string) => countedBeforeUse(parts.adapterOf(model), countIssued),
     routes: {
       authorization: OAUTH_PATHS.authorization,
       token: OAUTH_PATHS.token,
@@ -186,10 +195,9 @@ function configurationOf(parts: OAuthParts): Configuration {
     clientBasedCORS: (_context, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
     extraTokenClaims: async (_context, token) => {
-      const { clientId, accountId } = token as { clientId?: string; accountId?: string };
-      await parts.countIssued({ clientId: clientId ?? '', accountId }).catch((cause: unknown) => {
-        throw cause instanceof ApiError ? tooMany(cause) : cause;
-      });
+      // Those of people are counted with their code or refresh token.
+      const { kind, clientId } = token as { kind: string; clientId?: string };
+      if (kind === 'ClientCredentials') await countIssued({ ...(clientId !== undefined && { clientId }) });
       return undefined;
     },
     renderError: (context, { error, error_description }) => {
@@ -203,6 +211,19 @@ function configurationOf(parts: OAuthParts): Configuration {
     return parts.isOwnToken(client.clientId, { clientId, accountId });
   }
 }
+
+/**
+ * Counts the token for a code or a refresh token before that counts as used: what is refused beyond the limit can be sent again. Sent again after it was
+ * used, it would end the whole sign-in.
+ */
+const countedBeforeUse = (adapter: Adapter, countIssued: (token: Partial<Issued>) => Promise<void>): Adapter => ({
+  ...adapter,
+  async consume(id) {
+    const used = await adapter.find(id);
+    if (used) await countIssued(used);
+    await adapter.consume(id);
+  },
+});
 
 /** A 429 in the words of OAuth. */
 const tooMany = ({ message, status }: ApiError): Error =>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { newSecret } from '@adsweep/shared/ids.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { Credential } from './sessions.ts';
 
 export type OAuthSignInParts = {
@@ -31,6 +32,9 @@ export function oauthSignIn({ publicUrl, ownUrl, clientId, redirectUri }: OAuthS
     });
   const tokens = async (form: Record<string, string>): Promise<OAuthCredential | null> => {
     const answer = await send('/oauth/token', form);
+    // What was sent is still good.
+    if (answer.status === 429)
+      throw new ApiError('rate_limited', 'Your organization makes too many requests: try again in a minute.');
     if (!answer.ok) return null;
     const { access_token: accessToken, refresh_token, expires_in } = (await answer.json()) as Tokens;
     const refreshAt = Date.now() + expires_in * 1000 - EARLY_MS;
@@ -52,7 +56,7 @@ export function oauthSignIn({ publicUrl, ownUrl, clientId, redirectUri }: OAuthS
       return { location: `${publicUrl}/oauth/authorize?${request}`, begun };
     },
 
-    /** The tokens for a code; null if the answer is not that to this sign-in, or the person refused. */
+    /** The tokens for a code; null if the answer is not that to this sign-in, or the person refused. Throws 429 where they are refused for now. */
     async finish(query: URLSearchParams, begun: BegunSignIn | null): Promise<OAuthCredential | null> {
       const code = query.get('code');
       if (!begun || code === null || query.get('state') !== begun.state) return null;
@@ -60,7 +64,7 @@ export function oauthSignIn({ publicUrl, ownUrl, clientId, redirectUri }: OAuthS
       return tokens({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier });
     },
 
-    /** Tokens in the place of those that are about to end; null if there are none any more. */
+    /** Tokens in the place of those that are about to end; null if there are none any more. Throws 429 where they are refused for now. */
     refresh: async ({ refreshToken }: OAuthCredential): Promise<OAuthCredential | null> =>
       refreshToken === null ? null : tokens({ grant_type: 'refresh_token', refresh_token: refreshToken }),
 

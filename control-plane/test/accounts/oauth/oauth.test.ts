@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { OrganizationRecord } from '../../../src/accounts/organizations/organization.ts';
 import { CALLBACK, oauthClient, openBrowser, refusedAs, signInWith } from '../../support/oauth-client.ts';
 import { PUBLIC_URL } from '../../support/open-plane.ts';
-import { KEYS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 describe('OAuth 2.0', () => {
   let api: RunningApi;
@@ -152,6 +153,24 @@ describe('OAuth 2.0', () => {
       await assert.rejects(client.refresh(first.refresh_token!), refusedAs('invalid_grant'));
       assert.equal(await statusOf(second.access_token), 401);
       await assert.rejects(client.refresh(second.refresh_token!), refusedAs('invalid_grant'));
+    });
+
+    test('§5.32 §5.8 a code or a refresh token that is refused beyond the limit of requests is still good', async () => {
+      const quotas = (requests_per_minute: number | null) =>
+        api.store
+          .collection<OrganizationRecord>('organizations')
+          .updateOne({ _id: ORGANIZATIONS.ours }, { $set: { 'quotas.requests_per_minute': requests_per_minute } });
+      const { client, returned, exchange } = await signInTo();
+      await quotas(1);
+      await statusOf(KEYS.ours);
+      await assert.rejects(exchange(returned), refusedAs('temporarily_unavailable'));
+      await quotas(null);
+      const tokens = await exchange(returned);
+      await quotas(1);
+      await assert.rejects(client.refresh(tokens.refresh_token!), refusedAs('temporarily_unavailable'));
+      await quotas(null);
+      const renewed = await client.refresh(tokens.refresh_token!);
+      assert.equal(await statusOf(renewed.access_token), 200);
     });
 
     test('§5.32 a form is taken only from the browser that began the request', async () => {
