@@ -132,7 +132,7 @@ describe('a write that may concern any number of documents is made in portions',
     assert.equal(await ofGrant({}), 0);
     const registered = await stored('oauth_clients', { organization_id: null, expires_at: EARLIER });
     const client = { _id: 'new', organization_id: null, created_at: NOW, expires_at: null };
-    assert.equal(await oauthClientStore(store).insertRegistered(client as never), true);
+    await oauthClientStore(store).insertRegistered(client as never);
     assert.equal(await registered({}), 1);
     inPortions();
   });

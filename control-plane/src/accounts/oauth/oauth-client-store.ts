@@ -26,7 +26,7 @@ type ClientWithOutbox = StoredClient & OutboxFields & { organization_id: string 
 /** The only code that accesses OAuth clients. */
 export type OAuthClientStore = ReturnType<typeof oauthClientStore>;
 
-export function oauthClientStore(store: Store) {
+export function oauthClientStore(store: Store, registeredMax = REGISTERED_MAX) {
   const clients: Collection<StoredClient> = store.collection<StoredClient>('oauth_clients');
   const writeWithin = boundedWrites<{ id: string }>(store, 'oauth_clients');
 
@@ -37,7 +37,11 @@ export function oauthClientStore(store: Store) {
 
   return {
     async createIndexes(): Promise<void> {
-      await clients.createIndexes([{ key: { organization_id: 1, created_at: 1 } }, ...OUTBOX_INDEXES]);
+      await clients.createIndexes([
+        { key: { organization_id: 1, created_at: 1 } },
+        { key: { organization_id: 1, expires_at: 1 } },
+        ...OUTBOX_INDEXES,
+      ]);
     },
 
     /** Stores a client of an organization. Throws 409 if it has too many. */
@@ -52,15 +56,23 @@ export function oauthClientStore(store: Store) {
       await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, insert);
     },
 
-    /** Stores a client that registered itself, and removes those that expired; returns false if there are too many. */
-    async insertRegistered(client: OAuthClientRecord): Promise<boolean> {
+    /**
+     * Stores a client that registered itself, and removes those that expired. If there are too many, it takes the place of the one that would expire
+     * first: nobody has consented to that one, or it has got no token for longest.
+     */
+    async insertRegistered(client: OAuthClientRecord): Promise<void> {
       const { created_at } = client;
       await deleteInPortions(clients, { organization_id: null, expires_at: { $lte: created_at } });
       // Earlier versions kept those that were used for ever.
       const endless = { organization_id: null, expires_at: null };
       await updateInPortions(clients, endless, { $set: { expires_at: new Date(created_at.getTime() + USED_MS) } });
-      if ((await clients.countDocuments({ organization_id: null })) >= REGISTERED_MAX) return false;
-      return insertOnce(clients, client);
+      const excess = (await clients.countDocuments({ organization_id: null })) + 1 - registeredMax;
+      if (excess > 0) {
+        const first = clients.find({ organization_id: null }).sort({ expires_at: 1 }).limit(excess);
+        const ids = (await first.project<Pick<StoredClient, '_id'>>({ _id: 1 }).toArray()).map(({ _id }) => _id);
+        await clients.deleteMany({ _id: { $in: ids }, organization_id: null });
+      }
+      await insertOnce(clients, client);
     },
 
     /** Keeps a client that registered itself, because it is used at `now`. Returns whether its end changed. */

@@ -37,7 +37,7 @@ const SIGN_IN_LIMIT = {
   detail: 'Too many sign-ins from your address, or in all. Try again in a minute.',
 };
 
-/** Registrations in an hour. In all they are so few that those that nobody uses are removed before they reach the most that there may be. */
+/** Registrations in an hour. In all they are so few that those that nobody uses have a day before others take their places. */
 const REGISTRATION_LIMIT = {
   name: 'registration',
   perAddress: 20,
@@ -189,10 +189,7 @@ function clientAdapter(
     throw new Error('a client is only found and added');
   };
   return {
-    async upsert(id, metadata) {
-      if (!(await clients.insertRegistered(registeredClient(id, metadata))))
-        throw new errors.CustomOIDCProviderError('temporarily_unavailable', 'There are too many registered clients.');
-    },
+    upsert: async (id, metadata) => clients.insertRegistered(registeredClient(id, metadata)),
     async find(id) {
       const client = await findClient(id);
       return client ? (clientMetadata(client) as AdapterPayload) : undefined;

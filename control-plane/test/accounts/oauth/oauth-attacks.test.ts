@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { None } from 'oauth4webapi';
+import { oauthClientStore } from '../../../src/accounts/oauth/oauth-client-store.ts';
+import { openStore } from '../../../src/platform/store.ts';
 import {
   CALLBACK,
   oauthClient,
@@ -114,6 +116,27 @@ describe('OAuth 2.0 under attack', () => {
       await stored.insertOne({ ...record, _id: 'of an earlier version', expires_at: null });
       await clients.insertRegistered({ ...record, _id: 'next', created_at: new Date() });
       assert.equal(await isKept(181, 'of an earlier version'), false);
+    });
+
+    test('§5.35 keep nobody from registering: beyond the most, a client takes the place of the one that was used least', async (t) => {
+      const store = await openStore({ path: ':memory:' });
+      t.after(() => store.close());
+      const clients = oauthClientStore(store, 3);
+      await clients.createIndexes();
+      const registered = async (_id: string, endsInDays: number) => {
+        const created_at = new Date();
+        const expires_at = new Date(created_at.getTime() + endsInDays * 24 * 3_600_000);
+        const of = { organization_id: null, name: _id, secret_hash: null, permissions: [], redirect_uris: [] };
+        await clients.insertRegistered({ ...of, _id, created_at, expires_at, registered: {} });
+        const kept = await store.collection<{ _id: string }>('oauth_clients').find({}).toArray();
+        return kept.map((one) => one._id).toSorted();
+      };
+      await registered('used', 180);
+      await registered('idle', 90);
+      assert.deepEqual(await registered('new', 1), ['idle', 'new', 'used']);
+      assert.deepEqual(await registered('newer', 1), ['idle', 'newer', 'used']);
+      await registered('kept', 180);
+      assert.deepEqual(await registered('newest', 1), ['kept', 'newest', 'used']);
     });
 
     test('§5.34 register no client that could leak a code, fill the store, or make us ask an address', async (t) => {
