@@ -1,11 +1,9 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { Type } from 'typebox';
 import type { LimitByAddress } from '../accounts/rate-limit/limit-by-address.ts';
-import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { resource } from '../http/resource-routes.ts';
 import { created, type Route, route } from '../http/route.ts';
-import { retryNextDay } from '../platform/day-shares.ts';
 import { dueAtOnce } from '../platform/due-by-organization.ts';
 import { FORM_SCHEMAS, filledFields, isTrapped } from './form-in.ts';
 import { FORM_PATHS } from './form-paths.ts';
@@ -15,8 +13,8 @@ import { FORMS, type FormName, type FormSubmission } from './form-submission.ts'
 export type FormParts = {
   forms: Pick<FormStore, 'insert' | 'list'>;
   limit: LimitByAddress;
-  /** Takes of what may be stored of forms in a day; false if it is used up. */
-  takeOfDay: (bytes: number) => Promise<boolean>;
+  /** Limits the bytes that are kept of a day. */
+  limitBytes: LimitByAddress;
   /** Whether submissions are mailed. */
   isMailed: boolean;
 };
@@ -57,10 +55,7 @@ function formRoute(parts: FormParts, path: string, form: FormName): Route<Caller
       const [id, now, fields] = [newId(), new Date(), filledFields(form, sent)];
       // A program is answered as everybody else, so that it learns nothing.
       if (!isTrapped(sent)) {
-        if (!(await parts.takeOfDay(Buffer.byteLength(JSON.stringify(fields)))))
-          throw new ApiError('rate_limited', 'Too much was sent today: try again tomorrow.', {
-            headers: retryNextDay(now),
-          });
+        await parts.limitBytes(stream, Buffer.byteLength(JSON.stringify(fields)));
         const mail = parts.isMailed ? { mail_due_at: dueAtOnce(now), mail_tries: 0 } : {};
         await parts.forms.insert({ _id: id, form, fields, received_at: now, ...mail });
       }

@@ -2,7 +2,6 @@ import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { limitByAddress } from '../accounts/rate-limit/limit-by-address.ts';
 import { requestCounter } from '../accounts/rate-limit/limit-requests.ts';
 import type { Domain } from '../domain.ts';
-import { type DayShare, dayShares } from '../platform/day-shares.ts';
 import type { Platform } from '../platform/platform.ts';
 import { startLoop } from '../platform/start-loop.ts';
 import { mailNext } from './form-mail.ts';
@@ -25,8 +24,15 @@ const LIMIT = {
   detail: 'Too many submissions: try again later.',
 };
 
-/** Of everybody together: 180 days of it are kept. */
-const SHARE: DayShare = { name: 'forms', perDay: 16 * 1024 * 1024, block: 1 };
+const KIB = 1024;
+const DAY_MS = 86_400_000;
+/** Bytes in 24 hours, which are kept for 180 days. A submission has up to 64 KiB; nearly all have less than one. */
+const LIMIT_BYTES = {
+  name: 'form-bytes',
+  perAddress: 512 * KIB,
+  inAll: 16 * KIB * KIB,
+  detail: 'Too much was sent today: try again tomorrow.',
+};
 
 const MAIL_EVERY_MS = 5_000;
 const REMOVE_EVERY_MS = 60 * 60 * 1_000;
@@ -37,10 +43,9 @@ export function formsDomain(
   { formOrigins = [], trustedProxies = [], formsMailTo = [] }: FormSettings,
 ) {
   const forms = formStore(store);
-  const counted = { count: requestCounter(redis), isTrusted: addressBlocks(trustedProxies) };
-  const shares = dayShares(store);
-  const takeOfDay = (bytes: number) => shares.take(SHARE, 'all', bytes, new Date());
-  const limit = limitByAddress(counted, LIMIT);
+  const isTrusted = addressBlocks(trustedProxies);
+  const limit = limitByAddress({ count: requestCounter(redis), isTrusted }, LIMIT);
+  const limitBytes = limitByAddress({ count: requestCounter(redis, { windowMs: DAY_MS }), isTrusted }, LIMIT_BYTES);
   const removeOld = () =>
     startLoop(logger, {
       name: 'forms',
@@ -54,7 +59,7 @@ export function formsDomain(
   return {
     stores: { forms },
     routes: {
-      api: formRoutes({ forms, limit, takeOfDay, isMailed: sendMails !== null }),
+      api: formRoutes({ forms, limit, limitBytes, isMailed: sendMails !== null }),
     },
     loops: { sweeper: () => [removeOld()], relay: () => (sendMails ? [sendMails()] : []) },
     outboxHandlers: {},

@@ -20,6 +20,8 @@ const INQUIRY = {
 };
 const SITE = 'https://www.example.com';
 const DAY_MS = 86_400_000;
+/** The names of the counters of forms in a minute, and of their bytes in a day. */
+const [MINUTES, BYTES] = ['adsweep:requests:form', 'adsweep:requests:form-bytes'];
 
 describe('forms of a website', () => {
   let api: RunningApi;
@@ -124,16 +126,30 @@ describe('forms of a website', () => {
     assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
   });
 
-  it('§4.5.24 are refused with Retry-After once the day’s share of all forms is used up', async () => {
-    const shares = api.store.collection<{ _id: string; used: number }>('day_shares');
-    const ofForms = { _id: { $regex: '^forms/' } };
-    assert.equal((await send('/api/forms/contact', CONTACT)).status, 201);
-    await shares.updateMany(ofForms, { $set: { used: 16 * 1024 * 1024 } });
-    const refused = await send('/api/forms/contact', CONTACT);
-    await shares.updateMany(ofForms, { $set: { used: 0 } });
-    assert.equal(refused.status, 429);
-    const seconds = Number(refused.headers.get('retry-after'));
-    assert.ok(seconds > 0 && seconds <= DAY_MS / 1_000, `${seconds} s`);
+  /** As if a day's bytes were sent already: from an address, from a network, or in all by those who send seldom. */
+  const sendBefore = (bytes: Record<string, number>) =>
+    Promise.all(Object.entries(bytes).map(([who, sent]) => api.redis.client.set(`${BYTES}:${who}`, sent)));
+  /** As if a minute had passed or, for `BYTES`, a day. */
+  const forget = async (counters: string): Promise<void> => {
+    const names = await api.redis.client.keys(`${counters}:*`);
+    if (names.length > 0) await api.redis.client.del(names);
+  };
+
+  it('§4.5.24 of an address that has sent 512 KiB in a day, or a network 2 MiB, are refused with Retry-After, and others are not', async () => {
+    const from = async (address: string) => {
+      await forget(MINUTES);
+      return (await send('/api/forms/contact', CONTACT, { from: address })).status;
+    };
+    await forget(BYTES);
+    await sendBefore({ '203:0:113:7': 512 * 1024 - 20 });
+    assert.deepEqual([await from('203.0.113.7'), await from('203.0.113.8')], [429, 201]);
+    const { body, headers } = await send('/api/forms/demo-inquiries', INQUIRY, { from: '203.0.113.7' });
+    assert.match(body.detail, /tomorrow/);
+    const seconds = Number(headers.get('retry-after'));
+    assert.ok(seconds > 3_600 && seconds <= DAY_MS / 1_000, `${seconds} s`);
+    await sendBefore({ 'network 203:0': 2 * 1024 * 1024 - 20 });
+    assert.deepEqual([await from('203.0.113.9'), await from('198.51.100.9')], [429, 201]);
+    await forget(BYTES);
   });
 
   it('§4.5.25 are served at their legacy paths too, whose answers name the successor', async () => {
@@ -227,15 +243,19 @@ describe('forms of a website', () => {
     assert.doesNotMatch(partsOf(mail!.source).headers, /^Bcc/im);
   });
 
-  it('take 16 MiB of texts a day in all, also when 40 are sent at once', async () => {
-    const shares = api.store.collection<{ _id: string; used: number }>('day_shares');
-    const [used] = await shares.find({ _id: /^forms/ }).toArray();
+  it('§4.5.24 take 16 MiB of texts a day in all, half of it first ones of their addresses, also when 40 are sent at once', async () => {
+    await forget(BYTES);
+    await forget(MINUTES);
     const room = 3 * (JSON.stringify(CONTACT).length + 10);
-    await shares.updateOne({ _id: used!._id }, { $set: { used: 16 * 1024 * 1024 - room } });
+    await sendBefore({ 'all that ask seldom': 8 * 1024 * 1024 - room });
     const answers = await Promise.all(Array.from({ length: 40 }, () => send('/api/forms/contact', CONTACT)));
     assert.deepEqual(answers.filter(({ status }) => status === 201).length, 3);
     assert.equal(answers.find(({ status }) => status !== 201)!.body.code, 'rate_limited');
-    await shares.deleteMany({});
+    await sendBefore({ '198:51:100:250': 52 * 1024 });
+    await forget(MINUTES);
+    const often = await send('/api/forms/contact', CONTACT, { from: '198.51.100.250' });
+    assert.equal(often.status, 201, 'the other half is for those who have sent more');
+    await forget(BYTES);
   });
 
   it('§4.5.23 are removed after 180 days', async () => {

@@ -4,11 +4,14 @@ import { ApiError } from '../../http/api-error.ts';
 import { clientAddress, type IsTrustedProxy } from '../../http/client-address.ts';
 import type { CountRequest } from './limit-requests.ts';
 
-/** How often something may be done in the window of the counter: from one address, and in all, so that nobody fills the store from many. */
+/** How much may be done in the window of the counter: from one address, and in all, so that nobody fills the store from many. */
 export type AddressLimit = { name: string; perAddress: number; inAll: number; detail: string };
 
-/** Counts a request of somebody without a credential; throws 429 beyond the limit, and 503 while nothing can be counted. */
-export type LimitByAddress = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => Promise<void>;
+/**
+ * Counts a request of somebody without a credential, as `amount` (1) of what is limited; throws 429 beyond the limit, and 503 while nothing can be
+ * counted.
+ */
+export type LimitByAddress = (request: Pick<IncomingMessage, 'socket' | 'headers'>, amount?: number) => Promise<void>;
 
 /** The part of `inAll` that one network may use, about that of a provider: somebody with many addresses of it keeps out its others alone. */
 const SHARE_OF_NETWORK = 1 / 8;
@@ -19,19 +22,19 @@ export function limitByAddress(
   { count, isTrusted }: { count: CountRequest; isTrusted: IsTrustedProxy },
   { name, perAddress, inAll, detail }: AddressLimit,
 ): LimitByAddress {
-  const require = async (who: string, most: number): Promise<number> => {
-    const counted = await count(`${name}:${who}`);
+  const require = async (who: string, most: number, amount: number): Promise<number> => {
+    const counted = await count(`${name}:${who}`, amount);
     if (!counted) throw new ApiError('unavailable', 'Try again in a moment.', { headers: { 'Retry-After': '5' } });
     if (counted.requests <= most) return counted.requests;
     const seconds = String(Math.max(1, Math.ceil(counted.leftMs / 1000)));
     throw new ApiError('rate_limited', detail, { headers: { 'Retry-After': seconds } });
   };
   const seldomMax = Math.max(1, perAddress * SELDOM);
-  return async (request) => {
+  return async (request, amount = 1) => {
     const { client, network } = networksOf(clientAddress(request, isTrusted));
-    const requests = await require(client, perAddress);
-    await require(`network ${network}`, inAll * SHARE_OF_NETWORK);
-    await require(requests <= seldomMax ? 'all that ask seldom' : 'all', inAll / 2);
+    const requests = await require(client, perAddress, amount);
+    await require(`network ${network}`, inAll * SHARE_OF_NETWORK, amount);
+    await require(requests <= seldomMax ? 'all that ask seldom' : 'all', inAll / 2, amount);
   };
 }
 

@@ -63,8 +63,8 @@ export function rateLimitHeaders(limit: number, { requests, leftMs }: CountedReq
 /** Number of an organization's requests in the current window, this one included, and the remaining time of the window. */
 export type CountedRequest = { requests: number; leftMs: number };
 
-/** Counts a request of an organization; null while requests cannot be counted. */
-export type CountRequest = (organizationId: string) => Promise<CountedRequest | null>;
+/** Counts a request of an organization, or one that counts as `amount` of them; null while requests cannot be counted. */
+export type CountRequest = (organizationId: string, amount?: number) => Promise<CountedRequest | null>;
 
 const WINDOW_MS = 60_000;
 /** How long requests are not counted after a failure, so that an unresponsive Redis does not delay every request. */
@@ -81,21 +81,27 @@ export function requestCounter(
 ): CountRequest {
   let pausedUntil = Number.NEGATIVE_INFINITY;
 
-  const countAll = async (organizationId: string, arrived: null[]): Promise<(CountedRequest | null)[]> => {
-    if (now() < pausedUntil) return arrived;
+  const countAll = async (organizationId: string, amounts: number[]): Promise<(CountedRequest | null)[]> => {
+    const uncounted = amounts.map(() => null);
+    if (now() < pausedUntil) return uncounted;
     const key = `adsweep:requests:${organizationId}`;
+    const sum = amounts.reduce((all, amount) => all + amount, 0);
     try {
-      const reply = await script(redis, [key], [windowMs, arrived.length]);
+      const reply = await script(redis, [key], [windowMs, sum]);
       const [total, leftMs] = reply as [number, number];
-      return arrived.map((_, at) => ({ requests: total - arrived.length + at + 1, leftMs }));
+      let requests = total - sum;
+      return amounts.map((amount) => {
+        requests += amount;
+        return { requests, leftMs };
+      });
     } catch (error) {
       await removeMalformed(redis, key, error);
       pausedUntil = now() + PAUSE_MS;
-      return arrived;
+      return uncounted;
     }
   };
   const count = gatherByKey(countAll, BATCH_MAX);
 
   // While Redis is unavailable, requests are not batched either.
-  return async (organizationId) => (now() < pausedUntil ? null : count(organizationId, null));
+  return async (organizationId, amount = 1) => (now() < pausedUntil ? null : count(organizationId, amount));
 }

@@ -10,13 +10,13 @@ describe('requests of people without a credential', () => {
   beforeEach(() => {
     counts = new Map();
   });
-  const count = async (who: string) => {
-    counts.set(who, (counts.get(who) ?? 0) + 1);
+  const count = async (who: string, amount = 1) => {
+    counts.set(who, (counts.get(who) ?? 0) + amount);
     return { requests: counts.get(who)!, leftMs: 30_000 };
   };
   const limit = limitByAddress({ count, isTrusted: () => false }, LIMIT);
-  const from = async (remoteAddress: string): Promise<boolean> =>
-    limit({ socket: { remoteAddress }, headers: {} } as IncomingMessage).then(
+  const from = async (remoteAddress: string, amount?: number): Promise<boolean> =>
+    limit({ socket: { remoteAddress }, headers: {} } as IncomingMessage, amount).then(
       () => true,
       (error) => {
         assert.equal(error.code, 'rate_limited');
@@ -48,6 +48,11 @@ describe('requests of people without a credential', () => {
     await taken(times(3_000, (at) => `198.51.${at % 250}.${at % 200}`));
     assert.equal(await from('203.0.113.1'), true);
     assert.equal(await from('2001:dba::1'), true);
+  });
+
+  it('that count as several are limited by their sum', async () => {
+    assert.deepEqual([await from('203.0.113.1', 59), await from('203.0.113.1', 2)], [true, false]);
+    assert.equal(await from('203.0.113.2', 61), false);
   });
 
   it('are no more in all than the limit says, from however many addresses', async () => {

@@ -98,6 +98,11 @@ describe('requests per minute', () => {
       numbers,
       Array.from({ length: 40 }, (_, at) => at + 1),
     );
+    const amounts = await Promise.all([3, 1, 10].map((amount) => counters[0]!('key', amount)));
+    assert.deepEqual(
+      amounts.map((one) => one!.requests),
+      [43, 44, 54],
+    );
     const [name] = await redis.client.keys('*');
     const left = await redis.client.pttl(name!);
     assert.ok(left > 0 && left <= 60_000, `${left} ms`);
