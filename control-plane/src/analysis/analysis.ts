@@ -104,6 +104,7 @@ export function analysisDomain(
     urls: { publicUrl, hasConsole },
     compareRuns: compareRuns({
       earlierLooks: scans.earlierLooks,
+      withTarget: scans.withTarget,
       screenshotFor: screenshots(needs.findPicture, pictures, logger, COMPARED_SIZE),
     }),
     analyse: (evidence, search) => threads.analyse(evidence, search),

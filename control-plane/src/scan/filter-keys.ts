@@ -45,13 +45,14 @@ export const labelPair = (key: string, value: string): string => `${key}=${value
 /** The priority class of the scans that a run creates by its plan. */
 export const CAMPAIGN_CLASS = 2;
 
-/** What scans of different runs must have in common to be compared. */
+/** What scans of different runs must have in common to be compared: a campaign changes its target, and scans that are posted have many. */
 export const comparisonKey = ({
   campaign_id,
   country_code,
   emulator_id,
-}: Pick<ScanRecord, 'country_code' | 'emulator_id'> & { campaign_id: string }): string =>
-  `${campaign_id}/${country_code}/${emulator_id}`;
+  look,
+}: Pick<ScanRecord, 'country_code' | 'emulator_id' | 'look'> & { campaign_id: string }): string =>
+  [campaign_id, country_code, emulator_id, ...(look?.target === undefined ? [] : [look.target])].join('/');
 
 /** All keys of a scan: one index over them serves all these filters and counts the matches of each value. */
 export function filterKeysOf(scan: FilterSource): string[] {

@@ -1,8 +1,9 @@
 /**
- * What a finished scan of a run showed, computed once: the next run of its campaign is compared with it. `chain`: the registrable domains on the
- * way to the landing, each once in a row. Pictures are perceptual hashes, 64 bits in hexadecimal. null: there was none.
+ * What a finished scan of a run showed, computed once: the next run of its campaign is compared with it. `target`: a hash of what was scanned
+ * (absent: an earlier version wrote it). `chain`: the registrable domains on the way to the landing, each once in a row. Pictures are perceptual
+ * hashes, 64 bits in hexadecimal. null: there was none.
  */
-export type Look = { landing: LandingLook | null; creative: string | null };
+export type Look = { target?: string; landing: LandingLook | null; creative: string | null };
 
 export type LandingLook = { url: string; domain: string; chain: string[]; picture: string | null };
 

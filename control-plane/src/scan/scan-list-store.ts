@@ -97,8 +97,8 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
     },
 
     /**
-     * What the last earlier run of the campaign showed in the country and on the device of this scan, the newest first. Of a run with more than
-     * {@link LOOKS_MAX} scans there, the others are not seen.
+     * What the last earlier run of the campaign with the target of this scan showed in its country and on its device, the newest first. Of a run
+     * with more than {@link LOOKS_MAX} such scans, the others are not seen.
      */
     async earlierLooks(scan: ScanRecord): Promise<EarlierLook[]> {
       const { organization_id, campaign_id, run_id, created_at } = scan;

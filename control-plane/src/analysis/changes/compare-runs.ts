@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EarlierLook, Look, LookChange } from '../../scan/look.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { Finding } from '../detectors/detector.ts';
@@ -13,11 +14,14 @@ export type Compared = { look: Look; changes: LookChange[] };
 export type CompareRuns = (scan: ScanRecord, landing: LandingSeen | null) => Promise<Compared | null>;
 
 export type CompareParts = {
+  /** Of scans with the `look.target` of this scan. */
   earlierLooks: (scan: ScanRecord) => Promise<EarlierLook[]>;
+  /** The scan with its complete target. */
+  withTarget: (scan: ScanRecord) => Promise<Pick<ScanRecord, 'target'>>;
   screenshotFor: ScreenshotFor;
 };
 
-export function compareRuns({ earlierLooks, screenshotFor }: CompareParts): CompareRuns {
+export function compareRuns({ earlierLooks, withTarget, screenshotFor }: CompareParts): CompareRuns {
   const hashOf = async (scan: ScanRecord, of: number | 'creative'): Promise<string | null> => {
     const picture = await screenshotFor(scan, of);
     return picture === null || picture === 'failed' ? null : pictureHash(picture);
@@ -25,15 +29,19 @@ export function compareRuns({ earlierLooks, screenshotFor }: CompareParts): Comp
   const lookOf = async (scan: ScanRecord, seen: LandingSeen | null): Promise<Look> => {
     const { ord = 0, ...landing } = seen ?? {};
     const [picture, creative] = await Promise.all([seen && hashOf(scan, ord), hashOf(scan, 'creative')]);
-    return { landing: seen && { ...(landing as Omit<LandingSeen, 'ord'>), picture }, creative };
+    const target = targetHash((await withTarget(scan)).target);
+    return { target, landing: seen && { ...(landing as Omit<LandingSeen, 'ord'>), picture }, creative };
   };
   return async (scan, landing) => {
     if (scan.run_id === null || scan.campaign_id === null || scan.parent_scan_id !== null) return null;
     // A recheck does not look again: the pictures may be gone.
     const look = scan.look ?? (await lookOf(scan, landing));
-    return { look, changes: compareLooks(look, await earlierLooks(scan)) };
+    return { look, changes: compareLooks(look, await earlierLooks({ ...scan, look })) };
   };
 }
+
+const targetHash = ({ kind, value }: ScanRecord['target']): string =>
+  createHash('sha256').update(`${kind}:${value}`).digest('base64url').slice(0, 22);
 
 /** The tags of changes. */
 export const changeFindings = (changes: LookChange[]): Finding[] =>

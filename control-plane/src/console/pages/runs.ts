@@ -86,7 +86,10 @@ export const runCompare: PageRoute = {
       const other = earlier.get(keyOf(one));
       return other && one.screenshot_url !== '' && other.screenshot_url !== '' ? [slider(visit, other, one)] : [];
     });
-    const none = empty('Nothing to compare', 'The two runs have no pictures of the same country and device.');
+    const none = empty(
+      'Nothing to compare',
+      'The two runs have no pictures of the same page in the same country on the same device.',
+    );
     return {
       title: 'Two runs',
       above: html`<a href="${link(`/campaigns/${after.campaign_id}`)}">Campaign</a> · <a href="${link(`/runs/${before.id}`)}"><bdi>${before.label || 'the earlier run'}</bdi></a> · <a href="${link(`/runs/${after.id}`)}"><bdi>${after.label || 'the later run'}</bdi></a>`,
@@ -97,9 +100,9 @@ export const runCompare: PageRoute = {
 
 type Brief = Schemas['ScanBrief'];
 
-/** What two scans of different runs have in common that are to be compared. The ads that a sweep finds are others each time. */
+/** What two scans of different runs have in common that are to be compared. The ads that a sweep finds are others each time; tags have no URL. */
 const keyOf = (one: Brief): string =>
-  `${one.country_code} ${one.emulator_display_name} ${one.repeat_index} ${one.slot_index === null ? '' : one.id}`;
+  `${one.country_code} ${one.emulator_display_name} ${one.repeat_index} ${one.slot_index === null ? '' : one.id} ${one.url}`;
 
 /** The scans of a run in the countries of `scans`, by what they have in common with those. */
 async function readPartners({ api }: Visit, run_id: string, scans: readonly Brief[]): Promise<Map<string, Brief>> {

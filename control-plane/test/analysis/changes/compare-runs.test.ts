@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import sharp from 'sharp';
+import { compareRuns } from '../../../src/analysis/changes/compare-runs.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { checkCrawled, slugsOf } from '../../support/checked-scans.ts';
 import { itemsOf, KEYS, ORGANIZATIONS, runningApi } from '../../support/running-api.ts';
@@ -79,6 +80,30 @@ describe('§2.5.16 the runs of a campaign', () => {
     const { rows, total } = await farm.scans.changedIn(organization_id, 'campaign', { skip: 0, limit: 1 });
     assert.deepEqual([rows.map(({ _id }) => _id), total], [[back._id], 2]);
     assert.equal((await farm.scans.changedIn('other', 'campaign', { skip: 0, limit: 1 })).total, 0);
+  });
+
+  it('are compared with scans of the same target alone: a campaign gets another one, and scans that are posted have many', async () => {
+    const of = (path: string) => ({ target: { kind: 'url' as const, value: `https://shop.example/${path}` } });
+    await scanned('one', { changes: of('a') });
+    const other = await scanned('two', { picture: CASINO, changes: of('b') });
+    assert.deepEqual([slugsOf(other), other.changes], [[], []]);
+    const changed = await scanned('three', { picture: CASINO, changes: of('a') });
+    assert.deepEqual([slugsOf(changed), changed.changes?.[0]?.previous_run_id], [['landing_changed'], 'one']);
+  });
+
+  it('have a target that is known by its text, which each run stores anew', async () => {
+    const texts: Record<string, string> = { one: '<b>ad</b>', two: '<b>ad</b>', three: '<b>another</b>' };
+    const compare = compareRuns({
+      earlierLooks: async () => [],
+      withTarget: async ({ _id }) => ({ target: { kind: 'ad_tag', value: texts[_id]! } }),
+      screenshotFor: async () => null,
+    });
+    const targetOf = async (_id: string) => {
+      const scan = sampleScan({ _id, campaign_id: 'campaign', run_id: _id, target: { kind: 'ad_tag', value: '' } });
+      return (await compare(scan, null))?.look.target;
+    };
+    assert.equal(await targetOf('one'), await targetOf('two'));
+    assert.notEqual(await targetOf('one'), await targetOf('three'));
   });
 
   it('are compared with all repeats of the last run; failed scans, ads of sweeps and other organizations do not count', async () => {
