@@ -3,7 +3,7 @@ import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ApiInProcess } from '../http/call-routes.ts';
-import type { Permission } from '../http/caller.ts';
+import { lacksPermission, type Permission } from '../http/caller.ts';
 import { headingId, pathOf } from '../http/documents/render-document.ts';
 import { type Html, html } from '../http/pages/html.ts';
 import { asApiError } from '../http/request-lifecycle.ts';
@@ -185,6 +185,8 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
         return first === null ? present(visit, NOTHING_ALLOWED) : answers.redirect(link(first));
       }
       const { route, params } = findPage(request);
+      if (route.needs !== undefined && !visit.may(route.needs))
+        throw lacksPermission(route.needs, { isToken: who.client_id !== null });
       visit.params = params;
       const result = await route.handle(visit);
       // Pages that are ready together would otherwise be written in one piece.

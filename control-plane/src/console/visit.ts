@@ -55,9 +55,13 @@ export type Page = {
 
 export type PageResult = Page | { redirect: string } | { answer: Answer };
 
-/** A page of the console, or the target of one of its forms. `path`: below `/console`, with parameters such as `{id}`. */
+/**
+ * A page of the console, or the target of one of its forms. `path`: below `/console`, with parameters such as `{id}`. `needs`: the permission
+ * without which a form cannot be sent, and is not shown; what a page reads and changes the API decides.
+ */
 export type PageRoute = {
   method: 'GET' | 'POST';
   path: string;
+  needs?: Permission;
   handle: (visit: Visit) => Promise<PageResult> | PageResult;
 };

@@ -79,14 +79,20 @@ export async function authenticate(
   if (credential === '') throw unauthorized('Send an API key: Authorization: Bearer <API_KEY>.', realm);
   const caller = await find(credential, setHeaders, permission);
   if (!caller) throw unauthorized('This API key is not valid.', `${realm}, error="invalid_token"`);
-  if (permission !== 'any' && !(caller.permissions as ReadonlySet<string>).has(permission)) {
-    const headers = { 'WWW-Authenticate': `${realm}, error="insufficient_scope", scope="${permission}"` };
-    throw new ApiError('forbidden', `This ${caller.token ? 'token' : 'API key'} lacks the permission ${permission}.`, {
-      headers,
+  if (permission !== 'any' && !(caller.permissions as ReadonlySet<string>).has(permission))
+    throw lacksPermission(permission, {
+      isToken: caller.token !== undefined,
+      headers: { 'WWW-Authenticate': `${realm}, error="insufficient_scope", scope="${permission}"` },
     });
-  }
   return caller;
 }
+
+/** The refusal of a credential, an API key or an OAuth token, that may not do something. */
+export const lacksPermission = (
+  permission: RoutePermission,
+  { isToken, headers = {} }: { isToken: boolean; headers?: Record<string, string> },
+): ApiError =>
+  new ApiError('forbidden', `This ${isToken ? 'token' : 'API key'} lacks the permission ${permission}.`, { headers });
 
 function unauthorized(detail: string, challenge: string): ApiError {
   return new ApiError('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });

@@ -66,6 +66,39 @@ describe('a page of the console', () => {
     assert.partialDeepStrictEqual(await read(`campaigns/${campaign.id}`), { name: 'Summer', policy_set_id });
   });
 
+  test('with a form that the person may not send is not shown, and says which permission is missing', async () => {
+    const { id } = await campaignOf();
+    const reader = await browser.signIn(
+      await api.keyThatMay('scans.read', 'campaigns.read', 'policies.read', 'alerts.read'),
+    );
+    for (const [path, permission] of [
+      ['/scans/new', 'scans.write'],
+      ['/scans/bulk', 'scans.write'],
+      ['/campaigns/new', 'campaigns.write'],
+      [`/campaigns/${id}/edit`, 'campaigns.write'],
+      ['/rules/new', 'custom_rules.manage'],
+      ['/policies/new', 'policies.manage'],
+      ['/webhooks/new', 'webhooks.manage'],
+    ]) {
+      const { status, text } = await browser.get(path!, reader);
+      assert.equal(status, 403, path);
+      assert.ok(text.includes(`lacks the permission ${permission}`), path);
+      assert.doesNotMatch(text, /<form class="form"/, path);
+      assert.equal((await browser.get(path!, cookie)).status, 200, path);
+    }
+  });
+
+  test('of a new campaign shows when it would run, and not for an interval that the API would refuse', async () => {
+    const shown = async (seconds: string) => {
+      const query = new URLSearchParams({ schedule_type: 'interval', schedule_interval_seconds: seconds });
+      const { status, text } = await browser.get(`/campaigns/new?${query}`, cookie);
+      return [status, /Next firings/.test(text), /does not fire/.test(text)];
+    };
+    assert.deepEqual(await shown('3600'), [200, true, false]);
+    for (const refused of ['999999999999999', '61', '0', 'often'])
+      assert.deepEqual(await shown(refused), [200, false, true], refused);
+  });
+
   test('of what happens now says that nothing needs a person only of what the person may read', async () => {
     const reader = await browser.signIn(await api.keyThatMay('scans.read'));
     assert.doesNotMatch((await browser.get('', reader)).text, /Needs a person/);

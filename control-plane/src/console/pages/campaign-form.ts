@@ -169,11 +169,13 @@ function campaignChanges(fields: CampaignFields, one: Campaign, sent: URLSearchP
 export const newCampaign: PageRoute = {
   method: 'GET',
   path: '/campaigns/new',
+  needs: 'campaigns.write',
   handle: (visit) => campaignForm(visit, fieldsOf(visit.query), NO_PROBLEMS, null),
 };
 export const editCampaign: PageRoute = {
   method: 'GET',
   path: '/campaigns/{id}/edit',
+  needs: 'campaigns.write',
   handle: async (visit) => {
     const campaign = await visit.api.ask<Campaign>(at`/campaigns/${visit.params.id!}`);
     return campaignForm(visit, fieldsOfCampaign(campaign), NO_PROBLEMS, campaign.id);

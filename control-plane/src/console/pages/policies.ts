@@ -98,6 +98,7 @@ const entryWords = ({ loc: [, field, index], msg }: Pick<Issue, 'loc' | 'msg'>):
 export const newPolicy: PageRoute = {
   method: 'GET',
   path: '/policies/new',
+  needs: 'policies.manage',
   handle: (visit) => policyForm(visit, { name: '', description: '', entries: '' }, NO_PROBLEMS, null, null),
 };
 

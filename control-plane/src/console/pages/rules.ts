@@ -163,6 +163,7 @@ async function configOf(text: string): Promise<unknown> {
 export const newRule: PageRoute = {
   method: 'GET',
   path: '/rules/new',
+  needs: 'custom_rules.manage',
   handle: (visit) => workbench(visit, fieldsOf(visit.query), NO_PROBLEMS, null, null),
 };
 

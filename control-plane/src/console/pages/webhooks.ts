@@ -180,6 +180,7 @@ export const rotateSecret: PageRoute = {
 export const newWebhook: PageRoute = {
   method: 'GET',
   path: '/webhooks/new',
+  needs: 'webhooks.manage',
   handle: (visit) => webhookForm(visit, NO_PROBLEMS),
 };
 

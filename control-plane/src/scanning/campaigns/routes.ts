@@ -1,7 +1,7 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound, refused } from '../../http/api-error.ts';
-import type { Caller } from '../../http/caller.ts';
+import { type Caller, lacksPermission } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { defaultGroupId, type GroupRecord } from '../groups/group.ts';
@@ -260,9 +260,9 @@ function pickerRoute({ campaigns }: CampaignParts): Route<Caller> {
 }
 
 /** Who may not manage notifications cannot do so by a campaign. */
-function requireRoutingPermission({ permissions }: Caller, { notifications }: Partial<CampaignIn>): void {
+function requireRoutingPermission({ permissions, token }: Caller, { notifications }: Partial<CampaignIn>): void {
   if (!notifications || permissions.has('alert_notifications.manage')) return;
-  throw new ApiError('forbidden', 'This API key lacks the permission alert_notifications.manage.');
+  throw lacksPermission('alert_notifications.manage', { isToken: token !== undefined });
 }
 
 async function requireActiveGroup(

@@ -21,6 +21,7 @@ type Line = { text: string; problem: string; cost: number; scanId: string | null
 export const bulkForm: PageRoute = {
   method: 'GET',
   path: '/scans/bulk',
+  needs: 'scans.write',
   handle: (visit) => bulkPage(visit, fieldsOf(visit.query), [], false),
 };
 

@@ -44,6 +44,7 @@ const AD_FORMATS: Record<NonNullable<Schemas['ScanIn']['ad_formats']>[number], s
 export const newScan: PageRoute = {
   method: 'GET',
   path: '/scans/new',
+  needs: 'scans.write',
   handle: async (visit) => {
     const from = visit.query.get('from');
     const fields =
