@@ -2,6 +2,7 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
+import { INTERVALS } from '../../scanning/schedules/schedule.ts';
 import { at } from '../api/console-api.ts';
 import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
@@ -263,8 +264,6 @@ function showFirings({ now }: Visit, fields: CampaignFields): Html {
 
 /** Policy sets to choose from. */
 const SETS_MAX = 1_000;
-
-const INTERVALS = [60, 120, 300, 600, 900, 1_800, 2_700, 3_600, 7_200, 14_400, 28_800, 86_400];
 
 async function campaignForm(
   visit: Visit,

@@ -2,6 +2,7 @@ import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { durationWords } from '../../scanning/reports/words.ts';
 import { nextMoment, type SchedulePlan } from '../../scanning/schedules/next-moment.ts';
+import { INTERVALS } from '../../scanning/schedules/schedule.ts';
 import type { Schemas } from '../api/schemas.ts';
 import { card, table } from '../components/tables.ts';
 import { agoWords, showTime } from '../components/texts.ts';
@@ -26,7 +27,7 @@ type Schedule = {
 /** When a schedule fires, as the scheduler reckons; null: it does not, or the API would refuse it. */
 function planOf({ type, weekly, timezone, seconds, anchor }: Schedule): SchedulePlan | null {
   if (type === 'interval')
-    return typeof seconds === 'number' && seconds > 0 ? { type: 'interval', seconds, anchor } : null;
+    return INTERVALS.some((one) => one === seconds) ? { type: 'interval', seconds: Number(seconds), anchor } : null;
   const days = Object.entries(weekly);
   const isWeek = days.every(([day, hours]) => /^[0-6]$/.test(day) && hours.every(isHour));
   const hasHours = days.some(([, hours]) => hours.length > 0);
