@@ -63,11 +63,14 @@ export function campaignStore(store: Store, most = MOST) {
     campaigns.findOne({ _id, organization_id });
 
   const withTarget = async (campaign: CampaignRecord): Promise<CampaignRecord> => {
-    const { target_text_id, organization_id, campaign_type } = campaign;
+    const { _id, target_text_id, organization_id, campaign_type } = campaign;
     if (target_text_id === undefined) return campaign;
     const found = await texts.findOne({ _id: target_text_id, organization_id });
-    if (!found) throw new Error(`the target of the campaign ${campaign._id} is missing`);
-    return { ...campaign, [TARGET_FIELD[campaign_type]]: found.text };
+    if (found) return { ...campaign, [TARGET_FIELD[campaign_type]]: found.text };
+    const changed = await find(organization_id, _id);
+    if (!changed || changed.target_text_id === target_text_id)
+      throw new Error(`the target of the campaign ${_id} is missing`);
+    return withTarget(changed);
   };
 
   /** The stored size of a campaign; one of an earlier version has none. */
@@ -118,7 +121,7 @@ export function campaignStore(store: Store, most = MOST) {
     /** A campaign of this organization; null: missing, or another organization's. A long target is not read. */
     find,
 
-    /** The campaign with its complete target. */
+    /** The campaign with its complete target; as it is now, if a change has replaced a long one since it was read. */
     withTarget,
 
     /**

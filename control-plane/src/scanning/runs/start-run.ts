@@ -39,10 +39,11 @@ export const startRun =
     const { _id: campaign_id, organization_id } = campaign;
     const earlier = await runs.find(organization_id, id);
     if (earlier) return earlier;
-    const plan = planRun(campaign, id);
     const price_micros = await parts.priceOfCheck(organization_id);
+    const whole = await campaigns.withTarget(campaign);
+    const plan = planRun(whole, id);
     const reservation_id = derivedId(`${id}/plan/${plan.scans}/${price_micros}`, 0);
-    const settings = settingsOfRun(await campaigns.withTarget(campaign), id, plan);
+    const settings = settingsOfRun(whole, id, plan);
     const wanted = { runId: id, id: reservation_id, checks: plan.scans, priceMicros: price_micros, now };
     await parts.storedPerDay.storing(organization_id, 'targets', targetBytes(settings), () =>
       parts.reserveRun(organization_id, wanted),

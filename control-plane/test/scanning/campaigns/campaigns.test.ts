@@ -7,7 +7,15 @@ import type { GroupRecord } from '../../../src/scanning/groups/group.ts';
 import { CAMPAIGN, CAMPAIGNS, campaignCalls, GROUPS } from '../../support/campaign-calls.ts';
 import '../../support/fixed-clock.ts';
 import { slow } from '../../../../shared/test/support/slow.ts';
-import { itemsOf, type Json, KEYS, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
+import {
+  itemsOf,
+  type Json,
+  KEYS,
+  ORGANIZATIONS,
+  PAGE,
+  type RunningApi,
+  runningApi,
+} from '../../support/running-api.ts';
 import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
 let api: RunningApi;
@@ -213,6 +221,18 @@ describe('campaigns', () => {
     assert.equal((await patch(id, { ad_tag: '<b>short</b>' })).body.ad_tag, '<b>short</b>');
     assert.equal(await api.store.collection('campaign_targets').countDocuments({}), 0);
     assert.deepEqual(itemsOf(await patch(id, { ad_tag: null })), ['body.ad_tag missing']);
+  });
+
+  test('§2.8 a campaign whose long ad tag is replaced while it is read is read as it is then', async () => {
+    const { campaigns } = api.domains.campaigns.stores;
+    const { id } = await create({ campaign_type: 'ad_tag', url: null, ad_tag: `<div>${'x'.repeat(5_000)}</div>` });
+    const before = (await campaigns.find(ORGANIZATIONS.ours, id))!;
+    const longer = `<div>${'y'.repeat(6_000)}</div>`;
+    await patch(id, { ad_tag: longer, repeat_count: 3 });
+    assert.partialDeepStrictEqual(await campaigns.withTarget(before), { ad_tag: longer, repeat_count: 3 });
+    await patch(id, { ad_tag: '<b>short</b>' });
+    assert.equal((await campaigns.withTarget(before)).ad_tag, '<b>short</b>');
+    await api.store.collection('campaign_targets').deleteMany({});
   });
 
   test('§2.8 of two changes at the same time, both are kept', async () => {
