@@ -20,9 +20,13 @@ export function timezoneIssues(timezone: string | undefined, loc: Issue['loc']):
 
 /** The issue of query parameters `<name>_from` and `<name>_to` whose first day is after the last. */
 export function orderIssues(name: string, from: string | undefined, to: string | undefined): Issue[] {
-  if (from === undefined || to === undefined || from <= to) return [];
+  return from === undefined || to === undefined || from <= to ? [] : [orderIssue(name, from, to)];
+}
+
+/** The issue of a start `<name>_from` that is after the end `<name>_to`, as they were sent. */
+export function orderIssue(name: string, from: string | undefined, to: string | undefined): Issue {
   const msg = `Must not be after ${name}_to (${to}).`;
-  return [{ loc: ['query', `${name}_from`], msg, type: 'invalid_combination', ctx: { given: from } }];
+  return { loc: ['query', `${name}_from`], msg, type: 'invalid_combination', ctx: { given: from } };
 }
 
 /** The range as times: its start (`$gte`) and its exclusive end (`$lt`); null without bounds. */

@@ -1,6 +1,6 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import { isWithin, momentsOf, orderIssues } from '../../http/calendar-days.ts';
+import { isWithin, momentsOf, orderIssue } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { ok, type Route, route } from '../../http/route.ts';
@@ -81,9 +81,10 @@ function periodOf({ date_from, date_to }: Bounds): { $gte?: Date; $lt?: Date } |
   return { ...(start && { $gte: start }), ...(end && { $lt: end }) };
 }
 
+/** By the moments: the texts may have offsets, and one of them may be a day. */
 function boundIssues(bounds: Bounds): Issue[] {
   const { $gte, $lt } = periodOf(bounds) ?? {};
-  return $gte && $lt && $gte > $lt ? orderIssues('date', bounds.date_from, bounds.date_to) : [];
+  return $gte && $lt && $gte > $lt ? [orderIssue('date', bounds.date_from, bounds.date_to)] : [];
 }
 
 function presentUsage(entry: LedgerEntry) {

@@ -148,6 +148,13 @@ describe('credits by the operator', () => {
     assert.equal((await read(`date_to=2026-01-01&scan_id=${ids[0]}`)).total, 0);
     const wrong = await api.get('/api/v1/billing/usage?date_from=2026-02-01&date_to=2026-01-01T00:00:00Z');
     assert.deepEqual(itemsOf(wrong), ['query.date_from invalid_combination']);
+    for (const [from, to] of [
+      ['2026-01-02', '2026-01-02T00:00:00%2B05:00'],
+      ['2026-01-01T23:00:00-12:00', '2026-01-02T01:00:00Z'],
+    ]) {
+      const late = await api.get(`/api/v1/billing/usage?date_from=${from}&date_to=${to}`);
+      assert.deepEqual(itemsOf(late), ['query.date_from invalid_combination'], `${from} is after ${to}`);
+    }
     assert.equal((await api.get('/api/v1/billing/usage?date_from=yesterday')).status, 422);
   });
 });
