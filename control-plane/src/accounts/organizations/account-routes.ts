@@ -106,7 +106,7 @@ function ownRoutes({ organizations, outboxFilled }: AccountParts): Route<Caller>
     }),
     account.change({
       summary: 'Change your organization',
-      description: 'Changes its name and contacts. Fields that are omitted or null keep their values.',
+      description: 'Changes its name and contacts. Omitted fields keep their values, and so does a name that is null.',
       body: AccountPatchSchema,
       reply: 'The changed organization.',
       errors: ['not_found'],

@@ -1385,7 +1385,7 @@ export interface paths {
         head?: never;
         /**
          * Change your organization
-         * @description Changes its name and contacts. Fields that are omitted or null keep their values.
+         * @description Changes its name and contacts. Omitted fields keep their values, and so does a name that is null.
          *
          *     Needs the permission `account.manage`.
          */
