@@ -3,8 +3,8 @@ import { type Caller, isOperator } from '../http/caller.ts';
 import type { Route } from '../http/route.ts';
 import { type DayShare, type DayShares, retryNextDay } from '../platform/day-shares.ts';
 
-/** What an organization stores with every request, and never removes by itself. */
-export type StoredKind = 'answers' | 'targets' | 'changes' | 'tokens' | 'rechecks';
+/** What an organization stores with every request, and never removes by itself, or sends by what the organizations share. */
+export type StoredKind = 'answers' | 'targets' | 'changes' | 'tokens' | 'rechecks' | 'tests';
 
 /** Changes of keys, roles, clients, labels, endpoints and the like, which the audit log keeps for ever, and test and repeated deliveries. */
 const CHANGES_PER_DAY = 5_000;
@@ -12,6 +12,8 @@ const CHANGES_PER_DAY = 5_000;
 const TOKENS_PER_DAY = 100_000;
 /** Rechecks of scans, each of which stores a record and events, and may ask the AI model: ten of the largest requests. */
 const RECHECKS_PER_DAY = 50_000;
+/** Test messages to destinations of alerts: mails to any address come from the operator's, whose reputation those of all organizations need. */
+const TESTS_PER_DAY = 500;
 const MEGABYTE = 1024 * 1024;
 
 const WORDS: Record<StoredKind, string> = {
@@ -20,6 +22,7 @@ const WORDS: Record<StoredKind, string> = {
   changes: 'changes of its account and webhooks',
   tokens: 'OAuth tokens',
   rechecks: 'rechecks',
+  tests: 'test messages',
 };
 
 /** Takes of what an organization may store in a day; throws 429 if so much is not left. What is not used is given back. */
@@ -34,6 +37,7 @@ export function storedPerDay(shares: DayShares, megabytes: number) {
     changes: { name: 'changes', perDay: CHANGES_PER_DAY, block: 1 },
     tokens: { name: 'tokens', perDay: TOKENS_PER_DAY, block: 50 },
     rechecks: { name: 'rechecks', perDay: RECHECKS_PER_DAY, block: 50 },
+    tests: { name: 'tests', perDay: TESTS_PER_DAY, block: 1 },
   };
 
   const require =
@@ -41,7 +45,7 @@ export function storedPerDay(shares: DayShares, megabytes: number) {
     async (organizationId: string, kind: StoredKind, amount: number): Promise<void> => {
       const now = new Date();
       if (await shares[has](kinds[kind], organizationId, amount, now)) return;
-      const detail = `The organization has stored as many ${WORDS[kind]} today as it may in a day (UTC).`;
+      const detail = `The organization has stored or sent as many ${WORDS[kind]} today as it may in a day (UTC).`;
       throw new ApiError('storage.quota_exhausted', detail, { headers: retryNextDay(now) });
     };
 

@@ -100,6 +100,7 @@ export function createDomains(platform: Platform, settings: Settings) {
       ...scanning.verbs,
       policySetNames: analysis.verbs.policySetNames,
       contactEmailsOf: accounts.verbs.contactEmailsOf,
+      storedPerDay: accounts.verbs.storedPerDay,
     },
     settings,
   );

@@ -26,7 +26,7 @@ import { startMailingWarnings, type WarningParts } from './webhooks/warn-users.t
 export type DeliveryNeeds = NotificationsNeeds &
   Pick<AlertParts, 'readTags' | 'policySetNames'> &
   Pick<CampaignsDomain['verbs'], 'findCampaign'> &
-  Pick<AccountsDomain['verbs'], 'contactEmailsOf'> & {
+  Pick<AccountsDomain['verbs'], 'contactEmailsOf' | 'storedPerDay'> & {
     sources: OutboxSource[];
     handlers: Omit<OutboxHandlers, 'event' | 'alerts' | 'alert.changed'>;
   };

@@ -346,7 +346,7 @@ const CATALOGUE = {
   'storage.quota_exhausted': {
     status: 429,
     means:
-      'The organization has stored as many ad tags and VAST documents, answers for an Idempotency-Key, OAuth tokens, rechecks, or changes of its account and webhooks today (UTC) as it may in a day.',
+      'The organization has stored as many ad tags and VAST documents, answers for an Idempotency-Key, OAuth tokens, rechecks, or changes of its account and webhooks, or sent as many test messages today (UTC) as it may in a day.',
     cure: 'Wait for the next day (UTC). Send a URL in place of a large document, reuse campaigns in place of copies, keep tokens until they expire, and recheck only the scans that a changed rule concerns.',
   },
   unavailable: {

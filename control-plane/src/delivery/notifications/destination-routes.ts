@@ -1,5 +1,6 @@
 import type { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { Type } from 'typebox';
+import type { StoredPerDay } from '../../accounts/stored-per-day.ts';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
@@ -37,6 +38,8 @@ export type DestinationParts = {
   hasMailer: boolean;
   send: SendMessage;
   publicUrl: string;
+  /** `take` throws 429 where the organization may send no more test messages today. */
+  storedPerDay: Pick<StoredPerDay, 'take'>;
 };
 
 const [group, permission] = ['Alert notifications', 'alert_notifications.manage'] as const;
@@ -123,7 +126,7 @@ export function destinationRoutes(parts: DestinationParts): Route<Caller>[] {
   ];
 }
 
-function testRoute({ destinations, send, publicUrl }: DestinationParts): Route<Caller> {
+function testRoute({ destinations, send, publicUrl, storedPerDay }: DestinationParts): Route<Caller> {
   return route({
     method: 'POST',
     path: `${path}/{destination_id}/test`,
@@ -134,10 +137,11 @@ function testRoute({ destinations, send, publicUrl }: DestinationParts): Route<C
     permission,
     params: Type.Object({ destination_id: Type.String({ description: 'The destination.' }) }),
     replies: { 200: { description: 'Whether it arrived.', schema: DestinationTestSchema } },
-    errors: ['not_found'],
+    errors: ['not_found', 'storage.quota_exhausted'],
     handle: async ({ caller: { organizationId }, params }) => {
       const found = await destinations.find(organizationId, params.destination_id);
       if (!found) throw notFound('destination');
+      await storedPerDay.take(organizationId, 'tests', 1);
       const outcome = await send(found, testMessage(publicUrl));
       return ok({ success: outcome.sent, status: outcome.status, error: outcome.sent ? null : outcome.reason });
     },

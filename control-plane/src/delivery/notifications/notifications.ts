@@ -6,7 +6,7 @@ import type { PublicUrls } from '../../scan/scan-links.ts';
 import type { CampaignsDomain } from '../../scanning/campaigns.ts';
 import type { ScanningDomain } from '../../scanning/scanning.ts';
 import type { AlertStore } from '../alerts/alert-store.ts';
-import { destinationRoutes } from './destination-routes.ts';
+import { type DestinationParts, destinationRoutes } from './destination-routes.ts';
 import { destinationStore } from './destination-store.ts';
 import { type DispatchParts, startDispatching } from './dispatch.ts';
 import { noticeStore } from './notice-store.ts';
@@ -17,7 +17,8 @@ import { messageSender } from './send-message.ts';
 /** What notifications need from campaigns and tags. */
 export type NotificationsNeeds = Pick<CampaignsDomain['verbs'], 'readRouting' | 'writeRouting' | 'campaignWordsOf'> &
   Pick<ScanningDomain['verbs'], 'pictureForMessage'> &
-  Pick<ReferenceDomain['verbs'], 'readTags'>;
+  Pick<ReferenceDomain['verbs'], 'readTags'> &
+  Pick<DestinationParts, 'storedPerDay'>;
 
 export type NotificationsSettings = PublicUrls & {
   /** What may be dialled for clients. */
@@ -32,7 +33,7 @@ type Parts = Pick<Platform, 'store' | 'secrets' | 'mailer' | 'metrics' | 'logger
 /** Destinations of alerts, the routing of campaigns, and the messages. */
 export function notifications(
   { store, secrets, mailer, metrics, logger, post }: Parts,
-  { readRouting, writeRouting, campaignWordsOf, readTags, pictureForMessage }: NotificationsNeeds,
+  { readRouting, writeRouting, campaignWordsOf, readTags, pictureForMessage, storedPerDay }: NotificationsNeeds,
   alerts: Pick<AlertStore, 'findAll'>,
   { egress, telegramApiUrl, publicUrl, hasConsole }: NotificationsSettings,
 ) {
@@ -66,6 +67,7 @@ export function notifications(
         egress,
         send,
         publicUrl,
+        storedPerDay,
         hasMailer: mailer !== null,
         resumeNotices: (organization_id, destination_id, now) =>
           notices.resume({ organization_id, destination_id }, now),

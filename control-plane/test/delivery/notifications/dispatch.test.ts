@@ -255,4 +255,18 @@ describe('the dispatch of messages about alerts', () => {
       404,
     );
   });
+
+  test('§2.8.81 an organization sends no more test messages in a day than it may', async () => {
+    const one = await receivers.newDestination();
+    const { storedPerDay } = receivers.api.domains.accounts.verbs;
+    await storedPerDay.take(ORGANIZATIONS.ours, 'tests', 490);
+    const before = receivers.slack.received.length;
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 11; tries += 1)
+      statuses.push((await receivers.api.post(`${DESTINATIONS}/${one.id}/test`)).status);
+    assert.equal(statuses.at(-1), 429);
+    const sent = receivers.slack.received.length - before;
+    assert.ok(sent <= 10, `${sent} sent`);
+    await receivers.api.store.collection('day_shares').deleteMany({});
+  });
 });
