@@ -21,7 +21,7 @@ import { usageByDay } from './billing/usage-by-day.ts';
 import { usageRoutes } from './billing/usage-routes.ts';
 import { type ApiKeyRecord, findCaller, isStillValid, recordUse } from './keys/api-key.ts';
 import { credentialRoute } from './keys/credential-route.ts';
-import { keyRoutes } from './keys/key-routes.ts';
+import { keyRoutes, keysOfOrganizationsRoutes } from './keys/key-routes.ts';
 import { keyStore } from './keys/key-store.ts';
 import { roleRoutes } from './keys/role-routes.ts';
 import { oauth } from './oauth/oauth.ts';
@@ -169,6 +169,7 @@ export function accountsDomain(
         ...oauth2.routes,
         ...auditRoutes({ readAuditLog: audits.list, organizations }),
         ...organizationRoutes({ organizations, addOrganization: addCustomer, outboxFilled }),
+        ...keysOfOrganizationsRoutes({ keys, organizations, outboxFilled }),
         ...creditRoutes({ organizations, bookCredit, outboxFilled }),
         ...usageRoutes({
           ledger,

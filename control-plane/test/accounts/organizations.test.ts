@@ -35,6 +35,29 @@ describe('the organizations of a deployment', () => {
     assert.equal((await api.get('/api/v1/account/api-keys', { key: body.api_key })).body.length, 1);
   });
 
+  test('§5.6 an organization that has revoked its last key gets another one from the operator, and nobody else', async () => {
+    const { id, api_key } = await create('Locked out');
+    const [own] = (await api.get('/api/v1/account/api-keys', { key: api_key })).body;
+    assert.equal((await api.call('DELETE', `/api/v1/account/api-keys/${own.id}`, { key: api_key })).status, 204);
+    const path = `${PATH}/${id}/api-keys`;
+    for (const [key, status] of [
+      [api_key, 401],
+      [KEYS.ours, 403],
+    ] as const)
+      assert.equal((await api.post(path, { name: 'Mine' }, { key })).status, status);
+    const { status, body } = await api.post(path, { name: 'In place of a lost key' }, operator);
+    assert.equal(status, 201);
+    const account = (await api.get('/api/v1/account', { key: body.full_key })).body;
+    assert.equal(account.id, id);
+    assert.deepEqual((await api.get(PATH, { key: body.full_key })).status, 403);
+    const listed = (await api.get('/api/v1/account/api-keys', { key: body.full_key })).body;
+    assert.deepEqual(
+      listed.map(({ name }: Json) => name),
+      ['In place of a lost key'],
+    );
+    assert.equal((await api.post(`${PATH}/none/api-keys`, { name: 'x' }, operator)).status, 404);
+  });
+
   test('§5.6 only the operator’s key can read and change organizations', async () => {
     for (const key of [KEYS.ours, null]) {
       const status = key ? 403 : 401;

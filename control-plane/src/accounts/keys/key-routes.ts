@@ -2,8 +2,8 @@ import { newApiKey } from '@adsweep/shared/ids.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import { ApiError } from '../../http/api-error.ts';
-import { type Caller, PERMISSIONS } from '../../http/caller.ts';
+import { ApiError, notFound } from '../../http/api-error.ts';
+import { type Caller, ORGANIZATION_PERMISSIONS, PERMISSIONS } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { orNull, type Route } from '../../http/route.ts';
 import type { OrganizationRecord, Role } from '../organizations/organization.ts';
@@ -41,9 +41,14 @@ const ApiKeyNewSchema = Type.Object(
   { ...commonFields, full_key: Type.String({ description: 'The key. It is shown only in this response.' }) },
   { title: 'ApiKeyNew' },
 );
+const Name = Type.String({ minLength: 1, maxLength: 200 });
+const NamedSchema = Type.Object(
+  { name: Name },
+  { additionalProperties: false, title: 'ApiKeyOfOrganizationIn', examples: [{ name: 'In place of a lost key' }] },
+);
 const ApiKeyInSchema = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 200 }),
+    name: Name,
     expires_at: Type.Optional(
       orNull(
         Type.String({
@@ -126,6 +131,46 @@ export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyPar
           );
         await keys.revoke(key, audit('api_key.revoked', key._id, { name: key.name }));
         return revoked(key);
+      },
+    }),
+  ];
+}
+
+/** A further key for any organization: one that has lost its keys, or revoked the last of them, could do nothing about it itself. */
+export function keysOfOrganizationsRoutes({
+  keys,
+  organizations,
+  outboxFilled,
+}: Pick<KeyParts, 'organizations' | 'outboxFilled'> & { keys: Pick<KeyStore, 'insertWithin'> }): Route<Caller>[] {
+  const ofAny = resource<ApiKeyRecord>({
+    group: 'Organizations',
+    path: '/api/v1/organizations/{id}/api-keys',
+    id: null,
+    noun: 'organization',
+    permission: 'organizations.manage',
+    schema: ApiKeyNewSchema,
+    presenter: () => presentKey,
+    written: outboxFilled,
+  });
+  return [
+    ofAny.create({
+      summary: 'Create a key for an organization',
+      description:
+        'For an organization that has lost its keys. The key has all permissions within the organization, and expires no later than the key that creates it. It is shown only once.',
+      body: NamedSchema,
+      reply: 'The key.',
+      presenter: () => presentNewKey,
+      answersSecret: true,
+      errors: ['account.too_many_keys'],
+      create: async ({ caller, params, body: { name }, now, audit }) => {
+        const organization_id = params.id!;
+        if (!(await organizations.find(organization_id))) throw notFound('organization');
+        const [fullKey, permissions] = [newApiKey(), [...ORGANIZATION_PERMISSIONS]];
+        const of = { organization_id, name, source: 'api' as const, permissions };
+        const record = apiKeyRecord(fullKey, of, now, caller.expiresAt);
+        const changes = { name, permissions, expires_at: record.expires_at?.toISOString() ?? null };
+        await keys.insertWithin(record, [audit('api_key.created', record._id, changes)]);
+        return { record, fullKey };
       },
     }),
   ];

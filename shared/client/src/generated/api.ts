@@ -2214,6 +2214,28 @@ export interface paths {
         patch: operations["updateOrganization"];
         trace?: never;
     };
+    "/api/v1/organizations/{id}/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a key for an organization
+         * @description For an organization that has lost its keys. The key has all permissions within the organization, and expires no later than the key that creates it. It is shown only once.
+         *
+         *     Needs the permission `organizations.manage`.
+         */
+        post: operations["createOrganizationApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/{id}/credits": {
         parameters: {
             query?: never;
@@ -4678,6 +4700,14 @@ export interface components {
             checks_per_month?: number | null;
             concurrent_leases?: number | null;
             requests_per_minute?: number | null;
+        };
+        /**
+         * @example {
+         *       "name": "In place of a lost key"
+         *     }
+         */
+        ApiKeyOfOrganizationIn: {
+            name: string;
         };
         /**
          * @example {
@@ -8195,6 +8225,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Organization"];
+                };
+            };
+        };
+    };
+    createOrganizationApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyOfOrganizationIn"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyNew"];
                 };
             };
         };

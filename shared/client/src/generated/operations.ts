@@ -131,6 +131,7 @@ export const OPERATIONS = {
   listOrganizations: {"method":"GET","path":"/api/v1/organizations","group":"Organizations","summary":"Organizations","query":["page","limit"],"body":false,"keyed":false,"answer":"json"},
   createOrganization: {"method":"POST","path":"/api/v1/organizations","group":"Organizations","summary":"Create an organization","query":[],"body":true,"keyed":true,"answer":"json"},
   updateOrganization: {"method":"PATCH","path":"/api/v1/organizations/{id}","group":"Organizations","summary":"Change an organization","query":[],"body":true,"keyed":false,"answer":"json"},
+  createOrganizationApiKey: {"method":"POST","path":"/api/v1/organizations/{id}/api-keys","group":"Organizations","summary":"Create a key for an organization","query":[],"body":true,"keyed":true,"answer":"json"},
   createOrganizationCredit: {"method":"POST","path":"/api/v1/organizations/{id}/credits","group":"Organizations","summary":"Credit an organization","query":[],"body":true,"keyed":true,"answer":"json"},
   listFormSubmissions: {"method":"GET","path":"/api/v1/form-submissions","group":"Organizations","summary":"Submitted forms","query":["form","page","limit"],"body":false,"keyed":false,"answer":"json"},
   getBilling: {"method":"GET","path":"/api/v1/billing","group":"Billing","summary":"Balance and quota","query":[],"body":false,"keyed":false,"answer":"json"},
