@@ -13,25 +13,52 @@ type Offer = { place: Place; exit: Exit } | { place: Place; vendor: VendorPlaces
 /** Exits that match a targeting, ordered by id; `upTo[i]` is the cumulative weight of exits 0 to i. */
 export type Selection = { exits: readonly Exit[]; upTo: Float64Array };
 
+/** Fields of a targeting, those with the fewest exits for each value first. */
+const FIELDS = ['city', 'isp', 'region'] as const;
+type Field = (typeof FIELDS)[number];
+
+/** The offers of a country and proxy type. A vendor may have hundreds of thousands: those with a value are found without looking at the others. */
+class Pool {
+  readonly #offers: Offer[];
+  readonly #byValue = new Map<Field, Map<string | undefined, Offer[]>>();
+
+  constructor(offers: Offer[]) {
+    this.#offers = offers;
+  }
+
+  /** Those that have the most selective value of the targeting; its other values are not compared. */
+  candidates(targeting: Targeting): Offer[] {
+    const field = FIELDS.find((one) => targeting[one] !== '');
+    if (!field) return this.#offers;
+    const known = this.#byValue.get(field);
+    const byValue = known ?? Map.groupBy(this.#offers, ({ place }) => place[field]?.toLowerCase());
+    this.#byValue.set(field, byValue);
+    return byValue.get(targeting[field].toLowerCase()) ?? [];
+  }
+}
+
 /**
  * The exits by targeting. A selection is computed once and cached; from then on a pick does not depend on the number of exits.
  */
 export class ExitIndex {
-  readonly #pools: Map<string, Offer[]>;
+  readonly #pools: Map<string, Pool>;
   readonly #selections = new Map<string, Selection>();
 
   constructor(listed: readonly Exit[], vendors: readonly VendorPlaces[]) {
     const offers: Offer[] = listed.map((exit) => ({ place: exit, exit }));
     for (const vendor of vendors) for (const place of vendor.places) offers.push({ place, vendor });
-    this.#pools = Map.groupBy(offers, ({ place }) => poolKey(place));
+    const pools = Map.groupBy(offers, ({ place }) => poolKey(place));
+    this.#pools = new Map([...pools].map(([key, own]) => [key, new Pool(own)]));
   }
 
   select(targeting: Targeting): Selection {
     const key = targetingKey(targeting);
     const known = this.#selections.get(key);
     if (known) return known;
+    const selection = selectionOf(this.#pools.get(poolKey(targeting))?.candidates(targeting) ?? [], targeting);
+    // There is any number of values that no exit has, each of any length.
+    if (selection.exits.length === 0) return selection;
     if (this.#selections.size >= SELECTIONS_MAX) this.#selections.clear();
-    const selection = selectionOf(this.#pools.get(poolKey(targeting)) ?? [], targeting);
     this.#selections.set(key, selection);
     return selection;
   }
