@@ -84,7 +84,7 @@ export function measureProviders(registry: Registry, read: () => ProviderMeasure
   const registers = [registry];
   new Gauge({
     name: 'adsweep_exits',
-    help: 'Exits of a provider by state; the account of a vendor counts as one.',
+    help: 'Exits of a provider by the state that they have for all nodes; the account of a vendor counts as one.',
     labelNames: ['provider', 'state'],
     registers,
     collect() {

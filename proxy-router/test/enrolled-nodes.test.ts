@@ -7,9 +7,10 @@ import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { TicketCounts } from '../src/exits/ticket-counts.ts';
 import { TicketJournal } from '../src/tickets/ticket-journal.ts';
 import { TicketRegistry } from '../src/tickets/ticket-registry.ts';
-import { openTunnel, tunnelStatus } from './support/proxy-client.ts';
+import { openTunnel, request, tunnelStatus } from './support/proxy-client.ts';
 import { apiClient, exitIn, NODE_TOKEN, startTestRouter, temporaryFolder } from './support/router.ts';
-import { startRawTarget } from './support/target.ts';
+import { startVendor } from './support/simulated-vendor.ts';
+import { startRawTarget, startTarget } from './support/target.ts';
 
 test('an enrolled node does not get the last tickets of an exit while another one asks for them', async (t) => {
   const router = await startTestRouter(t, { exits: [exitIn('US', { tickets_max: 8 })] });
@@ -37,8 +38,8 @@ test('an enrolled node has a bounded number of tickets, and makes so many change
   const tickets = new TicketRegistry(1_000, journal, new TicketCounts());
   t.after(() => tickets.stop(Date.now()));
   const ids = Array.from({ length: 512 }, () => randomUUID());
-  const claims = { exit: 'us', session: 's', scan: 's', expires: Date.now() + 60_000 };
-  for (const id of ids) tickets.open({ ...claims, id }, 'node-1');
+  const claims = { exit: 'us', session: 's', scan: 's', expires: Date.now() + 60_000, node: 'node-1' };
+  for (const id of ids) tickets.open({ ...claims, id });
   assert.deepEqual(
     [tickets.hasTooMany('node-1'), tickets.hasTooMany('node-2'), tickets.hasTooMany(null)],
     [true, false, false],
@@ -71,4 +72,35 @@ test('the tickets of an enrolled node leave half of the connections to others', 
   t.after(() => open.map(({ socket }) => socket.destroy()));
   assert.equal(open.filter(({ status }) => status === 200).length, 8);
   assert.equal(await tunnelStatus(await router.ticket(), 'shop.example:443'), 200);
+});
+
+test('what an enrolled node provokes takes an exit from no other, also with tickets of before a restart of the router', async (t) => {
+  const target = await startTarget(t);
+  const vendor = await startVendor(t);
+  Object.assign(vendor, {
+    behavior: { status: 429 },
+    spared: 'shop.example',
+    hosts: { 'shop.example': target.address },
+  });
+  const upstream = `http://cust-42-cc-us:secret@${vendor.address}`;
+  const options = {
+    exits: [exitIn('US', { provider: 'list', upstream })],
+    config: { ADSWEEP_DATA_DIR: temporaryFolder() },
+  };
+  const before = await startTestRouter(t, options);
+  const hostile = routerPass(NODE_TOKEN, 'hostile', new Date());
+  const tickets = await Promise.all(
+    ['a', 'b'].map((scan_id) => apiClient(`http://127.0.0.1:${before.ports.api}`, hostile).ticket({ scan_id })),
+  );
+  await before.stop();
+  const router = await startTestRouter(t, options);
+  const base = `http://127.0.0.1:${router.ports.api}`;
+  for (const ticket of tickets) {
+    const moved = { ...ticket, server: `http://127.0.0.1:${router.ports.gateway}` };
+    assert.equal((await request(moved, 'http://of-the-node.example/')).status, 597);
+  }
+  await assert.rejects(apiClient(base, hostile).ticket(), /503.*NODE_BUSY/);
+  const other = await apiClient(base, routerPass(NODE_TOKEN, 'other', new Date())).ticket();
+  assert.equal((await request(other, 'http://shop.example/')).status, 200);
+  await router.ticket();
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Targeting } from '@adsweep/shared/targeting/catalogue.ts';
-import { ExitHealth, type ExitState } from '../src/exits/exit-health.ts';
+import { ExitHealth } from '../src/exits/exit-health.ts';
 import { ExitIndex } from '../src/exits/exit-index.ts';
+import type { ExitState } from '../src/exits/outages.ts';
 import { pickExit } from '../src/exits/pick-exit.ts';
 import { readVendorExitId, vendorExit } from '../src/exits/vendor-exit.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
@@ -216,4 +217,98 @@ test('a limited rate is waited for as long as the upstream says, else 2 s and do
   other.failed(listed, failure('rate_limited'), 0);
   other.failed(listed, failure('rate_limited'), 2_000);
   assert.deepEqual([other.state(listed, 5_999), other.state(listed, 6_000)], ['rate_limited', 'available']);
+});
+
+/** What an upstream answers without a reason, to a host and a scan of the node's choice. */
+const refuseThrice = (health: ExitHealth, node: string | null, now = 0) => {
+  const unexplained = failure('account_refused', { isAccount: true, mayBeTargets: true });
+  for (const at of [1, 2, 3])
+    health.failed(vendors, unexplained, now, { host: `${at}.example`, scan: `invented-${at}`, node });
+};
+
+test('what fails for one enrolled node is out for it alone, and for all once another enrolled node or one of the operator’s finds the same', () => {
+  const provoked = {
+    'three refusals': refuseThrice,
+    'a limited rate': (health: ExitHealth, node: string | null) =>
+      health.failed(vendors, failure('rate_limited', { isAccount: true }), 0, { host: 'a', scan: '1', node }),
+    'a refused account': (health: ExitHealth, node: string | null) =>
+      health.failed(vendors, failure('account_refused', { isAccount: true }), 0, { host: 'a', scan: '1', node }),
+    'a place that is none': (health: ExitHealth, node: string | null) =>
+      health.failed(vendors, failure('no_exit'), 0, { host: 'a', scan: '1', node }),
+    'a failed check': (health: ExitHealth, node: string | null) =>
+      health.failed(vendors, failure('rate_limited', { isAccount: true }), 0, { scan: '1', node }),
+  };
+  for (const [what, provoke] of Object.entries(provoked)) {
+    const health = new ExitHealth();
+    const available = () => ['one', 'two', null].map((node) => health.state(vendors, 0, node) === 'available');
+    for (let times = 0; times < 9; times += 1) provoke(health, 'one');
+    assert.deepEqual(available(), [false, true, true], what);
+    assert.deepEqual([health.score(vendors, 'two'), health.score(vendors)], [1, 1], what);
+    provoke(health, 'two');
+    assert.deepEqual(available(), [false, false, false], `${what}, for two nodes`);
+    const own = new ExitHealth();
+    provoke(own, null);
+    assert.deepEqual(
+      ['one', null].map((node) => own.state(vendors, 0, node) === 'available'),
+      [false, false],
+      `${what}, for a node of the operator`,
+    );
+  }
+});
+
+test('two enrolled nodes agree on an exit only within ten minutes, and not if it worked in between', () => {
+  const health = new ExitHealth();
+  refuseThrice(health, 'one', 0);
+  refuseThrice(health, 'two', 600_000);
+  assert.equal(health.state(vendors, 600_000), 'available', 'too late');
+  health.succeeded(vendors, 'three');
+  assert.equal(health.state(vendors, 600_000, 'two'), 'available', 'a success of any node ends the outage for all');
+  refuseThrice(health, 'one', 600_000);
+  assert.equal(health.state(vendors, 600_000), 'available', 'nobody else has found that since');
+});
+
+test('an enrolled node that asks for the probe again and again keeps no other from an exit that was out', () => {
+  const health = new ExitHealth();
+  health.failed(listed, failure('upstream_failed'), 0);
+  for (const now of [30_000, 60_000, 90_000]) {
+    assert.equal(health.state(listed, now, 'hoarder'), 'available');
+    health.assigned(listed, now, 'hoarder');
+    assert.equal(health.state(listed, now, 'hoarder'), 'probing');
+    assert.deepEqual([health.state(listed, now, 'other'), health.state(listed, now)], ['available', 'available']);
+  }
+  health.assigned(listed, 90_000, 'other');
+  health.failed(listed, failure('upstream_failed'), 90_000, { scan: '1', host: 'a', node: 'other' });
+  assert.equal(health.state(listed, 149_999, 'other'), 'upstream_failed', 'a probe that failed doubles the outage');
+});
+
+test('an exit or account that connects in another way from now on is available at once', () => {
+  const health = new ExitHealth();
+  const other: Exit = { ...exitIn('US', { id: 'acme-2/US/residential///' }), account: 'acme-2' };
+  for (const exit of [vendors, other]) {
+    health.failed(exit, failure('account_refused', { isAccount: true }), 0);
+    health.failed(exit, failure('no_exit'), 0);
+    refuseThrice(health, 'one');
+  }
+  health.forget('acme');
+  assert.deepEqual(
+    [health.state(vendors, 0), health.state(vendors, 0, 'one'), health.score(vendors)],
+    ['available', 'available', 1],
+  );
+  assert.notEqual(health.state(other, 0), 'available');
+});
+
+test('values that no exit has cost no look at all exits, however many are asked for', () => {
+  let looks = 0;
+  const many = Array.from({ length: 1_000 }, (_, at) => ({
+    ...exitIn('US', { id: `exit-${at}` }),
+    get city() {
+      looks += 1;
+      return `City ${at}`;
+    },
+  }));
+  const index = new ExitIndex(many, []);
+  assert.equal(index.select(targeting({ city: 'city 7' })).exits[0]?.id, 'exit-7');
+  const before = looks;
+  for (let at = 0; at < 100; at += 1) assert.deepEqual(index.select(targeting({ city: `Nowhere ${at}` })).exits, []);
+  assert.equal(looks, before);
 });

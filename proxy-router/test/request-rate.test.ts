@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RequestRate } from '@adsweep/shared/service/request-rate.ts';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
-import { RequestRate } from '../src/tickets/request-rate.ts';
 import { request, tunnelStatus } from './support/proxy-client.ts';
 import { startTestRouter } from './support/router.ts';
 import { startTarget } from './support/target.ts';

@@ -1,5 +1,6 @@
 import { nodeOfRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
+import { RequestRate } from '@adsweep/shared/service/request-rate.ts';
 import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import { readTraceparent } from '@adsweep/shared/tracing/traceparent.ts';
@@ -7,7 +8,6 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { TicketHolder } from '../exits/ticket-counts.ts';
 import { type IssueDependencies, issueTicket } from '../tickets/issue-ticket.ts';
-import { RequestRate } from '../tickets/request-rate.ts';
 import { ApiError } from './api-error.ts';
 import { forwardToIssuer } from './other-replica.ts';
 import { readJson } from './read-json.ts';

@@ -10,9 +10,10 @@ import { EACH_ADDRESS, once } from '../providers/connect-to.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { ExitSession } from '../providers/exit.ts';
 import type { Destination } from '../providers/provider.ts';
-import { type ExitHealth, isExitFault } from './exit-health.ts';
+import type { ExitHealth } from './exit-health.ts';
 import type { ExitSource } from './exit-source.ts';
 import { mappedAddress } from './host-mapping.ts';
+import { isExitFault } from './outages.ts';
 
 const SESSIONS_MAX = 10_000;
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ExitRefusal } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Exit } from '../providers/exit.ts';
-import type { ExitState } from './exit-health.ts';
 import type { Selection } from './exit-index.ts';
+import type { ExitState } from './outages.ts';
 
 /** The exit to use, or a refusal. */
 export type Pick = { exit: Exit } | { refusal: ExitRefusal };

@@ -15,7 +15,7 @@ export type UpstreamDependencies = DialDependencies &
     idleMs: number;
     /** Limit of concurrent connections to targets per ticket; the tickets of an enrolled node have twice as many together. */
     streamsMax: number;
-    tickets: Pick<TicketRegistry, 'streamsOfHolder'>;
+    tickets: Pick<TicketRegistry, 'streamsOf'>;
   };
 
 /**
@@ -34,14 +34,14 @@ export async function connectUpstream(
     if (ticket.isSpent) throw new ConnectionFailure('too_large', 'the ticket has no bytes left');
     if (ticket.streams > dependencies.streamsMax)
       throw new ConnectionFailure('connection_failed', 'the ticket has as many connections as it may');
-    if (dependencies.tickets.streamsOfHolder(ticket.claims.id) > 2 * dependencies.streamsMax)
+    if (dependencies.tickets.streamsOf(ticket.holder) > 2 * dependencies.streamsMax)
       throw new ConnectionFailure('connection_failed', 'the node has as many connections as it may');
     if (ticket.claims.deny?.includes(destination.host))
       throw new ConnectionFailure('denied_host', 'the ticket denies this host');
     if (!exit) throw new ConnectionFailure('upstream_failed', 'the exit is no longer listed');
     const use = { exit, session: ticket.claims.session };
     const connected = await dialInTime(dependencies, use, destination, client);
-    dependencies.health.succeeded(exit);
+    dependencies.health.succeeded(exit, ticket.holder);
     if (ticket.isClosed) {
       connected.socket.destroy();
       throw new ConnectionFailure('connection_failed', 'the ticket ended while its target was being dialled');
@@ -86,7 +86,8 @@ function recordFailure(
   failure: ConnectionFailure,
 ): void {
   const { outcome } = failure;
-  if (exit) blameExit(dependencies, exit, failure, ticket.claims.scan, destination.host);
+  const purpose = { scan: ticket.claims.scan, host: destination.host, node: ticket.holder };
+  if (exit) blameExit(dependencies, exit, failure, purpose);
   ticket.recordConnection(destination, null, outcome);
   dependencies.metrics.connections.inc({ outcome });
 }

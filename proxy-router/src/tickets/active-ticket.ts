@@ -1,7 +1,8 @@
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import { RequestRate } from '@adsweep/shared/service/request-rate.ts';
 import type { GatewayOutcome, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { TicketHolder } from '../exits/ticket-counts.ts';
 import type { Destination } from '../providers/provider.ts';
-import { RequestRate } from './request-rate.ts';
 import type { TicketClaims } from './ticket.ts';
 
 const REQUESTS_MAX = 5_000;
@@ -39,6 +40,11 @@ export class ActiveTicket {
     this.bytesMax = bytesMax;
     this.#bytesSent = before.bytes_sent;
     this.#bytesReceived = before.bytes_received;
+  }
+
+  /** The enrolled node that has it. */
+  get holder(): TicketHolder {
+    return this.claims.node ?? null;
   }
 
   get transferred(): TransferredBytes {

@@ -49,11 +49,12 @@ export async function issueTicket(
     const { exit } = picked;
     try {
       const evidence = await check.evidenceOf({ exit, session: request.session });
-      const { claims, reply } = sign(dependencies, request, exit, evidence, server);
-      tickets.open(claims, holder);
+      const { claims, reply } = sign(dependencies, request, exit, evidence, { holder, server });
+      tickets.open(claims);
       return { reply };
     } catch (error) {
-      if (!(error instanceof ConnectionFailure) || !blameExit(dependencies, exit, error, request.scan_id)) throw error;
+      const purpose = { scan: request.scan_id, node: holder };
+      if (!(error instanceof ConnectionFailure) || !blameExit(dependencies, exit, error, purpose)) throw error;
     } finally {
       counts.closed(exit.id, holder);
     }
@@ -70,8 +71,8 @@ function pick(
 ): Pick {
   const memory = `${session}\n${targetingKey(targeting)}`;
   const conditions = {
-    stateOf: (exit: Exit) => (counts.isFull(exit, holder, now) ? 'full' : health.state(exit, now)),
-    scoreOf: (exit: Exit) => health.score(exit),
+    stateOf: (exit: Exit) => (counts.isFull(exit, holder, now) ? 'full' : health.state(exit, now, holder)),
+    scoreOf: (exit: Exit) => health.score(exit, holder),
   } as const;
   const picked = pickExit(source.index.select(targeting), session, conditions, sessions.find(memory, now));
   if ('refusal' in picked) {
@@ -79,7 +80,7 @@ function pick(
     const isUnknown = picked.refusal === 'NODE_NOT_FOUND' && !source.isComplete;
     return isUnknown ? { refusal: 'NODE_BUSY' } : picked;
   }
-  health.assigned(picked.exit, now);
+  health.assigned(picked.exit, now, holder);
   counts.opened(picked.exit.id, holder);
   sessions.remember(memory, picked.exit.id, now + ttl_seconds * 1000);
   return picked;
@@ -90,12 +91,13 @@ function sign(
   request: ExitRequest,
   exit: Exit,
   evidence: ExitEvidence,
-  server: string,
+  { holder, server }: Asked,
 ): { claims: TicketClaims; reply: ExitTicket } {
   const { session, scan_id: scan, bytes_max: bytes, deny_hosts: deny, ttl_seconds } = request;
   const expires = Date.now() + ttl_seconds * 1000;
   const id = newTicketId(replica, ticketSecret);
-  const claims = { id, exit: exit.id, session, scan, expires, ...(bytes && { bytes }), ...(deny && { deny }) };
+  const limits = { ...(bytes && { bytes }), ...(deny && { deny }), ...(holder !== null && { node: holder }) };
+  const claims = { id, exit: exit.id, session, scan, expires, ...limits };
   const reply = {
     ticket_id: id,
     server,

@@ -22,7 +22,7 @@ const TICKETS_OF_NODE_MAX = 512;
 const UNUSED_AFTER_MS = 180_000;
 
 /** `isCounted`: whether the ticket counts as one in use of its exit. */
-type Entry = { ticket: ActiveTicket; journaledBytes: number; isCounted: boolean; holder: TicketHolder };
+type Entry = { ticket: ActiveTicket; journaledBytes: number; isCounted: boolean };
 
 /** The tickets that this process has issued or served. Times are Unix milliseconds. */
 export class TicketRegistry {
@@ -45,15 +45,16 @@ export class TicketRegistry {
 
   /**
    * The ticket with these verified claims, null when it was deleted. A ticket is added on its first use, because another router may
-   * have issued it, or this one before a restart; its byte count then continues from the journal, and its `holder` is not known.
+   * have issued it, or this one before a restart; its byte count then continues from the journal.
    */
-  open(claims: TicketClaims, holder: TicketHolder = null): ActiveTicket | null {
+  open(claims: TicketClaims): ActiveTicket | null {
     const known = this.find(claims.id);
     if (known) return known;
     const record = this.#journal.find(claims.id);
     if (record?.deleted) return null;
     const ticket = new ActiveTicket(claims, Math.min(claims.bytes ?? this.#bytesMax, this.#bytesMax), record);
-    const entry = { ticket, journaledBytes: ticket.bytes, isCounted: false, holder };
+    const entry = { ticket, journaledBytes: ticket.bytes, isCounted: false };
+    const { holder } = ticket;
     this.#entries.set(claims.id, entry);
     this.#count(entry);
     if (holder !== null) this.#held.set(holder, this.#heldBy(holder).add(ticket));
@@ -65,10 +66,9 @@ export class TicketRegistry {
     return this.#heldBy(holder).size >= TICKETS_OF_NODE_MAX;
   }
 
-  /** The connections to targets of all tickets of the enrolled node that holds this one; 0: none is known to. */
-  streamsOfHolder(ticketId: string): number {
-    const held = this.#heldBy(this.#entries.get(ticketId)?.holder ?? null);
-    return [...held].reduce((sum, { streams }) => sum + streams, 0);
+  /** The connections to targets of all tickets of an enrolled node; 0 for any other holder. */
+  streamsOf(holder: TicketHolder): number {
+    return [...this.#heldBy(holder)].reduce((sum, { streams }) => sum + streams, 0);
   }
 
   find(ticketId: string): ActiveTicket | undefined {
@@ -134,18 +134,19 @@ export class TicketRegistry {
   #remove(ticketId: string, entry: Entry): void {
     this.#uncount(entry);
     this.#entries.delete(ticketId);
-    const held = this.#heldBy(entry.holder);
+    const { holder } = entry.ticket;
+    const held = this.#heldBy(holder);
     held.delete(entry.ticket);
-    if (entry.holder !== null && held.size === 0) this.#held.delete(entry.holder);
+    if (holder !== null && held.size === 0) this.#held.delete(holder);
   }
 
   #count(entry: Entry): void {
-    if (!entry.isCounted) this.#counts.opened(entry.ticket.claims.exit, entry.holder);
+    if (!entry.isCounted) this.#counts.opened(entry.ticket.claims.exit, entry.ticket.holder);
     entry.isCounted = true;
   }
 
   #uncount(entry: Entry): void {
-    if (entry.isCounted) this.#counts.closed(entry.ticket.claims.exit, entry.holder);
+    if (entry.isCounted) this.#counts.closed(entry.ticket.claims.exit, entry.ticket.holder);
     entry.isCounted = false;
   }
 

@@ -16,6 +16,8 @@ const TicketClaimsSchema = Type.Object(
     bytes: Type.Optional(Type.Integer()),
     /** Hosts that the ticket may not reach. */
     deny: Type.Optional(Type.Array(Type.String())),
+    /** The enrolled node that has the ticket; absent: one with the join token. */
+    node: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 );

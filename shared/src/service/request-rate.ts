@@ -7,8 +7,8 @@ const KEYS_MAX = 5_000;
 type Bucket = { left: number; at: number };
 
 /**
- * Bounds requests by key, with a token bucket for each: those of a ticket by host, so that a page cannot flood a target through an exit, and those for
- * tickets by node.
+ * Bounds requests by key, with a token bucket for each: those of a ticket by host, so that a page cannot flood a target through an exit, and calls of
+ * nodes by their names, so that none keeps a service from the others.
  */
 export class RequestRate {
   readonly #buckets = new Map<string, Bucket>();
