@@ -47,7 +47,7 @@ export async function startRouter(
   const counts = new TicketCounts();
   const tickets = new TicketRegistry(config.ADSWEEP_TICKET_BYTES_MAX, openJournal(config.ADSWEEP_DATA_DIR), counts);
   const policy = new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES));
-  const source = openSource(config, createProviders(policy), logger);
+  const source = openSource(config, createProviders(policy), health, logger);
   const { ADSWEEP_PROXY_HOST: host, ADSWEEP_PROXY_PORT: port, ADSWEEP_TICKET_SECRET: ticketSecret } = config;
   const shared = { source, policy, health, tickets, metrics, ticketSecret, logger };
   const ownApi = config.ADSWEEP_REPLICA_URL.replace(/\/+$/, '');
@@ -110,7 +110,12 @@ export async function startRouter(
   return { ports: { api: api.port, gateway: gateway.port }, stops };
 }
 
-function openSource(config: Config, providers: Record<string, Provider>, logger: Logger): ExitSource {
+function openSource(
+  config: Config,
+  providers: Record<string, Provider>,
+  health: ExitHealth,
+  logger: Logger,
+): ExitSource {
   const inDataDir = (name: string) => join(config.ADSWEEP_DATA_DIR, name);
   const { ADSWEEP_EXITS_FILE: own, ADSWEEP_EXITS_BASE_FILE: base } = config;
   const options = {
@@ -121,6 +126,7 @@ function openSource(config: Config, providers: Record<string, Provider>, logger:
     catalogueRefreshMs: config.ADSWEEP_CATALOGUE_REFRESH_SECONDS * 1000,
     fetchCatalogue,
     providers,
+    reconnected: (id: string) => health.forget(id),
   };
   return new ExitSource(options, logger);
 }

@@ -56,6 +56,7 @@ function sourceIn(folder: string, log = logger): ExitSource {
       catalogueRefreshMs: 60_000,
       fetchCatalogue: () => Promise.reject(new Error('this test fetches nothing')),
       providers: { direct: closedProvider(), list: listProvider },
+      reconnected: () => {},
     },
     log,
   );

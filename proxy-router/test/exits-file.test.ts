@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import fs, { writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ExitsFileError, parseExitsFile } from '../src/exits/exits-file.ts';
 import { mappedAddress } from '../src/exits/host-mapping.ts';
-import { loadExits } from '../src/exits/load-exits.ts';
+import { loadExits, versionsOf } from '../src/exits/load-exits.ts';
 import { exitIn, temporaryFolder, vendorConfig } from './support/router.ts';
 
 const problemsOf = (content: unknown): string[] => {
@@ -215,4 +216,25 @@ test('places in several countries need an account that tells the vendor the coun
   });
   assert.equal(load({ username: 'cust-42-cc-us', catalogue: 'one.json' }).vendors.length, 1);
   assert.equal(load({ username: 'cust-42', kind: 'netnut' }).vendors.length, 1);
+});
+
+test('a password file that is replaced right after it was read is read again', (t) => {
+  const folder = temporaryFolder();
+  const [path, password] = [join(folder, 'exits.json'), join(folder, 'password')];
+  const catalogue = join(folder, 'places.json');
+  writeFileSync(catalogue, '{ "places": [] }');
+  writeFileSync(password, 'begun');
+  const account = { ...vendorConfig({ catalogue, password_file: 'password' }), password: undefined };
+  writeFileSync(path, JSON.stringify({ providers: [account] }));
+  const read = fs.readFileSync;
+  t.after(syncBuiltinESMExports);
+  const replacing = t.mock.method(fs, 'readFileSync', (...asked: Parameters<typeof read>) => {
+    const content = read(...asked);
+    if (asked[0] === password) writeFileSync(password, 'the whole password');
+    return content;
+  });
+  syncBuiltinESMExports();
+  const loaded = loadExits(path, ['direct'], null);
+  assert.equal(replacing.mock.callCount() > 0 && loaded.vendors[0]?.password, 'begun');
+  assert.notEqual(versionsOf(path, loaded.file), loaded.versions);
 });

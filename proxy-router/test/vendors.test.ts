@@ -330,3 +330,25 @@ test('no credential is in a snapshot', async (t) => {
   const { file } = JSON.parse(text) as { file: { exits: { country_code: string }[]; providers: unknown[] } };
   assert.deepEqual([file.exits.map(({ country_code }) => country_code), file.providers], [['US', 'FR'], []]);
 });
+
+test('an account whose password the operator has corrected is used at once', async (t) => {
+  const { router, account } = await routerWithVendor(t, { password: 'wrong' });
+  assert.equal((await request(await router.ticket(), 'http://shop.example/')).status, 592);
+  await assert.rejects(router.ticket(), /403.*ACCOUNT_REFUSED/);
+  writeFileSync(router.file, JSON.stringify({ providers: [{ ...account, password: 'secret' }] }));
+  const ticket = await until('the corrected account', () => router.ticket().catch(() => null));
+  assert.equal((await request(ticket, 'http://shop.example/')).status, 200);
+});
+
+test('a catalogue that the user name did not allow is fetched once the user name was corrected', async (t) => {
+  const german = { ...places().places[0]!, country_code: 'DE' };
+  const answer = { status: 200, body: JSON.stringify(places([...places().places, german])) };
+  const { host, seen } = await startCatalogueServer(t, answer);
+  const account = vendorConfig({ username: 'cust-42', catalogue: `http://${host}/places` });
+  const config = { ADSWEEP_CATALOGUE_REFRESH_SECONDS: 0.05 };
+  const router = await startTestRouter(t, { providers: [account], config });
+  await until('a fetch', () => seen.length > 1);
+  await assert.rejects(router.ticket(), /503.*NODE_BUSY/);
+  writeFileSync(router.file, JSON.stringify({ providers: [{ ...account, username: 'cust-42-cc-{country}' }] }));
+  await until('the catalogue', () => router.ticket().catch(() => null));
+});

@@ -8,7 +8,14 @@ import { buildPools, catalogueJson, catalogueTimes, type PlaceSource, type Targe
 import { ExitIndex } from './exit-index.ts';
 import { type ExitsBase, ExitsFileError } from './exits-file.ts';
 import type { HostMapping } from './host-mapping.ts';
-import { completeExits, type LoadedExits, type LoadedVendor, loadExits, versionsOf } from './load-exits.ts';
+import {
+  completeExits,
+  connectionsOf,
+  type LoadedExits,
+  type LoadedVendor,
+  loadExits,
+  versionsOf,
+} from './load-exits.ts';
 import { readSnapshot, writeSnapshot } from './snapshots.ts';
 import { VendorCatalogues } from './vendor-catalogues.ts';
 import { omittedFields, readVendorExitId, vendorExit } from './vendor-exit.ts';
@@ -22,6 +29,8 @@ export type ExitSourceOptions = {
   catalogueRefreshMs: number;
   fetchCatalogue: (url: string) => Promise<Place[]>;
   providers: Record<string, Provider>;
+  /** Called with the id of each exit or account that from now on connects in another way, such as with another password, or not any more. */
+  reconnected: (id: string) => void;
 };
 
 /** Data derived from the exits file and the catalogues, rebuilt when one of them changes. `omittedFields` by account. */
@@ -188,7 +197,9 @@ export class ExitSource {
   }
 
   #use(loaded: LoadedExits): void {
+    const [before, now] = [this.#loaded ? connectionsOf(this.#loaded) : [], connectionsOf(loaded)];
     this.#loaded = loaded;
+    for (const [id, connection] of before) if (now.get(id) !== connection) this.#options.reconnected(id);
     this.#checkedAt = new Date();
     this.#derive();
     try {

@@ -9,7 +9,7 @@ import { type ExitsBase, type ExitsFile, ExitsFileError, readExitsFile } from '.
 import { requireCountry } from './vendor-exit.ts';
 
 /** A vendor's account in use; `places` null if its catalogue is fetched. */
-export type LoadedVendor = { config: ProviderConfig; provider: Provider; places: Place[] | null };
+export type LoadedVendor = { config: ProviderConfig; password: string; provider: Provider; places: Place[] | null };
 
 /** An exits file with the files it names; `versions` changes with any of them. */
 export type LoadedExits = { file: ExitsFile; vendors: LoadedVendor[]; versions: string };
@@ -19,12 +19,13 @@ export type LoadedExits = { file: ExitsFile; vendors: LoadedVendor[]; versions: 
  * all problems.
  */
 export function loadExits(path: string, builtIn: readonly string[], base: ExitsBase | null): LoadedExits {
-  // Taken before the file is read: a change in between is noticed the next time.
+  // Taken before the files are read: a change in between is noticed the next time.
   const version = versionOf(path);
   const { file, providers, problems } = readExitsFile(readText(path), builtIn, base);
+  const versions = [version, ...namedVersions(path, providers)].join('\n');
   const { named, problems: others } = readNamedFiles(providers, path);
   if (!file || others.length > 0) throw new ExitsFileError([...problems, ...others]);
-  return { file, vendors: vendorsOf(file, named), versions: [version, ...namedVersions(path, file)].join('\n') };
+  return { file, vendors: vendorsOf(file, named), versions };
 }
 
 /** Reads the files that an exits file names; `path` is the base of relative paths. Throws {@link ExitsFileError}. */
@@ -61,21 +62,30 @@ function readNamedFiles(
 const vendorsOf = ({ providers }: ExitsFile, named: NamedFiles[]): LoadedVendor[] =>
   providers.map((config, index) => {
     const { password, places } = named[index]!;
-    return { config, provider: vendorProvider(config, password), places };
+    return { config, password, provider: vendorProvider(config, password), places };
   });
+
+/** The exits and accounts by their ids, each with what its connections depend on. */
+export const connectionsOf = ({ file, vendors }: LoadedExits): Map<string, string> =>
+  new Map([
+    ...file.exits.map(({ id, provider, upstream }) => [id, JSON.stringify([provider, upstream])] as const),
+    ...vendors.map(({ config: { id, kind, endpoint, username }, password }) => {
+      return [id, JSON.stringify([kind, endpoint, username, password])] as const;
+    }),
+  ]);
 
 /** A text that changes with the exits file and the files that it names; '' if the exits file is missing. */
 export function versionsOf(path: string, file: ExitsFile): string {
   try {
-    return [versionOf(path), ...namedVersions(path, file)].join('\n');
+    return [versionOf(path), ...namedVersions(path, file.providers)].join('\n');
   } catch {
     return '';
   }
 }
 
 /** A missing file has a version too: reading it reports the problem. */
-function namedVersions(path: string, file: ExitsFile): string[] {
-  const named = file.providers.flatMap(({ password_file = '', catalogue }) => [
+function namedVersions(path: string, providers: readonly Partial<ProviderConfig>[]): string[] {
+  const named = providers.flatMap(({ password_file = '', catalogue = '' }) => [
     password_file,
     isUrl(catalogue) ? '' : catalogue,
   ]);

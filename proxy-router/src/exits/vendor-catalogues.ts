@@ -17,13 +17,15 @@ export type VendorCataloguesOptions = {
   changed: () => void;
 };
 
+/** A followed vendor, as it is configured now, and the timer of its next fetch. */
+type Followed = { config: ProviderConfig; timer?: NodeJS.Timeout };
+
 /** The catalogues that vendors serve at a URL. They are fetched on a schedule; the last good one of each stays in use. */
 export class VendorCatalogues {
   readonly #options: VendorCataloguesOptions;
   readonly #logger: Logger;
   readonly #fetched: Map<string, FetchedPlaces>;
-  /** The followed vendors, each with the timer of its next fetch. */
-  readonly #timers = new Map<string, NodeJS.Timeout | undefined>();
+  readonly #followed = new Map<string, Followed>();
   /** The vendors of the start whose first catalogue is being fetched. */
   readonly #beginning = new Set<string>();
   #hasBegun = false;
@@ -54,46 +56,50 @@ export class VendorCatalogues {
   /** Fetches the catalogues of these vendors, and of no others, from now on. */
   follow(configs: ProviderConfig[]): void {
     const wanted = new Map(configs.map((config) => [catalogueKey(config), config]));
-    for (const key of [...this.#timers.keys()]) if (!wanted.has(key)) this.#forget(key);
+    for (const key of [...this.#followed.keys()]) if (!wanted.has(key)) this.#forget(key);
     for (const [key, config] of wanted) {
       if (!this.#hasBegun && this.sourceOf(config).refreshedAt === null) this.#beginning.add(key);
-      if (!this.#timers.has(key)) void this.#refresh(key, config);
+      const known = this.#followed.get(key);
+      if (known) known.config = config;
+      else void this.#refresh(key, { config });
     }
     this.#hasBegun = true;
   }
 
   stop(): void {
-    for (const key of [...this.#timers.keys()]) this.#forget(key);
+    for (const key of [...this.#followed.keys()]) this.#forget(key);
   }
 
   #forget(key: string): void {
-    clearTimeout(this.#timers.get(key));
-    this.#timers.delete(key);
+    clearTimeout(this.#followed.get(key)?.timer);
+    this.#followed.delete(key);
   }
 
-  async #refresh(key: string, config: ProviderConfig): Promise<void> {
-    this.#timers.set(key, undefined);
-    const isGood = await this.#fetch(key, config);
+  async #refresh(key: string, followed: Followed): Promise<void> {
+    this.#followed.set(key, followed);
+    const isGood = await this.#fetch(key, followed);
     this.#beginning.delete(key);
-    if (!this.#timers.has(key)) return;
+    if (this.#followed.get(key) !== followed) return;
     const { refreshMs } = this.#options;
-    const next = () => void this.#refresh(key, config);
-    this.#timers.set(key, setTimeout(next, isGood ? refreshMs : Math.min(refreshMs, RETRY_MS)));
+    const next = () => void this.#refresh(key, followed);
+    followed.timer = setTimeout(next, isGood ? refreshMs : Math.min(refreshMs, RETRY_MS));
   }
 
-  async #fetch(key: string, config: ProviderConfig): Promise<boolean> {
+  async #fetch(key: string, followed: Followed): Promise<boolean> {
     const { fetchCatalogue, snapshot, changed } = this.#options;
     try {
-      const places = await fetchCatalogue(config.catalogue);
+      const places = await fetchCatalogue(followed.config.catalogue);
+      if (this.#followed.get(key) !== followed) return false;
+      // Its user name may have changed meanwhile.
+      const { config } = followed;
       requireCountry(config, places);
       if (places.length === 0) throw new CatalogueError(['has no places']);
-      if (!this.#timers.has(key)) return false;
       this.#replace(key, config, { places, refreshedAt: new Date() });
       changed();
       writeCatalogues(snapshot, this.#fetched);
       return true;
     } catch (cause) {
-      this.#logger.error({ provider: config.id, cause }, 'the catalogue of a provider cannot be refreshed');
+      this.#logger.error({ provider: followed.config.id, cause }, 'the catalogue of a provider cannot be refreshed');
       return false;
     }
   }
