@@ -7,7 +7,7 @@ import { startRedis } from './private-redis.ts';
 /** The keys of a queue of one shard. */
 export const keys = shardKeys(0);
 
-const LASTING: ReadonlySet<string> = new Set([keys.fence, keys.clock, keys.spent, keys.means]);
+const LASTING: ReadonlySet<string> = new Set([keys.fence, keys.clock, keys.spent, keys.lost, keys.means]);
 
 export const idsOf = (refs: LeaseRef[]): string[] => refs.map(({ jobId }) => jobId);
 
@@ -32,7 +32,7 @@ export async function startQueue(options: QueueOptions = {}) {
     /** Makes a lease's deadline, or a delayed job's due time, lie in the past. */
     expire: (sortedSet: string, jobId: string) => redis.client.zadd(sortedSet, 'XX', 1, jobId),
 
-    /** All keys but those that outlive the last job: its fence, the slot time of organizations, and how long jobs take. */
+    /** All keys but those that outlive the last job: its fence, the slot time of organizations, the losses of nodes, and how long jobs take. */
     everything: async () => (await redis.client.keys('*')).filter((key) => !LASTING.has(key)).sort(),
   };
 }

@@ -9,10 +9,10 @@ export const REAPED_MAX = 200;
 /** The slot time that a job's organization is charged when it is leased; when it ends, this is corrected to the time that it took. */
 const CHARGED_MS = 5_000;
 
-const acquire = queueScript('acquire', 'has-waiting-jobs');
-const [renew, adopt] = [queueScript('renew'), queueScript('adopt')];
-const end = queueScript('end', 'has-waiting-jobs', 'charge-slot-time', 'measure-job');
-const reap = queueScript('reap', 'has-waiting-jobs', 'charge-slot-time');
+const acquire = queueScript('acquire', 'has-waiting-jobs', 'losses');
+const [renew, adopt] = [queueScript('renew', 'losses'), queueScript('adopt')];
+const end = queueScript('end', 'has-waiting-jobs', 'charge-slot-time', 'measure-job', 'losses');
+const reap = queueScript('reap', 'has-waiting-jobs', 'charge-slot-time', 'losses');
 
 /** Operations on leased jobs: how a lease starts, is renewed and ends. */
 export function leasedJobs(shards: QueueShards) {
@@ -20,7 +20,7 @@ export function leasedJobs(shards: QueueShards) {
   const takeOnce = takeFromShards(shards);
 
   return {
-    /** Leases up to `max` jobs to a node, which then has at most `slots` leases. */
+    /** Leases up to `max` jobs to a node, which then has at most `slots` leases; of one that lost its last leases, at most one. */
     async take(node: string, max: number, slots: number): Promise<LeaseRef[]> {
       const taken = await takeOnce(node, max, slots);
       return taken.length === 0 && (await promoteDue(shards)) > 0 ? takeOnce(node, max, slots) : taken;
@@ -29,7 +29,11 @@ export function leasedJobs(shards: QueueShards) {
     /** Extends a lease to its full duration; returns its age in ms, or null if the job is not leased under this fence. */
     async renew({ jobId, fence, organizationId }: LeaseRef): Promise<number | null> {
       const keys = keysFor(organizationId);
-      const ageMs = await renew(redis, [keys.job(jobId), keys.leased], [jobId, fence, LEASE_MS, keys.prefix]);
+      const ageMs = await renew(
+        redis,
+        [keys.job(jobId), keys.leased, keys.lost],
+        [jobId, fence, LEASE_MS, keys.prefix],
+      );
       return Number(ageMs) || null;
     },
 
@@ -45,8 +49,8 @@ export function leasedJobs(shards: QueueShards) {
 
     /** Removes a leased job; false if it is not leased under this fence. */
     async end({ jobId, fence, organizationId }: LeaseRef): Promise<boolean> {
-      const { job, leased, roundRobin, clock, caps, spent, means, prefix } = keysFor(organizationId);
-      const keys = [job(jobId), leased, roundRobin, clock, caps, spent, means];
+      const { job, leased, roundRobin, clock, caps, spent, means, lost, prefix } = keysFor(organizationId);
+      const keys = [job(jobId), leased, roundRobin, clock, caps, spent, means, lost];
       const reply = await end(redis, keys, [jobId, fence, prefix]);
       shards.announce(reply === 2 ? 1 : 0);
       return reply !== 0;
@@ -55,8 +59,8 @@ export function leasedJobs(shards: QueueShards) {
     /** Removes jobs whose lease has expired, and returns these leases, each to one caller only. */
     async reap(): Promise<LeaseRef[]> {
       const reaped = await Promise.all(
-        all.map(async ({ prefix, leased, roundRobin, clock, caps, spent }) =>
-          refs(await reap(redis, [leased, roundRobin, clock, caps, spent], [prefix, REAPED_MAX, LEASE_MS])),
+        all.map(async ({ prefix, leased, roundRobin, clock, caps, spent, lost }) =>
+          refs(await reap(redis, [leased, roundRobin, clock, caps, spent, lost], [prefix, REAPED_MAX, LEASE_MS])),
         ),
       );
       const leases = reaped.flat();
@@ -72,8 +76,8 @@ function takeFromShards({ redis, all }: QueueShards) {
   let nextShard = 0;
 
   const takeFrom = async (keys: ShardKeys, node: string, max: number, slots: number): Promise<LeaseRef[]> => {
-    const { prefix, roundRobin, leased, fence, caps, adopted, clock, spent } = keys;
-    const scriptKeys = [roundRobin, leased, fence, caps, adopted, clock, spent];
+    const { prefix, roundRobin, leased, fence, caps, adopted, clock, spent, lost } = keys;
+    const scriptKeys = [roundRobin, leased, fence, caps, adopted, clock, spent, lost];
     return refs(await acquire(redis, scriptKeys, [prefix, node, LEASE_MS, max, slots, CHARGED_MS]));
   };
 

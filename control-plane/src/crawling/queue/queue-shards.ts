@@ -58,6 +58,8 @@ export function shardKeys(shard: number, shards = 1) {
     clock: `${prefix}clock`,
     /** Slot time of organizations that are not in the round-robin set and are ahead of the clock. */
     spent: `${prefix}spent`,
+    /** The losses in a row of nodes, by their names, and when the last one was. */
+    lost: `${prefix}lost`,
     /** Mean of the milliseconds that jobs were leased for, by priority class. */
     means: `${prefix}means`,
     adopting: `${prefix}adopting`,
@@ -69,7 +71,7 @@ export type ShardKeys = ReturnType<typeof shardKeys>;
 
 /** The type in Redis of a key of a shard. `key` is without the shard's prefix. */
 export function typeOfKey(key: string): 'hash' | 'string' | 'zset' {
-  if (key === 'caps' || key === 'means' || key.startsWith('job:')) return 'hash';
+  if (['caps', 'means', 'lost'].includes(key) || key.startsWith('job:')) return 'hash';
   return ['fence', 'clock', 'adopting', 'adopted'].includes(key) || key.startsWith('turns:') ? 'string' : 'zset';
 }
 

@@ -35,6 +35,7 @@ const KEYS: Record<keyof typeof scheme, (scan: ScanRecord) => string> = {
   fence: () => scheme.fence,
   clock: () => scheme.clock,
   spent: () => scheme.spent,
+  lost: () => scheme.lost,
   means: () => scheme.means,
   adopting: () => scheme.adopting,
   adopted: () => scheme.adopted,

@@ -44,7 +44,7 @@ describe('the cap on the leases of an organization', () => {
     const wokenAgain = wokenByHint(waking);
     assert.deepEqual(await waking.reap(), [second]);
     await wokenAgain;
-    assert.equal((await capped.take('node', 32, 256)).length, 1);
+    assert.equal((await capped.take('another', 32, 256)).length, 1);
   });
 
   it('does not count a lease whose keys are lost', async () => {

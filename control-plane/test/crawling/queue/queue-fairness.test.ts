@@ -137,6 +137,7 @@ describe('the slot time of organizations', () => {
     await leasedSince(lost, 60);
     await expire(keys.leased, lost.jobId);
     assert.equal((await queue.reap()).length, 1);
+    await redis.client.del(keys.lost);
     assert.equal(await leasesOf('other', 8), 8);
   });
 

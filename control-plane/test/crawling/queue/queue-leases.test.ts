@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
 import { crawlQueue } from '../../../src/crawling/queue/queue.ts';
+import type { LeaseRef } from '../../../src/crawling/queue/queue-shards.ts';
 import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
 import { hintsWithoutPoll, wokenByHint } from '../../support/wake-by-hint.ts';
 
@@ -61,6 +62,7 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.take('node', 3, 4)).length, 1);
     for (const key of [keys.leased, keys.node('node')]) await expire(key, two[0]!.jobId);
     await queue.reap();
+    await redis.client.del(keys.lost);
     assert.equal((await queue.take('node', 3, 4)).length, 1);
     await redis.client.del(keys.node('node'));
     for (const ref of [one[1]!, one[2]!]) assert.ok(await queue.renew(ref));
@@ -70,6 +72,64 @@ describe('the index of crawl jobs', () => {
       await sharded.enqueue({ jobId: `sharded-${n}`, organizationId: `org-${n}`, priority: 0, delayMs: 0 });
     assert.equal((await sharded.take('many', 9, 7)).length, 7);
     assert.equal((await sharded.take('many', 9, 7)).length, 0);
+  });
+
+  it('leases a node that lost its leases one job at a time, and after further losses in a row none for a while, until it has kept or ended one', async () => {
+    for (let n = 0; n < 40; n += 1) await enqueue(`scan-${n}`);
+    const lose = async (node: string, refs: LeaseRef[]) => {
+      for (const { jobId } of refs) for (const key of [keys.leased, keys.node(node)]) await expire(key, jobId);
+      await queue.reap();
+    };
+    const counts = async (...nodes: string[]) => {
+      const taken = await Promise.all(nodes.map((node) => queue.take(node, 3, 4)));
+      for (const ref of taken.flat())
+        await redis.client.zrem(keys.node(nodes[taken.findIndex((of) => of.includes(ref))]!), ref.jobId);
+      return taken.map(({ length }) => length);
+    };
+    /** As if the last loss of the node had been so long ago. */
+    const losses = (count: number, agoMs: number) =>
+      redis.client.hset(keys.lost, 'node', `${count} ${Date.now() - agoMs}`);
+
+    await lose('node/1', await queue.take('node/1', 3, 4));
+    assert.deepEqual(
+      await counts('node/1', 'node/2', 'node-1/1'),
+      [1, 1, 3],
+      'also another process of that name, and no other node',
+    );
+    const [held] = await queue.take('node/2', 3, 4);
+    assert.deepEqual(await queue.take('node/2', 3, 4), [], 'it has one');
+    await lose('node/2', [held!]);
+    assert.deepEqual(await counts('node/2'), [1], 'leases that are lost at about the same time are one loss');
+
+    await losses(1, 60_000);
+    await lose('node/2', await queue.take('node/2', 3, 4));
+    assert.deepEqual(await counts('node/2'), [0]);
+    for (const [count, pauseMs] of [
+      [2, 2_000],
+      [4, 8_000],
+      [30, 60_000],
+    ] as const) {
+      await losses(count, pauseMs - 500);
+      assert.deepEqual(await counts('node/2'), [0], `${count} losses`);
+      await losses(count, pauseMs + 1);
+      assert.deepEqual(await counts('node/2'), [1], `${count} losses`);
+    }
+    await losses(30, -3_600_000);
+    assert.deepEqual(await counts('node/2'), [3], 'counted before the clock of Redis was set back');
+
+    await losses(1, 0);
+    const [ended] = await queue.take('node/2', 3, 4);
+    await queue.end(ended!);
+    assert.deepEqual(await counts('node/2'), [3]);
+
+    await losses(1, 0);
+    const [kept] = await queue.take('node/2', 1, 4);
+    assert.ok(await queue.renew(kept!));
+    assert.deepEqual(await queue.take('node/2', 3, 4), []);
+    const older = { ...kept!, fence: kept!.fence - 30_000_000 };
+    await redis.client.hset(keys.job(older.jobId), 'fence', String(older.fence));
+    assert.ok(await queue.renew(older));
+    assert.equal((await queue.take('node/2', 3, 4)).length, 3);
   });
 
   it('renews a lease only for its holder', async () => {

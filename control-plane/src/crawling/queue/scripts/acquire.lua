@@ -1,5 +1,5 @@
 -- waiting -> leased: the oldest job of the organization that has had the least slot time.
--- KEYS  1 round-robin set (`ring`)  2 leased  3 fence  4 caps  5 adopted  6 clock  7 spent
+-- KEYS  1 round-robin set (`ring`)  2 leased  3 fence  4 caps  5 adopted  6 clock  7 spent  8 lost
 -- ARGV  1 prefix of the shard's keys  2 node  3 lease in ms  4 maximum number of jobs  5 maximum number of leases of the node
 --       6 slot time in ms that a job is charged before it is known (end.lua and reap.lua correct it)
 -- Reply { job id, fence, organization, job id, ... }, empty when nothing can be leased
@@ -10,7 +10,8 @@ local deadline = string.format('%.0f', now + lease)
 local own = prefix .. 'node:' .. node
 -- Expired leases do not count, whether or not they have been reaped.
 local held = redis.call('ZCOUNT', own, string.format('(%.0f', now), '+inf')
-local most = math.min(tonumber(ARGV[4]), tonumber(ARGV[5]) - held)
+local slots = math.min(tonumber(ARGV[5]), mostAfterLosses(KEYS[8], node, now))
+local most = math.min(tonumber(ARGV[4]), slots - held)
 local kept = redis.call('MGET', KEYS[3], KEYS[6])
 -- The time makes it grow even after Redis has lost its data. '%.0f', because Lua formats large numbers with an exponent.
 local fence = math.max(tonumber(kept[1] or '0'), time[1] * 1000000 + time[2] - 1)

@@ -1,5 +1,5 @@
 -- leased -> nothing: the attempt has ended, or the node released the job.
--- KEYS  1 job  2 leased  3 round-robin set (`ring`)  4 clock  5 caps  6 spent  7 means
+-- KEYS  1 job  2 leased  3 round-robin set (`ring`)  4 clock  5 caps  6 spent  7 means  8 lost
 -- ARGV  1 job id  2 fence  3 prefix of the shard's keys
 -- Reply 1 ended, 2 ended and the organization is below its cap again, 0 the job is not leased under this fence
 local id, fence, prefix = ARGV[1], ARGV[2], ARGV[3]
@@ -15,6 +15,7 @@ local isInSet = chargeSlotTime({ KEYS[3], KEYS[4], KEYS[6] }, org, since, charge
 measureJob(KEYS[7], class, since, now)
 redis.call('ZREM', KEYS[2], id)
 redis.call('ZREM', prefix .. 'node:' .. node, id)
+forgetLosses(KEYS[8], node)
 redis.call('ZREM', prefix .. 'leases:' .. org, id)
 redis.call('DEL', KEYS[1])
 -- Without a cap it never left the round-robin set.

@@ -1,5 +1,5 @@
 -- leased -> nothing, for those whose deadline has passed. Deadlines that no lease can have are brought forward: the clock of Redis was set back.
--- KEYS  1 leased  2 round-robin set (`ring`)  3 clock  4 caps  5 spent
+-- KEYS  1 leased  2 round-robin set (`ring`)  3 clock  4 caps  5 spent  6 lost
 -- ARGV  1 prefix of the shard's keys  2 maximum number of jobs  3 lease in ms
 -- Reply { job id, fence, organization, job id, ... }; each expired lease is returned to one caller only
 local prefix = ARGV[1]
@@ -22,6 +22,7 @@ for _, id in ipairs(expired) do
     chargeSlotTime({ KEYS[2], KEYS[3], KEYS[5] }, org, since, charged, now)
     redis.call('DEL', hash)
     redis.call('ZREM', prefix .. 'node:' .. node, id)
+    countLoss(KEYS[6], node, now, tonumber(ARGV[3]))
     redis.call('ZREM', prefix .. 'leases:' .. org, id)
     -- An organization that was at its cap returns to the round-robin set.
     if redis.call('HEXISTS', KEYS[4], org) == 1 and hasWaitingJobs(prefix, org) then
