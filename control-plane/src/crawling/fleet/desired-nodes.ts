@@ -14,10 +14,12 @@ const USUAL_SLOTS = 4;
 /**
  * Slots of an average node that can be counted on: those of every node that is not blocked, whether or not it takes work at the moment. An
  * overloaded node counts with the slots in use, but at least half of them: one heavy page must not make all others look small. Without a
- * node, the size of the last one that reported.
+ * node, the size of the last one that reported. What an autoscaler starts has the join token: enrolled nodes, which may be of any size and may report
+ * another one, count only where there never was any other.
  */
 export function slotsPerNode({ nodes, marks, lastSlots }: FleetReading): number {
-  const counted = nodes.filter((node) => nodeStateOf(node, marks) !== 'blocked');
+  const all = nodes.filter((node) => nodeStateOf(node, marks) !== 'blocked');
+  const counted = lastSlots === null ? all : all.filter(({ is_enrolled }) => !is_enrolled);
   if (counted.length === 0) return lastSlots ?? USUAL_SLOTS;
   const usable = counted.map(({ slots, busy, overloaded }) =>
     overloaded.length > 0 ? Math.min(slots, Math.max(busy, slots / 2)) : slots,

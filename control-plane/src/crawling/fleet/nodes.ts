@@ -20,9 +20,14 @@ export type ReportedNode = Required<Omit<NodeReport, 'pool' | 'slots_max'>> & {
   id: string;
   instance: string;
   seen_at: Date;
+  /** Absent: it has the join token. */
+  is_enrolled?: boolean;
 };
 
-/** The reports of browser nodes, in Redis: the hash `{nodes}:reports`, by name and process, and `{nodes}:slots`, how many the last one had. */
+/**
+ * The reports of browser nodes, in Redis: the hash `{nodes}:reports`, by name and process, and `{nodes}:slots`, how many the last one with the join
+ * token had.
+ */
 export type Nodes = ReturnType<typeof nodes>;
 
 const REPORTS = '{nodes}:reports';
@@ -48,10 +53,17 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
     const kept = new Set(recent.map(({ key }) => key));
     const gone = all.filter(({ key }) => !kept.has(key)).map(({ key }) => key);
     if (gone.length > 0) await redis.hdel(REPORTS, ...gone);
-    return recent.sort(byKey).map(({ key, report, seen_at }) => {
+    return recent.sort(byKey).map(({ key, report, seen_at, is_enrolled = false }) => {
       const [id = '', instance = ''] = key.split('/');
       const { pool: _, ...rest } = report;
-      return { ...REPORT_DEFAULTS, ...rest, id, instance, seen_at: new Date(seen_at) };
+      return {
+        ...REPORT_DEFAULTS,
+        ...rest,
+        id,
+        instance,
+        seen_at: new Date(seen_at),
+        ...(is_enrolled && { is_enrolled }),
+      };
     });
   };
 
@@ -64,9 +76,11 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
       { enrolment = '', ...node }: Pick<NodeIdentity, 'nodeId' | 'instance'> & Partial<Pick<NodeIdentity, 'enrolment'>>,
       report: NodeReport,
     ): Promise<boolean> {
-      const text = JSON.stringify({ report, seen_at: (await clock()).getTime() });
-      const ownMax = enrolment === '' ? NODES_MAX : PROCESSES_OF_ENROLLED_MAX;
-      const args = [nodeKeyOf(node), text, NODES_MAX, report.slots, ownMax, nodeKeyOf({ ...node, instance: '' })];
+      const isEnrolled = enrolment !== '';
+      const stored: Stored = { report, seen_at: (await clock()).getTime(), ...(isEnrolled && { is_enrolled: true }) };
+      const [slots, ownMax] = isEnrolled ? ['', PROCESSES_OF_ENROLLED_MAX] : [report.slots, NODES_MAX];
+      const ofName = nodeKeyOf({ ...node, instance: '' });
+      const args = [nodeKeyOf(node), JSON.stringify(stored), NODES_MAX, slots, ownMax, ofName];
       const store = () => storeReport(redis, [REPORTS, LAST_SLOTS], args).catch(rejectMalformed);
       if ((await store()) === 1) return true;
       await list();
@@ -82,7 +96,7 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
       if (own.length > 0) await redis.hdel(REPORTS, ...own);
     },
 
-    /** The number of slots of the node that reported last, also if it is long ago; null: Redis knows of none. */
+    /** The number of slots of the node with the join token that reported last, also if it is long ago; null: Redis knows of none. */
     async lastSlots(): Promise<number | null> {
       return Number(await redis.get(LAST_SLOTS).catch(() => null)) || null;
     },
@@ -105,7 +119,7 @@ async function timeOf(redis: RedisClient): Promise<Date> {
   return new Date(Number(seconds) * 1000);
 }
 
-type Stored = { report: NodeReport; seen_at: number };
+type Stored = { report: NodeReport; seen_at: number; is_enrolled?: boolean };
 
 type MarkedNode = { _id: string; marked_at: Date };
 
@@ -155,7 +169,7 @@ export function markedNodes(store: Store, collection: 'blocked_nodes' | 'drainin
 /** The operator's instructions for nodes, by their names. */
 export type NodeMarks = { blocked: ReadonlySet<string>; draining: ReadonlySet<string> };
 
-/** The reports of nodes, with the operator's instructions. `lastSlots`: the slots of the node that reported last; null: none ever did. */
+/** The reports of nodes, with the operator's instructions. `lastSlots`: see {@link Nodes}; null: none ever did. */
 export type FleetReading = { nodes: ReportedNode[]; marks: NodeMarks; lastSlots: number | null };
 export type FleetView = { read(): Promise<FleetReading> };
 

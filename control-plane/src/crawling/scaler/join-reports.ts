@@ -9,7 +9,7 @@ export const START_MS = 120_000;
 /** Containers of the hosts that answered, by host. */
 export type SeenContainers = ReadonlyMap<string, readonly SeenContainer[]>;
 
-/** Joins containers with what their nodes report; `others`: the working nodes that are in none of them. */
+/** Joins containers with what their nodes report; `others`: the working nodes that are in none of them, an enrolled one with all its processes once. */
 export function joinReports(
   seen: SeenContainers,
   fleet: FleetReading,
@@ -30,8 +30,9 @@ export function joinReports(
     }),
   );
   const own = new Set(nodes.map(({ name }) => name));
-  const others = reported.filter((node) => !own.has(node.id) && STATES[nodeStateOf(node, marks)] === 'working').length;
-  return { nodes, others };
+  const others = reported.filter((node) => !own.has(node.id) && STATES[nodeStateOf(node, marks)] === 'working');
+  const named = new Set(others.map(({ id, instance, is_enrolled }) => (is_enrolled ? id : `${id}/${instance}`)));
+  return { nodes, others: named.size };
 }
 
 /** An overloaded or waiting node continues its work, and takes more later: further ones would wait for the same service. */

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { desiredNodes, slotsPerNode, WAIT_TARGET_SECONDS } from '../../../src/crawling/fleet/desired-nodes.ts';
 import type { ReportedNode } from '../../../src/crawling/fleet/nodes.ts';
 import type { QueueLoad } from '../../../src/crawling/queue/read-depth.ts';
+import { joinReports } from '../../../src/crawling/scaler/join-reports.ts';
 import { REPORT } from '../../support/simulated-node.ts';
 
 const NO_LOAD: QueueLoad = {
@@ -132,6 +133,23 @@ describe('the number of nodes that the work needs', () => {
         const busy = nodes.reduce((total, node) => total + node.busy, 0);
         assert.ok(desiredNodes({ ...NO_LOAD, running: only(1, busy) }, full) <= nodes.length);
       }),
+    );
+  });
+
+  it('follows the size of the nodes that an autoscaler starts, whatever enrolled ones report', () => {
+    const enrolled = (slots: number) => ({ id: 'theirs', slots, is_enrolled: true });
+    assert.equal(slotsPerNode(reading([{ slots: 4 }, enrolled(256), enrolled(256)], 4)), 4);
+    assert.equal(slotsPerNode(reading([enrolled(256)], 4)), 4);
+    assert.equal(slotsPerNode(reading([enrolled(8), enrolled(16)])), 12, 'where there are no others');
+    const processes = Array.from({ length: 16 }, (_, at) => ({ ...enrolled(256), instance: `${at}` }));
+    const others = [
+      { id: 'ours', instance: 'one' },
+      { id: 'ours', instance: 'two' },
+    ];
+    assert.equal(
+      joinReports(new Map(), reading([...processes, ...others], 4), 0).others,
+      3,
+      'an enrolled one counts once',
     );
   });
 
