@@ -16,6 +16,8 @@ export type ScanLease = {
   node_id: string;
   /** The process of that node: a restarted node has the same id and another instance. */
   instance?: string;
+  /** The enrolment of that node; absent: it has the join token. */
+  enrolment?: string;
   leased_at: Date;
   /** Whether the node has reported that nothing else runs on it. */
   alone?: boolean;

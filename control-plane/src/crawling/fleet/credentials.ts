@@ -22,7 +22,7 @@ export const nodeKeyOf = ({ nodeId, instance }: Pick<NodeIdentity, 'nodeId' | 'i
  * Whose leases are counted together in the queue: those of a process, or of an enrolled node those of all its processes, because it can register any
  * number of them.
  */
-export const leaseHolderOf = ({ nodeId, instance, enrolment }: NodeIdentity): string =>
+export const leaseHolderOf = ({ nodeId, instance, enrolment }: Omit<NodeIdentity, 'slots'>): string =>
   nodeKeyOf({ nodeId, instance: enrolment || instance });
 
 /**

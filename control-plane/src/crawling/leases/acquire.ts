@@ -62,7 +62,8 @@ async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], no
 async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: NodeIdentity): Promise<Lease | null> {
   const { scans, leaseSecret } = dependencies;
   const now = new Date();
-  const lease = { fence: ref.fence, node_id: node.nodeId, instance: node.instance, leased_at: now };
+  const { nodeId: node_id, instance, enrolment } = node;
+  const lease = { fence: ref.fence, node_id, instance, ...(enrolment && { enrolment }), leased_at: now };
   const all = await scans.membersOf(ref);
   const { isolation, chosen } = chooseMembers(all, ref.fence);
   const taken = await Promise.all(chosen.map((member) => leaseMember(scans, member, lease)));

@@ -36,8 +36,13 @@ export async function addMembers(
   const sweep = await nameAds(dependencies.scans, ref, found, now);
   if (!sweep?.lease) return 'lost';
   await endGoneAds(dependencies, ref, now);
-  const { fence, node_id, instance } = sweep.lease;
-  const lease: ScanLease = { fence, node_id, ...(instance !== undefined && { instance }), leased_at: now };
+  const { fence, node_id, instance, enrolment } = sweep.lease;
+  const holder = {
+    node_id,
+    ...(instance !== undefined && { instance }),
+    ...(enrolment !== undefined && { enrolment }),
+  };
+  const lease: ScanLease = { fence, ...holder, leased_at: now };
   const added: AddedMember[] = [];
   for (const one of found) {
     const isNamed = sweep.found_ads?.identities.includes(one.identity);

@@ -1,6 +1,6 @@
 import { LEASE_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
-import { nodeKeyOf } from '../fleet/credentials.ts';
+import { leaseHolderOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { priorityClassOf } from '../queue/waiting-jobs.ts';
@@ -48,8 +48,8 @@ export type AdoptDependencies = CloseDependencies & { queue: Pick<CrawlQueue, 'a
 
 /** Writes the lease of a scan that was running when it was read to Redis, for its full duration, unless it is there already. */
 export async function adoptLease(dependencies: AdoptDependencies, ref: LeaseRef, scan: ScanInQueue): Promise<void> {
-  const { node_id = '', instance = '' } = scan.lease ?? {};
-  const holder = { priority: priorityClassOf(scan), nodeId: nodeKeyOf({ nodeId: node_id, instance }) };
+  const { node_id: nodeId = '', instance = '', enrolment = '' } = scan.lease ?? {};
+  const holder = { priority: priorityClassOf(scan), nodeId: leaseHolderOf({ nodeId, instance, enrolment }) };
   // If the attempt has ended since the scan was read, nothing else would end this lease before its deadline.
   if (await dependencies.queue.adopt(ref, holder)) await closeLease(dependencies, ref, new Date());
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
+import { RequestRate } from '@adsweep/shared/service/request-rate.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import type { BodyBounds, BodyOwner } from '../../http/read-body.ts';
@@ -8,7 +9,7 @@ import type { Admit } from '../../http/serve-routes.ts';
 import type { LateCall, WorkMetrics } from '../../metrics.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
-import { type NodeIdentity, openLease, openNodeCredential } from '../fleet/credentials.ts';
+import { leaseHolderOf, type NodeIdentity, openLease, openNodeCredential } from '../fleet/credentials.ts';
 import { type EnrolledNode, type Enrolments, hashCredential } from '../fleet/enrolments.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
@@ -49,6 +50,7 @@ export type AdmitDependencies = {
  */
 export function admitNode(dependencies: AdmitDependencies): Admit<NodeCaller> {
   const { leaseSecret, blocked } = dependencies;
+  const rate = new RequestRate();
   return async (authorization, permission, params) => {
     const credential = bearerCredential(authorization);
     const { id = '' } = params as { id?: string };
@@ -58,13 +60,24 @@ export function admitNode(dependencies: AdmitDependencies): Admit<NodeCaller> {
       throw unauthorized('The token is not that of this lease.');
     }
     const kind = permission === 'join' || permission === 'enrol' || permission === 'enrolled' ? permission : 'node';
-    const caller = await findCaller(dependencies, kind, id, credential);
+    const caller = await findCaller({ ...dependencies, rate }, kind, id, credential);
     if (!caller) throw notValid(kind);
     const named = caller.node?.nodeId ?? id;
     if (await blocked.hasLately(named)) throw blockedError(named);
     return caller;
   };
 }
+
+/** Calls of an enrolled node in a second, of all its processes, on average: a node with 256 slots makes about half as many. */
+const CALLS_PER_SECOND = 50;
+
+function requireRate(rate: RequestRate, node: NodeIdentity): void {
+  if (!rate.admits(leaseHolderOf(node), CALLS_PER_SECOND, performance.now())) throw tooManyCalls('This node');
+}
+
+/** The 429 for calls of `who` that come too fast. */
+export const tooManyCalls = (who: string): ApiError =>
+  new ApiError('rate_limited', `${who} makes too many calls.`, { headers: { 'Retry-After': '1' } });
 
 const NOBODY: NodeCaller = { node: null, lease: null, enrolled: null };
 
@@ -81,16 +94,20 @@ const NOT_VALID = {
 export const notValid = (kind: CallerKind): ApiError => unauthorized(NOT_VALID[kind]);
 
 async function findCaller(
-  { joinTokens, leaseSecret, enrolments }: AdmitDependencies,
+  { joinTokens, leaseSecret, enrolments, rate }: AdmitDependencies & { rate: RequestRate },
   kind: CallerKind,
   id: string,
   credential: string,
 ): Promise<NodeCaller | null> {
   const now = new Date();
   const node = kind === 'join' || kind === 'node' ? openNodeCredential(leaseSecret, credential) : null;
-  const ofProcess = async () => (node && (await isAdmitted(enrolments, node, now)) ? { ...NOBODY, node } : null);
+  const ofProcess = async () => {
+    if (node?.enrolment) requireRate(rate, node);
+    return node && (await isAdmitted(enrolments, node, now)) ? { ...NOBODY, node } : null;
+  };
   const ofEnrolled = async () => {
     const enrolled = await enrolments.findNode(id, hashCredential(credential), now);
+    if (enrolled) requireRate(rate, { ...enrolled, instance: '', slots: 0 });
     return enrolled && { ...NOBODY, enrolled };
   };
   switch (kind) {

@@ -14,6 +14,7 @@ import {
   RenewedSchema,
 } from '@adsweep/shared/lease/messages.ts';
 import { routerPass } from '@adsweep/shared/lease/router-pass.ts';
+import { RequestRate } from '@adsweep/shared/service/request-rate.ts';
 import { Type } from 'typebox';
 import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
@@ -40,6 +41,7 @@ import {
   notValid,
   resultsOf,
   sentByNode,
+  tooManyCalls,
 } from './admit-node.ts';
 
 export type NodeApiDependencies = AcquireDependencies &
@@ -86,7 +88,7 @@ function reportNode({ nodes, draining, leaseSecret, routerSecret }: NodeApiDepen
         schema: RegisteredSchema,
       },
     },
-    errors: ['node.blocked', 'unavailable'],
+    errors: ['node.blocked', 'rate_limited', 'unavailable'],
     handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
       const node = caller.node ?? newIdentity(params.id, body.slots_max ?? body.slots, caller.enrolled?.enrolment);
       if (!(await nodes.report(node, body).catch(unavailable))) throw tooManyNodes(node);
@@ -108,7 +110,7 @@ function acquireLeases(dependencies: NodeApiDependencies) {
     bodyBounds: NODE_BODY,
     beforeBody: sentByNode,
     replies: { 200: { description: 'Leases, possibly none.', schema: AcquiredSchema } },
-    errors: ['node.blocked', 'storage.full', 'unavailable'],
+    errors: ['node.blocked', 'rate_limited', 'storage.full', 'unavailable'],
     handle: async ({ caller, body, stream }: { caller: NodeCaller; body: Acquire; stream: IncomingMessage }) => {
       const node = nodeOf(caller, body.node_id);
       const acquired = await acquireWhileConnected(dependencies, { ...body, node }, stream);
@@ -118,8 +120,12 @@ function acquireLeases(dependencies: NodeApiDependencies) {
   });
 }
 
+/** Renewals of a lease in a second, on average. */
+const RENEWALS_PER_SECOND = 2;
+
 function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[] {
   const { metrics } = dependencies;
+  const rate = new RequestRate();
   return [
     route({
       method: 'POST',
@@ -130,7 +136,12 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
       isUrgent: true,
       params: leaseParams,
       replies: { 200: { description: 'The lease was renewed, or why not.', schema: RenewedSchema } },
-      handle: async ({ caller }: { caller: NodeCaller }) => ok(await renew(dependencies, leaseOf(caller))),
+      errors: ['rate_limited'],
+      handle: async ({ caller, params }: { caller: NodeCaller; params: { id: string } }) => {
+        if (!rate.admits(params.id, RENEWALS_PER_SECOND, performance.now()))
+          throw tooManyCalls('The node of this lease');
+        return ok(await renew(dependencies, leaseOf(caller)));
+      },
     }),
     route({
       method: 'POST',

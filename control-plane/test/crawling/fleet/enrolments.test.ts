@@ -4,12 +4,15 @@ import { after, before, describe, it } from 'node:test';
 import { LeaseClient, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { nodeOfRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { until } from '../../../../shared/test/support/until.ts';
-import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
+import { newIdentity, nodeCredential } from '../../../src/crawling/fleet/credentials.ts';
 import { type Enrolment, hashCredential, NODE_CREDENTIAL_MS } from '../../../src/crawling/fleet/enrolments.ts';
 import { PROCESSES_OF_ENROLLED_MAX } from '../../../src/crawling/fleet/nodes.ts';
+import { refill } from '../../../src/crawling/leases/refill.ts';
 import { revokeNode } from '../../../src/crawling/leases/release-lease.ts';
+import { admitNode } from '../../../src/crawling/node-api/admit-node.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
+import type { ApiError } from '../../../src/http/api-error.ts';
 import { NODE_TOKEN } from '../../support/open-plane.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 import { type RunningFarm, runningFarm } from '../../support/running-farm.ts';
@@ -105,14 +108,84 @@ describe('an enrolled node', () => {
     await farm.forgetScans();
   });
 
+  it('has no more leases at once than its slots after Redis has lost them, however many processes it registers', async () => {
+    const { credential } = await enrolled('forgotten');
+    for (let job = 0; job < 4; job += 1) await farm.submit();
+    const leasesOf = async () => {
+      const node = as(credential);
+      await node.report('forgotten', { ...REPORT, slots: 2 });
+      return (await node.acquire({ node_id: 'forgotten', max: 8, wait_ms: 0 })).leases;
+    };
+    const [first, second] = await leasesOf();
+    await farm.redis.client.flushall();
+    assert.equal((await anyone().renew(first!)).outcome, 'renewed');
+    await refill(farm.farm.dependencies);
+    assert.deepEqual(await leasesOf(), []);
+    await anyone().release(second!);
+    assert.equal((await leasesOf()).length, 1);
+    await farm.forgetScans();
+  });
+
   it('that registers again and again has only so many processes, and keeps no other node from registering', async () => {
     const { credential } = await enrolled('many');
     const register = () => as(credential).report('many', REPORT);
     for (let process = 1; process < PROCESSES_OF_ENROLLED_MAX; process += 1) await register();
     await assert.rejects(register(), { status: 503 });
     const { node } = await enrolled('many-more');
-    await node.report('many-more', REPORT);
     await farm.node.report('many-without-enrolment', REPORT);
+    await node.report('many-more', { ...REPORT, slots: 256 });
+    const { nodes } = farm.farm;
+    const own = (await nodes.list()).filter(({ id }) => id.startsWith('many'));
+    assert.ok(own.every(({ id, is_enrolled = false }) => is_enrolled === (id !== 'many-without-enrolment')));
+    assert.equal(
+      await nodes.lastSlots(),
+      REPORT.slots,
+      'its size is not that of the nodes which are started for more work',
+    );
+  });
+
+  it('that makes too many calls gets 429, with its own credential too, and no other node does', async () => {
+    const enrolments = {
+      isInvited: async () => false,
+      isEnrolled: async () => true,
+      isEnrolledLately: async () => true,
+      isCurrent: async () => true,
+      findNode: async (nodeId: string) => ({ nodeId, enrolment: `enrolment of ${nodeId}`, hash: '' }),
+    };
+    const leaseSecret = 'a secret';
+    const admit = admitNode({
+      joinTokens: NODE_TOKEN,
+      leaseSecret,
+      blocked: { hasLately: async () => false },
+      enrolments,
+    });
+    const ofProcess = (name: string) => nodeCredential(leaseSecret, newIdentity(name, 4, `enrolment of ${name}`));
+    const call = (name: string, credential = ofProcess(name)) =>
+      admit(`Bearer ${credential}`, 'join', { id: name }).then(
+        () => 200,
+        ({ status }: ApiError) => status,
+      );
+    const callsUntilRefused = async (credential?: string) => {
+      for (let calls = 0; calls < 5_000; calls += 1) if ((await call('noisy', credential)) === 429) return calls;
+      return Number.POSITIVE_INFINITY;
+    };
+    const first = await callsUntilRefused();
+    assert.ok(first >= 500 && first < 5_000, `${first} calls`);
+    const second = await callsUntilRefused('its own credential');
+    assert.ok(second < 400, `${second} calls, which count with those of its process`);
+    assert.equal(await call('quiet'), 200);
+  });
+
+  it('that renews a lease again and again gets 429, and its other leases are renewed', async () => {
+    const { node } = await enrolled('renewing');
+    for (let job = 0; job < 2; job += 1) await farm.submit();
+    const { leases } = await node.acquire({ node_id: 'renewing', max: 2, wait_ms: 0 });
+    const renewals = await Promise.allSettled(Array.from({ length: 60 }, () => anyone().renew(leases[0]!)));
+    const refused = renewals.filter((one) => one.status === 'rejected');
+    assert.ok(refused.length > 0 && refused.length < 41);
+    assert.ok(refused.every(({ reason }) => (reason as NodeApiError).status === 429));
+    assert.equal((await anyone().renew(leases[1]!)).outcome, 'renewed');
+    await farm.forgetScans();
   });
 
   it('that is revoked has its next call, its open long poll and its lease refused at once', async () => {
