@@ -113,6 +113,15 @@ describe('creating a scan', () => {
       valid_sample: ['US', 'PT'],
       valid_total: 2,
     });
+    assert.equal(detail[0].msg, 'No exit serves this country: UZ.');
+  });
+
+  test('§7.1.1 a country without a letter gives one error that says so', async () => {
+    for (const country_code of ['', '  ']) {
+      const { items, code, detail } = await refused({ country_code });
+      assert.deepEqual(items, ['body.country_code unsupported_country_code']);
+      assert.deepEqual([code, detail[0].msg], ['scanning.unsupported_country_code', 'Must name a country.']);
+    }
   });
 
   test('§7.1.1 §2.1.6 the error for an unknown emulator has the closest ones', async () => {

@@ -26,7 +26,8 @@ function placesOf({ field, value }: SentCountries): Place[] {
 
 function unsupported(at: Place['at'], sent: string, country: string, supported: string[]): Issue {
   const ctx = { country_codes: [country], valid_sample: closest(supported, country), valid_total: supported.length };
-  return issueAt(at, 'unsupported_country_code', `No exit serves this country: ${country}.`, sent, ctx);
+  const msg = country.trim() === '' ? 'Must name a country.' : `No exit serves this country: ${country}.`;
+  return issueAt(at, 'unsupported_country_code', msg, sent, ctx);
 }
 
 const twice = (at: Place['at'], sent: string, country: string): Issue =>
