@@ -10,6 +10,7 @@ import { ExitSource } from '../src/exits/exit-source.ts';
 import { parseExitsFile } from '../src/exits/exits-file.ts';
 import { listProvider } from '../src/providers/dial-upstream.ts';
 import type { ListedExit } from '../src/providers/exit.ts';
+import { type CatalogueError, readCatalogue } from '../src/providers/read-catalogue.ts';
 import { closedProvider, exitIn, logger, startTestRouter, temporaryFolder } from './support/router.ts';
 
 const read = (json: Buffer): Catalogue => JSON.parse(String(json));
@@ -161,4 +162,22 @@ test('the built-in exits are usable and cover many countries in both pools', () 
   for (const country of ['US', 'GB', 'DE', 'FR', 'ES', 'IT', 'NL', 'PL', 'BR', 'IN', 'JP', 'AU']) {
     assert.equal(pools.filter(({ country_code }) => country_code === country).length, 2, country);
   }
+});
+
+test('of a catalogue with many places, the first wrong ones are named by their position', () => {
+  const good = { country_code: 'us', proxy_type: 'residential', city: null, pool_size: 1 };
+  const problemsOf = (source: unknown) => {
+    try {
+      return readCatalogue(JSON.stringify(source)).length;
+    } catch (error) {
+      return (error as CatalogueError).problems;
+    }
+  };
+  assert.equal(problemsOf({ places: [good, good] }), 2);
+  assert.deepEqual(problemsOf({ places: [good, good, { ...good, pool_size: 0 }, good] }), [
+    '/places/2/pool_size must be an integer of at least 1',
+  ]);
+  assert.deepEqual((problemsOf({ places: Array(9).fill({ ...good, pool_size: 0 }) }) as string[]).length, 5);
+  assert.deepEqual(problemsOf({ places: 7 }), ['/places must be a list']);
+  assert.deepEqual(problemsOf(null), ['/ must be an object']);
 });

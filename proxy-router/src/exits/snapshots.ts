@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Compile } from 'typebox/compile';
 import { parseUpstream } from '../providers/dial-upstream.ts';
 import { type Place, placeProperties } from '../providers/exit.ts';
 import type { ProviderConfig } from '../providers/provider-config.ts';
@@ -57,6 +57,8 @@ const SnapshotSchema = Type.Object({
   ),
 });
 
+const ofSnapshot = Compile(SnapshotSchema);
+
 /** Names a catalogue by its provider and a fingerprint of its URL, which may hold a credential. */
 export const catalogueKey = ({ id, catalogue }: ProviderConfig): string =>
   `${id} ${createHash('sha256').update(catalogue).digest('hex').slice(0, 16)}`;
@@ -73,7 +75,7 @@ export function writeCatalogues(path: string, catalogues: ReadonlyMap<string, Fe
 /** The fetched catalogues by {@link catalogueKey}; empty if there is no usable snapshot. Throws the system's errors. */
 export function readCatalogues(path: string): Map<string, FetchedPlaces> {
   const snapshot = parse(readIfPresent(path) ?? '');
-  if (!Value.Check(SnapshotSchema, snapshot)) return new Map();
+  if (!ofSnapshot.Check(snapshot)) return new Map();
   const entries = Object.entries(snapshot.catalogues).map(
     ([key, { refreshed_at, places }]) => [key, { places, refreshedAt: new Date(refreshed_at) }] as const,
   );

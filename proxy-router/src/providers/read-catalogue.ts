@@ -1,6 +1,7 @@
-import { lineOf } from '@adsweep/shared/validation/issue.ts';
+import { type Issue, lineOf } from '@adsweep/shared/validation/issue.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { type Place, placeProperties } from './exit.ts';
 
@@ -10,11 +11,11 @@ const PLACES_MAX = 500_000;
 
 /** Vendors may add other fields; '' and null mean that a place has no such name. */
 const text = Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Null()]));
-const SourceSchema = Type.Object({
-  places: Type.Array(Type.Object({ ...placeProperties, region: text, city: text, isp: text }), {
-    maxItems: PLACES_MAX,
-  }),
-});
+const SourcePlaceSchema = Type.Object({ ...placeProperties, region: text, city: text, isp: text });
+const SourceSchema = Type.Object({ places: Type.Array(SourcePlaceSchema, { maxItems: PLACES_MAX }) });
+
+/** A catalogue has up to hundreds of thousands of places, and is read while the gateway forwards: compiled, this takes a tenth of the time. */
+const [ofSource, ofPlace] = [Compile(SourceSchema), Compile(SourcePlaceSchema)];
 
 /** A vendor's catalogue that cannot be used. */
 export class CatalogueError extends Error {
@@ -29,10 +30,7 @@ export class CatalogueError extends Error {
 /** Reads the JSON of a vendor's catalogue, `{ places: [...] }`. Throws {@link CatalogueError}. */
 export function readCatalogue(json: string): Place[] {
   const source = parseJson(json);
-  if (!Value.Check(SourceSchema, source)) {
-    const issues = schemaIssues(Value.Errors(SourceSchema, source), SourceSchema, source, []).slice(0, PROBLEMS_MAX);
-    throw new CatalogueError(issues.map(lineOf));
-  }
+  if (!ofSource.Check(source)) throw new CatalogueError(issuesOf(source).slice(0, PROBLEMS_MAX).map(lineOf));
   return source.places.map(({ country_code, proxy_type, region, city, isp, pool_size }) => ({
     country_code: country_code.toUpperCase(),
     proxy_type,
@@ -41,6 +39,23 @@ export function readCatalogue(json: string): Place[] {
     ...(city && { city }),
     ...(isp && { isp }),
   }));
+}
+
+/** The issues of what is no catalogue. Of many places, only the wrong ones are looked at for long. */
+function issuesOf(source: unknown): Issue[] {
+  const places: unknown = (source as { places?: unknown } | null)?.places;
+  const wrong: number[] = [];
+  if (Array.isArray(places))
+    for (let at = 0; at < places.length && wrong.length < PROBLEMS_MAX; at += 1)
+      if (!ofPlace.Check(places[at])) wrong.push(at);
+  if (!Array.isArray(places) || (wrong.length === 0 && places.length <= PLACES_MAX))
+    return schemaIssues(Value.Errors(SourceSchema, source), SourceSchema, source, []);
+  if (wrong.length === 0)
+    return [{ loc: ['places'], msg: `Must have at most ${PLACES_MAX} items.`, type: 'too_long', ctx: {} }];
+  return wrong.flatMap((at) => {
+    const place: unknown = places[at];
+    return schemaIssues(Value.Errors(SourcePlaceSchema, place), SourcePlaceSchema, place, ['places', String(at)]);
+  });
 }
 
 function parseJson(json: string): unknown {
