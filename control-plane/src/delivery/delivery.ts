@@ -91,7 +91,7 @@ export function deliveryDomain(
     logger,
   };
   const warning: WarningParts = { endpoints, mailer, contactEmailsOf: needs.contactEmailsOf, logger };
-  const deliveryParts: DeliveryRouteParts = { endpoints, deliveries, events, secrets, post, queued };
+  const deliveryParts: DeliveryRouteParts = { endpoints, deliveries, events, secrets, post, logger, queued };
   return {
     stores: { events, endpoints, deliveries, alerts, ...notified.stores },
     routes: {

@@ -86,6 +86,15 @@ export function eventStore(store: Store) {
       return { rows, total };
     },
 
+    /** The ids of the events of these scans, with their numbers, in any order. */
+    async ofScans(
+      organization_id: string,
+      scanIds: string[],
+    ): Promise<Pick<EventRecord, '_id' | 'scan_id' | 'sequence'>[]> {
+      const found = events.find({ organization_id, scan_id: { $in: scanIds } });
+      return found.project<Pick<EventRecord, '_id' | 'scan_id' | 'sequence'>>({ scan_id: 1, sequence: 1 }).toArray();
+    },
+
     /** A scan's events in the order in which they occurred. */
     async ofScan(organizationId: string, scanId: string): Promise<EventRecord[]> {
       return events.find({ organization_id: organizationId, scan_id: scanId }).sort({ sequence: 1 }).toArray();

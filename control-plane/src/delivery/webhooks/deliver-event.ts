@@ -63,14 +63,7 @@ async function sendAndRecord(
 ): Promise<DeliveryResult> {
   const { deliveries, metrics, clock = () => new Date() } = parts;
   const startedAt = clock();
-  const unread = {
-    at: startedAt,
-    duration_ms: 0,
-    status: null,
-    error_code: 'secret',
-    body: 'The secret cannot be read.',
-  };
-  let sent: Sent = { succeeded: false, retryAfterMs: null, attempt: unread };
+  let sent = unreadable(startedAt);
   try {
     const message = { id: delivery.event_id, ...content };
     if (secrets)
@@ -87,9 +80,16 @@ async function sendAndRecord(
   return { of, delivery };
 }
 
+/** What became of a try at `at` for which the secrets cannot be read. */
+export const unreadable = (at: Date): Sent => ({
+  succeeded: false,
+  retryAfterMs: null,
+  attempt: { at, duration_ms: 0, status: null, error_code: 'secret', body: 'The secret cannot be read.' },
+});
+
 /** The secrets that sign the events of an endpoint; null: they cannot be read. */
 export function signingSecretsOf(
-  { secrets, logger }: DeliverParts,
+  { secrets, logger }: Pick<DeliverParts, 'secrets' | 'logger'>,
   endpoint: EndpointRecord,
   now: Date,
 ): string[] | null {

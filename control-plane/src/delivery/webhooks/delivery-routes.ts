@@ -1,6 +1,7 @@
 import type { GuardedPost } from '@adsweep/shared/egress/guarded-post.ts';
 import { EVENT_KINDS } from '@adsweep/shared/events/event-kinds.ts';
 import { newId } from '@adsweep/shared/ids.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
@@ -10,7 +11,7 @@ import { resource } from '../../http/resource-routes.ts';
 import { noContent, ok, orNull, type Route, route } from '../../http/route.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { EventStore } from '../events/event-store.ts';
-import { openSigningSecrets } from './change-endpoint.ts';
+import { signingSecretsOf, unreadable } from './deliver-event.ts';
 import type { AttemptRecord } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { EndpointParams, WEBHOOKS } from './endpoint-routes.ts';
@@ -25,6 +26,7 @@ export type DeliveryRouteParts = {
   events: EventStore;
   secrets: Secrets;
   post: GuardedPost['post'];
+  logger: Logger;
   /** Called when an endpoint has become due. */
   queued: () => void;
 };
@@ -42,7 +44,9 @@ const DeliverySchema = Type.Object(
     success: Type.Boolean(),
     attempt_number: Type.Integer({ description: 'From 1.' }),
     error_code: orNull(
-      Type.String({ description: '`dns`, `blocked_address`, `connect`, `tls`, `timeout`, `redirect` or `status`.' }),
+      Type.String({
+        description: '`dns`, `blocked_address`, `connect`, `tls`, `timeout`, `redirect`, `status` or `secret`.',
+      }),
     ),
     elapsed_ms: orNull(Type.Integer()),
     created_at: Type.String({ format: 'date-time' }),
@@ -153,7 +157,8 @@ export function deliveryRoutes(parts: DeliveryRouteParts): Route<Caller>[] {
 const AttemptParams = Type.Object({ attempt_id: Type.String({ description: 'The `id` of a delivery.' }) });
 
 /** Sends the sample of a kind once, as a test: neither the health of the endpoint nor its log changes. */
-function testRoute({ endpoints, secrets, post }: DeliveryRouteParts): Route<Caller> {
+function testRoute(parts: DeliveryRouteParts): Route<Caller> {
+  const { endpoints, post } = parts;
   return route<Caller, typeof EndpointParams, never, typeof TestInSchema>({
     method: 'POST',
     path: `${WEBHOOKS.path}/{endpoint_id}/test`,
@@ -168,8 +173,11 @@ function testRoute({ endpoints, secrets, post }: DeliveryRouteParts): Route<Call
     handle: async ({ caller: { organizationId }, params: { endpoint_id }, body: { event_type } }) => {
       const [endpoint, now] = [await endpoints.find(organizationId, endpoint_id), new Date()];
       if (!endpoint) throw notFound(noun);
-      const to = { url: endpoint.url, secrets: openSigningSecrets(secrets, endpoint, now) };
-      const { succeeded, attempt } = await sendEvent(post, to, { id: newId(), body: sampleBody(event_type) }, { now });
+      const secrets = signingSecretsOf(parts, endpoint, now);
+      const sample = { id: newId(), body: sampleBody(event_type) };
+      const { succeeded, attempt } = secrets
+        ? await sendEvent(post, { url: endpoint.url, secrets }, sample, { now })
+        : unreadable(now);
       const { status, duration_ms, error_code, body } = attempt;
       return ok({
         success: succeeded,

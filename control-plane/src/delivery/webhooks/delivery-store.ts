@@ -4,6 +4,7 @@ import { FOUND_AT_ONCE, inPortions, updateInPortions } from '../../platform/in-p
 import { insertAllOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import type { Attempt, AttemptRecord, DeliveryRecord } from './delivery.ts';
+import { WINDOW_MS } from './health.ts';
 
 /** Spec 6: replayable for seven days, then deleted. */
 export const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
@@ -90,6 +91,17 @@ export function deliveryStore(store: Store) {
     async replay(ids: string[], now: Date): Promise<number> {
       const again = { $set: { state: 'waiting' as const, window_from: now } };
       return (await deliveries.updateMany({ _id: { $in: ids } }, again)).matchedCount;
+    },
+
+    /** Moves those of these deliveries that wait to the end of the queue of their endpoint: they have their 24 hours from `now`. */
+    async moveToEnd(ids: string[], now: Date): Promise<void> {
+      const waiting = {
+        state: 'waiting' as const,
+        window_from: { $gt: new Date(now.getTime() - WINDOW_MS), $lt: now },
+      };
+      await inPortions(ids, FOUND_AT_ONCE, (portion) =>
+        deliveries.updateMany({ _id: { $in: portion }, ...waiting }, { $set: { window_from: now } }),
+      );
     },
 
     /** Of these deliveries, the ids of those that were taken. */

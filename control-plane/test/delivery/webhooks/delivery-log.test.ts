@@ -4,7 +4,7 @@ import { EgressError } from '@adsweep/shared/egress/egress-error.ts';
 import { sampleBody } from '../../../src/delivery/webhooks/event-types.ts';
 import { startDouble } from '../../support/alert-doubles.ts';
 import { type Json, KEYS } from '../../support/running-api.ts';
-import { DAY, HOUR, KINDS, MINUTE, PATH, WebhookWorld } from '../../support/webhook-world.ts';
+import { assertInOrder, DAY, HOUR, KINDS, MINUTE, PATH, WebhookWorld } from '../../support/webhook-world.ts';
 
 let world: WebhookWorld;
 before(async () => {
@@ -74,6 +74,10 @@ describe('the log of deliveries', () => {
     assert.deepEqual(receiver.received[0]!.body, sampleBody('scanning.scan.completed'));
     assert.equal((await world.read(webhook.id)).health.last_delivery_at, null);
     assert.equal((await world.api.get(`${PATH}/${webhook.id}/deliveries`)).body.total, 0);
+    const stored = world.api.store.collection<{ _id: string }>('webhook_endpoints');
+    await stored.updateOne({ _id: webhook.id }, { $set: { secret: 'of another key' } });
+    const unread = await world.api.post(`${PATH}/${webhook.id}/test`, { event_type: 'scanning.scan.completed' });
+    assert.partialDeepStrictEqual(unread.body, { success: false, response_status: null, error_code: 'secret' });
   });
 
   test('§6.4.32 events are replayable until day 7', async () => {
@@ -87,6 +91,34 @@ describe('the log of deliveries', () => {
     world.now = old;
     const range = { from_ts: new Date(world.now - 9 * DAY).toISOString(), to_ts: new Date(world.now).toISOString() };
     assert.deepEqual((await world.api.post(`${PATH}/${webhook.id}/replay`, range)).body, { replayed: 1, skipped: 0 });
+  });
+
+  test('§6.4.21 an event that is replayed while its endpoint fails is sent before the later events of its scan that wait', async () => {
+    const sequenceOf = (kind: (typeof KINDS)[number]) => sampleBody(kind).data.sequence;
+    const [first, ...later] = KINDS.toSorted((one, other) => sequenceOf(one) - sequenceOf(other));
+    const at = (minutes: number) => new Date(world.began + minutes * MINUTE).toISOString();
+    const range = (of: string) => world.api.post(`${PATH}/${of}/replay`, { from_ts: at(-40), to_ts: at(-20) });
+    const ofTry = async (of: string) => {
+      const { items } = (await world.api.get(`${PATH}/${of}/deliveries`)).body;
+      return world.api.post(`${PATH}/deliveries/${items.at(-1).id}/replay`);
+    };
+    for (const replay of [range, ofTry]) {
+      await world.reset();
+      const { webhook } = await world.create();
+      world.reply = () => ({ status: 500 });
+      world.now = world.began - 30 * MINUTE;
+      await world.emitOf('scan-1', [first!]);
+      world.now = world.began - 10 * MINUTE;
+      await world.emitOf('scan-1', later);
+      world.now = world.began;
+      await world.dispatch();
+      const { status } = await replay(webhook.id);
+      assert.ok([200, 204].includes(status));
+      [world.sent, world.reply] = [[], () => ({ status: 200 })];
+      await world.pass(HOUR);
+      assertInOrder(world.sent);
+      assert.equal(world.sent.length, KINDS.length);
+    }
   });
 
   test('§6.4.36 events are listed newest first with the bodies of their deliveries, without an endpoint and to their organization alone', async () => {
