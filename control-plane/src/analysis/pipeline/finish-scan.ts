@@ -243,8 +243,8 @@ async function applyRules(dependencies: FinishDependencies, state: State): Promi
     findings: combine([...findings, ...inTexts, ...combos]),
     missing: [
       ...missing,
-      ...withoutResult('rules skipped, the time budget was spent', skipped),
-      ...withoutResult('rules that could not be read', unreadable),
+      ...withoutResult('rules skipped, the time budget was spent', skipped, definitions),
+      ...withoutResult('rules that could not be read', unreadable, definitions),
     ],
     outOfBudget: skippedRules(skipped, definitions),
   };

@@ -1,5 +1,5 @@
 import type { Label } from '../../accounts/organizations/organization.ts';
-import { inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
+import { hiddenAmong, inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import { sentLabels } from '../../scan/sent-labels.ts';
 import {
@@ -11,7 +11,7 @@ import type { Finding } from '../detectors/detector.ts';
 import { type ModelEvidence, saysSomething } from '../model/model-evidence.ts';
 import type { AskModel, Verdict } from '../model/question.ts';
 import { rulesInService } from '../rules/evaluation/evaluate-rules.ts';
-import { isModelRule, type ModelRule, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
+import { isKnown, isModelRule, type ModelRule, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
 import { RULE_TYPES } from '../rules/rule-types/index.ts';
 import type { TaxonomyRecord } from '../taxonomies/taxonomy.ts';
 
@@ -44,6 +44,9 @@ export function judgeByModel({ ask, readRules, readTags, readTaxonomies, labelsO
       labelsOf(organization_id),
     ]);
     const rules = modelRulesOf(records, tags);
+    const hidden = new Set(hiddenAmong(tags));
+    const nameOf = (rule: ModelRule) =>
+      isKnown(rule, hidden) ? `AI rule "${rule.name}"` : 'an AI rule of the platform';
     const askOne = (rule: ModelRule) =>
       RULE_TYPES[rule.rule_type].match(ask, rule, slugsInService(rule, tags), evidence, signal);
     const [classified, ...byRules] = await Promise.all([
@@ -55,7 +58,7 @@ export function judgeByModel({ ask, readRules, readTags, readTaxonomies, labelsO
       findings: [...refusal([classified, ...byRules]), ...byRules.flatMap(answerOf)],
       missing: [
         ...missing('ai_verdict', classified),
-        ...byRules.flatMap((verdict, at) => missing(`AI rule "${rules[at]!.name}"`, verdict)),
+        ...byRules.flatMap((verdict, at) => missing(nameOf(rules[at]!), verdict)),
       ],
     };
   };

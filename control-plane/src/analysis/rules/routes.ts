@@ -6,7 +6,7 @@ import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route, type ValidPart } from '../../http/route.ts';
 import { hiddenAmong, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
-import { type RuleRecord, slugsAssignedBy } from './rule.ts';
+import { isKnown, type RuleRecord, slugsAssignedBy } from './rule.ts';
 import {
   ListSchema,
   ListTextSchema,
@@ -75,9 +75,8 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
       reply: 'The rule.',
       find: async ({ caller, organizationId, id }) => {
         const rule = await store.find(organizationId, id);
-        if (!rule || rule.organization_id !== null || isOperator(caller)) return rule;
-        const hidden = new Set(hiddenAmong(await readTags(null, slugsAssignedBy(rule))));
-        return slugsAssignedBy(rule).some((slug) => hidden.has(slug)) ? null : rule;
+        if (!rule || isOperator(caller)) return rule;
+        return isKnown(rule, new Set(hiddenAmong(await readTags(null)))) ? rule : null;
       },
     }),
     rules.change({

@@ -2,7 +2,7 @@ import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 
-import { bytesOf, type RuleRecord, type RuleType, slugsAssignedBy, slugsReadBy } from './rule.ts';
+import { bytesOf, isKnown, type RuleRecord, type RuleType, slugsAssignedBy, slugsNamedBy } from './rule.ts';
 
 /** The owner of the platform's rules, which run on every scan. */
 export const PLATFORM = 'platform';
@@ -15,12 +15,15 @@ const NEWEST = { created_at: -1, _id: -1 } as const;
 export type RuleStore = ReturnType<typeof ruleStore>;
 
 /** A rule without what it searches for: of its configuration only the tags that it assigns or looks at. */
-export type RuleLinks = Pick<RuleRecord, '_id' | 'name' | 'rule_type' | 'target' | 'is_active' | 'tag_slug' | 'config'>;
+export type RuleLinks = Pick<
+  RuleRecord,
+  '_id' | 'organization_id' | 'name' | 'rule_type' | 'target' | 'is_active' | 'tag_slug' | 'config'
+>;
 
-const CONFIGURED_TAGS = ['tags', 'all_of', 'any_of', 'none_of'].map((field) => `config.${field}`);
-const LINKS = Object.fromEntries(
-  ['name', 'rule_type', 'target', 'is_active', 'tag_slug', ...CONFIGURED_TAGS].map((field) => [field, 1]),
-);
+/** Where the configuration of a combo has the tags that it looks at. */
+const INPUTS = ['all_of', 'any_of', 'none_of'].map((field) => `config.${field}`);
+const LINKED = ['organization_id', 'name', 'rule_type', 'target', 'is_active', 'tag_slug', 'config.tags', ...INPUTS];
+const LINKS = Object.fromEntries(LINKED.map((field) => [field, 1]));
 
 /** What the bounds of an owner's rules are counted by. */
 export type KeptRule = { id: string; rule_type: RuleType; bytes: number };
@@ -60,10 +63,11 @@ export function ruleStore(store: Store) {
       return rules.findOne({ _id: id, owner: { $in: [PLATFORM, organizationId] } });
     },
 
-    /** A page of an owner's rules, newest first, and their count, without those that assign one of the `hidden` tags. */
+    /** A page of an owner's rules, newest first, and their count, without those that name one of the `hidden` tags. */
     async list(owner: string, skip: number, limit: number, hidden: string[] = []) {
       const ofModel = hidden.map((slug) => ({ [`config.tags.${slug}`]: { $exists: false } }));
-      const shown = hidden.length > 0 ? { $and: [{ tag_slug: { $nin: hidden } }, ...ofModel] } : {};
+      const others = ['tag_slug', ...INPUTS].map((field) => ({ [field]: { $nin: hidden } }));
+      const shown = hidden.length > 0 ? { $and: [...others, ...ofModel] } : {};
       const where: Filter<RuleRecord> = { owner, ...shown };
       const [rows, total] = await Promise.all([
         rules.find(where).sort(NEWEST).skip(skip).limit(limit).toArray(),
@@ -115,8 +119,8 @@ export function ruleStore(store: Store) {
 }
 
 /**
- * Reads an organization's and the platform's rules once, without those that assign one of the `hidden` tags. The result returns those that
- * assign a tag or, as combos, look at it.
+ * Reads an organization's and the platform's rules once, without those that assign one of the `hidden` tags, or that only the operator may know. The
+ * result returns those that assign a tag or, as combos, look at it.
  */
 export async function rulesByTag(
   rules: Pick<RuleStore, 'linksVisibleTo'>,
@@ -124,11 +128,11 @@ export async function rulesByTag(
   hidden: readonly string[] = [],
 ): Promise<(slug: string) => RuleLinks[]> {
   const bySlug = new Map<string, Set<RuleLinks>>();
+  const secret = new Set(hidden);
   const seen = (await rules.linksVisibleTo(organizationId)).filter(
-    (rule) => !slugsAssignedBy(rule).some((slug) => hidden.includes(slug)),
+    (rule) => isKnown(rule, secret) && !slugsAssignedBy(rule).some((slug) => secret.has(slug)),
   );
   for (const rule of seen)
-    for (const slug of [...slugsAssignedBy(rule), ...slugsReadBy(rule)])
-      bySlug.set(slug, (bySlug.get(slug) ?? new Set()).add(rule));
+    for (const slug of slugsNamedBy(rule)) bySlug.set(slug, (bySlug.get(slug) ?? new Set()).add(rule));
   return (slug) => [...(bySlug.get(slug) ?? [])];
 }

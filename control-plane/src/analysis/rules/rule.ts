@@ -82,3 +82,15 @@ type TagAssigner = { rule_type?: RuleType; tag_slug: string; config?: unknown };
 /** The tags that a rule looks at. */
 export const slugsReadBy = ({ rule_type, config }: Pick<RuleRecord, 'rule_type' | 'config'>): string[] =>
   sourceOf(rule_type) === 'tags' ? RULE_TYPES[rule_type as TypesOver<'tags'>].inputs(config as never) : [];
+
+/** The tags that a rule assigns or looks at. */
+export const slugsNamedBy = (rule: Pick<RuleRecord, 'rule_type' | 'config' | 'tag_slug'>): string[] => [
+  ...slugsAssignedBy(rule),
+  ...slugsReadBy(rule),
+];
+
+/** Whether organizations may know of a rule: not of one of the platform that names a `hidden` tag (spec 2.5). */
+export const isKnown = (
+  rule: Pick<RuleRecord, 'organization_id' | 'rule_type' | 'config' | 'tag_slug'>,
+  hidden: ReadonlySet<string>,
+): boolean => rule.organization_id !== null || !slugsNamedBy(rule).some((slug) => hidden.has(slug));

@@ -140,6 +140,21 @@ describe('the judgement of a model', () => {
     assert.ok(!server.asked.find(isRule)!.system.includes('It is old.'));
   });
 
+  it('§2.5.17 does not name an AI rule of the platform that assigns a hidden tag where its verdict is missing', async () => {
+    const scan = await farm.submit();
+    const hidden = { ...tagOf('secret_gains', ''), organization_id: null, visibility: 'hidden' as const };
+    await farm.tags.register([hidden], new Date());
+    const ofPlatform = { _id: newId(), owner: 'platform', organization_id: null, name: 'Secret' };
+    await ruleFor(scan, { secret_gains: 'It promises gains.' }, ofPlatform);
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://gains.example/']));
+    server.around.behave = (asked) => (isRule(asked) ? { status: 400 } : { answers: USUAL });
+    await work();
+    await farm.rules.remove((await farm.rules.find(scan.organization_id, ofPlatform._id))!);
+    const { error } = await farm.read(scan._id);
+    assert.match(error, /an AI rule of the platform \(none\)/);
+    assert.ok(!error.includes('Secret'));
+  });
+
   it('§2.1.16 classifies the scan by the taxonomies of its organization', async () => {
     const scan = await farm.submit();
     const node = { parent_id: null, level: 1, description: '', is_default: false };

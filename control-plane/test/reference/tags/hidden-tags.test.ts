@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../../../src/accounts/add-organization.ts';
+import { skippedRules, withoutResult } from '../../../src/analysis/pipeline/skipped-rules.ts';
 import { matchCombos } from '../../../src/analysis/rules/evaluation/evaluate-rules.ts';
 import type { Rule } from '../../../src/analysis/rules/rule.ts';
 import { ownTag } from '../../support/checked-scans.ts';
@@ -72,6 +73,38 @@ describe('hidden tags of the platform', () => {
     assert.equal(ours.body.total, theirs.body.total - 1);
     assert.equal((await api.get(`${RULES}/${body.id}`)).status, 404);
     assert.equal((await api.get(`${RULES}/${body.id}`, operator)).status, 200);
+  });
+
+  test('§2.5.17 organizations see no rule of the platform that looks at a hidden tag, and no finding of it names that tag', async () => {
+    const config = { any_of: [SLUG, 'autosound'] };
+    const rule = { name: 'Sums up', tag_slug: 'summed_up', rule_type: 'combo', config };
+    const { status, body } = await api.post(`${RULES}?scope=system`, rule, operator);
+    assert.equal(status, 201);
+    for (const path of [`${RULES}?scope=system`, `${RULES}/${body.id}`, `${TAGS}/autosound`])
+      assert.deepEqual(
+        [(await api.get(path)).text.includes('Sums up'), (await api.get(path, operator)).text.includes('Sums up')],
+        [false, true],
+        path,
+      );
+    const tags = await api.domains.reference.verbs.readTags(ORGANIZATIONS.ours);
+    const combo = { ...rule, id: body.id, organization_id: null, target: 'page' } as Rule;
+    const found = [{ tag_slug: 'autosound', detail: '', url: '', surface: 'page' as const }];
+    assert.deepEqual(
+      (await matchCombos([combo], found, tags, [])).map(({ detail }) => detail),
+      ['Rule "Sums up"'],
+    );
+  });
+
+  test('§2.5.17 what a scan lacks counts the rules of the platform that name a hidden tag, and does not name them', async () => {
+    const tags = await api.domains.reference.verbs.readTags(ORGANIZATIONS.ours);
+    const ruleOf = (name: string, organization_id: string | null, tag_slug: string): Rule => ({
+      ...{ id: newId(), organization_id, name, tag_slug, target: 'page', rule_type: 'stopword_content' },
+      config: { contains: ['x'] },
+    });
+    const [secret, own] = [ruleOf('Secret', null, SLUG), ruleOf('Ours', ORGANIZATIONS.ours, 'mine')];
+    assert.deepEqual(withoutResult('skipped', [secret, own], tags), ['skipped: "Ours" 1 more']);
+    assert.deepEqual(withoutResult('skipped', [secret, secret], tags), ['skipped: 2 of the platform']);
+    assert.equal(skippedRules([secret, own], tags).total, 1);
   });
 
   test('§2.5.19 a hidden tag of the platform can be neither changed, deleted, archived nor restored by organizations: for them there is none', async () => {

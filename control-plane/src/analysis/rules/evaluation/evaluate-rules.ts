@@ -1,5 +1,5 @@
 import { pause } from '@adsweep/shared/service/time-slice.ts';
-import { inService, type Tags, visibleTags } from '../../../reference/tags/tag-definitions.ts';
+import { inService, isOperatorsTag, type Tags, visibleTags } from '../../../reference/tags/tag-definitions.ts';
 import { matchWords } from '../../../scan/place-words.ts';
 import type { Finding } from '../../detectors/detector.ts';
 import type { Need } from '../../evidence/evidence.ts';
@@ -92,7 +92,9 @@ export function comboMatcher(found: Finding[], tags: Tags, links: string[]): (ru
   const [ofPlatform, ofOrganization] = [inputsAmong(tags), inputsAmong(visibleTags(tags))];
   return ({ rule_type, config, name, tag_slug, organization_id }) => {
     const type = RULE_TYPES[rule_type];
-    const detail = `Rule "${name}": ${type.describe(config)}`;
+    // Organizations see this tag, and not those that only the operator sees.
+    const isSecret = type.inputs(config).some((slug) => tags.has(slug) && isOperatorsTag(tags.get(slug)!));
+    const detail = isSecret ? `Rule "${name}"` : `Rule "${name}": ${type.describe(config)}`;
     const urls = type.match(config, organization_id === null ? ofPlatform : ofOrganization, links);
     return urls.map((url) => ({ tag_slug, detail, url, surface: 'page', of_combo: true }));
   };
