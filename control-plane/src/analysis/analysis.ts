@@ -131,7 +131,13 @@ export function analysisDomain(
     stores: { rules, taxonomies, policySets, ...(model && { answers: model.answers }) },
     routes: {
       api: [
-        ...ruleRoutes({ ...needs, rules, problemsOf, countScans: scans.countWithTag }),
+        ...ruleRoutes({
+          ...needs,
+          rules,
+          problemsOf,
+          countScans: scans.countWithTag,
+          policySetNaming: policySets.namingTag,
+        }),
         ...ruleTestRoutes({ rules, ruleTests: tests, problemsOf, requireSolvent }),
         ...taxonomyRoutes({ taxonomies }),
         ...policyRoutes({ ...needs, sets: policySets, taxonomies, judgedSince: scans.judgedSince }),

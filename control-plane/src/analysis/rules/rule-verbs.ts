@@ -18,6 +18,8 @@ export type RuleVerbParts = {
   removeTag: (tag: Pick<TagDefinition, 'organization_id' | 'slug'>) => Promise<void>;
   /** Counts the organization's scans with a tag. */
   countScans: (organizationId: string, slug: string) => Promise<number>;
+  /** The name of a policy set of the organization that names a tag; null: none does. */
+  policySetNaming: (organizationId: string, slug: string) => Promise<string | null>;
   changeTag: (tag: TagDefinition, change: { visibility?: TagDefinition['visibility'] }) => Promise<void>;
   problemsOf: ProblemsOf;
 };
@@ -97,7 +99,7 @@ function requireCapacity(others: KeptRule[], ruleType: RuleType): void {
 export const seenBy = (organizationId: string | null, tags: Tags): Tags =>
   organizationId === null ? tags : visibleTags(tags);
 
-/** Changes a rule; throws 422 if the changed rule could not be run. */
+/** Changes a rule; throws 422 if it could not be run as it is changed or activated. */
 export async function changeRule(
   parts: RuleVerbParts,
   rule: RuleRecord,
@@ -108,11 +110,14 @@ export async function changeRule(
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const changed = { ...rule, ...set } as RuleRecord;
   const tags = await parts.readTags(rule.organization_id);
+  const isRun = 'config' in set || 'target' in set || (changed.is_active && !rule.is_active);
+  const checks = {
+    tags: seenBy(rule.organization_id, tags),
+    problemsOf: (patterns: string[]) => parts.problemsOf(rule.organization_id, patterns),
+  };
   const issues = [
-    ...(await ruleIssues(changed, {
-      tags: seenBy(rule.organization_id, tags),
-      problemsOf: (patterns) => parts.problemsOf(rule.organization_id, patterns),
-    })),
+    // A rule that was accepted once, and would not be now, can still be renamed and switched off.
+    ...(isRun ? await ruleIssues(changed, checks) : []),
     ...tagIssues(changed, tag_visibility ?? null, tags),
   ];
   if (issues.length > 0) throw refused(issues.map((issue) => ({ ...issue, loc: ['body', ...issue.loc] })));
@@ -130,7 +135,10 @@ export async function changeRule(
   return stored;
 }
 
-/** Removes the tags that a changed rule no longer assigns, unless a scan has them or another rule names them: each change could leave others. */
+/**
+ * Removes the tags that a changed rule no longer assigns, unless a scan has them, or another rule or a policy set names them: each change could leave
+ * others.
+ */
 async function removeUnusedTags(parts: RuleVerbParts, before: RuleRecord, after: RuleRecord): Promise<void> {
   const { organization_id } = before;
   const assigned = new Set(slugsAssignedBy(after));
@@ -138,7 +146,11 @@ async function removeUnusedTags(parts: RuleVerbParts, before: RuleRecord, after:
   if (organization_id === null || dropped.length === 0) return;
   const rulesOf = await rulesByTag(parts.rules, organization_id);
   for (const slug of dropped.filter((one) => rulesOf(one).length === 0))
-    if ((await parts.countScans(organization_id, slug)) === 0) await parts.removeTag({ organization_id, slug });
+    if (
+      (await parts.countScans(organization_id, slug)) === 0 &&
+      (await parts.policySetNaming(organization_id, slug)) === null
+    )
+      await parts.removeTag({ organization_id, slug });
 }
 
 /** A rule, or as much of it as a request has, whose tags are checked. */

@@ -57,9 +57,9 @@ describe('§2.6.14 AI rules', () => {
     assert.equal((await api.call('DELETE', '/api/v1/tag-definitions/other')).status, 409, 'an active rule assigns it');
   });
 
-  it('leave no tag that a change drops, unless a scan has it or another rule names it', async () => {
+  it('leave no tag that a change drops, unless a scan has it, or another rule or a policy set names it', async () => {
     const described = (...slugs: string[]) => Object.fromEntries(slugs.map((slug) => [slug, 'A meaning.']));
-    const config = { prompt: 'What?', tags: described('dropped', 'on-a-scan', 'of-another', 'kept') };
+    const config = { prompt: 'What?', tags: described('dropped', 'on-a-scan', 'of-another', 'in-a-set', 'kept') };
     const { body } = await api.post(RULES, { ...claims, config });
     const tags = [sampleTag('on-a-scan', 'seen')];
     await api.scans.insertUnlessExists(
@@ -67,11 +67,13 @@ describe('§2.6.14 AI rules', () => {
     );
     const combo = { name: 'Other', tag_slug: 'both', rule_type: 'combo', config: { any_of: ['of-another'] } };
     assert.equal((await api.post(RULES, combo)).status, 201);
+    const set = { name: 'Forbidden', entries: [{ tag_slug: 'in-a-set' }] };
+    assert.equal((await api.post('/api/v1/policy-sets', set)).status, 201);
     const put = { config: { prompt: 'Else?', tags: described('kept', 'new') } };
     assert.equal((await api.call('PUT', `${RULES}/${body.id}`, { body: put })).status, 200);
     const statusOf = async (slug: string) => (await api.get(`/api/v1/tag-definitions/${slug}`)).status;
-    const slugs = ['dropped', 'on-a-scan', 'of-another', 'kept', 'new'];
-    assert.deepEqual(await Promise.all(slugs.map(statusOf)), [404, 200, 200, 200, 200]);
+    const slugs = ['dropped', 'on-a-scan', 'of-another', 'in-a-set', 'kept', 'new'];
+    assert.deepEqual(await Promise.all(slugs.map(statusOf)), [404, 200, 200, 200, 200, 200]);
   });
 
   it('are refused if prompt, tags or names are invalid', async () => {

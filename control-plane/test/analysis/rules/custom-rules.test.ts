@@ -127,6 +127,13 @@ describe('custom rules', () => {
     assert.deepEqual(await combo({ any_of: ['autosound'], any_of_min: 2 }), [
       'body.config.any_of_min invalid_combination',
     ]);
+    const both = ['autosound', 'back_button'];
+    assert.deepEqual(await combo({ all_of: both, none_of: ['autosound'] }), [
+      'body.config.none_of invalid_combination',
+    ]);
+    assert.deepEqual(await combo({ any_of: both, any_of_min: 2, none_of: ['autosound'] }), [
+      'body.config.none_of invalid_combination',
+    ]);
     assert.deepEqual(await combo({ none_of: ['autosound'], count_gte: 2 }), [
       'body.config.count_gte invalid_combination',
     ]);
@@ -137,6 +144,17 @@ describe('custom rules', () => {
     assert.equal(
       (await create({ rule_type: 'combo', config: { match_scope: 'url', none_of: ['autosound'] } })).status,
       201,
+    );
+  });
+
+  it('§2.6.10 a rule that an earlier version accepted, and this one would not, is renamed and switched off, and not on again', async () => {
+    const { body } = await create({ rule_type: 'combo', config: { all_of: ['autosound'] } });
+    const config = { all_of: ['autosound'], none_of: ['autosound'] };
+    await api.store.collection<{ _id: string }>('rules').updateOne({ _id: body.id }, { $set: { config } });
+    const put = async (change: object) => (await api.call('PUT', `${RULES}/${body.id}`, { body: change })).status;
+    assert.deepEqual(
+      [await put({ name: 'Off', is_active: false }), await put({ is_active: true }), await put({ config })],
+      [200, 422, 422],
     );
   });
 

@@ -56,12 +56,17 @@ export const combo: TagType<'combo', ComboConfig> = {
 function contradictions({ all_of, any_of, any_of_min, none_of, tag_category, count_gte }: ComboConfig): Issue[] {
   const refuse = (field: string, msg: string): Issue => ({ loc: [field], msg, type: 'invalid_combination', ctx: {} });
   const isEmpty = [all_of, any_of, none_of, tag_category].every((condition) => condition === undefined);
+  const absent = new Set(none_of);
+  const left = any_of?.filter((slug) => !absent.has(slug)).length ?? 0;
   return [
     ...(isEmpty ? [{ loc: [], msg: 'Name at least one condition.', type: 'missing', ctx: {} }] : []),
     ...(any_of_min !== undefined && !any_of ? [refuse('any_of_min', 'Needs any_of beside it.')] : []),
     ...(any_of && (any_of_min ?? 1) > any_of.length
       ? [refuse('any_of_min', 'Must not be more than any_of has tags.')]
-      : []),
+      : any_of && (any_of_min ?? 1) > left
+        ? [refuse('none_of', 'Leaves fewer tags of any_of than any_of_min.')]
+        : []),
+    ...(all_of?.some((slug) => absent.has(slug)) ? [refuse('none_of', 'Has a tag of all_of: both cannot hold.')] : []),
     ...(count_gte !== undefined && tag_category === undefined
       ? [refuse('count_gte', 'Needs tag_category beside it.')]
       : []),
