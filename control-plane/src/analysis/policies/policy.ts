@@ -1,4 +1,5 @@
 import type { Violation } from '../../platform/outbox/outbox-entry.ts';
+import { fold } from '../../reference/catalogue/lookup.ts';
 import { inService, type Tags } from '../../reference/tags/tag-definitions.ts';
 import type { ScanRecord, ScanTaxonomy, Tiers } from '../../scan/scan.ts';
 
@@ -75,8 +76,8 @@ const keyed = (key: string, tag_display_name: string, matched_value: string): Ma
 
 const sameName = (one: string, other: string): boolean => foldedName(one) === foldedName(other);
 
-/** A name in one letter case and one form of Unicode (NFKC): sites write their own with composed letters or without. */
-const foldedName = (name: string): string => name.normalize('NFKC').trim().toLowerCase();
+/** Sites write their own names in any letter case, with composed letters or without. */
+const foldedName = (name: string): string => fold(name.trim());
 
 const hasTiers = (found: ScanTaxonomy): found is ScanTaxonomy & Tiers => found.tier1 !== null;
 

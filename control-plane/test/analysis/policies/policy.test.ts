@@ -51,6 +51,12 @@ describe('what a scan violates', () => {
     const brand = (name: string): PolicyValue => ({ rule_type: 'brand', brand: name });
     assert.deepEqual(found(brand('acme, inc'), { brand: 'ACME, Inc' }), ['brand:acme inc=ACME, Inc']);
     assert.equal(found(brand('Nestlé'), { brand: 'Nestlé'.normalize('NFD') }).length, 1);
+    for (const [entry, title] of [
+      ['Türkiye İş Bankası', 'TÜRKİYE İŞ BANKASI'],
+      ['Weiß', 'WEISS'],
+      ['ΣΊΣΥΦΟΣ', 'Σίσυφος'],
+    ])
+      assert.equal(found(brand(entry!), { brand: title! }).length, 1, title);
     assert.deepEqual(found(brand('Acme'), { brand: 'Acme Shoes' }), []);
     assert.deepEqual(found(brand('Acme Shoes'), { brand: 'Acme' }), []);
   });
