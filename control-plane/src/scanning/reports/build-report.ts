@@ -141,11 +141,19 @@ function publicTags(
 function publicTag(tag: ScanTag, words: TagWords | null, privateUrl: string): ReportTag[] {
   if (words?.visibility !== 'public') return [];
   const { display_name: name, category, severity, description } = words;
-  const detail = tag.match ? '' : clip(tag.detail, DETAIL_MAX);
+  const detail = tag.match ? '' : clip(withoutPage(tag.detail, privateUrl), DETAIL_MAX);
   const isPrivate = privateUrl !== '' && tag.url === privateUrl;
   const url = isPrivate ? '' : clip(tag.url, URL_MAX);
   const match = publicMatch(tag, isPrivate);
   return [{ slug: tag.tag_slug, name, category, severity, description, detail, url, match }];
+}
+
+/** A text without the URLs of the private publisher page and its site. */
+function withoutPage(text: string, privateUrl: string): string {
+  const origin = URL.parse(privateUrl)?.origin ?? 'null';
+  if (origin === 'null') return text;
+  const [before = '', ...parts] = text.split(origin);
+  return before + parts.map((part) => part.replace(/^\S*/, 'the page')).join('');
 }
 
 /**

@@ -107,15 +107,22 @@ const completeWords = ({ limits }: Report): string =>
 /** What a partial scan lacks, from its error `checks: a, b` and its limits. */
 const missingWords = ({ error, limits }: Report): string => {
   const names = error.replace(/^checks: /, '').split(', ');
-  const missing = names.map((name) => MISSING.get(name) ?? name).join(', ');
+  const missing = names.map(missingWord).join(', ');
   const listed = limits.some(({ checks }) => checks !== null) ? ' What could not be captured is listed below.' : '';
   return `The analysis is incomplete.${missing === '' ? '' : ` Missing: ${missing}.`}${listed}`;
 };
+
+/** A missing part in words. What a model was asked for says how that ended: without an answer, or with a refusal. */
+function missingWord(name: string): string {
+  const [, part = name, end] = /^(.*) \((none|refused)\)$/.exec(name) ?? [];
+  return `${MISSING.get(part) ?? part}${end === 'refused' ? ' (it refused)' : ''}`;
+}
 
 /** Descriptions of the missing parts whose names do not explain themselves. */
 const MISSING = new Map<string, string>(
   Object.entries({
     ai_verdict: 'the verdict of the AI model',
+    'ai_verdict (without the screenshot)': 'the screenshot in the question to the AI model',
     evidence: 'all results, because the captured evidence was removed',
     rules: 'the detection rules',
     INTERRUPTED: 'all results, because the analysis was interrupted repeatedly',

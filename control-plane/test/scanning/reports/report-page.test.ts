@@ -141,8 +141,8 @@ describe('a public report', () => {
   });
 
   it('describes what a partial scan lacks in words', () => {
-    const page = render({ status: 'partial', error: 'checks: ai_verdict, AI rule "Casino words"' });
-    assert.match(page, /Missing: the verdict of the AI model, AI rule &quot;Casino words&quot;\./);
+    const page = render({ status: 'partial', error: 'checks: ai_verdict (none), AI rule "Casino words" (refused)' });
+    assert.match(page, /Missing: the verdict of the AI model, AI rule &quot;Casino words&quot; \(it refused\)\./);
     assert.match(render({ status: 'partial', error: 'checks: constructor' }), /Missing: constructor\./);
   });
 

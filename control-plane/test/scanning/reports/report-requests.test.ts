@@ -65,6 +65,9 @@ describe('the report of an ad tag', () => {
     ].map((hit) => ({ ...sampleTag('ios_exploit', 'private', page_url), match: hit }));
     const withHits = shownWith({}, hits);
     assert.doesNotMatch(withHits, /private/);
+    const withDetail = shownWith({}, [sampleTag('ios_exploit', `5.0 MB at ${page_url}?id=1; and more`)]);
+    assert.doesNotMatch(withDetail, /private/);
+    assert.match(withDetail, /5\.0 MB at the page and more/);
     assert.match(withHits, /“Publishers”<\/bdi> matched in a hop of the redirect chain, at 8\./);
     assert.deepEqual(
       tagsOf(page).filter((tag) => /onmouseover|<script/.test(tag)),
