@@ -232,6 +232,13 @@ export const ConfigSchema = Type.Object({
     maximum: 150,
     description: 'Timeout of one call in seconds. A failed call is retried twice, within 150 seconds in total.',
   }),
+  ADSWEEP_AI_OUTPUT_TOKENS: Type.Integer({
+    default: 4_000,
+    minimum: 500,
+    maximum: 200_000,
+    description:
+      'Maximum number of output tokens of one call, reasoning included. A model that reasons at length needs more: its calls count as `cut_off` in `adsweep_ai_calls_total`.',
+  }),
   ADSWEEP_AI_SCREENSHOT: Type.String({
     default: 'off',
     pattern: '^(on|off)$',
@@ -357,6 +364,7 @@ export function modelSettings(config: Config) {
     model: config.ADSWEEP_AI_MODEL,
     callMs: config.ADSWEEP_AI_TIMEOUT_SECONDS * 1_000,
     totalMs: AI_TOTAL_MS,
+    outputTokensMax: config.ADSWEEP_AI_OUTPUT_TOKENS,
     backoffMs: AI_BACKOFF_MS,
     screenshot: config.ADSWEEP_AI_SCREENSHOT === 'on',
     scansWaiting: config.ADSWEEP_AI_PARALLEL_SCANS,

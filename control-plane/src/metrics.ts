@@ -86,7 +86,16 @@ const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as
 const LATE_CALLS = ['alone', 'loaded', 'members', 'upload', 'complete', 'fail', 'release'] as const;
 const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'expired', 'dropped'] as const;
 const REMOVED = ['scan', 'evidence', 'unreferenced'] as const;
-const MODEL_CALLS = ['answered', 'refused', 'remembered', 'unusable', 'timeout', 'rate_limited', 'error'] as const;
+const MODEL_CALLS = [
+  'answered',
+  'refused',
+  'remembered',
+  'cut_off',
+  'unusable',
+  'timeout',
+  'rate_limited',
+  'error',
+] as const;
 const TOKENS = ['input', 'output'] as const;
 const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
 const FIRINGS = ['started', 'overlap', 'refused', 'paused'] as const;
@@ -222,7 +231,7 @@ export function workMetrics(registry: Registry) {
     ]),
     modelCalls: counter(
       'adsweep_ai_calls_total',
-      'Calls to the AI model by their outcome; `remembered`: an earlier answer was used, and no call was made.',
+      'Calls to the AI model by their outcome; `remembered`: an earlier answer was used, and no call was made; `cut_off`: its output tokens did not suffice.',
       ['outcome'],
     ),
     modelTokens: counter('adsweep_ai_tokens_total', 'Tokens that the AI model read (input) and wrote (output).', [

@@ -11,11 +11,12 @@ export type Asked = {
   /** Text and pictures as they were sent. */
   user: string | { type: string; text?: string; image_url?: { url: string } }[];
   schema: { name: string; strict: boolean; schema: Record<string, unknown> };
+  outputTokensMax: number;
 };
 
 /** How the server meets a call: an object is the model's answer, a text is sent as its message whatever it says; null: there is no text. */
 export type Behaviour =
-  | { answers: object | string | null; usage?: object }
+  | { answers: object | string | null; usage?: object; finish_reason?: string }
   | 'refuses'
   | 'filters'
   | 'filters_input'
@@ -42,7 +43,7 @@ export async function modelServer() {
 
   const settings: ModelSettings = {
     ...{ baseUrl, apiKey: 'key-of-the-model', model: 'model-1', callMs: 30_000, totalMs: 60_000, backoffMs: 1 },
-    ...{ screenshot: false, inputPriceMicros: 2_000_000, outputPriceMicros: 10_000_000 },
+    ...{ outputTokensMax: 4_000, screenshot: false, inputPriceMicros: 2_000_000, outputPriceMicros: 10_000_000 },
   };
   return {
     settings,
@@ -67,6 +68,7 @@ async function readCall(request: IncomingMessage): Promise<Asked> {
     system: system.content,
     user: user.content,
     schema: body.response_format.json_schema,
+    outputTokensMax: body.max_completion_tokens,
   };
 }
 
@@ -89,9 +91,9 @@ function send(response: ServerResponse, behaviour: Behaviour): void {
   else if (behaviour === 'never_ends') flood(response);
   else if ('status' in behaviour) sendJson(behaviour.status, { error: { message: 'no' } }, behaviour.headers);
   else {
-    const { answers, usage } = behaviour;
+    const { answers, usage, finish_reason = 'stop' } = behaviour;
     const content = answers === null || typeof answers === 'string' ? answers : JSON.stringify(answers);
-    complete({ content }, 'stop', usage);
+    complete({ content }, finish_reason, usage);
   }
 }
 

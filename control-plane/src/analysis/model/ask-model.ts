@@ -109,6 +109,10 @@ async function callUntilAnswered<T>(
 
 type Failed = Extract<ChatReply, { outcome: 'failed' }>;
 
+const UNUSABLE = 'the answer does not fit the question';
+const CUT_OFF =
+  'the model used up its output tokens before it had answered: ADSWEEP_AI_OUTPUT_TOKENS sets how many it has';
+
 async function callOnce<T>(
   { chat, metrics, settings, logger }: AskParts,
   request: ChatRequest,
@@ -117,19 +121,23 @@ async function callOnce<T>(
 ): Promise<Called<T> | Failed> {
   const stopTimer = metrics.modelSeconds.startTimer();
   const reply = await chat(request, signal).finally(stopTimer);
-  if (reply.outcome === 'failed') {
-    metrics.modelCalls.inc({ outcome: reply.reason });
-    logger.warn({ question: request.name, reason: reply.reason, cause: reply.cause }, 'a call to the model failed');
-    return reply;
-  }
+  const failed = (failure: Failed): Failed => {
+    metrics.modelCalls.inc({ outcome: failure.reason });
+    logger.warn({ question: request.name, reason: failure.reason, cause: failure.cause }, 'a call to the model failed');
+    return failure;
+  };
+  if (reply.outcome === 'failed') return failed(reply);
   const { input, output } = reply.tokens;
   metrics.modelTokens.inc({ kind: 'input' }, input);
   metrics.modelTokens.inc({ kind: 'output' }, output);
   metrics.modelCost.inc((input * settings.inputPriceMicros + output * settings.outputPriceMicros) / MILLION);
   const text = reply.outcome === 'refused' ? null : reply.text;
   const verdict = verdictOf(text, read);
-  metrics.modelCalls.inc({ outcome: verdict?.outcome ?? 'unusable' });
-  if (verdict) return { verdict, text };
-  const cause = 'the answer does not fit the question';
-  return { outcome: 'failed', reason: 'unusable', cause, isFinal: false, retryAfterMs: 0 };
+  if (!verdict) {
+    const isCut = reply.outcome === 'text' && reply.isCut;
+    const [reason, cause] = isCut ? (['cut_off', CUT_OFF] as const) : (['unusable', UNUSABLE] as const);
+    return failed({ outcome: 'failed', reason, cause, isFinal: false, retryAfterMs: 0 });
+  }
+  metrics.modelCalls.inc({ outcome: verdict.outcome });
+  return { verdict, text };
 }

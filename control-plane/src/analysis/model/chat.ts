@@ -8,6 +8,8 @@ export type ModelSettings = {
   /** Time limits of one call, and of a question with all its calls. */
   callMs: number;
   totalMs: number;
+  /** The most tokens that one call may write, reasoning included. */
+  outputTokensMax: number;
   /** Backoff before the second call, if the server does not set one; doubled before the third. */
   backoffMs: number;
   /** Whether a screenshot is sent. */
@@ -19,26 +21,25 @@ export type ModelSettings = {
 /** One call. `schema` is that of its answer. */
 export type ChatRequest = { name: string; system: string; user: string; screenshot: Buffer | null; schema: TSchema };
 
-/** How a call ended. `retryAfterMs`: the delay that the server asked for; `isFinal`: it would fail again. */
+/** How a call ended. `isCut`: its tokens did not suffice; `retryAfterMs`: the delay that the server asked for; `isFinal`: it would fail again. */
 export type ChatReply =
-  | { outcome: 'text'; text: string; tokens: Tokens }
+  | { outcome: 'text'; text: string; isCut: boolean; tokens: Tokens }
   | { outcome: 'refused'; tokens: Tokens }
   | { outcome: 'failed'; reason: CallFailure; cause: unknown; isFinal: boolean; retryAfterMs: number };
 export type Tokens = { input: number; output: number };
-export type CallFailure = 'timeout' | 'rate_limited' | 'unusable' | 'error';
+export type CallFailure = 'timeout' | 'rate_limited' | 'cut_off' | 'unusable' | 'error';
 
 /** Makes one call to a model. Rejects only if `signal` is aborted. */
 export type Chat = (request: ChatRequest, signal: AbortSignal) => Promise<ChatReply>;
 
 const NO_TOKENS: Tokens = { input: 0, output: 0 };
-const OUTPUT_TOKENS_MAX = 4_000;
 const RESPONSE_BYTES_MAX = 1_000_000;
 const ERROR_TEXT_MAX = 500;
 /** Client errors that the same call may not meet again. */
 const RETRYABLE_STATUSES = new Set([408, 409, 429]);
 
 /** Calls `/chat/completions` of an OpenAI-compatible server for an answer of a JSON schema. */
-export function openChat({ baseUrl, apiKey, model, callMs }: ModelSettings): Chat {
+export function openChat({ baseUrl, apiKey, model, callMs, outputTokensMax }: ModelSettings): Chat {
   const url = `${baseUrl.replace(/\/$/, '')}/chat/completions`;
   const headers = {
     'content-type': 'application/json',
@@ -46,7 +47,7 @@ export function openChat({ baseUrl, apiKey, model, callMs }: ModelSettings): Cha
     ...(apiKey && { authorization: `Bearer ${apiKey}` }),
   };
   return async (request, signal) => {
-    const body = JSON.stringify({ model, max_completion_tokens: OUTPUT_TOKENS_MAX, ...bodyOf(request) });
+    const body = JSON.stringify({ model, max_completion_tokens: outputTokensMax, ...bodyOf(request) });
     const late = new AbortController();
     // A real timer: that of AbortSignal.timeout does not keep the process alive, and fetch may wait forever for a server that hung up.
     const timer = setTimeout(() => late.abort(), callMs);
@@ -109,7 +110,8 @@ function readCompletion(text: string): ChatReply {
   if (choice?.message?.refusal || choice?.finish_reason === 'content_filter') return { outcome: 'refused', tokens };
   const content = choice?.message?.content;
   // An answer without text, as of a model that spent all its tokens on reasoning, costs as much and answers nothing.
-  return { outcome: 'text', text: typeof content === 'string' ? content : '', tokens };
+  const answer = typeof content === 'string' ? content : '';
+  return { outcome: 'text', text: answer, isCut: choice?.finish_reason === 'length', tokens };
 }
 
 /** A number of tokens; 0: the server does not tell, or what it tells is none. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
 import { AI_CATEGORIES } from '../../../src/analysis/classification/categories.ts';
 import { classificationQuestion } from '../../../src/analysis/classification/classification-question.ts';
@@ -41,11 +41,12 @@ const pageSaying = (text: string): ModelEvidence => ({
 const EVIDENCE = pageSaying('Spin and win');
 const forever = new AbortController().signal;
 
-function asker(change: Partial<ModelSettings> = {}) {
+function asker(change: Partial<ModelSettings> = {}, logged: (line: string) => void = () => undefined) {
   const settings = { ...server.settings, ...change };
   const metrics = workMetrics(new Registry());
   const parts = { settings, chat: openChat(settings), answers: answerStore(store), metrics };
-  const ask = askModel({ ...parts, logger: createLogger('test', 'silent') });
+  const logger = { warn: (about: object) => logged(JSON.stringify(about)) } as unknown as Logger;
+  const ask = askModel({ ...parts, logger });
   const classify = (evidence = EVIDENCE, signal = forever) => ask(classificationQuestion([]), evidence, signal);
   const counted = async (metric: keyof typeof metrics, labels: Record<string, string>) => {
     const { values } = await metrics[metric].get();
@@ -205,6 +206,21 @@ describe('a question to the model', () => {
     assert.equal((await classify()).outcome, 'answered');
     assert.equal(await counted('modelCalls', { outcome: 'unusable' }), 1);
     assert.equal(await counted('modelCost', {}), 5_000);
+  });
+
+  it('that is cut off because its output tokens do not suffice is counted apart, and logged with the setting to change', async () => {
+    const cut: Behaviour = { answers: '{"ai_category":', finish_reason: 'length' };
+    inTurn(cut, { ...cut, answers: null }, { answers: USUAL });
+    const logged: string[] = [];
+    const { classify, counted } = asker({ outputTokensMax: 700 }, (line) => logged.push(line));
+    assert.equal((await classify()).outcome, 'answered');
+    assert.deepEqual(
+      server.asked.map(({ outputTokensMax }) => outputTokensMax),
+      [700, 700, 700],
+    );
+    assert.equal(await counted('modelCalls', { outcome: 'cut_off' }), 2);
+    assert.equal(await counted('modelCalls', { outcome: 'unusable' }), 0);
+    assert.equal(logged.filter((line) => line.includes('ADSWEEP_AI_OUTPUT_TOKENS')).length, 2);
   });
 
   it('is answered although the server counts its tokens in a way that no metric takes', async () => {
