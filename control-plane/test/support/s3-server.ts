@@ -52,6 +52,7 @@ export async function startS3Server({ pageLength = 1_000 } = {}) {
   const uploads = new Map<string, OpenUpload>();
   const requests: string[] = [];
   let outage: number | null = null;
+  let breaksOff = false;
 
   const uploadOf = ({ query }: Request): OpenUpload => {
     const upload = uploads.get(query.get('uploadId') ?? '');
@@ -178,8 +179,11 @@ export async function startS3Server({ pageLength = 1_000 } = {}) {
     return found[3](request);
   };
 
-  const send = (response: ServerResponse, { status = 200, headers = {}, body = '' }: Answer) =>
-    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  const send = (response: ServerResponse, { status = 200, headers = {}, body = '' }: Answer) => {
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+    if (breaksOff && body !== '') response.write(body.slice(0, -1), () => response.destroy());
+    else response.end(body);
+  };
 
   const server = createServer(async (message, response) => {
     try {
@@ -201,6 +205,10 @@ export async function startS3Server({ pageLength = 1_000 } = {}) {
   return {
     ...{ objects, uploads, requests },
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Whether it ends the connection before the end of every body. */
+    setBreaksOff: (breaks: boolean) => {
+      breaksOff = breaks;
+    },
     /** Answers every request with this status; null ends it. */
     setOutage: (status: number | null) => {
       outage = status;

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import {
   AbortMultipartUploadCommand,
@@ -47,7 +47,10 @@ const REQUEST_MS = 60_000;
 const SOCKETS_MAX = 256;
 const OUTAGE_LOGGED_EVERY_MS = 60_000;
 
-/** Opens an object store in a bucket. Does not connect yet. Requests that fail reject with {@link ObjectsUnavailable}, after three attempts. */
+/**
+ * Opens an object store in a bucket. Does not connect yet. Requests that fail reject with {@link ObjectsUnavailable}, after three attempts; so do
+ * streams that break in the middle.
+ */
 export function openS3Objects(location: S3Location, logger: Logger): ObjectStore {
   const { bucket: Bucket, endpoint, region, pathStyle, credentials } = location;
   const client = new S3Client({
@@ -120,7 +123,7 @@ export function openS3Objects(location: S3Location, logger: Logger): ObjectStore
       );
       if (!found) return null;
       const total = /\/(\d+)$/.exec(found.ContentRange ?? '')?.[1];
-      return { stream: found.Body as Readable, bytes: Number(total ?? found.ContentLength) };
+      return { stream: contentOf(found.Body as Readable, Bucket), bytes: Number(total ?? found.ContentLength) };
     },
 
     delete: remove,
@@ -150,6 +153,19 @@ export function openS3Objects(location: S3Location, logger: Logger): ObjectStore
     },
   };
 }
+
+/** The body of a response, whose errors are those of the bucket. */
+function contentOf(body: Readable, bucket: string): Readable {
+  const content = new PassThrough();
+  body.on('error', (cause) => content.destroy(unavailable(bucket, cause)));
+  content.on('close', () => body.destroy());
+  // A reader that begins later gets the error then.
+  content.on('error', () => undefined);
+  return body.pipe(content);
+}
+
+const unavailable = (bucket: string, cause: unknown): ObjectsUnavailable =>
+  new ObjectsUnavailable(`the bucket ${bucket} cannot be used`, { cause });
 
 /** The multipart uploads that are neither completed nor aborted, of keys that begin with `Prefix`. */
 async function* openUploads(client: S3Client, Bucket: string, Prefix: string): AsyncGenerator<MultipartUpload> {
@@ -195,7 +211,7 @@ function outageReporter(bucket: string, logger: Logger) {
         loggedAt = performance.now();
         logger.error({ bucket, cause }, 'the bucket cannot be used');
       }
-      throw new ObjectsUnavailable(`the bucket ${bucket} cannot be used`, { cause });
+      throw unavailable(bucket, cause);
     }
   };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -26,6 +27,7 @@ describe('a bucket', () => {
     server.uploads.clear();
     server.requests.length = 0;
     server.setOutage(null);
+    server.setBreaksOff(false);
   });
   after(() => server.stop());
 
@@ -117,6 +119,21 @@ describe('a bucket', () => {
     await putting;
     const stored = await open().get('late');
     assert.equal(await text(stored!.stream), 'x');
+  });
+
+  it('whose connection breaks in the middle of an object is unavailable to the reader, who may also leave it unread', async () => {
+    const objects = open();
+    await objects.put('large', Buffer.alloc(MEGABYTE));
+    server.setBreaksOff(true);
+    await assert.rejects(text((await objects.get('large'))!.stream), ObjectsUnavailable);
+    const [late, unread] = [(await objects.get('large'))!.stream, (await objects.get('large'))!.stream];
+    late.resume();
+    await new Promise((resolve) => late.on('close', resolve));
+    await assert.rejects(text(late), ObjectsUnavailable);
+    unread.destroy();
+    await once(unread, 'close');
+    server.setBreaksOff(false);
+    assert.equal((await text((await objects.get('large'))!.stream)).length, MEGABYTE);
   });
 
   it('is closed to a source that breaks off in the middle: the parts that it has are dropped', async () => {
