@@ -291,6 +291,9 @@ describe('a page of the console', () => {
     const all = await browser.get(`/alerts/all?campaign_id=${campaign.id}`, cookie);
     const decided = await browser.post('/alerts/all', { ...fieldsIn(all.text), next: 'dismissed' }, cookie);
     assert.equal(decided.to, `/console/alerts?campaign_id=${campaign.id}&status=open&done=dismissed`);
+    const ofAnyStatus = await browser.get(`/alerts?campaign_id=${campaign.id}&status=`, cookie);
+    const [, path = ''] = /href="\/console(\/alerts\/all[^"]*)">Decide all 51</.exec(ofAnyStatus.text) ?? [];
+    assert.match((await browser.get(path.replaceAll('&amp;', '&'), cookie)).text, />51 alerts match</);
   });
 
   test('of a scan lists its alerts, however many newer ones its campaign has', async () => {

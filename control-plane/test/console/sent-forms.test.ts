@@ -261,6 +261,18 @@ describe('a form that was sent to the console', () => {
     assert.partialDeepStrictEqual((await api.get('/api/v1/account/labels')).body, [{ key: 'shop' }]);
   });
 
+  test('of the labels keeps one that was not changed, although its name ends like a mark of the form', async () => {
+    const car = { key: 'car', display_name: 'Car (auto)', auto_extract: false };
+    await api.call('PUT', '/api/v1/account/labels', { body: { labels: [car] } });
+    const page = (await browser.get('/settings', cookie)).text;
+    const { loaded = '' } = fieldsIn(page.slice(page.indexOf('value="labels"')));
+    const labels = 'car = Car (auto)\nteam = Team (auto)';
+    const sent = { token: fieldsIn(page).token!, loaded, what: 'labels', labels };
+    assert.equal((await browser.post('/settings', sent, cookie)).status, 303);
+    const team = { key: 'team', display_name: 'Team', auto_extract: true };
+    assert.partialDeepStrictEqual((await api.get('/api/v1/account/labels')).body, [car, team]);
+  });
+
   test('says what the API says where storage is full, and which request failed where something else is wrong', async () => {
     const failures: unknown[] = [];
     const answerTo = (error: Error) =>

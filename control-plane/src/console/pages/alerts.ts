@@ -29,13 +29,12 @@ const DECISIONS: { status: Status; label: string; key: string; done: Done; from:
 
 const CLOSED: Status[] = ['resolved', 'dismissed'];
 
-/** The filters of the API in the address; without a status, what is open. */
+/** The filters of the API in the address; without a status, what is open, and with an empty one all. */
 function queryOf(query: URLSearchParams): URLSearchParams {
   const asked = new URLSearchParams(
     [...query].filter(([name, value]) => !['done', 'undo', 'status'].includes(name) && value !== ''),
   );
-  const status = query.get('status') ?? 'open';
-  if (status !== '') asked.set('status', status);
+  asked.set('status', (query.get('status') ?? 'open') || STATUSES.join(','));
   asked.set('limit', String(PER_PAGE));
   return asked;
 }

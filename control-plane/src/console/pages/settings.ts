@@ -162,11 +162,22 @@ function organizationCard(
 <form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'labels')}${loadedWith({ labels: lines }, asLoaded(isLabels))}<section class="card"><h2>Labels</h2>${areaField({ name: 'labels', label: 'Labels', rows: 6, code: true, value: isLabels ? form.get('labels') : lines, placeholder: 'team = Team', hint: html`<code>key = name</code> on each line; with <code>(auto)</code> at its end the AI model fills it in.`, problems: isLabels ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form></div>`;
 }
 
-/** The labels as lines, which are read again when the form is sent. */
-const labelLines = (labels: Schemas['Label'][]): string =>
-  labels
-    .map(({ key, display_name, auto_extract }) => `${key} = ${display_name}${auto_extract ? ' (auto)' : ''}`)
-    .join('\n');
+type Label = Pick<Schemas['Label'], 'key' | 'display_name' | 'auto_extract'>;
+
+/** A label as a line, which is read again when the form is sent. */
+const labelLine = ({ key, display_name, auto_extract }: Label): string =>
+  `${key} = ${display_name}${auto_extract ? ' (auto)' : ''}`;
+
+const labelLines = (labels: Label[]): string => labels.map(labelLine).join('\n');
+
+/** The label of a line. One that was not changed stays as it is: its name may end with "(auto)" although nothing fills it in. */
+function labelOf(line: string, known: Label[]): Label {
+  const same = known.find((label) => labelLine(label) === line);
+  if (same) return { key: same.key, display_name: same.display_name, auto_extract: same.auto_extract };
+  const [key = '', ...rest] = line.split('=');
+  const name = rest.join('=').trim();
+  return { key: key.trim(), display_name: name.replace(/\s*\(auto\)$/, ''), auto_extract: name.endsWith('(auto)') };
+}
 
 const accountFields = ({ name, contact_emails }: Schemas['Org']) => ({
   organization_name: name,
@@ -217,13 +228,9 @@ const SENDERS: Record<string, (visit: Visit) => Promise<PageResult>> = {
     return { redirect: link('/settings', { done: 'saved' }) };
   },
   async labels({ api, form, link }) {
-    const labels = linesOf(form.get('labels')).map((line) => {
-      const [key = '', ...rest] = line.split('=');
-      const name = rest.join('=').trim();
-      return { key: key.trim(), display_name: name.replace(/\s*\(auto\)$/, ''), auto_extract: name.endsWith('(auto)') };
-    });
-    const current = labelLines(await api.ask<Schemas['Label'][]>(at`/account/labels`));
-    const changed = changedAlone({ labels: form.get('labels') ?? '' }, { labels: current }, form);
+    const known = await api.ask<Schemas['Label'][]>(at`/account/labels`);
+    const labels = linesOf(form.get('labels')).map((line) => labelOf(line, known));
+    const changed = changedAlone({ labels: form.get('labels') ?? '' }, { labels: labelLines(known) }, form);
     if (changed.length > 0) await api.send('PUT', at`/account/labels`, { labels });
     return { redirect: link('/settings', { done: 'saved' }) };
   },
