@@ -70,6 +70,16 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       assert.deepEqual(slugsOf({ text }), [], text);
   });
 
+  it('help with a phone whose code was forgotten is no scareware', () => {
+    const help = 'Your iPhone is disabled: connect it to iTunes.\nDownload our tool now.';
+    for (const text of [
+      `Your iPhone has been disabled after six wrong passcodes.\n${help}`,
+      'Your device has been blocked after three incorrect passwords.\nContact our support: +49 30 5550 1234',
+    ])
+      assert.deepEqual(slugsOf({ title: 'Your iPhone has been disabled by its passcode', text }), [], text);
+    assert.deepEqual(slugsOf({ text: 'Your iPhone has been disabled.\nDo not close this page.' }), ['scareware']);
+  });
+
   it('a product that removes what it finds on a device is no scareware', () => {
     const text = 'Removes viruses found on your PC.\nDownload it now.\n4 million threats detected every day';
     assert.deepEqual(slugsOf({ text }), []);
@@ -103,6 +113,18 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       'Tarayıcınızı güncelleyin',
     ])
       assert.deepEqual(slugsOf({ text, html }), ['fake_update'], text);
+  });
+
+  it('notes about a release, and advice to update an own app, are no fake_update beside its installer', () => {
+    const html = '<a href="/App-installer.exe">App-installer.exe</a><a href="/app.apk">Download APK</a>';
+    for (const text of [
+      'Fixed: the media player is missing subtitles',
+      'Fixed a crash with an outdated Chrome',
+      'How to update: update your Android app when we publish a new version.',
+      'Requirements: Windows 10, and update your browser to Chrome 100 or newer.',
+    ])
+      assert.deepEqual(slugsOf({ text, html }), [], text);
+    assert.deepEqual(slugsOf({ text: 'Your Android browser is outdated', html }), ['fake_update']);
   });
 
   it('advice of a bank to keep a browser new is no fake_update beside its own program', () => {

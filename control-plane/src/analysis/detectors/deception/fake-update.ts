@@ -19,6 +19,13 @@ const ADVICE = [
   ...['siempre', 'periódicamente', 'sempre', 'regolarmente', 'regelmatig', 'altijd', 'zawsze', 'регулярно', 'всегда'],
   ...['düzenli', 'her zaman', '常に', '定期的'],
 ];
+/** Words of notes about a release, and about the own app. */
+const OF_A_RELEASE = ['fixed:', 'fixed a', 'fixed the', 'fixes ', 'android app'];
+/** Words of the requirements of a site, of which version is new enough. */
+const REQUIREMENTS = [
+  ...['or newer', 'or later', 'or higher', 'or above', 'oder neuer', 'oder höher', 'ou plus récent', 'ou supérieur'],
+  ...['o superior', 'ou superior', 'o successiv', 'of hoger', 'lub nowsz', 'или новее', '以降'],
+];
 /**
  * Claims that a part of the visitor's browser or system is old or missing. By language: English, German, French, Spanish, ... Words that also ask for
  * a browser that is up to date, as the requirements of honest sites do, are none.
@@ -59,7 +66,10 @@ export const OLD_PARTS: readonly Phrase[] = [
       'アップデートが必要',
     ],
   ],
-].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls ', ...ADVICE] }));
+].map((states) => ({
+  all: [states, PRODUCTS],
+  unless: ['?', 'if ', 'wenn ', 'falls ', ...ADVICE, ...OF_A_RELEASE, ...REQUIREMENTS],
+}));
 
 const ACTIONS = [
   ...['update', 'install', 'download', 'upgrade', 'aktualisier', 'herunterlad', 'mettre à jour', 'télécharg'],

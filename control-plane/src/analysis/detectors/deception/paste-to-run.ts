@@ -10,7 +10,7 @@ import { type SeenPage, seenPages } from './seen-page.ts';
 /** Windows + R (a dialog) and Windows + X (a menu), in words or with a symbol for the key, in texts with single spaces. */
 const KEYS = [
   '(?:\\bwin(?:dows)?|[⊞🪟])[^\\p{L}\\p{N}+]{0,6}(?:(?:key|button|logo|taste|icon|toets|tuşu|キー)[^\\p{L}\\p{N}+]{0,6}){0,2}',
-  '(?:\\+[^\\p{L}\\p{N}]{0,3}|(?:plus|and|then|press|und|dann|et|y|e|i|и|ve|en|と)[^\\p{L}\\p{N}]{1,3}){1,3}',
+  '(?:\\+[^\\p{L}\\p{N}]{0,3}|(?:plus|and|then|press|tap|hit|und|dann|et|y|e|i|и|ve|en|と)[^\\p{L}\\p{N}]{1,3}){1,3}',
   '[rx](?![\\p{Script=Latin}\\p{N}])',
 ].join('');
 /** The dialog itself. */
@@ -48,7 +48,8 @@ const HIDDEN_LENGTH = 200_000;
 /** The keys, or the word: no part of another, such as "toothpaste" or "école". */
 const PASTE = new RegExp(
   [
-    '(?:ctrl|control|strg|cmd|command|⌘)[^\\p{L}\\p{N}]{0,6}v(?![\\p{Script=Latin}\\p{N}])',
+    '(?:ctrl|control|strg|cmd|command|⌘)[^\\p{L}\\p{N}]{0,6}(?:(?:key|and|then|plus|press|tap|hit|und|et|y|e|i|и|ve|en)[^\\p{L}\\p{N}]{1,3}){0,3}v(?![\\p{Script=Latin}\\p{N}])',
+    '(?:shift|umschalt|maj)[^\\p{L}\\p{N}]{0,6}ins(?:ert)?(?!\\p{L})',
     '(?<!\\p{L})(?:paste[ds]?|pasting|pega|pegue|cole|colar|plak|plakken)(?!\\p{L})',
     '(?<!\\p{L})(?:einfügen|coller|collez|pegar|pégal|péguel|incolla|вставьте|wklej|yapiştir)',
     '貼り付け|ペースト',
@@ -58,6 +59,7 @@ const PASTE = new RegExp(
 /** Claims that this proves the visitor to be human, which no honest installation needs. */
 export const HUMAN = [
   ...['not a robot', 'not a bot', 'are human', 'are a human', "you're human", "you're a human", 'i am human'],
+  ...['are a real person', 'are a real human', "you're a real person", "you're a real human"],
   ...['human verification', 'verify humanity', 'prove your humanity', 'kein roboter', 'mensch sind', 'sie ein mensch'],
   ...['du ein mensch', 'bin ein mensch', 'pas un robot', 'êtes humain', 'êtes un humain', 'êtes un être humain'],
   ...['no soy un robot', 'no eres un robot', 'no es un robot', 'eres humano', 'soy humano', 'que es humano'],
@@ -88,6 +90,8 @@ const PRETEXTS = [
 /** The most characters between the words of one instruction. */
 const REACH = 600;
 
+/** A larger file is a bundle, which contains everything somewhere. */
+const SCRIPT_OF_PAGE_MAX = 20_000;
 /** Writes into the clipboard, and a command that loads or conceals what it runs. */
 const COPIES = /writeText|execCommand|clipboardData/;
 const COMMAND =
@@ -129,9 +133,12 @@ function instructionOf({ text, html }: SeenPage, bodies: readonly CapturedBody[]
     const place = placeIn(hiddenWords(one), RUN_ONLY, HUMAN);
     if (place) return `"${place}" to prove to be human, shown later`;
   }
-  const copies = copying.flatMap(inlineScripts).some((one) => COPIES.test(one) && COMMAND.test(one) && LOADS.test(one));
-  const toRepair = copies ? placeIn(seen, RUN_ONLY, PRETEXTS) : null;
-  return toRepair && `"${toRepair}" under a pretext, with a command that a script copies`;
+  const toRepair = placeIn(seen, RUN_ONLY, PRETEXTS);
+  if (!toRepair) return null;
+  const files = bodies.filter((body) => isScript(body) && body.bytes <= SCRIPT_OF_PAGE_MAX);
+  const scripts = [...copying.flatMap(inlineScripts), ...files.map((body) => body.text ?? '')];
+  const copies = scripts.some((one) => COPIES.test(one) && COMMAND.test(one) && LOADS.test(one));
+  return copies ? `"${toRepair}" under a pretext, with a command that a script copies` : null;
 }
 
 /** Whether the script in a file writes into the clipboard. */

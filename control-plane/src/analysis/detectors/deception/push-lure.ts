@@ -18,6 +18,8 @@ const PRESS = [
 ];
 /** What a permission to send notifications opens nowhere. */
 const PROMISES = [
+  ...['proceed', 'access the', 'access this', 'to access', 'to play', 'to start', 'unlock', 'accéder', 'acceder'],
+  ...['acessar', 'accedere', 'доступ'],
   ...['watch', 'video', 'download', 'continue', 'close this', 'over 18', '18+', '18 years', 'prize', 'weiter'],
   ...['fortzufahren', 'herunterlad', 'continuer', 'télécharg', 'regarder', 'continuar', 'descarg', 'baixar'],
   ...['assistir', 'continuare', 'scaricar', 'guardare', 'doorgaan', 'kontynuow', 'pobra', 'продолж', 'скача'],
@@ -29,7 +31,7 @@ const HONEST = [
   ...['recibir', 'receber', 'ricever', 'ontvang', 'melding', 'otrzym', 'powiadom', 'получ', 'уведомл', 'bildirim'],
   ...['通知', 'camera', 'caméra', 'cámara', 'câmera', 'kamera', 'microphone', 'micrófono', 'microfone', 'microfono'],
   ...['mikrofon', 'location', 'standort', 'ubicación', 'localização', 'posizione', 'cookie', 'popup', 'pop-up'],
-  ...['sound', 'audio', 'autoplay', 'files'],
+  ...['sound', 'audio', 'autoplay', 'files', 'motion', 'sensor', 'bluetooth', 'contacts', 'photos', 'clipboard'],
 ];
 const LURES: readonly Phrase[] = [
   { all: [ALLOW, PRESS, HUMAN], unless: ["don't", 'do not', 'never', 'cookie'] },

@@ -19,7 +19,14 @@ const YOUR_DEVICE = [
   ...['your computer', 'your pc', 'your device', 'your phone', 'your iphone', 'your android', 'your mac'],
   ...['your windows', 'this computer', 'your system', 'your browser', 'this pc', 'your battery', 'your sim'],
   ...['your chrome', 'your ipad', 'your samsung', 'your galaxy', 'your xiaomi', 'your huawei', 'your laptop'],
-  ...['your tablet', 'your smartphone'],
+  ...[
+    'your tablet',
+    'your smartphone',
+    'your mobile phone',
+    'your mobile device',
+    'your apple device',
+    'your cell phone',
+  ],
 ];
 const IHR_GERAET = [
   ...['ihr computer', 'ihr pc', 'ihr gerät', 'ihr handy', 'dein handy', 'dein gerät', 'ihr system', 'ihr iphone'],
@@ -63,7 +70,7 @@ const O_TSUKAI = ['コンピュータ', 'パソコン', 'pc', 'デバイス', '�
 
 /** "On your device": where something was found. */
 const ON_DEVICE = [
-  ...YOUR_DEVICE.map((device) => `on ${device}`),
+  ...YOUR_DEVICE.flatMap((device) => [`on ${device}`, `in ${device}`]),
   ...['auf ihrem computer', 'auf ihrem pc', 'auf ihrem gerät', 'auf ihrem handy', 'auf ihrem iphone'],
   ...['auf ihrem smartphone', 'auf deinem handy', 'auf deinem gerät', 'auf deinem iphone', 'auf deinem smartphone'],
   ...['auf deinem computer'],
@@ -106,10 +113,11 @@ const REFUSED = [
     'マイク',
   ],
 ];
-/** Who locks a device besides: a network that sold it, an owner who lost it, parents, an employer; and a holder that it is in. */
+/** Who locks a device besides: a network that sold it, an owner who lost it or forgot its code, parents, an employer; and a holder that it is in. */
 const OF_OTHERS = [
   ...['screen time', 'time is up', 'parental', 'child', 'your administrator', 'your organization', 'your organisation'],
   ...['locked in '],
+  ...['passcode', ' wrong ', 'incorrect', 'itunes'],
   ...[' pin ', ' puk', 'your carrier', 'a carrier', 'to a network', 'to one network', 'network operator'],
   ...['lost or stolen', 'netzbetreiber', 'opérateur', 'operador', 'operatore', 'mobile operator', 'оператор'],
   ...['operatör', 'キャリア'],
