@@ -75,6 +75,10 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     for (const text of [
       `Your iPhone has been disabled after six wrong passcodes.\n${help}`,
       'Your device has been blocked after three incorrect passwords.\nContact our support: +49 30 5550 1234',
+      'Ihr Gerät ist gesperrt, weil Sie den Code dreimal falsch eingegeben haben.\nRufen Sie den Support an: 0800 555 01 42',
+      'Votre appareil est bloqué après trois codes erronés.\nContactez le support: 01 23 45 67 89',
+      'Su dispositivo está bloqueado tras tres contraseñas incorrectas.\nLlame al soporte: 900 555 0142',
+      'Ваш телефон заблокирован: трижды введён неверный код.\nПозвоните в службу поддержки: +7 495 555 01 42',
     ])
       assert.deepEqual(slugsOf({ title: 'Your iPhone has been disabled by its passcode', text }), [], text);
     assert.deepEqual(slugsOf({ text: 'Your iPhone has been disabled.\nDo not close this page.' }), ['scareware']);

@@ -91,6 +91,35 @@ describe('§2.5.13 techniques of malicious ads', () => {
     }
   });
 
+  it('scareware is found for what is in a device, and for a device that is called mobile', () => {
+    for (const text of [
+      'ZEUS VIRUS DETECTED IN YOUR COMPUTER !!\nPlease do not shut down or reset it.',
+      'Your mobile phone is infected with (3) viruses!\nRemove the viruses now.',
+      'Your mobile device has been hacked.\nDo not close this window.',
+    ])
+      assert.deepEqual(slugsOf({ text }), ['scareware'], text);
+    for (const text of [
+      'Any virus detected in your computer is removed.\nDo not close this window.',
+      'Your mobile number has been blocked.\nContact support: +44 20 5550 1234',
+    ])
+      assert.deepEqual(slugsOf({ text }), [], text);
+  });
+
+  it('paste_to_run is found in whatever words the keys are named', () => {
+    for (const text of [
+      'Confirm that you are a real person\nPress Win + R\nPress Ctrl + V',
+      'Verify you are human\nHold down Win and tap R\nHold Ctrl and press V',
+      "I'm not a robot\nPress the Windows key (⊞), then R\nPress Ctrl and V together",
+      "I'm not a robot\nPress Win + R\nPress Shift + Insert",
+    ])
+      assert.deepEqual(slugsOf({ text }), ['paste_to_run'], text);
+    for (const text of [
+      'I am human\nShortcuts: win and tap R to restart, Ctrl and Z to undo.',
+      'Open the terminal and paste the command.\nDo you need help from a real person?',
+    ])
+      assert.deepEqual(slugsOf({ text }), [], text);
+  });
+
   it('push_lure is found for a pretext to allow notifications, if these are requested', () => {
     const asks = [observed('unprompted_call', { demand: 'notifications', trigger: 'none' })];
     const byScript = '<script>Notification.requestPermission()</script>';

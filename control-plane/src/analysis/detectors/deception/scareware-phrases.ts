@@ -117,7 +117,8 @@ const REFUSED = [
 const OF_OTHERS = [
   ...['screen time', 'time is up', 'parental', 'child', 'your administrator', 'your organization', 'your organisation'],
   ...['locked in '],
-  ...['passcode', ' wrong ', 'incorrect', 'itunes'],
+  ...['passcode', ' wrong ', 'incorrect', 'itunes', 'falsch ein', 'falsche pin', 'falsches passwort', 'erroné'],
+  ...['incorret', 'errat', 'onjuist', 'błędn', 'неверн', 'yanliş'],
   ...[' pin ', ' puk', 'your carrier', 'a carrier', 'to a network', 'to one network', 'network operator'],
   ...['lost or stolen', 'netzbetreiber', 'opérateur', 'operador', 'operatore', 'mobile operator', 'оператор'],
   ...['operatör', 'キャリア'],
