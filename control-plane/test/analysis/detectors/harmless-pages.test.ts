@@ -131,6 +131,41 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(slugsOf({ text: 'Your Android browser is outdated', html }), ['fake_update']);
   });
 
+  it('conditions, and statements about any browser, are no fake_update beside a program', () => {
+    const html = '<a href="/sign.exe">Download Descargar Scarica Скачать indir ダウンロード</a>';
+    for (const text of [
+      'Wer einen veralteten Browser nutzt, riskiert seine Daten.',
+      'An outdated browser is a risk.',
+      'Un navigateur obsolète est dangereux.',
+      'Si su navegador está desactualizado, la firma no funciona.',
+      'Se il browser non è aggiornato, la firma non funziona.',
+      'Обновите страницу в браузере',
+      'Если браузер устарел, подпись не работает.',
+      'Tarayıcınız güncel değilse e-imza çalışmaz.',
+      'お使いのブラウザが古い場合は表示されません。',
+      'Update your media player to the latest firmware.',
+    ])
+      assert.deepEqual(slugsOf({ text, html }), [], text);
+    for (const text of [
+      'Sie verwenden einen veralteten Browser',
+      'Su navegador está desactualizado',
+      'Atualize o navegador e acesse o vídeo',
+      'Обновите браузер',
+    ])
+      assert.deepEqual(slugsOf({ text, html }), ['fake_update'], text);
+  });
+
+  it('what criminals say is no scareware beside the telephone number of a bank', () => {
+    const number = '\nCall our fraud support immediately: +44 800 555 0142';
+    for (const text of [
+      'Criminals say that your computer has been hacked.',
+      'Callers pretend that your PC is infected.',
+      'Anrufer behaupten, dass Ihr Computer gehackt wurde. Rufen Sie jetzt unsere Hotline an.',
+    ])
+      assert.deepEqual(slugsOf({ text: text + number }), [], text);
+    assert.deepEqual(slugsOf({ text: `Your computer has been hacked by criminals.${number}` }), ['scareware']);
+  });
+
   it('advice of a bank to keep a browser new is no fake_update beside its own program', () => {
     const html =
       '<a href="/files/e-banking-setup.exe">Download</a><a href="/files/x.exe">Télécharger herunterladen</a>';
@@ -261,6 +296,7 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       'E-Mail\nPasswort\nÜber Google Konto anmelden',
       'Link external accounts: Chase, Wells Fargo, Bank of America\nPassword',
       'Watch films together. You need a Netflix account.\nPassword',
+      'Create an account\nPassword\nLink your Chase account\nImport your Coinbase account',
     ])
       assert.deepEqual(withText(text), [], text);
     const code = 'Enter the code of Google Authenticator for your account';

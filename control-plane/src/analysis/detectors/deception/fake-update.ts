@@ -19,8 +19,18 @@ const ADVICE = [
   ...['siempre', 'periódicamente', 'sempre', 'regolarmente', 'regelmatig', 'altijd', 'zawsze', 'регулярно', 'всегда'],
   ...['düzenli', 'her zaman', '常に', '定期的'],
 ];
-/** Words of notes about a release, and about the own app. */
-const OF_A_RELEASE = ['fixed:', 'fixed a', 'fixed the', 'fixes ', 'android app'];
+/** Words that make a claim a question, a condition, or a statement about any browser. */
+const CONDITIONS = [
+  ...['?', 'if ', 'wenn ', 'falls ', 'wer einen ', 'outdated browser is', 'outdated browsers', 'older browsers'],
+  ...['si votre', 'si vous', 'navigateur obsolète est', 'si su ', 'si tu ', 'si el ', 'si utiliza', 'se il browser'],
+  ...['se la tua', 'se usi', 'se o seu navegador', 'se você', 'als uw', 'als je', 'jeśli', 'если', 'eğer', 'değilse'],
+  ...['場合'],
+];
+/** Words of notes about a release, and about other things that are updated or missing: the own app, a page that is to be reloaded. */
+const OF_OTHER_THINGS = [
+  ...['fixed:', 'fixed a', 'fixed the', 'fixes ', 'android app', 'firmware', 'falta de '],
+  ...['обновите страниц', 'обновите эту страниц'],
+];
 /** Words of the requirements of a site, of which version is new enough. */
 const REQUIREMENTS = [
   ...['or newer', 'or later', 'or higher', 'or above', 'oder neuer', 'oder höher', 'ou plus récent', 'ou supérieur'],
@@ -68,7 +78,7 @@ export const OLD_PARTS: readonly Phrase[] = [
   ],
 ].map((states) => ({
   all: [states, PRODUCTS],
-  unless: ['?', 'if ', 'wenn ', 'falls ', ...ADVICE, ...OF_A_RELEASE, ...REQUIREMENTS],
+  unless: [...CONDITIONS, ...ADVICE, ...OF_OTHER_THINGS, ...REQUIREMENTS],
 }));
 
 const ACTIONS = [

@@ -89,6 +89,8 @@ const BY_ANOTHER = [
   'で登録',
   'recaptcha',
   'connect',
+  'link your',
+  'import your',
   'never',
   'not ',
   'need a ',

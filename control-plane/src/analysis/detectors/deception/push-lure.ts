@@ -32,6 +32,10 @@ const HONEST = [
   ...['通知', 'camera', 'caméra', 'cámara', 'câmera', 'kamera', 'microphone', 'micrófono', 'microfone', 'microfono'],
   ...['mikrofon', 'location', 'standort', 'ubicación', 'localização', 'posizione', 'cookie', 'popup', 'pop-up'],
   ...['sound', 'audio', 'autoplay', 'files', 'motion', 'sensor', 'bluetooth', 'contacts', 'photos', 'clipboard'],
+  ...['personali', 'your consent', 'selection', 'coupon', 'discount', '% off', 'informier', 'informé', 'nachricht'],
+  ...['neuigkeit', 'angebot', 'actualité', 'noticia', 'novedad', 'notícia', 'novidade', 'ofert', 'offert', 'notizie'],
+  ...['novità', 'nieuws'],
+  ...['aanbieding', 'wiadomoś', 'новост', 'haberler', 'ニュース'],
 ];
 const LURES: readonly Phrase[] = [
   { all: [ALLOW, PRESS, HUMAN], unless: ["don't", 'do not', 'never', 'cookie'] },

@@ -1,9 +1,10 @@
 import type { Phrase } from './phrase.ts';
 
-/** Words that make a claim a question, a condition or advice. */
+/** Words that make a claim a question, a condition, advice or what somebody else says. */
 const UNCERTAIN = [
   ...['?', 'if ', 'whether', 'when your', 'once your', 'ways to', 'may be', 'might', 'could', 'signs', 'sure '],
-  ...['without '],
+  ...['without ', 'claim that', 'claiming', 'say that', 'saying', 'tell you', 'telling you', 'pretend', 'behaupt'],
+  ...['prétend', 'afirman', 'afirmam', 'dicono', 'sostengono', 'beweren', ' twierdz', 'утвержда'],
   ...['think', 'suspect', 'protect', 'how to', 'no virus', 'no threat', 'no malware', 'wenn', 'falls ', 'ob ihr'],
   ...['könnte', 'anzeichen', 'schütz', ' si votre', 'peut être', 'pourrait', 'protég', ' si su ', ' si tu '],
   ...['puede ', 'podría', 'proteg', 'se il tuo', 'potrebbe', 'protegg', ' se o seu', 'pode estar', 'als uw'],
