@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
+import { SHARED_JOBS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { type ExitTicket, TICKET_SECONDS_MAX, type TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { ExitCheckError } from '../browser/exit-check.ts';
@@ -32,7 +33,8 @@ export type ContextRequest = { member: JobMember; emulator: Emulator; isolated: 
 export class AttemptContexts {
   readonly #parts: ContextParts;
   readonly #job: CrawlJob;
-  readonly #shares: boolean;
+  /** Whether the next attempt runs in the context of the last one. */
+  readonly isShared: boolean;
   #kept: AttemptContext | null = null;
   /** What the gateway reported last of the newest ticket. */
   #carried: TicketTraffic | null = null;
@@ -40,12 +42,7 @@ export class AttemptContexts {
   constructor(parts: ContextParts, job: CrawlJob) {
     this.#parts = parts;
     this.#job = job;
-    this.#shares = job.kind === 'repeat_group' || job.kind === 'sweep';
-  }
-
-  /** Whether the next attempt runs in the context of the last one. */
-  get isShared(): boolean {
-    return this.#shares;
+    this.isShared = SHARED_JOBS.has(job.kind);
   }
 
   /** Opens a context for an attempt, or returns the shared one. Throws the reason of `stop` when the attempt is stopped. */
@@ -55,7 +52,7 @@ export class AttemptContexts {
 
   /** Closes the context of an attempt that has ended, or keeps it for the next one if it is shared and still usable (`isFit`). */
   async release(context: AttemptContext, isFit: boolean, stop: AttemptStop): Promise<void> {
-    if (this.#shares && isFit) {
+    if (this.isShared && isFit) {
       this.#kept ??= context;
       return;
     }
@@ -105,7 +102,7 @@ export class AttemptContexts {
   /** One ticket serves all members that share a context: Chromium keeps the first credentials for as long as the context exists. */
   #exitFor(member: JobMember) {
     const { exit_session, kind, limits, members } = this.#job;
-    const attempts = this.#shares ? members.length : 1;
+    const attempts = this.isShared ? members.length : 1;
     // The ads of a sweep are known only after its page was loaded.
     const ttlSeconds = kind === 'sweep' ? TICKET_SECONDS_MAX : attempts * limits.ticket_seconds;
     const denied = deniedHosts(member.target, member.referrer);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AdBlock, networkOfBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { type FailureCode, isOurFault, isTransient, publicTextOf } from '@adsweep/shared/failures.ts';
-import { isFinished, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import { isFinished, isOpen, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
@@ -87,6 +87,7 @@ export type ScanChange = {
  * of `changeScan` adds events.
  */
 export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChange | null {
+  if ('fence' in event) return runsUnder(scan, event.fence) ? advanceLeased(scan, event, now) : null;
   switch (event.type) {
     case 'cancel':
       if (scan.status !== 'pending' || hasAds(scan)) return null;
@@ -97,34 +98,6 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       );
     case 'lease':
       return takeLease(scan, event.lease, now);
-    case 'alone':
-      if (!holdsLease(scan, event.fence) || !scan.lease) return null;
-      return change(
-        { status: 'running', fence: event.fence },
-        { lease: { ...scan.lease, alone: true }, started_at: now },
-      );
-    case 'leave_session':
-      if (!holdsLease(scan, event.fence) || !scan.repeat) return null;
-      return change({ status: 'running', fence: event.fence }, { repeat: { ...scan.repeat, session_id: null } });
-    case 'release':
-      if (!holdsLease(scan, event.fence)) return null;
-      return change(
-        { status: 'running', fence: event.fence },
-        { ...AGAIN, due_at: new Date(now.getTime() + event.waitMs), releases: (scan.releases ?? 0) + 1 },
-      );
-    case 'capture':
-      if (!holdsLease(scan, event.fence)) return null;
-      return change(
-        { status: 'running', fence: event.fence },
-        { status: 'crawled', lease: null, crawled_at: now, ...captureFields(scan, event) },
-      );
-    case 'failure':
-      return holdsLease(scan, event.fence) ? endFailedAttempt(scan, event, now) : null;
-    case 'found_ads':
-      if (!holdsLease(scan, event.fence)) return null;
-      return change({ status: 'running', fence: event.fence, ...adsOf(scan) }, { found_ads: event.ads });
-    case 'found_again':
-      return holdsLease(scan, event.fence) ? changeAdBlock(scan, event.fence, event.adBlock) : null;
     case 'gone':
       return endGoneAd(scan, now);
     case 'recheck':
@@ -157,6 +130,31 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         },
         event.alerts ? [event.alerts] : [],
       );
+  }
+}
+
+/** An event of the node that has the lease with this fence. */
+type LeaseEvent = Extract<ScanEvent, { fence: number }>;
+
+function advanceLeased(scan: ScanRecord & { lease: ScanLease }, event: LeaseEvent, now: Date): ScanChange | null {
+  const when = { status: 'running' as const, fence: event.fence };
+  switch (event.type) {
+    case 'alone':
+      return change(when, { lease: { ...scan.lease, alone: true }, started_at: now });
+    case 'leave_session':
+      return scan.repeat ? change(when, { repeat: { ...scan.repeat, session_id: null } }) : null;
+    case 'release': {
+      const due_at = new Date(now.getTime() + event.waitMs);
+      return change(when, { ...AGAIN, due_at, releases: (scan.releases ?? 0) + 1 });
+    }
+    case 'capture':
+      return change(when, { status: 'crawled', lease: null, crawled_at: now, ...captureFields(scan, event) });
+    case 'failure':
+      return endFailedAttempt(scan, event, now);
+    case 'found_ads':
+      return change({ ...when, ...adsOf(scan) }, { found_ads: event.ads });
+    case 'found_again':
+      return changeAdBlock(scan, event.fence, event.adBlock);
   }
 }
 
@@ -204,7 +202,7 @@ function changeAdBlock({ ad_block }: ScanRecord, fence: number, found: AdBlock):
 /** Ends the scan of an ad that is not on its page any more, under whatever lease it runs. */
 function endGoneAd(scan: ScanRecord, now: Date): ScanChange | null {
   const { status, lease } = scan;
-  if (!scan.ad_block || (status !== 'pending' && status !== 'running')) return null;
+  if (!scan.ad_block || !isOpen(status)) return null;
   const end = {
     status: 'failed' as const,
     error: publicTextOf('ad_discovery: AD_GONE'),
@@ -268,8 +266,11 @@ function knownFields(exit: Exit): Exit {
   return { ...known, verified, ip, observed_country_code, asn };
 }
 
-const holdsLease = (scan: ScanRecord, fence: number): boolean =>
-  scan.status === 'running' && scan.lease?.fence === fence;
+/** Whether a scan runs under the lease with this fence. */
+export const runsUnder = <S extends Pick<ScanRecord, 'status' | 'lease'>>(
+  scan: S,
+  fence: number,
+): scan is S & { lease: ScanLease } => scan.status === 'running' && scan.lease?.fence === fence;
 
 /** A claim is identified by the number of its attempt, because its time changes with each renewal. */
 const claimOf = ({ checks_attempts = 0 }: ScanRecord) => ({ status: 'checking' as const, checks_attempts });

@@ -7,6 +7,9 @@ import type { TargetKind } from '../scan/target.ts';
 export const JOB_KINDS = ['page', 'ad_tag', 'vast_tag', 'repeat_group', 'sweep'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
+/** The kinds that may have several members, which share a browser context and an exit; any other job has one. */
+export const SHARED_JOBS: ReadonlySet<JobKind> = new Set(['repeat_group', 'sweep']);
+
 /** The kind of a job that has one scan of such a target. */
 export const KIND_OF_TARGET: Record<TargetKind, JobKind> = { url: 'page', ad_tag: 'ad_tag', vast_tag: 'vast_tag' };
 

@@ -1,6 +1,7 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
+import { runsUnder } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import { eventPayload } from '../../scan/event-payload.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
@@ -30,7 +31,7 @@ export async function acceptCapture(
 ): Promise<'accepted' | 'repeated' | 'lost'> {
   const { scans, urls } = dependencies;
   if (scan.capture?.id === captureIdOf({ scanId: scan._id, fence })) return 'repeated';
-  if (scan.status !== 'running' || scan.lease?.fence !== fence) {
+  if (!runsUnder(scan, fence)) {
     discardEvidence(dependencies, scan, fence);
     return 'lost';
   }

@@ -1,4 +1,5 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { isOpen } from '@adsweep/shared/scan/scan-status.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
 import { childScanId } from '../../scanning/scans/request/new-child-scan.ts';
@@ -28,11 +29,9 @@ export function checkAdBlocks(
       ? []
       : [issue([at, 'not_scanned'], 'The ad has no scan.')]),
   ]);
-  const isMissing = members.some((one) => one._id !== _id && isOpen(one) && !listed.has(one._id));
+  const isMissing = members.some((one) => one._id !== _id && isOpen(one.status) && !listed.has(one._id));
   return isMissing ? [...issues, issue([], 'An ad is missing whose scan has not ended.')] : issues;
 }
-
-const isOpen = ({ status }: Pick<ScanInQueue, 'status'>): boolean => status === 'pending' || status === 'running';
 
 function issue(loc: (string | number)[], msg: string): Issue {
   return { loc: ['body', 'capture', 'ad_blocks', ...loc], msg, type: 'capture_mismatch', ctx: {} };

@@ -3,13 +3,14 @@ import type { AddedMembers } from '@adsweep/shared/lease/messages.ts';
 import type { ReserveChecks, ReservedChecks } from '../../accounts/billing/reserve-checks.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
+import { runsUnder } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { ScanLease, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { endGoneAds, type GoneAdsDependencies } from './end-gone-ads.ts';
-import { jobMemberOf, runsUnder } from './job-members.ts';
+import { jobMemberOf } from './job-members.ts';
 import { nameAds } from './name-ads.ts';
 
 export type AddDependencies = GoneAdsDependencies & {

@@ -1,10 +1,10 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { runsUnder } from '../../scan/advance.ts';
 import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { waitingJobOf } from '../queue/waiting-jobs.ts';
-import { runsUnder } from './job-members.ts';
 
 export type CloseDependencies = {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;

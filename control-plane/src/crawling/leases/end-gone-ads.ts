@@ -1,15 +1,15 @@
+import { isOpen } from '@adsweep/shared/scan/scan-status.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import { measureEnd } from '../../scan/measure-end.ts';
-import type { ScanStore } from '../../scan/scan-store.ts';
 import { childScanId } from '../../scanning/scans/request/new-child-scan.ts';
 import { discardEvidence } from '../captures/store-evidence.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import type { EndDependencies } from './end-attempt.ts';
 
-export type GoneAdsDependencies = Pick<EndDependencies, 'captures' | 'artifacts' | 'outboxFilled' | 'logger'> & {
-  scans: Pick<ScanStore, 'find' | 'findMember' | 'membersOf' | 'apply'>;
-  metrics: Pick<EndDependencies['metrics'], 'failedAttempts' | 'finishedScans' | 'stageSeconds'>;
-};
+export type GoneAdsDependencies = Pick<
+  EndDependencies,
+  'captures' | 'artifacts' | 'scans' | 'metrics' | 'outboxFilled' | 'logger'
+>;
 
 /**
  * Ends and refunds the scans of ads that the sweep of a job no longer names: they are not on its page any more. Those that have a result keep
@@ -20,8 +20,7 @@ export async function endGoneAds(dependencies: GoneAdsDependencies, ref: LeaseRe
   const sweep = await scans.findMember(ref, ref.jobId);
   const named = new Set(sweep?.found_ads?.identities.map((identity) => childScanId(ref.jobId, { identity })));
   for (const { _id, status } of await scans.membersOf(ref)) {
-    const isOpen = status === 'pending' || status === 'running';
-    if (!isOpen || _id === ref.jobId || named.has(_id)) continue;
+    if (!isOpen(status) || _id === ref.jobId || named.has(_id)) continue;
     const child = await scans.findMember(ref, _id);
     const ended = child && (await changeScan(scans, child, { type: 'gone' }, now));
     if (!ended) continue;

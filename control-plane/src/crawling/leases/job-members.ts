@@ -3,7 +3,7 @@ import type { CrawlJob, Isolation, JobMember } from '@adsweep/shared/lease/crawl
 import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import { carried } from '@adsweep/shared/tracing/spans.ts';
 import { isolationOf } from '../../scan/isolation.ts';
-import type { ScanInQueue, ScanLease, ScanRecord } from '../../scan/scan.ts';
+import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 
 /** The fields of a member that decide whether and when it is leased. */
@@ -26,18 +26,6 @@ export const isWholeGroup = (all: Candidate[], leased: ReadonlySet<string>): boo
 
 const mayLease = ({ status, lease }: Candidate, fence: number): boolean =>
   status === 'pending' || (status === 'running' && (lease?.fence ?? 0) < fence);
-
-/** The kinds of jobs that may have several members. */
-const SHARED_JOBS: ReadonlySet<JobKind> = new Set(['repeat_group', 'sweep']);
-
-/** Whether a scan is, and stays, the only member of its job. */
-export const isOnlyMember = ({ job_kind }: Pick<ScanRecord, 'job_kind'>): boolean => !SHARED_JOBS.has(job_kind);
-
-/** Whether a member runs under the lease with this fence. */
-export const runsUnder = <M extends Pick<ScanInQueue, 'status' | 'lease'>>(
-  member: M,
-  fence: number,
-): member is M & { lease: ScanLease } => member.status === 'running' && member.lease?.fence === fence;
 
 /**
  * The job as it is sent to the node that leased its `members`. The exit session consists of letters and digits, because it becomes part of

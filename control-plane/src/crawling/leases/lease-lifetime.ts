@@ -1,8 +1,8 @@
 import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import { DISCOVERED_ADS_MAX, REPEAT_COUNT_MAX } from '@adsweep/shared/limits.ts';
+import { runsUnder } from '../../scan/advance.ts';
 import { isolationOf } from '../../scan/isolation.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
-import { runsUnder } from './job-members.ts';
 
 /** The longest time for one attempt of a job of this kind, from its lease to its report: the gateway carries nothing for it after that. */
 export const attemptMs = (kind: JobKind): number => JOB_LIMITS[kind].ticket_seconds * 1000;

@@ -1,14 +1,15 @@
 import { AD_BLOCKS_MAX, type AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { type FailureCode, isOurFault } from '@adsweep/shared/failures.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import { isOpen } from '@adsweep/shared/scan/scan-status.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { refused } from '../../http/api-error.ts';
+import { runsUnder } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { FoundAds, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { childScanId } from '../../scanning/scans/request/new-child-scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
-import { runsUnder } from './job-members.ts';
 
 type Scans = Pick<ScanStore, 'findMember' | 'apply'>;
 
@@ -69,9 +70,7 @@ async function endedUnnamed(
 }
 
 const hasResult = (child: ScanRecord | null): boolean =>
-  child !== null &&
-  !['pending', 'running'].includes(child.status) &&
-  !(child.status === 'failed' && isOurFault(child.error as FailureCode));
+  child !== null && !isOpen(child.status) && !(child.status === 'failed' && isOurFault(child.error as FailureCode));
 
 /**
  * The ads of a sweep once these were named, the first ones of them where it may not have all. `ended`: earlier ones that still count. However often

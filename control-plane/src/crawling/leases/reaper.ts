@@ -8,7 +8,7 @@ import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
 import { type EndDependencies, endAttempt } from './end-attempt.ts';
-import { runsUnder } from './job-members.ts';
+import { membersUnder } from './running-scans.ts';
 
 export type ReaperDependencies = LossDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue' | 'reap' | 'depth' | 'connection'>;
@@ -86,24 +86,11 @@ export type LossDependencies = EndDependencies & {
 
 /** Ends the attempts of all members that ran under the lease, and closes it. After a crash between these two steps there are none. */
 export async function endLost(dependencies: LossDependencies, ref: LeaseRef, cause: string, now: Date): Promise<void> {
-  const { scans, metrics } = dependencies;
-  const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
-  const ends = await Promise.all(running.map(({ _id }) => endLostMember(dependencies, ref, _id, cause, now)));
-  if (ends.includes('ended')) metrics.leases.inc({ outcome: 'lost' });
-  await closeLease(dependencies, ref, now);
-}
-
-async function endLostMember(
-  dependencies: LossDependencies,
-  ref: LeaseRef,
-  id: string,
-  cause: string,
-  now: Date,
-): Promise<'ended' | 'lost'> {
-  const scan = await dependencies.scans.findMember(ref, id);
-  if (!scan) return 'lost';
   const failure = { code: 'node: LOST' as const, cause, capture: null };
-  return endAttempt(dependencies, scan, ref.fence, failure, now);
+  const running = await membersUnder(dependencies.scans, ref);
+  const ends = await Promise.all(running.map((scan) => endAttempt(dependencies, scan, ref.fence, failure, now)));
+  if (ends.includes('ended')) dependencies.metrics.leases.inc({ outcome: 'lost' });
+  await closeLease(dependencies, ref, now);
 }
 
 /** How long the reaper waits before its first lease, the interval of its steps, and a monotonic clock; all in ms. */

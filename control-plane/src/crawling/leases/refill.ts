@@ -7,6 +7,7 @@ import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { waitingJobOf } from '../queue/waiting-jobs.ts';
 import { type AdoptDependencies, adoptLease, leaseRefOf } from './renew.ts';
+import { pagesOfRunning } from './running-scans.ts';
 
 export type RefillDependencies = AdoptDependencies & {
   queue: Pick<
@@ -21,7 +22,7 @@ export type RefillDependencies = AdoptDependencies & {
 const REFILL_EVERY_MS = 5_000;
 /** After this time without a renewal, another process takes over the refill. */
 const CLAIM_MS = 8_000;
-/** Scans in memory at a time, however many are pending. */
+/** Pending scans in memory at a time, however many there are. */
 const PAGE = 500;
 /** Pages of pending scans per step, when nothing is known to be missing. */
 const PAGES_PER_STEP = 4;
@@ -114,16 +115,13 @@ async function enqueuePage({ queue, scans, logger }: RefillDependencies, from: s
 }
 
 async function adoptRunning(dependencies: RefillDependencies): Promise<void> {
-  for (let last = '', more = true; more; ) {
-    const running = await dependencies.scans.pageInStatus('running', last, PAGE);
+  for await (const running of pagesOfRunning(dependencies.scans)) {
     await Promise.all(
       running.map((scan) => {
         const ref = leaseRefOf(scan);
         return ref && adoptLease(dependencies, ref, scan);
       }),
     );
-    more = running.length === PAGE;
-    last = running.at(-1)?._id ?? '';
   }
 }
 

@@ -9,9 +9,9 @@ import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { closeLease } from './close-lease.ts';
 import { type EndDependencies, RETRY_BACKOFF } from './end-attempt.ts';
-import { runsUnder } from './job-members.ts';
 import { attemptMs } from './lease-lifetime.ts';
 import { leaseRefOf } from './renew.ts';
+import { membersUnder, pagesOfRunning } from './running-scans.ts';
 
 /** Releases of a scan after which it is queued again at once. More are no drain: its nodes acquire and release it without end. */
 const RELEASED_AT_ONCE = 20;
@@ -52,13 +52,8 @@ async function changeMembers(
   eventOf: (scan: ScanRecord) => ScanEvent,
   now: Date,
 ): Promise<ScanRecord[]> {
-  const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
-  const changed = await Promise.all(
-    running.map(async ({ _id }) => {
-      const scan = await scans.findMember(ref, _id);
-      return scan && changeScan(scans, scan, eventOf(scan), now);
-    }),
-  );
+  const running = await membersUnder(scans, ref);
+  const changed = await Promise.all(running.map((scan) => changeScan(scans, scan, eventOf(scan), now)));
   return changed.filter((scan) => scan !== null);
 }
 
@@ -68,17 +63,9 @@ type OrderDependencies = ReleaseDependencies & { announceOrder: (nodeId: string)
 export type BlockDependencies = OrderDependencies & { blocked: Pick<MarkedNodes, 'add'> };
 export type RevokeDependencies = OrderDependencies & { enrolments: Pick<Enrolments, 'revoke'> };
 
-/** Running scans read at a time. */
-const PAGE = 500;
-
 /** The scans that run on the processes of a node, by its name. */
 async function* runningOn(scans: Pick<ScanStore, 'pageInStatus'>, nodeId: string): AsyncGenerator<ScanInQueue> {
-  for (let last = '', more = true; more; ) {
-    const running = await scans.pageInStatus('running', last, PAGE);
-    yield* running.filter(({ lease }) => lease?.node_id === nodeId);
-    more = running.length === PAGE;
-    last = running.at(-1)?._id ?? '';
-  }
+  for await (const running of pagesOfRunning(scans)) yield* running.filter(({ lease }) => lease?.node_id === nodeId);
 }
 
 /** When the attempts that run on a node now will have ended at the latest. */

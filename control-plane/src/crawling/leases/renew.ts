@@ -1,11 +1,11 @@
 import { LEASE_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
+import { runsUnder } from '../../scan/advance.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
 import { leaseHolderOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { priorityClassOf } from '../queue/waiting-jobs.ts';
 import { type CloseDependencies, closeLease } from './close-lease.ts';
-import { runsUnder } from './job-members.ts';
 import { lifetimeMs, SHORTEST_LIFETIME_MS } from './lease-lifetime.ts';
 import { endLost, type LossDependencies } from './reaper.ts';
 

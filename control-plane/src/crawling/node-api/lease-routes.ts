@@ -20,13 +20,13 @@ import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
+import { runsUnder } from '../../scan/advance.ts';
 import { type NodeIdentity, newIdentity, nodeCredential, parseLeaseId } from '../fleet/credentials.ts';
 import type { Enrolments } from '../fleet/enrolments.ts';
 import { type MarkedNodes, NODES_MAX, type Nodes, PROCESSES_OF_ENROLLED_MAX } from '../fleet/nodes.ts';
 import { type AcquireDependencies, acquire, QueueUnavailable, type WorkRequest } from '../leases/acquire.ts';
 import { type AddDependencies, addMembers } from '../leases/add-members.ts';
 import type { EndDependencies } from '../leases/end-attempt.ts';
-import { runsUnder } from '../leases/job-members.ts';
 import { beginAlone, releaseLease } from '../leases/release-lease.ts';
 import { type RenewDependencies, renew } from '../leases/renew.ts';
 import {

@@ -9,7 +9,7 @@ import {
   type SentFile,
   unpackCapture,
 } from '@adsweep/shared/lease/capture-with-files.ts';
-import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import { JOB_LIMITS, SHARED_JOBS } from '@adsweep/shared/lease/job-limits.ts';
 import {
   type Complete,
   CompleteSchema,
@@ -30,6 +30,7 @@ import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { isStorageProblem } from '../../platform/objects/object-store.ts';
 import { OwnPlaces } from '../../platform/own-places.ts';
+import { runsUnder } from '../../scan/advance.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
@@ -37,7 +38,6 @@ import { type AcceptDependencies, acceptCapture } from '../captures/accept-captu
 import { captureIdOf } from '../captures/capture-record.ts';
 import { closeLease } from '../leases/close-lease.ts';
 import { type EndDependencies, endAttempt } from '../leases/end-attempt.ts';
-import { isOnlyMember, runsUnder } from '../leases/job-members.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import {
   CAPTURE_BODY,
@@ -257,7 +257,7 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
       const lease = leaseOf(caller);
       const scan = about as ScanRecord;
       const outcome = await end(scan, lease.fence, body as Body, new Date());
-      const isOver = outcome === 'completed' && isOnlyMember(scan);
+      const isOver = outcome === 'completed' && !SHARED_JOBS.has(scan.job_kind);
       await closeLease(dependencies, lease, new Date(), isOver ? [] : null);
       if (outcome === 'lost') throw leaseLost(metrics, verb);
       if (outcome !== 'repeated') metrics.leases.inc({ outcome });
