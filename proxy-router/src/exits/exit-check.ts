@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
+import { setNewest } from '@adsweep/shared/service/set-newest.ts';
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { RouterMetrics } from '../metrics.ts';
@@ -37,8 +39,9 @@ export class ExitCheck {
   async evidenceOf(use: ExitSession): Promise<ExitEvidence> {
     if (this.#url === null) return NOT_CHECKED;
     const key = `${use.exit.id}\n${use.session}`;
-    const asked = this.#known.get(key) ?? this.#check(this.#url, use);
-    this.#remember(key, asked);
+    const known = this.#known.get(key);
+    const asked = known ?? this.#check(this.#url, use);
+    if (!known) setNewest(this.#known, key, asked, SESSIONS_MAX);
     try {
       const evidence = await asked;
       if (!evidence.verified) this.#known.delete(key);
@@ -62,12 +65,6 @@ export class ExitCheck {
     else if (isDistrusted) health.distrusted(exit);
     if (outcome !== 'verified') logger.warn({ exit_id: exit.id, outcome, cause }, 'an exit could not be verified');
     return evidence;
-  }
-
-  #remember(key: string, asked: Promise<ExitEvidence>): void {
-    this.#known.set(key, asked);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > SESSIONS_MAX && oldest !== undefined) this.#known.delete(oldest);
   }
 }
 
@@ -162,7 +159,7 @@ function get(url: URL, socket: Socket): Promise<string> {
 
 /** Parses the service's response; null: it is not valid. */
 export function evidenceOf(answer: string): ExitEvidence | null {
-  const value = parse(answer);
+  const value = jsonOrNull(answer);
   if (!Value.Check(AnswerSchema, value)) return null;
   const { ip, country_code, asn, isp } = value as {
     ip: string;
@@ -177,12 +174,4 @@ export function evidenceOf(answer: string): ExitEvidence | null {
     asn: typeof asn === 'number' ? `AS${asn}` : asn || null,
     isp: isp || null,
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,7 @@
+import { setNewest } from '@adsweep/shared/service/set-newest.ts';
 import type { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit } from '../providers/exit.ts';
-import { accusationOf, type ExitState, keepNewest, OUTAGE_MAX_MS, Outages, SCORE_MIN } from './outages.ts';
+import { accusationOf, type ExitState, OUTAGE_MAX_MS, Outages, SCORE_MIN } from './outages.ts';
 import type { TicketHolder } from './ticket-counts.ts';
 
 /** Limit of exits and accounts of which each kind of failure is kept. */
@@ -50,7 +51,7 @@ export class ExitHealth {
    * Its connections work, so that there is no outage, and the service itself may be broken.
    */
   distrusted({ id, account = id }: Known): void {
-    keepNewest(this.#distrusted, account, (this.#distrusted.get(account) ?? 0) + 1, EXITS_MAX);
+    setNewest(this.#distrusted, account, (this.#distrusted.get(account) ?? 0) + 1, EXITS_MAX);
   }
 
   verified({ id, account = id }: Known): void {
@@ -111,7 +112,7 @@ export class ExitHealth {
   /** Notes that a node has found the exit or account out of service; returns whether another one has too. */
   #isAgreed(key: string, node: string, now: number): boolean {
     const accusers = this.#accusers.get(key) ?? new Map<string, number>();
-    keepNewest(this.#accusers, key, accusers.set(node, now), EXITS_MAX);
+    setNewest(this.#accusers, key, accusers.set(node, now), EXITS_MAX);
     return [...accusers].some(([other, at]) => other !== node && now - at < AGREE_WITHIN_MS);
   }
 
@@ -119,7 +120,7 @@ export class ExitHealth {
 
   #openFor(node: string): Outages {
     const seen = this.#ofNodes.get(node) ?? new Outages(EXITS_OF_NODE_MAX);
-    keepNewest(this.#ofNodes, node, seen, NODES_MAX);
+    setNewest(this.#ofNodes, node, seen, NODES_MAX);
     return seen;
   }
 }

@@ -1,3 +1,4 @@
+import { setNewest } from '@adsweep/shared/service/set-newest.ts';
 import type { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit } from '../providers/exit.ts';
 
@@ -138,16 +139,8 @@ export class Outages {
   }
 
   #keep<Value>(all: Map<string, Value>, key: string, value: Value): void {
-    keepNewest(all, key, value, this.#most);
+    setNewest(all, key, value, this.#most);
   }
-}
-
-/** Sets a value as the newest one; drops the oldest beyond `most`. */
-export function keepNewest<Value>(all: Map<string, Value>, key: string, value: Value, most: number): void {
-  all.delete(key);
-  all.set(key, value);
-  const [oldest] = all.keys();
-  if (all.size > most && oldest !== undefined) all.delete(oldest);
 }
 
 /** What a failure of a connection to the `target` accuses; undefined: one that the operator has chosen. Null: no exit and no account. Pure. */

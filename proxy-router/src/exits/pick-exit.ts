@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setNewest } from '@adsweep/shared/service/set-newest.ts';
 import type { ExitRefusal } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Exit } from '../providers/exit.ts';
 import type { Selection } from './exit-index.ts';
@@ -91,9 +92,6 @@ export class SessionExits {
   }
 
   remember(session: string, exitId: string, expires: number): void {
-    this.#exits.delete(session);
-    this.#exits.set(session, { exitId, expires });
-    const [oldest] = this.#exits.keys();
-    if (this.#exits.size > SESSIONS_MAX && oldest !== undefined) this.#exits.delete(oldest);
+    setNewest(this.#exits, session, { exitId, expires }, SESSIONS_MAX);
   }
 }

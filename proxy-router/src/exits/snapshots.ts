@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readIfPresent } from '@adsweep/shared/service/read-if-present.ts';
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseUpstream } from '../providers/dial-upstream.ts';
@@ -74,20 +76,12 @@ export function writeCatalogues(path: string, catalogues: ReadonlyMap<string, Fe
 
 /** The fetched catalogues by {@link catalogueKey}; empty if there is no usable snapshot. Throws the system's errors. */
 export function readCatalogues(path: string): Map<string, FetchedPlaces> {
-  const snapshot = parse(readIfPresent(path) ?? '');
+  const snapshot = jsonOrNull(readIfPresent(path) ?? '');
   if (!ofSnapshot.Check(snapshot)) return new Map();
   const entries = Object.entries(snapshot.catalogues).map(
     ([key, { refreshed_at, places }]) => [key, { places, refreshedAt: new Date(refreshed_at) }] as const,
   );
   return new Map(entries);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Replaces a file atomically: a crash leaves the old file or the new one. Throws the system's errors. */
@@ -96,14 +90,4 @@ function replaceFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, text, { mode: 0o600 });
   renameSync(draft, path);
-}
-
-/** The text of a file, null if it does not exist. Throws the system's other errors. */
-function readIfPresent(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }

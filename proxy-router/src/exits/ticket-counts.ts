@@ -1,3 +1,5 @@
+import { addCount } from '@adsweep/shared/service/add-count.ts';
+import { setNewest } from '@adsweep/shared/service/set-newest.ts';
 import type { Exit } from '../providers/exit.ts';
 
 /** Who holds tickets: an enrolled node by its name; null: a caller with the join token, who can be any node. */
@@ -26,10 +28,7 @@ export class TicketCounts {
 
   /** To be called for each request of a holder, also for one that is refused. */
   asked(holder: TicketHolder, now: number): void {
-    this.#askedAt.delete(holder);
-    this.#askedAt.set(holder, now);
-    const [oldest] = this.#askedAt.keys();
-    if (this.#askedAt.size > HOLDERS_MAX && oldest !== undefined) this.#askedAt.delete(oldest);
+    setNewest(this.#askedAt, holder, now, HOLDERS_MAX);
   }
 
   /** Whether the exit or its account is at its ticket limit, or at what this holder may have of it. */
@@ -48,11 +47,8 @@ export class TicketCounts {
   #countOf = (key: string): number => this.#counts.get(key) ?? 0;
 
   #change(exitId: string, holder: TicketHolder, by: number): void {
-    for (const key of [countedId(exitId), ...(holder === null ? [] : [heldId(exitId, holder)])]) {
-      const count = this.#countOf(key) + by;
-      if (count > 0) this.#counts.set(key, count);
-      else this.#counts.delete(key);
-    }
+    addCount(this.#counts, countedId(exitId), by);
+    if (holder !== null) addCount(this.#counts, heldId(exitId, holder), by);
   }
 }
 

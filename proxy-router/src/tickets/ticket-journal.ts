@@ -1,16 +1,9 @@
-import {
-  appendFileSync,
-  closeSync,
-  fdatasync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, fdatasync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { readIfPresent } from '@adsweep/shared/service/read-if-present.ts';
+import { setNewest } from '@adsweep/shared/service/set-newest.ts';
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { TICKET_ID_LENGTH_MAX } from './ticket.ts';
@@ -87,11 +80,7 @@ export class TicketJournal {
   }
 
   #keep(record: TicketRecord): void {
-    // Moves the record to the end of the insertion order: the first one is the one to drop.
-    this.#records.delete(record.id);
-    this.#records.set(record.id, record);
-    const [oldest] = this.#records.keys();
-    if (this.#records.size > RECORDS_MAX && oldest !== undefined) this.#records.delete(oldest);
+    setNewest(this.#records, record.id, record, RECORDS_MAX);
   }
 
   /** Replaces the file; a crash leaves the old file or the new one, never a part. Returns the new file, open for appending. */
@@ -122,23 +111,6 @@ const line = (record: TicketRecord): string => `${JSON.stringify(record)}\n`;
 
 /** The records of a journal; a line that a crash or a full disk truncated is skipped. */
 function readRecords(path: string): TicketRecord[] {
-  const lines = readIfPresent(path).split('\n');
-  return lines.map(parse).filter((record) => Value.Check(TicketRecordSchema, record));
-}
-
-function readIfPresent(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const lines = (readIfPresent(path) ?? '').split('\n');
+  return lines.map(jsonOrNull).filter((record) => Value.Check(TicketRecordSchema, record));
 }

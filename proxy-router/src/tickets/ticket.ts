@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { isId, newId } from '@adsweep/shared/ids.ts';
 import { sameSecret } from '@adsweep/shared/service/bearer.ts';
+import { setNewest } from '@adsweep/shared/service/set-newest.ts';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
@@ -69,9 +70,7 @@ export class VerifiedTickets {
   #verifyUncached(credentials: TicketCredentials, now: number): TicketClaims | null {
     const claims = verifyTicket(credentials, this.#secret, now);
     if (claims === null) return null;
-    this.#verified.set(credentials.username, { password: credentials.password, claims });
-    const [oldest] = this.#verified.keys();
-    if (this.#verified.size > VERIFIED_MAX && oldest !== undefined) this.#verified.delete(oldest);
+    setNewest(this.#verified, credentials.username, { password: credentials.password, claims }, VERIFIED_MAX);
     return claims;
   }
 }

@@ -1,3 +1,5 @@
+import { setNewest } from '@adsweep/shared/service/set-newest.ts';
+
 /** Seconds over which requests are averaged: as many may be made at once as in this time. */
 const AVERAGED_SECONDS = 10;
 /** The keys that are remembered; the one that was used longest ago is forgotten first. */
@@ -19,10 +21,7 @@ export class RequestRate {
     const { left, at } = this.#buckets.get(key) ?? { left: burst, at: now };
     const available = Math.min(burst, left + (perSecond * (now - at)) / 1_000);
     const isAdmitted = available >= 1;
-    this.#buckets.delete(key);
-    this.#buckets.set(key, { left: isAdmitted ? available - 1 : available, at: now });
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > KEYS_MAX && oldest !== undefined) this.#buckets.delete(oldest);
+    setNewest(this.#buckets, key, { left: isAdmitted ? available - 1 : available, at: now }, KEYS_MAX);
     return isAdmitted;
   }
 }
