@@ -3,7 +3,7 @@ import { type LeaseClient, type MemberLease, NodeApiError } from '@adsweep/share
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { RetryPolicy } from '@adsweep/shared/service/retry.ts';
-import type { CaptureFile } from '../capture/session/capture-outcome.ts';
+import type { CaptureFailure, CaptureFile } from '../capture/session/capture-outcome.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import { isLost, isRetryable, retryCall } from '../upload/retry-call.ts';
 import { leaveOutOversized, smallFiles, uploadFiles } from '../upload/upload-files.ts';
@@ -53,7 +53,7 @@ async function uploadAndReport(
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<'completed' | 'failed'> {
-  const { api, metrics, retryPolicy } = parts;
+  const { api, retryPolicy } = parts;
   const { failure } = attempt;
   if (!failure && attempt.capture && !member.list && (await isSentWhole(parts, member, attempt, signal)))
     return 'completed';
@@ -63,9 +63,18 @@ async function uploadAndReport(
     await retryCall(() => api.complete(member, listed), signal, retryPolicy);
     return 'completed';
   }
-  const code = failure?.code ?? 'internal: ERROR';
-  const cause = (failure?.cause ?? '').slice(0, CAUSE_LENGTH_MAX);
-  await retryCall(() => api.fail(member, { code, cause, capture }), signal, retryPolicy);
+  return reportFailure(parts, member, failure ?? { code: 'internal: ERROR', cause: '' }, capture, signal);
+}
+
+async function reportFailure(
+  { api, metrics, retryPolicy }: ReportParts,
+  member: LeasedMember,
+  { code, cause }: CaptureFailure,
+  capture: Capture | null,
+  signal: AbortSignal,
+): Promise<'failed'> {
+  const failure = { code, cause: cause.slice(0, CAUSE_LENGTH_MAX), capture };
+  await retryCall(() => api.fail(member, failure), signal, retryPolicy);
   metrics.failures.inc({ code });
   return 'failed';
 }
@@ -108,24 +117,17 @@ async function upload(
 
 /** A result that was refused for its contents would be refused again, so the attempt fails with an internal error. */
 async function giveUp(
-  { api, metrics, retryPolicy }: ReportParts,
+  parts: ReportParts,
   member: LeasedMember,
-  error: Error,
+  { message: cause }: Error,
   signal: AbortSignal,
   logger: Logger,
 ): Promise<Reported> {
-  const code = 'internal: ERROR';
   try {
-    await retryCall(
-      () => api.fail(member, { code, cause: error.message.slice(0, CAUSE_LENGTH_MAX), capture: null }),
-      signal,
-      retryPolicy,
-    );
-    metrics.failures.inc({ code });
-    return 'failed';
+    return await reportFailure(parts, member, { code: 'internal: ERROR', cause }, null, signal);
   } catch (second) {
     signal.throwIfAborted();
-    if (isLost(second)) return countLate({ api, metrics }, logger);
+    if (isLost(second)) return countLate(parts, logger);
     logger.error({ cause: second }, 'a failure could not be reported');
     return 'unreported';
   }
