@@ -23,7 +23,6 @@ export async function capturePage(
 ): Promise<CaptureOutcome> {
   const startedAtMs = Date.now();
   const target = targets[request.target.kind];
-  if (!target) throw new Error(`no target of kind ${request.target.kind} can be captured`);
   let watch: ContextWatch;
   await target.prepare?.(open);
   try {

@@ -73,7 +73,7 @@ function hasStandardSize({ width, height }: Box): boolean {
   );
 }
 
-const area = (box: Box | null): number => (box ? box.width * box.height : 0);
+export const area = (box: Box | null): number => (box ? box.width * box.height : 0);
 
 function union(boxes: readonly Box[]): Box | null {
   if (boxes.length === 0) return null;

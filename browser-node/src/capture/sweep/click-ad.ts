@@ -1,13 +1,12 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
 import { checkInteractive } from '../harness/check-interactive.ts';
-import { pathOf } from '../harness/choose-creative.ts';
+import { area, pathOf } from '../harness/choose-creative.ts';
 import { awaitClickables, type Clickable, centreOf, clickablesUnder, gridOver } from '../harness/clickables.ts';
 import { ancestorFrames, type Followed, followClick } from '../harness/follow-click.ts';
 import { type CreativePage, hasNavigatedAway, markAsLanding } from '../harness/harness-page.ts';
 import type { MeasuredFrame } from '../harness/measure-frames.ts';
 import type { Interactivity } from '../harness/see-creative.ts';
-import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
@@ -81,9 +80,7 @@ async function clickOnce(
 const shownFrame = (frames: readonly MeasuredFrame[], { frameIds }: FoundAd): MeasuredFrame | undefined =>
   frames
     .filter(({ frameId, box }) => frameIds.includes(frameId) && box !== null)
-    .toSorted((a, b) => areaOf(b.box) - areaOf(a.box))[0];
-
-const areaOf = (box: Box | null): number => (box ? box.width * box.height : 0);
+    .toSorted((a, b) => area(b.box) - area(a.box))[0];
 
 /** The click took the page's place: its tab is a landing of the ad. */
 async function becomeLanding(capture: MemberCapture, page: CreativePage): Promise<void> {

@@ -9,7 +9,7 @@ import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import sharp from 'sharp';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
-import { innermostWithUrl, pathOf } from '../harness/choose-creative.ts';
+import { area, innermostWithUrl, pathOf } from '../harness/choose-creative.ts';
 import type { MeasuredFrame } from '../harness/measure-frames.ts';
 import type { SeenCreative } from '../harness/see-creative.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
@@ -93,7 +93,6 @@ const framesIn = ({ ad: { frameIds }, frames }: ShownAd): MeasuredFrame[] =>
 
 /** The innermost frame that shows most of an ad; undefined: the ad is part of a document with other content. */
 function innermostOf(shown: ShownAd): MeasuredFrame | undefined {
-  const area = (one: { width: number; height: number } | null) => (one ? one.width * one.height : 0);
   return framesIn(shown).findLast((frame) => area(frame.box) * 2 >= area(shown.box));
 }
 

@@ -4,5 +4,5 @@ import type { CaptureTarget } from './target.ts';
 import { url } from './url.ts';
 import { vastTag } from './vast-tag.ts';
 
-/** How each kind of target is captured; kinds that are not here cannot be captured yet. */
-export const targets: Partial<Record<TargetKind, CaptureTarget>> = { url, ad_tag: adTag, vast_tag: vastTag };
+/** How each kind of target is captured. */
+export const targets: Record<TargetKind, CaptureTarget> = { url, ad_tag: adTag, vast_tag: vastTag };
