@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { addCount } from '@adsweep/shared/service/add-count.ts';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
@@ -60,13 +61,11 @@ export class ArrivingBodies {
     if (refusedMax !== undefined && refused && refused.bytes > refusedMax && bytes > SMALL_BYTES)
       throw tooManyBodies(tooMany, refused.since + REFUSED_WITHIN_MS - this.#now());
     if (arriving > bytesMax) throw tooManyBodies(tooMany, 0);
-    this.#bytes.set(id, arriving);
+    addCount(this.#bytes, id, bytes);
     try {
       return await read();
     } finally {
-      const left = this.#bytes.get(id)! - bytes;
-      if (left > 0) this.#bytes.set(id, left);
-      else this.#bytes.delete(id);
+      addCount(this.#bytes, id, -bytes);
     }
   }
 

@@ -5,6 +5,7 @@ import { adsweep, type Client } from '@adsweep/client/client.ts';
 import { FILE_BYTES_MAX, LargeFile } from '@adsweep/client/mcp/present-result.ts';
 import { mcpServer } from '@adsweep/client/mcp/server.ts';
 import { chosen, type Tool, toolsOf } from '@adsweep/client/mcp/tools.ts';
+import { addCount } from '@adsweep/shared/service/add-count.ts';
 import { bearerCredential } from '@adsweep/shared/service/bearer.ts';
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -184,12 +185,8 @@ function begin(calls: Map<string, number>, organizationId: string): () => void {
     const headers = { 'Retry-After': '5' };
     throw new ApiError('rate_limited', `Your organization has ${open} open calls of tools.`, { headers });
   }
-  calls.set(organizationId, open + 1);
-  return () => {
-    const left = calls.get(organizationId)! - 1;
-    if (left > 0) calls.set(organizationId, left);
-    else calls.delete(organizationId);
-  };
+  addCount(calls, organizationId, 1);
+  return () => void addCount(calls, organizationId, -1);
 }
 
 /** A page of another site must not call tools from its reader's browser (MCP, transports: `Origin`). */

@@ -73,13 +73,14 @@ type Shared<Caller> = { admit: Admit<Caller>; inTurn: InTurn; arriving: Arriving
 
 function serveRoute<Caller>(route: Route<Caller>, { admit, inTurn, arriving }: Shared<Caller>) {
   const answer = routeAnswerer(route, admit, inTurn);
+  const bounds = route.bodyBounds ?? API_BODY;
   return async (context: Context): Promise<void> => {
     (context.state as RequestState).route = route.path;
     let read: { owner: BodyOwner; bytes: number } | null = null;
     const readBody = async (sender: BodyOwner | null): Promise<unknown> => {
       if (route.bodyIsOptional && !hasBody(context.req)) return {};
-      read = { owner: sender ?? ownerOf(context), bytes: announcedBytes(context.req, boundsOf(route).bytes) };
-      return arriving.share(read.owner, read.bytes, () => readBodyOf(context.req, route));
+      read = { owner: sender ?? ownerOf(context), bytes: announcedBytes(context.req, bounds.bytes) };
+      return arriving.share(read.owner, read.bytes, () => readBodyOf(context.req, bounds, route.parseBody));
     };
     await answer({
       params: context.params,
@@ -172,13 +173,11 @@ function ownerOf({ req, state }: Context): BodyOwner {
   return organizationId ? organizationAsOwner(organizationId) : addressAsOwner(req.socket.remoteAddress ?? 'unknown');
 }
 
-const boundsOf = ({ bodyBounds = API_BODY }: Pick<Route, 'bodyBounds'>): BodyBounds => bodyBounds;
-
 async function readBodyOf(
   request: IncomingMessage,
-  { bodyBounds, parseBody }: Pick<Route, 'bodyBounds' | 'parseBody'>,
+  bounds: BodyBounds,
+  parseBody: Route['parseBody'],
 ): Promise<unknown> {
-  const bounds = boundsOf({ bodyBounds });
   return parseBody ? parseBody(await readBody(request, bounds), bounds) : readJson(request, bounds);
 }
 

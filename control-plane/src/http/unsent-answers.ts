@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { addCount } from '@adsweep/shared/service/add-count.ts';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from './api-error.ts';
 import { bytesOf } from './compress.ts';
@@ -87,9 +88,7 @@ class UnsentBytes {
 
   #add(name: string, bytes: number): void {
     this.#total += bytes;
-    const now = (this.#ofOwner.get(name) ?? 0) + bytes;
-    if (now > 0) this.#ofOwner.set(name, now);
-    else this.#ofOwner.delete(name);
+    addCount(this.#ofOwner, name, bytes);
   }
 }
 
