@@ -1,5 +1,5 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import type { ApiError } from '../../http/api-error.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 
 /** Why the API refused a request: by the path of the field (`proxy.city`), and what is about no field of the form. */
@@ -22,6 +22,19 @@ export function problemsOf(
     all,
     of: (...names) => all.filter(({ field }) => names.some((name) => isOf(field, name))).map(({ msg }) => msg),
   };
+}
+
+/**
+ * The page of a form whose request the API refused, as `show` makes it of the problems, with the status of the refusal. Throws what is no refusal,
+ * and a 401: it ends the session.
+ */
+export async function refusedForm<P extends object>(
+  error: unknown,
+  show: (problems: Problems) => P | Promise<P>,
+  words?: (item: Item) => string,
+): Promise<P & { status: number }> {
+  if (!(error instanceof ApiError) || error.status === 401) throw error;
+  return { ...(await show(problemsOf(error, words))), status: error.status };
 }
 
 /** All problems of a form, above it; each is at its field too. The code leads to what can be done about it. */

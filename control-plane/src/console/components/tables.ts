@@ -51,7 +51,7 @@ export function pager(
     if (target > 1) other.set('page', String(target));
     return link(path, other);
   };
-  const [first, last] = [total === 0 ? 0 : (page - 1) * limit + 1, Math.min(page * limit, total)];
+  const [first, last] = [(page - 1) * limit + 1, Math.min(page * limit, total)];
   return html`<nav class="pager" aria-label="Pages"><span class="quiet">${number(first)}–${number(last)} of ${number(total)} ${noun}</span>${page > 1 && html`<a class="button plain" rel="prev" href="${to(page - 1)}">Previous</a>`}${page < pages && html`<a class="button plain" rel="next" href="${to(page + 1)}">Next</a>`}</nav>`;
 }
 

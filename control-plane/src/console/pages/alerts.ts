@@ -29,11 +29,12 @@ const DECISIONS: { status: Status; label: string; key: string; done: Done; from:
 
 const CLOSED: Status[] = ['resolved', 'dismissed'];
 
+/** The parameters of an address, or the fields of a form, but for those with these names. */
+const without = (from: URLSearchParams, ...names: string[]) => [...from].filter(([name]) => !names.includes(name));
+
 /** The filters of the API in the address; without a status, what is open, and with an empty one all. */
 function queryOf(query: URLSearchParams): URLSearchParams {
-  const asked = new URLSearchParams(
-    [...query].filter(([name, value]) => !['done', 'undo', 'status'].includes(name) && value !== ''),
-  );
+  const asked = new URLSearchParams(without(query, 'done', 'undo', 'status').filter(([, value]) => value !== ''));
   asked.set('status', (query.get('status') ?? 'open') || STATUSES.join(','));
   asked.set('limit', String(PER_PAGE));
   return asked;
@@ -45,9 +46,7 @@ export const alertList: PageRoute = {
   path: '/alerts',
   handle: async (visit) => {
     const { api, query, may, link } = visit;
-    const filters = new URLSearchParams(
-      [...queryOf(query)].filter(([name]) => !['status', 'limit', 'page'].includes(name)),
-    );
+    const filters = new URLSearchParams(without(queryOf(query), 'status', 'limit', 'page'));
     const [[alerts, stats, problems], campaigns] = await Promise.all([
       Promise.all([
         api.get<Alerts>(at`/alerts`, queryOf(query)),
@@ -92,7 +91,7 @@ const none = ({ query, link, may }: Visit): Html =>
 function tabs({ query, link }: Visit, stats: Schemas['AlertStats']): Html {
   const current = query.get('status') ?? 'open';
   const to = (status: string) => {
-    const other = new URLSearchParams([...query].filter(([name]) => !['page', 'done', 'undo'].includes(name)));
+    const other = new URLSearchParams(without(query, 'page', 'done', 'undo'));
     other.set('status', status);
     return link('/alerts', other);
   };
@@ -120,7 +119,7 @@ function alertTable(visit: Visit, { items }: Alerts, campaigns: Map<string, stri
     link(
       '/alerts',
       new URLSearchParams([
-        ...[...query].filter(([name]) => !['done', 'undo'].includes(name)),
+        ...without(query, 'done', 'undo'),
         ...(undoable.length > 0 ? [['undo', undoable.join(',')]] : []),
       ]),
     );
@@ -170,7 +169,7 @@ function undo(visit: Visit): Html | null {
   const { query, link } = visit;
   const ids = (query.get('undo') ?? '').split(',').filter((id) => /^[\w-]{1,100}$/.test(id));
   if (ids.length === 0 || !visit.may('alerts.manage')) return null;
-  const back = link('/alerts', new URLSearchParams([...query].filter(([name]) => !['done', 'undo'].includes(name))));
+  const back = link('/alerts', new URLSearchParams(without(query, 'done', 'undo')));
   return html`<div class="undo">${action(visit, { label: html`Undo ${ids.length > 1 && `all ${ids.length}`} <kbd>u</kbd>`, method: 'POST', path: at`/alerts/bulk-status`, body: { status: 'open', ids }, done: 'reopened', back, key: 'u' })}</div>`;
 }
 
@@ -203,7 +202,7 @@ export const decideAll: PageRoute = {
   path: '/alerts/all',
   handle: async (visit) => {
     const { api, query, link, token } = visit;
-    const named = [...queryOf(query)].filter(([name]) => !['limit', 'page'].includes(name));
+    const named = without(queryOf(query), 'limit', 'page');
     const filters = new URLSearchParams(named.filter(([name]) => name !== 'status'));
     const stats = await api.get<Schemas['AlertStats']>(at`/alerts/stats`, filters);
     const statuses = statusesIn(new URLSearchParams(named).get('status'));
@@ -258,7 +257,7 @@ export const decideAllNow: PageRoute = {
         filter_status,
         ...filter,
       });
-    const view = [...form].filter(([name]) => !['token', 'next'].includes(name));
+    const view = without(form, 'token', 'next');
     return { redirect: link('/alerts', new URLSearchParams([...view, ['done', decision.done]])) };
   },
 };

@@ -1,6 +1,5 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
-import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { INTERVALS } from '../../scanning/schedules/schedule.ts';
 import { at } from '../api/console-api.ts';
@@ -8,7 +7,7 @@ import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { areaField, button, choice, choices, hidden, selectField, textField } from '../components/fields.ts';
 import { changedAlone, loadedWith } from '../components/loaded-form.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
 import { DAYS, firingsOf, firingTable, intervalWords } from './campaign-schedule.ts';
 import { deviceGroups, readChoices } from './scans/new-page.ts';
@@ -202,8 +201,7 @@ export const saveCampaign: PageRoute[] = ['/campaigns/new', '/campaigns/{id}/edi
             );
       return { redirect: link(`/campaigns/${saved.id}`, { done: id === null ? 'created' : 'saved' }) };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await campaignForm(visit, fields, problemsOf(error, weekWords), id)), status: error.status };
+      return refusedForm(error, (problems) => campaignForm(visit, fields, problems, id), weekWords);
     }
   },
 }));

@@ -1,10 +1,9 @@
-import { ApiError } from '../../http/api-error.ts';
 import { html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { button, choice, choices, textField } from '../components/fields.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { empty, table } from '../components/tables.ts';
 import { agoWords } from '../components/texts.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
@@ -85,8 +84,7 @@ export const createDestination: PageRoute = {
       });
       return { redirect: link('/destinations', { done: 'created' }) };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await destinationsPage(visit, problemsOf(error))), status: error.status };
+      return refusedForm(error, (problems) => destinationsPage(visit, problems));
     }
   },
 };

@@ -4,7 +4,7 @@ import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { button, selectField, textField } from '../components/fields.ts';
 import { changedAlone, loadedWith } from '../components/loaded-form.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { card, pager, table } from '../components/tables.ts';
 import { chip, number, showTime } from '../components/texts.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
@@ -61,8 +61,7 @@ export const createOrganization: PageRoute = {
       });
       return secretPage('The first key of the organization', api_key, link('/organizations'));
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await organizations(visit, problemsOf(error))), status: error.status };
+      return refusedForm(error, (problems) => organizations(visit, problems));
     }
   },
 };
@@ -137,8 +136,7 @@ export const saveOrganization: PageRoute = {
       if (changes.length > 0) await api.send('PATCH', at`/organizations/${params.id!}`, Object.fromEntries(changes));
       return { redirect: link(`/organizations/${params.id}`, { done: 'saved' }) };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await organization(visit, problemsOf(error))), status: error.status };
+      return refusedForm(error, (problems) => organization(visit, problems));
     }
   },
 };

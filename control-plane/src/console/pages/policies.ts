@@ -1,5 +1,4 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
@@ -7,7 +6,7 @@ import type { Listed, Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, linkButton, selectField, textField } from '../components/fields.ts';
 import { changedAlone, loadedWith } from '../components/loaded-form.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { card, empty, pager, table, tile } from '../components/tables.ts';
 import { chip, counted, number, short } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
@@ -141,8 +140,7 @@ export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((
       if (changed.length > 0) await api.send('PUT', at`/policy-sets/${set.id}`, bodyOf(next));
       return { redirect: link(`/policies/${set.id}`, { done: 'saved', preview: 7 }) };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await policyForm(visit, fields, problemsOf(error, entryWords), set, null)), status: error.status };
+      return refusedForm(error, (problems) => policyForm(visit, fields, problems, set, null), entryWords);
     }
   },
 }));

@@ -8,7 +8,7 @@ import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, hidden, linkButton, selectField, textField } from '../components/fields.ts';
 import { changedAlone, loadedWith } from '../components/loaded-form.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { card, empty, pager, table } from '../components/tables.ts';
 import { chip, counted, number, short, showTime } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
@@ -107,8 +107,7 @@ export const createTaxonomy: PageRoute = {
       await api.send('POST', at`/custom-taxonomies`, { name: form.get('name') ?? '', nodes: named });
       return { redirect: link('/rules', { done: 'created' }) };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await rules(visit, problemsOf(error))), status: error.status };
+      return refusedForm(error, (problems) => rules(visit, problems));
     }
   },
 };
@@ -213,8 +212,7 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
       if (body.length > 0) await api.send('PUT', at`/custom-rules/${rule.id}`, Object.fromEntries(body));
       return { redirect: link(`/rules/${rule.id}`, { done: 'saved' }) };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...workbench(visit, fields, problemsOf(error), rule, null), status: error.status };
+      return refusedForm(error, (problems) => workbench(visit, fields, problems, rule, null));
     }
   },
 }));

@@ -7,7 +7,7 @@ import { itemsOf, type Listed, pageIn, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, choice, choices, hidden, textField } from '../components/fields.ts';
 import { changedAlone, loadedWith } from '../components/loaded-form.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { empty, pager, table } from '../components/tables.ts';
 import { chip, number, showTime } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
@@ -246,8 +246,7 @@ export const saveSettings: PageRoute = {
     try {
       return await send(visit);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...(await settings(visit, problemsOf(error))), status: error.status };
+      return refusedForm(error, (problems) => settings(visit, problems));
     }
   },
 };

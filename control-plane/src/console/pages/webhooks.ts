@@ -1,11 +1,10 @@
-import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { showUrl } from '../../scanning/reports/show-url.ts';
 import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { button, choice, choices, linkButton, selectField, textField } from '../components/fields.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
+import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { card, empty, facts, pager, table } from '../components/tables.ts';
 import { agoWords, chip, number, short, showTime } from '../components/texts.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
@@ -199,8 +198,7 @@ export const createWebhook: PageRoute = {
       const { webhook, secret } = await api.send<Schemas['WebhookCreated']>('POST', at`/webhooks`, body);
       return secretPage('The endpoint and its secret', secret, link(`/webhooks/${webhook.id}`));
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 401) throw error;
-      return { ...webhookForm(visit, problemsOf(error)), status: error.status };
+      return refusedForm(error, (problems) => webhookForm(visit, problems));
     }
   },
 };
