@@ -3,6 +3,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newSecret } from '@adsweep/shared/ids.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
+import { readIfPresent } from '@adsweep/shared/service/read-if-present.ts';
 import { seal, unseal } from './seal.ts';
 
 /**
@@ -85,9 +86,8 @@ function keyInFolder(dataDir: string): string {
 
 function readKey(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readIfPresent(file)?.trim() ?? null;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw unusable(file, error);
   }
 }
