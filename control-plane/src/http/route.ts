@@ -87,26 +87,17 @@ export type ValidPart<Caller, B = unknown, Q = unknown> = {
   refused: ReadonlySet<string> | null;
 };
 
-type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = {
-  method: Route['method'];
-  path: string;
-  group: string;
-  operationId?: string;
-  summary: string;
+type AsWritten =
+  | ('method' | 'path' | 'group' | 'operationId' | 'summary' | 'permission' | 'replies')
+  | ('bodyBounds' | 'bodyIsOptional' | 'parseBody' | 'isUrgent' | 'numberedItems' | 'answersSecret');
+
+type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = Pick<Route, AsWritten> & {
   description?: string;
-  permission: RoutePermission;
   params?: P;
   query?: Q;
   body?: B;
-  bodyBounds?: BodyBounds;
-  bodyIsOptional?: boolean;
-  parseBody?: Route['parseBody'];
-  beforeBody?(request: BodilessRequest<Caller, Static<P>>): Promise<BeforeBody>;
-  isUrgent?: boolean;
-  numberedItems?: string;
-  answersSecret?: boolean;
-  replies: Record<number, Reply>;
   errors?: readonly ErrorCode[];
+  beforeBody?(request: BodilessRequest<Caller, Static<P>>): Promise<BeforeBody>;
   runsOnce?(request: Incoming<Caller, Static<P>, Static<Q>, Static<B>>): boolean;
   refine?(request: ValidPart<Caller, Partial<Static<B>>, Partial<Static<Q>>>): Issue[] | Promise<Issue[]>;
   handle(request: Incoming<Caller, Static<P>, Static<Q>, Static<B>>): Promise<Answer> | Answer;
@@ -132,6 +123,10 @@ export function route<
 export const ok = (body: unknown, headers?: Record<string, string>): Answer => ({ status: 200, body, headers });
 export const created = (body: unknown): Answer => ({ status: 201, body });
 export const noContent = (): Answer => ({ status: 204 });
+
+/** A time (ISO 8601). */
+export const moment = (description?: string) =>
+  Type.String({ format: 'date-time', ...(description && { description }) });
 
 /** A value of `schema`, or null. */
 export const orNull = <S extends TSchema>(schema: S): TUnion<[S, TNull]> => Type.Union([schema, Type.Null()]);

@@ -4,6 +4,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route, type ValidPart } from '../../http/route.ts';
+import { pickFields } from '../../platform/pick-fields.ts';
 import { hiddenAmong, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
 import { isKnown, type RuleRecord, slugsAssignedBy } from './rule.ts';
@@ -138,18 +139,11 @@ function parseRoute(): Route<Caller> {
 }
 
 function present(rule: RuleRecord, tags: Tags) {
-  const { _id, organization_id, name, tag_slug, rule_type, config, target, is_active, created_at } = rule;
   return {
-    id: _id,
-    organization_id,
-    name,
-    tag_slug,
-    rule_type,
-    config,
-    target,
-    is_active,
-    created_at: created_at.toISOString(),
-    scope: organization_id === null ? 'system' : 'personal',
+    id: rule._id,
+    ...pickFields(rule, 'organization_id', 'name', 'tag_slug', 'rule_type', 'config', 'target', 'is_active'),
+    created_at: rule.created_at.toISOString(),
+    scope: rule.organization_id === null ? 'system' : 'personal',
     tag_visibility: visibilityOf(slugsAssignedBy(rule), tags),
   };
 }

@@ -4,6 +4,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { type ResourceRequest, resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
+import { pickFields } from '../../platform/pick-fields.ts';
 import { parseTaxonomy } from './parse-taxonomy.ts';
 import { type TaxonomyRecord, treeIssues, treeOf } from './taxonomy.ts';
 import {
@@ -177,19 +178,14 @@ function freeSlug(name: string, all: Pick<TaxonomyRecord, 'slug'>[]): string {
   }
 }
 
-function presentItem({
-  _id,
-  name,
-  slug,
-  description,
-  is_active,
-  version,
-  nodes,
-  created_at,
-  updated_at,
-}: ListedTaxonomy) {
-  const times = { created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
-  return { id: _id, name, slug, description, is_active, version, node_count: nodes.length, ...times };
+function presentItem(taxonomy: ListedTaxonomy) {
+  return {
+    id: taxonomy._id,
+    ...pickFields(taxonomy, 'name', 'slug', 'description', 'is_active', 'version'),
+    node_count: taxonomy.nodes.length,
+    created_at: taxonomy.created_at.toISOString(),
+    updated_at: taxonomy.updated_at.toISOString(),
+  };
 }
 
 function present(taxonomy: TaxonomyRecord) {

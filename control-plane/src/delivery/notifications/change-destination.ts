@@ -1,6 +1,7 @@
 import type { EgressPolicy } from '@adsweep/shared/egress/egress-policy.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { pickFields } from '../../platform/pick-fields.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import {
   CHANNELS,
@@ -130,18 +131,11 @@ export function changedFields(
 
 /** A destination as the API returns it: without its secret. */
 export function presentDestination(destination: DestinationRecord) {
-  const { _id, organization_id, channel, name, is_active, disabled_reason, is_default_target, version } = destination;
-  const { telegram_chat_id, email_address, included_label_keys, included_statuses } = destination;
-  const { route_label_key, route_label_values, health, created_at, updated_at } = destination;
+  const { health } = destination;
   return {
-    id: _id,
-    organization_id,
-    channel,
-    name,
-    is_active,
-    disabled_reason,
-    is_default_target,
-    version,
+    id: destination._id,
+    ...pickFields(destination, 'organization_id', 'channel', 'name', 'is_active', 'disabled_reason'),
+    ...pickFields(destination, 'is_default_target', 'version'),
     consecutive_failures: health.consecutive_failures,
     last_delivery_at: health.last_delivery_at?.toISOString() ?? null,
     last_delivery_status: health.last_delivery_status,
@@ -152,15 +146,12 @@ export function presentDestination(destination: DestinationRecord) {
     slack_workspace_id: null,
     slack_channel_id: null,
     slack_channel_name: null,
-    telegram_chat_id,
+    telegram_chat_id: destination.telegram_chat_id,
     telegram_chat_title: null,
     telegram_chat_type: null,
-    email_address,
-    included_label_keys,
-    included_statuses,
-    route_label_key,
-    route_label_values,
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
+    ...pickFields(destination, 'email_address', 'included_label_keys', 'included_statuses'),
+    ...pickFields(destination, 'route_label_key', 'route_label_values'),
+    created_at: destination.created_at.toISOString(),
+    updated_at: destination.updated_at.toISOString(),
   };
 }

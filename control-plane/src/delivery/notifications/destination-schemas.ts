@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { orNull } from '../../http/route.ts';
+import { moment, orNull } from '../../http/route.ts';
 import { ALERT_STATUSES } from '../../platform/outbox/outbox-entry.ts';
 import { ROUTING_MODES } from '../../scanning/campaigns/alert-routing.ts';
 import { CHANNELS, VERSIONS } from './destination.ts';
@@ -8,7 +8,6 @@ const LABELS_MAX = 20;
 const VALUES_MAX = 100;
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
-const moment = (description?: string) => Type.String({ format: 'date-time', ...(description && { description }) });
 const LabelKey = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' });
 const object = { additionalProperties: false };
 

@@ -72,10 +72,10 @@ export type CampaignRecord = CampaignSettings &
     bytes?: number;
   };
 
-type RequiredField = 'name' | 'campaign_type' | 'country_codes' | 'group_id';
+const REQUIRED = ['name', 'campaign_type', 'country_codes', 'group_id'] as const;
+type RequiredField = (typeof REQUIRED)[number];
 
-/** What a campaign has that sets only the required fields. */
-export const DEFAULTS: Readonly<Omit<CampaignSettings, RequiredField>> = {
+const UNSCHEDULED: Readonly<Omit<CampaignSettings, RequiredField | keyof ScheduleSettings>> = {
   url: null,
   ad_tag: null,
   vast_tag: null,
@@ -95,8 +95,13 @@ export const DEFAULTS: Readonly<Omit<CampaignSettings, RequiredField>> = {
   retry_max_attempts: 0,
   labels: {},
   policy_set_id: null,
-  ...NO_SCHEDULE,
 };
+
+/** What a campaign has that sets only the required fields. */
+export const DEFAULTS: Readonly<Omit<CampaignSettings, RequiredField>> = { ...UNSCHEDULED, ...NO_SCHEDULE };
+
+/** The settings without those of the schedule. */
+export const UNSCHEDULED_SETTINGS = [...REQUIRED, ...(Object.keys(UNSCHEDULED) as (keyof typeof UNSCHEDULED)[])];
 
 /** A new campaign. */
 export function newCampaign(

@@ -3,6 +3,7 @@ import { TARGET_KINDS } from '@adsweep/shared/scan/target.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { normaliseReferrer } from '@adsweep/shared/urls/normalise-referrer.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { pickFields } from '../../platform/pick-fields.ts';
 import { closest, readProxyType } from '../../reference/catalogue/lookup.ts';
 import { isSent, issueAt, type ScanRequest } from '../scans/request/checks/check.ts';
 import { checkTarget } from '../scans/request/checks/target.ts';
@@ -71,17 +72,10 @@ export async function campaignIssues(
 
 /** The fields of a scan, without its target. */
 function scanOf(sent: SentCampaign): ScanRequest['scan'] {
-  const { referrer, ignore_first_n_domains, max_discovered_ads, ad_formats, labels, retry_max_attempts } = sent;
-  const { proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode } = sent;
+  const { proxy_type, proxy_region, proxy_city, proxy_isp } = sent;
   const given = {
-    referrer,
-    ignore_first_n_domains,
-    max_discovered_ads,
-    ad_formats,
-    labels,
-    retry_max_attempts,
-    repeat_count,
-    repeat_mode,
+    ...pickFields(sent, 'referrer', 'ignore_first_n_domains', 'max_discovered_ads', 'ad_formats', 'labels'),
+    ...pickFields(sent, 'retry_max_attempts', 'repeat_count', 'repeat_mode'),
     ad_discovery: sent.campaign_type === 'ad_discovery',
     proxy: definedOf({ proxy_type, region: proxy_region, city: proxy_city, isp: proxy_isp }),
   };

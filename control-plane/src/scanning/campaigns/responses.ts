@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { orNull } from '../../http/route.ts';
-import { NO_SCHEDULE, SCHEDULE_TYPES } from '../schedules/schedule.ts';
+import { moment, orNull } from '../../http/route.ts';
+import { pickFields } from '../../platform/pick-fields.ts';
+import { NO_SCHEDULE, SCHEDULE_FIELDS, SCHEDULE_TYPES } from '../schedules/schedule.ts';
 import { CAMPAIGN_TYPES, type CampaignRecord, EMULATOR_MODES } from './campaign.ts';
 
-const moment = (description?: string) => Type.String({ format: 'date-time', ...(description ? { description } : {}) });
 const Tag = orNull(Type.String({ description: 'In lists null if it has more than 4,096 characters.' }));
 
 export const CampaignSchema = Type.Object(
@@ -67,39 +67,23 @@ export const CampaignPickSchema = Type.Object(
 
 /** A campaign as the API returns it. */
 export function presentCampaign(campaign: CampaignRecord) {
-  const { _id, name, campaign_type, url, ad_tag, vast_tag, referrer, ignore_first_n_domains } = campaign;
-  const { max_discovered_ads, ad_formats, country_codes, group_id, emulator_categories, emulator_mode } = campaign;
-  const { proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count, repeat_mode } = campaign;
-  const { retry_max_attempts, labels, policy_set_id, is_archived, created_at, last_run_at } = campaign;
+  const { url, ad_tag, vast_tag, last_run_at } = campaign;
   return {
-    id: _id,
-    name,
-    campaign_type,
+    id: campaign._id,
+    ...pickFields(campaign, 'name', 'campaign_type'),
     url: url ?? '',
     ad_tag: ad_tag || null,
     vast_tag: vast_tag || null,
-    referrer,
-    ignore_first_n_domains,
-    max_discovered_ads,
-    ad_formats,
-    country_codes,
-    group_id,
+    ...pickFields(campaign, 'referrer', 'ignore_first_n_domains', 'max_discovered_ads', 'ad_formats'),
+    ...pickFields(campaign, 'country_codes', 'group_id'),
     emulator_selection: {
-      categories: emulator_categories,
+      categories: campaign.emulator_categories,
       specific_ids: campaign.emulator_specific_ids,
-      mode: emulator_mode,
+      mode: campaign.emulator_mode,
     },
-    proxy_type,
-    proxy_region,
-    proxy_city,
-    proxy_isp,
-    repeat_count,
-    repeat_mode,
-    retry_max_attempts,
-    labels,
-    policy_set_id,
-    is_archived,
-    created_at: created_at.toISOString(),
+    ...pickFields(campaign, 'proxy_type', 'proxy_region', 'proxy_city', 'proxy_isp', 'repeat_count', 'repeat_mode'),
+    ...pickFields(campaign, 'retry_max_attempts', 'labels', 'policy_set_id', 'is_archived'),
+    created_at: campaign.created_at.toISOString(),
     ...presentSchedule(campaign),
     last_run_at: last_run_at?.toISOString() ?? null,
   };
@@ -107,16 +91,9 @@ export function presentCampaign(campaign: CampaignRecord) {
 
 /** Campaigns of earlier versions have no schedule. */
 function presentSchedule({ is_archived, next_run_at, last_schedule_problem: problem, ...campaign }: CampaignRecord) {
-  const { schedule_type, schedule_weekly, schedule_interval_seconds, schedule_timezone, schedule_enabled } = campaign;
   return {
     ...NO_SCHEDULE,
-    ...(schedule_type !== undefined && {
-      schedule_type,
-      schedule_weekly,
-      schedule_interval_seconds,
-      schedule_timezone,
-      schedule_enabled,
-    }),
+    ...(campaign.schedule_type !== undefined && pickFields(campaign, ...SCHEDULE_FIELDS)),
     next_run_at: is_archived ? null : (next_run_at?.toISOString() ?? null),
     last_schedule_problem: problem ? { ...problem, at: problem.at.toISOString() } : null,
   };

@@ -4,13 +4,14 @@ import { ApiError, notFound, refused } from '../../http/api-error.ts';
 import { type Caller, lacksPermission } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route } from '../../http/route.ts';
+import { pickFields } from '../../platform/pick-fields.ts';
 import { defaultGroupId, type GroupRecord } from '../groups/group.ts';
 import { listFilterIssues, listFilters, readListFilters } from '../groups/list-filters.ts';
 import type { GroupParts } from '../groups/routes.ts';
 import { replanned } from '../schedules/schedule.ts';
 import { changedSchedule } from '../schedules/schedule-in.ts';
 import { routingOf } from './alert-routing.ts';
-import { type CampaignRecord, type CampaignSettings, newCampaign } from './campaign.ts';
+import { type CampaignRecord, type CampaignSettings, newCampaign, UNSCHEDULED_SETTINGS } from './campaign.ts';
 import { type CampaignIn, CampaignInSchema, type CampaignPatch, CampaignPatchSchema } from './campaign-in.ts';
 import type { CampaignStore } from './campaign-store.ts';
 import { type CampaignCheckParts, campaignIssues, settingsOf } from './check-campaign.ts';
@@ -131,36 +132,10 @@ const newSet = (campaign: CampaignSettings, { policy_set_id = null }: Partial<Ca
 
 /** The settings of a campaign after a change. */
 const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): CampaignIn => {
-  const { name, campaign_type, url, ad_tag, vast_tag, referrer, ignore_first_n_domains } = campaign;
-  const { max_discovered_ads, ad_formats, country_codes, group_id, emulator_categories, emulator_mode } = campaign;
-  const { emulator_specific_ids, proxy_type, proxy_region, proxy_city, proxy_isp, repeat_count } = campaign;
-  const { repeat_mode, retry_max_attempts, labels, policy_set_id } = campaign;
   // A client that fills in null for what it does not change starts no schedule that is paused.
   const { schedule_enabled, ...sent } = body;
   return {
-    name,
-    campaign_type,
-    url,
-    ad_tag,
-    vast_tag,
-    referrer,
-    ignore_first_n_domains,
-    max_discovered_ads,
-    ad_formats,
-    country_codes,
-    group_id,
-    emulator_categories,
-    emulator_mode,
-    emulator_specific_ids,
-    proxy_type,
-    proxy_region,
-    proxy_city,
-    proxy_isp,
-    repeat_count,
-    repeat_mode,
-    retry_max_attempts,
-    labels,
-    policy_set_id,
+    ...pickFields(campaign, ...UNSCHEDULED_SETTINGS),
     ...changedSchedule(campaign, body),
     ...sent,
     ...(schedule_enabled != null && { schedule_enabled }),

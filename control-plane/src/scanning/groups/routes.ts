@@ -5,7 +5,7 @@ import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { orNull, type Route, route } from '../../http/route.ts';
+import { moment, orNull, type Route, route } from '../../http/route.ts';
 import { type GroupRecord, newGroup } from './group.ts';
 import type { GroupStore } from './group-store.ts';
 import { listFilterIssues, listFilters, readListFilters } from './list-filters.ts';
@@ -30,7 +30,6 @@ const GroupPatchSchema = Type.Object(
   { name: Type.Optional(Name) },
   { additionalProperties: false, title: 'CampaignGroupPatch' },
 );
-const moment = (description?: string) => Type.String({ format: 'date-time', ...(description ? { description } : {}) });
 const GroupSchema = Type.Object(
   {
     id: Type.String(),

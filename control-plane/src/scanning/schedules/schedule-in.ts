@@ -2,8 +2,9 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import { timezoneIssues } from '../../http/calendar-days.ts';
 import { orNull } from '../../http/route.ts';
+import { pickFields } from '../../platform/pick-fields.ts';
 import { isSent, issueAt } from '../scans/request/checks/check.ts';
-import { INTERVALS, SCHEDULE_TYPES, type ScheduleSettings } from './schedule.ts';
+import { INTERVALS, SCHEDULE_FIELDS, SCHEDULE_TYPES, type ScheduleSettings } from './schedule.ts';
 
 const Hours = Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), { maxItems: 24 }));
 const days = Object.fromEntries(Array.from({ length: 7 }, (_, day) => [String(day), Hours]));
@@ -87,9 +88,9 @@ export function scheduleSettingsOf(sent: Partial<ScheduleIn>): ScheduleSettings 
 
 /** The schedule of a campaign after a change: another type leaves the field of the former, and is enabled unless it says otherwise. */
 export function changedSchedule(before: ScheduleSettings, body: Partial<ScheduleIn>): Partial<ScheduleIn> {
-  const { schedule_type, schedule_weekly, schedule_interval_seconds, schedule_timezone, schedule_enabled } = before;
+  const { schedule_type, schedule_timezone, schedule_enabled } = before;
   if (body.schedule_type === undefined || body.schedule_type === schedule_type)
-    return { schedule_type, schedule_weekly, schedule_interval_seconds, schedule_timezone, schedule_enabled };
+    return pickFields(before, ...SCHEDULE_FIELDS);
   const isKept = schedule_type !== null && body.schedule_type !== null;
   return { schedule_timezone, ...(isKept && { schedule_enabled }) };
 }

@@ -41,6 +41,7 @@ export const NO_SCHEDULE: Readonly<ScheduleSettings> = {
   schedule_timezone: null,
   schedule_enabled: false,
 };
+export const SCHEDULE_FIELDS = Object.keys(NO_SCHEDULE) as (keyof ScheduleSettings)[];
 
 /** The plan by which a campaign runs; null: it does not run by itself. */
 export function planOf(campaign: ScheduleSettings & Pick<ScheduleState, 'schedule_anchor'>): SchedulePlan | null {

@@ -1,6 +1,7 @@
 import { type AdBlock, networkOfBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { derivedId } from '@adsweep/shared/ids.ts';
 import { carried } from '@adsweep/shared/tracing/spans.ts';
+import { pickFields } from '../../../platform/pick-fields.ts';
 import type { ScanLease, ScanRecord } from '../../../scan/scan.ts';
 import { pendingScan } from './new-scan.ts';
 
@@ -13,26 +14,14 @@ export const childScanId = (parentId: string, { identity }: Pick<AdBlock, 'ident
  * parent's page, inherits everything from the parent, and is never retried.
  */
 export function newChildScan(parent: ScanRecord, adBlock: AdBlock, lease: ScanLease, now: Date): ScanRecord {
-  const { organization_id, job_id, job_kind, country_code, emulator_id, proxy, labels, campaign_id, run_id } = parent;
-  const { target, referrer, ignore_first_n_domains, price_micros, band, traceparent } = parent;
+  const { band, traceparent } = parent;
   const child = {
     _id: childScanId(parent._id, adBlock),
-    organization_id,
-    job_id,
-    job_kind,
+    ...pickFields(parent, 'organization_id', 'job_id', 'job_kind', 'target', 'referrer', 'country_code', 'emulator_id'),
+    ...pickFields(parent, 'proxy', 'labels', 'campaign_id', 'run_id', 'ignore_first_n_domains', 'price_micros'),
     slot: adBlock.slot_index + 1,
     parent_scan_id: parent._id,
-    target,
-    referrer,
-    country_code,
-    emulator_id,
-    proxy,
-    labels,
-    campaign_id,
-    run_id,
-    ignore_first_n_domains,
     retry_max_attempts: 0,
-    price_micros,
     ad_block: adBlock,
     ...(band !== undefined && { band }),
     ...carried(traceparent),
