@@ -1,18 +1,9 @@
 import type { SystemTagSlug } from '../../reference/tags/system-tags.ts';
-import type { TagMatch } from '../../scan/scan.ts';
+import type { ScanTag } from '../../scan/scan.ts';
 import type { Evidence, Need } from '../evidence/evidence.ts';
 
-/** A tag that was found and is not assigned to the scan yet; `url` '' = the whole scan (spec 2.5). */
-export type Finding = {
-  tag_slug: string;
-  detail: string;
-  url: string;
-  surface: 'page' | 'creative';
-  /** For findings of rules: which rule, and where it matched. */
-  match?: TagMatch;
-  /** A combo found it: no combo looks at it. */
-  of_combo?: true;
-};
+/** A tag that was found and is not assigned to the scan yet; `url` '' = the whole scan (spec 2.5). No combo looks at what a combo found. */
+export type Finding = Omit<ScanTag, 'id' | 'created_at'>;
 
 /** Evidence that every detector gets. */
 type Given = Exclude<keyof Evidence, Need>;

@@ -1,5 +1,5 @@
 import type { Budget } from './budget.ts';
-import type { Place, SearchedText, Surface } from './texts.ts';
+import type { SearchedText, Surface } from './texts.ts';
 
 /** A rule in a search: its id, and the surfaces whose texts it searches. */
 export type ScopedRule = { id: string; surfaces: readonly Surface[] };
@@ -8,12 +8,8 @@ export type ScopedRule = { id: string; surfaces: readonly Surface[] };
  * A match of a rule and where it is. `start` counts UTF-16 units from the beginning of the text (for words, of the folded text).
  * `elapsed_ms` is the CPU time that the rule alone had used until then, without the passes that it shares with other rules.
  */
-export type RuleMatch = {
+export type RuleMatch = Omit<SearchedText, 'text'> & {
   rule_id: string;
-  surface: Surface;
-  place: Place;
-  landing: number | null;
-  url: string;
   start: number;
   excerpt: string;
   elapsed_ms: number;
