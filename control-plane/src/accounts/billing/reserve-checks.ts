@@ -1,6 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
-import { type Allowance, type Limits, type Refusal, refusalOf } from './allowance.ts';
+import { type Limits, type PricedChecks, type Refusal, refusalOf } from './allowance.ts';
 import type { AllowanceStore, Wanted } from './allowance-store.ts';
 import { finishedReservations } from './finished-reservations.ts';
 import { monthOf } from './ledger-entry.ts';
@@ -99,6 +99,14 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
     }
   };
 
+  /** Throws if these checks exceed the limits of the organization, of which `others` replace some. */
+  const requireCovered = async (organizationId: string, checks: PricedChecks, others: Partial<Limits> = {}) => {
+    await grantStart(organizationId);
+    const [allowance, limits] = await Promise.all([allowances.read(organizationId), limitsOf(organizationId)]);
+    const refusal = refusalOf(allowance, checks, { ...limits, ...others });
+    if (refusal) throw refused(refusal);
+  };
+
   const reserve: ReserveChecks = async (organizationId, { id, now, priceMicros, from, ...request }) => {
     const priced = { month: monthOf(from?.at ?? now), checks: request.checks, price_micros: priceMicros };
     const deadline = performance.now() + WRITE_WITHIN_MS;
@@ -136,27 +144,12 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       void (await allowances.releaseRest(organizationId, id)),
 
     /** Throws the error that `reserve` would throw now; reserves nothing. */
-    async requireAllowed(organizationId: string, checks: number, priceMicros: number, now: Date): Promise<void> {
-      await grantStart(organizationId);
-      const [allowance, limits]: [Allowance, Limits] = await Promise.all([
-        allowances.read(organizationId),
-        limitsOf(organizationId),
-      ]);
-      const refusal = refusalOf(allowance, { month: monthOf(now), checks, price_micros: priceMicros }, limits);
-      if (refusal) throw refused(refusal);
-    },
+    requireAllowed: (organizationId: string, checks: number, priceMicros: number, now: Date): Promise<void> =>
+      requireCovered(organizationId, { month: monthOf(now), checks, price_micros: priceMicros }),
 
     /** Throws 403 `billing.insufficient_funds` if the balance does not cover one check of this price; reserves and charges nothing. */
-    async requireFunds(organizationId: string, price_micros: number, now: Date): Promise<void> {
-      await grantStart(organizationId);
-      const [allowance, { hasBalance }] = await Promise.all([
-        allowances.read(organizationId),
-        limitsOf(organizationId),
-      ]);
-      const limits = { checks_per_month: null, hasBalance };
-      const refusal = refusalOf(allowance, { month: monthOf(now), checks: 1, price_micros }, limits);
-      if (refusal) throw refused(refusal);
-    },
+    requireFunds: (organizationId: string, price_micros: number, now: Date): Promise<void> =>
+      requireCovered(organizationId, { month: monthOf(now), checks: 1, price_micros }, { checks_per_month: null }),
 
     /** Writes the finished reservations. Resolves when they are written or the write has failed. */
     writeFinished: finished.flush,
