@@ -20,12 +20,9 @@ const SEARCH_MS_MAX = 5_000;
 
 /** The order of all lists, newest first; each index of a list ends with it. */
 const NEWEST = { created_at: -1, _id: -1 } as const;
-/** A scan that showed something else than the last run of its campaign. */
-export type ChangedScan = Pick<
-  ScanRecord,
-  '_id' | 'run_id' | 'country_code' | 'emulator_id' | 'changes' | 'created_at'
->;
 const CHANGED = { _id: 1, run_id: 1, country_code: 1, emulator_id: 1, changes: 1, created_at: 1 } as const;
+/** A scan that showed something else than the last run of its campaign. */
+export type ChangedScan = Pick<ScanRecord, keyof typeof CHANGED>;
 
 /** Scans that are looked at to find those of the last run: the repeats of a run are 20 at most, a day's posted scans are more. */
 const LOOKS_MAX = 200;

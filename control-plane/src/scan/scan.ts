@@ -279,10 +279,9 @@ export const DISCOVERED_FIELDS = [
 ] as const satisfies (keyof ScanRecord | 'tags.tag_slug')[];
 
 /** The scan of an ad that a sweep found, as the report of the sweep lists it. */
-export type DiscoveredScan = Pick<
-  ScanRecord,
-  '_id' | 'report_token' | 'ad_block' | 'status' | 'error' | 'capture' | 'evidence_removed_at'
-> & { tags: Pick<ScanTag, 'tag_slug'>[] };
+export type DiscoveredScan = Pick<ScanRecord, '_id' | Exclude<(typeof DISCOVERED_FIELDS)[number], 'tags.tag_slug'>> & {
+  tags: Pick<ScanTag, 'tag_slug'>[];
+};
 
 /** When what a scan had captured was removed; null: it was not, or the scan had captured nothing. */
 export const evidenceRemovedAt = ({

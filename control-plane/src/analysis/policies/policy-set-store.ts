@@ -20,20 +20,8 @@ const ROW = {
   name: 1,
   description: 1,
   version: 1,
-};
-export type PolicySetRow = Pick<
-  PolicySetRecord,
-  | '_id'
-  | 'organization_id'
-  | 'visibility'
-  | 'is_approved'
-  | 'moderation_note'
-  | 'deleted_at'
-  | 'created_at'
-  | 'name'
-  | 'description'
-  | 'version'
->;
+} as const;
+export type PolicySetRow = Pick<PolicySetRecord, '_id' | keyof typeof ROW>;
 
 /** The only code that accesses policy sets. */
 export type PolicySetStore = ReturnType<typeof policySetStore>;

@@ -43,7 +43,7 @@ export type PolicyRouteParts = PolicySetParts & {
   judgedSince: ScanDomain['stores']['scans']['judgedSince'];
 };
 
-/** Policy sets of one organization. */
+/** Bound campaigns that a set is shown with. */
 const LINKED_MAX = 20;
 const PREVIEW_CAMPAIGNS_MAX = 50;
 const DAY_MS = 86_400_000;
