@@ -276,30 +276,22 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
   const ended = new Date(state.now.getTime() + performance.now() - state.began);
   const { network, network_host, brand } = names;
   const classification = { brand, ...state.classification };
-  const judged = {
+  const alerts = await decideAlerts(dependencies, { ...state, now: ended }, classification);
+  const event = {
+    type: 'finish' as const,
     tags: [...tags, ...archivedBefore(state)],
     classification,
     extractedLabels,
     network,
     networkHost: network_host,
-  };
-  const alerts = await decideAlerts(dependencies, { ...state, now: ended }, classification);
-  const event = {
-    type: 'finish' as const,
-    ...judged,
     complete,
     error,
     rulesOutOfBudget: state.outOfBudget,
     ...(alerts && { alerts }),
     ...(compared && { compared }),
   };
-  const analysed = {
-    scan,
-    status: complete ? ('completed' as const) : ('partial' as const),
-    extractedLabels,
-    tags,
-    definitions,
-  };
+  const status = complete ? ('completed' as const) : ('partial' as const);
+  const analysed = { scan, status, extractedLabels, tags, definitions };
   const events = finishEvents(urls, analysed, { classification, network, network_host, error });
   const finished = await changeScan(scans, scan, event, ended, events);
   if (!finished) return {};
