@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/pages/html.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { Report, ReportCompanies, ReportCompany } from './report.ts';
-import { durationWords, sizeWords } from './words.ts';
+import { counted, durationWords, sizeWords } from './words.ts';
 
 /** The bytes for all companies. */
 const COMPANIES_BYTES = 100_000;
@@ -35,7 +35,3 @@ const timesOf = (marks: ReportCompany['marks']): string => {
   const [first, last] = [marks[0]?.at_ms ?? 0, marks.at(-1)?.at_ms ?? 0].map(durationWords);
   return first === last ? `at ${first}` : `from ${first} to ${last}`;
 };
-
-/** `1 script`, `2 scripts`. */
-const counted = (count: number, words: string): string =>
-  `${count} ${count === 1 ? words.replace(/ies$/, 'y').replace(/s$/, '') : words}`;

@@ -3,7 +3,7 @@ import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import type { Severity } from '../../reference/tags/system-tag.ts';
 import { worstOf } from './ad-words.ts';
 import type { Report, ReportAdScan, ReportSweep } from './report.ts';
-import { failureWords, statusWords } from './words.ts';
+import { counted, failureWords, statusWords } from './words.ts';
 
 /** The summary at the top of a report. `tone` selects its colour and icon; `busy`: the scan has not ended. */
 export type Verdict = { tone: 'busy' | 'clean' | 'failed' | 'cancelled' | Severity; title: string; text: string };
@@ -58,25 +58,23 @@ function withAds(report: Report, page: Verdict): Verdict {
   const found = scans.filter((scan) => scan.tags.length > 0);
   const all = `${adsWords(sweep)} ${failedWords(scans)}`.trim();
   if (found.length === 0) return { ...page, text: `${all} ${page.text}` };
-  const title = `${found.length} of ${counted(scans.length, 'ad')} ${found.length === 1 ? 'has' : 'have'} findings`;
+  const title = `${found.length} of ${counted(scans.length, 'ads')} ${found.length === 1 ? 'has' : 'have'} findings`;
   const worst = worstOf([...tags, ...found.flatMap((scan) => scan.tags)])!;
   const own =
-    tags.length === 0 ? 'The page itself has none.' : `The page itself has ${counted(tags.length, 'finding')}.`;
+    tags.length === 0 ? 'The page itself has none.' : `The page itself has ${counted(tags.length, 'findings')}.`;
   return { tone: worst, title, text: `The highest severity is ${worst}. ${own} ${all}` };
 }
 
 function adsWords({ ads }: ReportSweep): string {
   if (ads.length === 0) return 'No ad was found on the page.';
   const left = ads.filter(({ scan }) => scan === null).length;
-  return `${counted(ads.length, 'ad')} ${ads.length === 1 ? 'was' : 'were'} found${left > 0 ? `, ${left} of them not scanned` : ''}.`;
+  return `${counted(ads.length, 'ads')} ${ads.length === 1 ? 'was' : 'were'} found${left > 0 ? `, ${left} of them not scanned` : ''}.`;
 }
 
 function failedWords(scans: readonly ReportAdScan[]): string {
   const failed = scans.filter(({ status }) => status === 'failed' || status === 'cancelled').length;
   return failed === 0 ? '' : failed === 1 ? 'The scan of one ad failed.' : `The scans of ${failed} ads failed.`;
 }
-
-const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 function foundWords({ tags, ...seen }: Report, analysis: string): Verdict {
   const [worstTag] = tags;

@@ -136,6 +136,10 @@ const times = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle:
 /** A date and time such as `21 Nov 2025, 20:07 UTC`. */
 export const timeWords = (at: Date): string => `${times.format(at)} UTC`;
 
+/** `1 script`, `2 scripts`. */
+export const counted = (count: number, words: string): string =>
+  `${count} ${count === 1 ? words.replace(/ies$/, 'y').replace(/s$/, '') : words}`;
+
 /** `43 bytes`, `12 KB`, `3.4 MB`. */
 export function sizeWords(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
