@@ -1,3 +1,4 @@
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import type { TSchema } from 'typebox';
 
 /** The model's server and how it is called; times in ms, prices in micros per million tokens. */
@@ -102,7 +103,7 @@ type Completion = {
 
 /** Decisions 4: refused = `message.refusal`, `finish_reason: content_filter`, or 400 with the code `content_filter`. */
 function readCompletion(text: string): ChatReply {
-  const completion = parseJson(text) as Completion;
+  const completion = jsonOrNull(text) as Completion;
   const choices = completion?.choices;
   const choice = Array.isArray(choices) ? choices[0] : undefined;
   const { prompt_tokens, completion_tokens } = completion?.usage ?? {};
@@ -118,22 +119,13 @@ function readCompletion(text: string): ChatReply {
 const countOf = (told: unknown): number => (typeof told === 'number' && Number.isFinite(told) ? Math.max(0, told) : 0);
 
 function readError({ status, headers }: Response, text: string): ChatReply {
-  const { error } = (parseJson(text) ?? {}) as { error?: { code?: unknown; message?: unknown } | null };
+  const { error } = (jsonOrNull(text) ?? {}) as { error?: { code?: unknown; message?: unknown } | null };
   if (status === 400 && error?.code === 'content_filter') return { outcome: 'refused', tokens: NO_TOKENS };
   const isFinal = status < 500 && !RETRYABLE_STATUSES.has(status);
   const seconds = Number(headers.get('retry-after') ?? 0);
   const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0;
   const cause = new Error(`status ${status}: ${error?.message ?? text}`.slice(0, ERROR_TEXT_MAX));
   return { ...failed(status === 429 ? 'rate_limited' : 'error', cause), isFinal, retryAfterMs };
-}
-
-/** The value of a JSON text; null: it is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function failed(reason: CallFailure, cause: unknown) {

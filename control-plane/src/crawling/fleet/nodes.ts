@@ -1,4 +1,5 @@
 import type { NodeReport } from '@adsweep/shared/lease/messages.ts';
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import type { Broadcast } from '../../platform/broadcast.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import { loadScript, type RedisClient, removeMalformed } from '../../platform/redis.ts';
@@ -48,7 +49,7 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
     const [now, texts] = await Promise.all([clock(), redis.hgetall(REPORTS).catch(rejectMalformed)]);
     // One from the future was stored before the clock of Redis was set back.
     const isRecent = ({ seen_at }: Stored) => Math.abs(now.getTime() - seen_at) <= FORGOTTEN_AFTER_MS;
-    const all = Object.entries(texts).map(([key, text]) => ({ key, stored: parseReport(text) }));
+    const all = Object.entries(texts).map(([key, text]) => ({ key, stored: jsonOrNull(text) as Stored | null }));
     const recent = all.flatMap(({ key, stored }) => (stored && isRecent(stored) ? [{ key, ...stored }] : []));
     const kept = new Set(recent.map(({ key }) => key));
     const gone = all.filter(({ key }) => !kept.has(key)).map(({ key }) => key);
@@ -101,15 +102,6 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
       return Number(await redis.get(LAST_SLOTS).catch(() => null)) || null;
     },
   };
-}
-
-/** A report as it is stored; null: it cannot be read. */
-function parseReport(text: string): Stored | null {
-  try {
-    return JSON.parse(text) as Stored;
-  } catch {
-    return null;
-  }
 }
 
 const byKey = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : 1);
