@@ -1,6 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import { WebSocket } from 'ws';
 import { remoteFlags } from './chromium-flags.ts';
 import type { ConnectedChromium } from './chromium-process.ts';
@@ -92,20 +93,14 @@ async function versionOf(url: URL): Promise<string> {
 
 /** Chromium names itself by the address it listens on, which only its own machine can reach. */
 function namedBy(url: URL, version: string): URL {
-  const named = URL.parse(String((jsonOf(version) as { webSocketDebuggerUrl?: unknown } | null)?.webSocketDebuggerUrl));
+  const named = URL.parse(
+    String((jsonOrNull(version) as { webSocketDebuggerUrl?: unknown } | null)?.webSocketDebuggerUrl),
+  );
   if (!named?.protocol.startsWith('ws')) throw unreachable('it names no WebSocket at /json/version');
   const endpoint = new URL(named.pathname, url);
   endpoint.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   endpoint.search = named.search || url.search;
   return endpoint;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 const unreachable = (reason: string) => new Error(`the remote browser cannot be reached: ${reason}`);

@@ -9,6 +9,7 @@ import {
   TicketTrafficSchema,
 } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { carried, inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import { Value } from 'typebox/value';
 import { hostOf } from '../config.ts';
 
@@ -119,7 +120,7 @@ export class ExitsClient {
     if (json !== undefined) headers['content-type'] = 'application/json';
     const body = json === undefined ? null : JSON.stringify(json);
     const { status, text } = await fetchInTime(this.#baseUrl + path, { method, headers, body, signal }, deadlineMs);
-    return { status, body: jsonOf(text) };
+    return { status, body: jsonOrNull(text) };
   }
 }
 
@@ -133,11 +134,3 @@ function aheadMs(at: number, from: number, until: number): number {
 }
 
 type Call = { signal?: AbortSignal; json?: unknown; headers?: Record<string, string> };
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

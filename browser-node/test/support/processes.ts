@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
-import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { until } from '../../../shared/test/support/until.ts';
 
 /** Processes of a process group that are not over; zombies are. */
 export async function groupMembers(groupId: number): Promise<string[]> {
@@ -11,10 +10,7 @@ export async function groupMembers(groupId: number): Promise<string[]> {
 
 /** Resolves when nothing of a process group is left. */
 export async function groupEnded(groupId: number): Promise<void> {
-  const ended = async () => {
-    while ((await groupMembers(groupId)).length > 0) await pause(20);
-  };
-  await withDeadline(ended(), 10_000, `the end of process group ${groupId}`);
+  await until(`the end of process group ${groupId}`, async () => (await groupMembers(groupId)).length === 0, 10);
 }
 
 async function isMember(pid: string, groupId: number): Promise<boolean> {
