@@ -8,6 +8,7 @@ import {
   portSetting,
   SECRETS_PATTERN,
   secretsSetting,
+  switchSetting,
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
@@ -121,13 +122,10 @@ export const ConfigSchema = Type.Object({
     maximum: 4_294_967_294,
     description: 'User and group id of Chromium if the node runs as root. No other process should run under it.',
   }),
-  ADSWEEP_CHROMIUM_SANDBOX: Type.String({
-    default: 'on',
-    pattern: '^(on|off)$',
-    mustBe: 'on or off',
-    description:
-      '`off`: Chromium runs without its sandbox; a page that compromises its renderer then has all permissions of the user that Chromium runs as.',
-  }),
+  ADSWEEP_CHROMIUM_SANDBOX: switchSetting(
+    'on',
+    '`off`: Chromium runs without its sandbox; a page that compromises its renderer then has all permissions of the user that Chromium runs as.',
+  ),
   ADSWEEP_CAPTURE_SECONDS: Type.Integer({
     default: 900,
     minimum: 1,

@@ -1,5 +1,6 @@
 import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
 import {
+  addressBlocksSetting,
   deliveryAllowSetting,
   denyAddressesSetting,
   logLevelSetting,
@@ -7,11 +8,12 @@ import {
   portSetting,
   secretSetting,
   secretsSetting,
+  switchSetting,
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { certificateSetting, clientCaSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
 import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
-import { readAddressBlock, splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
+import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import { bucketProperties, bucketSettings } from './platform/objects/bucket-settings.ts';
 
@@ -131,32 +133,19 @@ export const ConfigSchema = Type.Object({
     mustBe: 'letters, digits and punctuation, without spaces',
     description: 'API key of the first organization, created at start. Empty: none is created.',
   }),
-  ADSWEEP_PRINT_FIRST_KEY: Type.String({
-    default: 'off',
-    pattern: '^(on|off)$',
-    mustBe: 'on or off',
-    description:
-      'on: the start that stores the first API key prints `adsweep ready <base url> key <key>`: everybody who can read its log has that key.',
-  }),
-  ADSWEEP_OAUTH_REGISTRATION: Type.String({
-    default: 'off',
-    pattern: '^(on|off)$',
-    mustBe: 'on or off',
-    description:
-      'on: everybody may register an OAuth client at `/oauth/register`; such a client gets no permission but those that a person consents to, and is removed if nobody does within a day.',
-  }),
-  ADSWEEP_MCP: Type.String({
-    default: 'on',
-    pattern: '^(on|off)$',
-    mustBe: 'on or off',
-    description: 'on: assistants can call the API as tools at `/mcp` (Model Context Protocol).',
-  }),
-  ADSWEEP_CONSOLE: Type.String({
-    default: 'on',
-    pattern: '^(on|off)$',
-    mustBe: 'on or off',
-    description: 'Whether `/console` has pages for people, who sign in with an API key or by OAuth.',
-  }),
+  ADSWEEP_PRINT_FIRST_KEY: switchSetting(
+    'off',
+    'on: the start that stores the first API key prints `adsweep ready <base url> key <key>`: everybody who can read its log has that key.',
+  ),
+  ADSWEEP_OAUTH_REGISTRATION: switchSetting(
+    'off',
+    'on: everybody may register an OAuth client at `/oauth/register`; such a client gets no permission but those that a person consents to, and is removed if nobody does within a day.',
+  ),
+  ADSWEEP_MCP: switchSetting('on', 'on: assistants can call the API as tools at `/mcp` (Model Context Protocol).'),
+  ADSWEEP_CONSOLE: switchSetting(
+    'on',
+    'Whether `/console` has pages for people, who sign in with an API key or by OAuth.',
+  ),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
     default: 10_000,
     minimum: 0,
@@ -239,12 +228,10 @@ export const ConfigSchema = Type.Object({
     description:
       'Maximum number of output tokens of one call, reasoning included. A model that reasons at length needs more: its calls count as `cut_off` in `adsweep_ai_calls_total`.',
   }),
-  ADSWEEP_AI_SCREENSHOT: Type.String({
-    default: 'off',
-    pattern: '^(on|off)$',
-    mustBe: 'on or off',
-    description: '`on`: calls include a screenshot of the first landing, for models that accept images.',
-  }),
+  ADSWEEP_AI_SCREENSHOT: switchSetting(
+    'off',
+    '`on`: calls include a screenshot of the first landing, for models that accept images.',
+  ),
   ADSWEEP_AI_PARALLEL_SCANS: Type.Integer({
     default: 64,
     minimum: 1,
@@ -297,14 +284,9 @@ export const ConfigSchema = Type.Object({
     (list) => splitList(list).every((address) => /^[^\s@,]+@[^\s@,]+$/.test(address)),
     () => 'Must be mail addresses, separated by commas.',
   ),
-  ADSWEEP_TRUSTED_PROXIES: Type.Refine(
-    Type.String({
-      default: '',
-      description:
-        'Addresses of your own proxies in front of the API, whose `X-Forwarded-For` counts where requests are limited by address (forms, sign-ins): addresses and CIDR blocks, separated by commas.',
-    }),
-    (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
-    () => 'Must be addresses or blocks such as 10.0.0.0/8, separated by commas.',
+  ADSWEEP_TRUSTED_PROXIES: addressBlocksSetting(
+    'addresses or blocks such as 10.0.0.0/8',
+    'Addresses of your own proxies in front of the API, whose `X-Forwarded-For` counts where requests are limited by address (forms, sign-ins): addresses and CIDR blocks, separated by commas.',
   ),
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,

@@ -6,6 +6,7 @@ import {
   portSetting,
   secretSetting,
   secretsSetting,
+  switchSetting,
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { certificateSetting, clientCaSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
@@ -27,13 +28,10 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_PROXY_TLS_CERTIFICATE: certificateSetting('the API'),
   ADSWEEP_PROXY_TLS_KEY: keySetting('the API'),
   ADSWEEP_PROXY_TLS_CLIENT_CA: clientCaSetting('the API'),
-  ADSWEEP_GATEWAY_TLS: Type.String({
-    default: 'off',
-    pattern: '^(on|off)$',
-    mustBe: 'on or off',
-    description:
-      'on: the gateway has the same certificate as the API, with the same demand on its clients. Needs an `ADSWEEP_GATEWAY_URL` with https.',
-  }),
+  ADSWEEP_GATEWAY_TLS: switchSetting(
+    'off',
+    'on: the gateway has the same certificate as the API, with the same demand on its clients. Needs an `ADSWEEP_GATEWAY_URL` with https.',
+  ),
   ...tlsClientProperties,
   ADSWEEP_GATEWAY_PORT: portSetting(0, 'Port of the gateway. 0: the one after the API’s.'),
   ADSWEEP_GATEWAY_URL: Type.String({

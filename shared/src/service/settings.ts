@@ -7,6 +7,10 @@ import { readAddressBlock, splitAddressBlocks } from '../urls/address-blocks.ts'
 export const portSetting = (port: number, description: string, maximum = 65_535): TInteger =>
   Type.Integer({ default: port, minimum: 0, maximum, description });
 
+/** A switch that is `usual` unless it is set. */
+export const switchSetting = (usual: 'on' | 'off', description: string): TString =>
+  Type.String({ default: usual, pattern: '^(on|off)$', mustBe: 'on or off', description });
+
 /** A required secret, long enough not to be guessed. */
 export const secretSetting = (description: string): TString =>
   Type.String({ minLength: 16, secret: true, description });
@@ -42,24 +46,22 @@ export const logLevelSetting = Type.String({
   description: 'Minimum level of log lines.',
 });
 
+/** Address blocks, separated by commas. */
+export const addressBlocksSetting = (mustBe: string, description: string) =>
+  Type.Refine(
+    Type.String({ default: '', description }),
+    (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
+    () => `Must be ${mustBe}, separated by commas.`,
+  );
+
 /** Networks of the operator that webhooks and notifications may reach. */
-export const deliveryAllowSetting = Type.Refine(
-  Type.String({
-    default: '',
-    description:
-      'Address blocks of your own that webhooks and notifications may reach although they are private, and over http: CIDR, IPv4 or IPv6, separated by commas.',
-  }),
-  (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
-  () => 'Must be address blocks such as 10.1.0.0/16 or fd00::/8, separated by commas.',
+export const deliveryAllowSetting = addressBlocksSetting(
+  'address blocks such as 10.1.0.0/16 or fd00::/8',
+  'Address blocks of your own that webhooks and notifications may reach although they are private, and over http: CIDR, IPv4 or IPv6, separated by commas.',
 );
 
 /** `ADSWEEP_DENY_ADDRESSES` of every process that checks addresses. */
-export const denyAddressesSetting = Type.Refine(
-  Type.String({
-    default: '',
-    description:
-      'Address blocks that scans may not reach, in addition to private ones: CIDR, IPv4 or IPv6, separated by commas.',
-  }),
-  (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
-  () => 'Must be address blocks such as 198.51.100.0/24 or 2001:db8::/32, separated by commas.',
+export const denyAddressesSetting = addressBlocksSetting(
+  'address blocks such as 198.51.100.0/24 or 2001:db8::/32',
+  'Address blocks that scans may not reach, in addition to private ones: CIDR, IPv4 or IPv6, separated by commas.',
 );

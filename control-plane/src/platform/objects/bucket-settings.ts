@@ -1,4 +1,5 @@
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
+import { switchSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 import type { S3Location } from './s3-objects.ts';
 
@@ -23,13 +24,10 @@ export const bucketProperties = {
     mustBe: 'a path without slashes at its ends, such as adsweep/files',
     description: 'What the keys of all objects begin with, before a slash.',
   }),
-  ADSWEEP_S3_PATH_STYLE: Type.String({
-    default: 'off',
-    pattern: '^(on|off)$',
-    mustBe: 'on or off',
-    description:
-      'on: the bucket is in the path of URLs, as most servers other than Amazon need it; off: in the host name.',
-  }),
+  ADSWEEP_S3_PATH_STYLE: switchSetting(
+    'off',
+    'on: the bucket is in the path of URLs, as most servers other than Amazon need it; off: in the host name.',
+  ),
   ADSWEEP_S3_ENCRYPTION: Type.String({
     default: '',
     pattern: '^(AES256|aws:kms)?$',
