@@ -6,7 +6,8 @@ import { type AlertStore, alertStore } from '../../control-plane/src/delivery/al
 import { changeMatching, changeNamed } from '../../control-plane/src/delivery/alerts/change-alerts.ts';
 import type { AlertStatus } from '../../control-plane/src/platform/outbox/outbox-entry.ts';
 import { openStore, type Store } from '../../control-plane/src/platform/store.ts';
-import { machine, median, saveResult } from './report.ts';
+import { processorTime } from './processor-time.ts';
+import { machine, median, number, saveResult } from './report.ts';
 import { storedAlert } from './requests/stored-alerts.ts';
 
 /**
@@ -105,15 +106,6 @@ const CHANGES: Record<string, (loaded: Loaded) => Promise<unknown>> = {
   'change: 200 by id, spread over the year, and back': (one) => changeIds(one, one.size / CHANGED),
 };
 
-/** Microseconds of processor time of one question, which is repeated for a while. */
-async function processorTime(ask: () => Promise<unknown>): Promise<number> {
-  const [start, used] = [performance.now(), process.cpuUsage()];
-  let count = 0;
-  for (; performance.now() - start < ROUND_MS; count += 1) await ask();
-  const { user, system } = process.cpuUsage(used);
-  return (user + system) / count;
-}
-
 /** Empties the outboxes of alerts that were changed, as a relay does: they would grow with each round. */
 async function emptyOutboxes({ alerts: { outbox } }: Loaded): Promise<void> {
   for (;;) {
@@ -134,7 +126,7 @@ async function compare(ask: (loaded: Loaded) => Promise<unknown>): Promise<numbe
   for (let round = 0; round <= ROUNDS; round += 1) {
     const times: number[] = [];
     for (const one of loaded) {
-      times.push(await processorTime(() => ask(one)));
+      times.push(await processorTime(() => ask(one), ROUND_MS));
       await emptyOutboxes(one);
     }
     if (round > 0) rounds.push(times);
@@ -153,7 +145,6 @@ for (const [name, ask] of Object.entries({ ...QUESTIONS, ...CHANGES })) {
 }
 for (const { store } of loaded) await store.close();
 
-const number = (value: number): string => Math.round(value).toLocaleString('en-US');
 const shown = (times: number[]) =>
   `${number(median(times))} (${number(Math.min(...times))}-${number(Math.max(...times))})`;
 const filled = loaded.filter(({ perSecond }) => perSecond > 0);

@@ -10,7 +10,8 @@ import { type CampaignRecord, DEFAULTS, newCampaign } from '../../control-plane/
 import { type CampaignFilter, campaignStore } from '../../control-plane/src/scanning/campaigns/campaign-store.ts';
 import { type GroupRecord, newGroup } from '../../control-plane/src/scanning/groups/group.ts';
 import { groupStore } from '../../control-plane/src/scanning/groups/group-store.ts';
-import { barChart, machine, median, saveResult } from './report.ts';
+import { processorTime } from './processor-time.ts';
+import { barChart, machine, median, number, saveResult } from './report.ts';
 import { storedScan } from './requests/stored-scans.ts';
 
 /**
@@ -125,15 +126,6 @@ const WIDE: Record<string, Ask> = {
   'campaigns that ran since ever': (loaded) => list(loaded, { last_run: { $gte: new Date(0) } }),
 };
 
-/** Microseconds of processor time for one query, repeated for a while. */
-async function processorTime(ask: () => Promise<unknown>): Promise<number> {
-  const [start, used] = [performance.now(), process.cpuUsage()];
-  let count = 0;
-  for (; count === 0 || performance.now() - start < ROUND_MS; count += 1) await ask();
-  const { user, system } = process.cpuUsage(used);
-  return (user + system) / count;
-}
-
 const began = performance.now();
 const loaded = [await load(SMALL), await load(LARGE)];
 console.log(`seeded in ${((performance.now() - began) / 1_000).toFixed(0)} s`);
@@ -143,7 +135,7 @@ for (const [name, ask] of Object.entries({ ...STEADY, ...WIDE })) {
   // Both sizes in turn, so that other load on the machine affects both; the first round warms both up.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const times: number[] = [];
-    for (const one of loaded) times.push(await processorTime(() => ask(one)));
+    for (const one of loaded) times.push(await processorTime(() => ask(one), ROUND_MS));
     if (round > 0) rounds.push(times);
   }
   const ratios = rounds.map(([small, large]) => large! / small!);
@@ -152,7 +144,6 @@ for (const [name, ask] of Object.entries({ ...STEADY, ...WIDE })) {
 }
 for (const { close } of loaded) await close();
 
-const number = (value: number): string => Math.round(value).toLocaleString('en-US');
 const size = (campaigns: number): string =>
   `${number(campaigns)} campaigns, ${number(campaigns * SCANS_OF_CAMPAIGN)} scans`;
 const row = ({ name, times, ratio, range }: (typeof figures)[number]): string =>

@@ -4,7 +4,7 @@ import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
 import { drawSeries } from './growth-series.ts';
 import { API_KEY, NODE_TOKEN, startServices } from './measured-services.ts';
-import { machine, median, saveResult } from './report.ts';
+import { figure, machine, median, percentile, saveResult } from './report.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
 /**
@@ -77,8 +77,6 @@ function othersScans() {
   };
 }
 
-const percentile = (sorted: number[], share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
-
 const campaign = await ours('POST', '/campaigns', {
   ...{ name: 'Ten thousand', url: 'https://shop.example/', repeat_count: REPEATS },
   country_codes: ((await ours('GET', '/geos')) as unknown as { country_code: string }[])
@@ -130,17 +128,16 @@ try {
 }
 
 type Round = (typeof rounds)[number];
-const number = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(1));
 const figures = (of: (round: Round) => number) => {
   const values = rounds.map(of);
-  return { middle: median(values), text: `${number(Math.min(...values))} to ${number(Math.max(...values))}` };
+  return { middle: median(values), text: `${figure(Math.min(...values))} to ${figure(Math.max(...values))}` };
 };
 const accepted = figures((one) => one.accepted);
 const created = figures((one) => one.seconds);
 const longer = figures(({ alone, meanwhile }) => median(meanwhile) - median(alone));
 const longer95 = figures(({ alone, meanwhile }) => percentile(meanwhile, 0.95) - percentile(alone, 0.95));
 const row = (what: string, { middle, text }: { middle: number; text: string }, limit = ''): string =>
-  `| ${what} | ${number(middle)} | ${text} | ${limit} |`;
+  `| ${what} | ${figure(middle)} | ${text} | ${limit} |`;
 
 const title = `A campaign of ${SCANS.toLocaleString('en')} scans`;
 const file = saveResult('campaign', [

@@ -10,7 +10,7 @@ import type { StoredScan } from '../../control-plane/src/scan/stored-scan.ts';
 import { benchConfig } from './config.ts';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
 import { API_KEY, NODE_TOKEN, startServices } from './measured-services.ts';
-import { machine, median, medianAndRange, saveResult } from './report.ts';
+import { machine, median, medianAndRange, number, saveResult } from './report.ts';
 import { apiOf, callWith, nodeApiOf, type Services } from './requests/measured-calls.ts';
 import { storedScan } from './requests/stored-scans.ts';
 
@@ -165,7 +165,6 @@ const figures: Figures[] = [];
 for (const size of [SMALL, LARGE]) figures.push(await measure(browser, size));
 await browser.close();
 
-const number = (value: number): string => Math.round(value).toLocaleString('en-US');
 const rows = figures.map(({ size, cpu, bytes, drawings }) => {
   const of = (what: keyof Drawing) =>
     medianAndRange(

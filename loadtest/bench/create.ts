@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
 import { API_KEY, MeasuredService, NODE_TOKEN, startServices } from './measured-services.ts';
-import { barChart, machine, median, medianAndRange, saveResult } from './report.ts';
+import { barChart, machine, median, medianAndRange, number, saveResult } from './report.ts';
 
 /** What does creating a scan cost beside a bare Koa route with the same validation and the same insert? */
 const ROUNDS = 7;
@@ -81,7 +81,6 @@ await bare.stop();
 await services.stop();
 rmSync(folder, { recursive: true, force: true });
 
-const number = (value: number): string => Math.round(value).toLocaleString('en-US');
 saveResult('create', [
   '# What creating a scan costs',
   `${machine()}. Microseconds of the process' processor time for one \`POST /api/v1/scans\`: the median of ${ROUNDS} rounds of ${REQUESTS} requests, one at a time, in turn. The bare route has the same validation and the same insert into the embedded store; ours also finds the key and the organization, counts the request for its rate limit, its monthly quota and its balance, logs, counts, queues the crawl job in Redis and answers with the whole scan.`,

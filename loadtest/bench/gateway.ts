@@ -11,7 +11,7 @@ import { pickExit } from '../../proxy-router/src/exits/pick-exit.ts';
 import { environmentWith } from './config.ts';
 import { cpuSecondsOfTree, memoryOfTree } from './cpu-of-tree.ts';
 import { download, type MeasuredProxy, openTunnel, requestMs, startLoadTarget } from './gateway-load.ts';
-import { machine, median, medianAndRange, saveResult } from './report.ts';
+import { machine, median, medianAndRange, percentile, saveResult } from './report.ts';
 
 /** What the gateway costs beside a bare proxy-chain server, how many tunnels it holds, and what a pick costs. */
 const ROUNDS = 7;
@@ -68,8 +68,6 @@ async function startRouter(name: string): Promise<Measured> {
 }
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
-const percentile = (values: number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)]!;
 
 /** Bytes a second, and seconds of the proxy's CPU per GB. */
 async function carry({ child, proxy }: Measured): Promise<{ speed: number; cpu: number }> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { entryAfter, type LedgerEntry, scanPosting } from '../../control-plane/src/accounts/billing/ledger-entry.ts';
 import { type LedgerStore, ledgerStore } from '../../control-plane/src/accounts/billing/ledger-store.ts';
 import { openStore } from '../../control-plane/src/platform/store.ts';
-import { barChart, machine, median, saveResult } from './report.ts';
+import { barChart, machine, median, number, saveResult } from './report.ts';
 
 /** Does a page of an organization's ledger cost the same with 10 entries as with 1,000,000? */
 const SIZES = [10, 1_000_000];
@@ -70,7 +70,6 @@ async function microseconds(ask: () => Promise<unknown>): Promise<number> {
 }
 
 const [small, large] = [await measure(SIZES[0]!), await measure(SIZES[1]!)];
-const number = (value: number): string => Math.round(value).toLocaleString('en-US');
 const rows = [...small].map(([name, before]) => {
   const after = large.get(name)!;
   return `| ${name} | ${number(before)} | ${number(after)} | ${(after / before).toFixed(2)} |`;

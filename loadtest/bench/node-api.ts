@@ -6,7 +6,7 @@ import type { FleetTimes } from '../src/fleet-process.ts';
 import type { NodeCall } from '../src/simulated-node.ts';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
 import { API_KEY, NODE_TOKEN, startServices } from './measured-services.ts';
-import { barChart, machine, median, saveResult } from './report.ts';
+import { barChart, figure, machine, median, percentile, saveResult } from './report.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
 /**
@@ -172,9 +172,8 @@ class LoadedPlane {
   }
 }
 
-const percentile = (sorted: number[], share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
-const number = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2));
-const line = (name: string, values: number[]): string => `| ${name} | ${values.map(number).join(' | ')} |`;
+const line = (name: string, values: number[]): string =>
+  `| ${name} | ${values.map((value) => figure(value, 2)).join(' | ')} |`;
 
 const timesOf = ({ times }: Measured, name: NodeCall): CallTimes => times[name] ?? { ms: [], errors: [] };
 const errorsOf = ({ times }: Measured): string[] => Object.values(times).flatMap(({ errors }) => errors);
@@ -217,7 +216,7 @@ const errors = [load, idle, one].flatMap(errorsOf);
 const answers = timesOf(one, 'acquire').ms.length / SINGLES;
 saveResult('node-api', [
   `# The node API with ${NODES} nodes`,
-  `${machine()}. ${NODES} simulated nodes of ${SLOTS} slots, all in one process beside one control plane with every role, on the embedded store, and its Redis, on the same machine. A capture takes ${CAPTURE_MS[0] / 1000}-${CAPTURE_MS[1] / 1000} s and brings nothing; leases are renewed every 3 s and nodes report every 5 s, as real ones do. Under load for ${LOAD_MS / 1000} s, while more jobs waited than there were slots, ${number(load.claims)} jobs a second were claimed, and the captures of ${number(completedIn(load))} were accepted. ${errors.length === 0 ? 'No call failed' : `**${errors.length} calls failed**`}, and ${isCarried(load) ? 'renewals were' : '**not all was well: renewals were**'} answered within ${number(renewP99(load))} ms (p99; ${RENEW_MS_MAX} is the bound). Milliseconds of a call as the nodes see them:`,
+  `${machine()}. ${NODES} simulated nodes of ${SLOTS} slots, all in one process beside one control plane with every role, on the embedded store, and its Redis, on the same machine. A capture takes ${CAPTURE_MS[0] / 1000}-${CAPTURE_MS[1] / 1000} s and brings nothing; leases are renewed every 3 s and nodes report every 5 s, as real ones do. Under load for ${LOAD_MS / 1000} s, while more jobs waited than there were slots, ${figure(load.claims, 2)} jobs a second were claimed, and the captures of ${figure(completedIn(load), 2)} were accepted. ${errors.length === 0 ? 'No call failed' : `**${errors.length} calls failed**`}, and ${isCarried(load) ? 'renewals were' : '**not all was well: renewals were**'} answered within ${figure(renewP99(load), 2)} ms (p99; ${RENEW_MS_MAX} is the bound). Milliseconds of a call as the nodes see them:`,
   [
     '| call | a second | median | p99 | longest | errors |',
     '|---|--:|--:|--:|--:|--:|',
@@ -235,7 +234,7 @@ saveResult('node-api', [
     usageRow('all nodes wait', idle),
     usageRow('scans one by one', one),
   ].join('\n'),
-  `While all nodes waited, ${SINGLES} scans were created one after the other: ${number(median(one.singles))} ms (median) and ${number(percentile(one.singles, 0.99))} ms (p99) from the POST to the lease at a node, and ${number(answers)} answers to \`acquire\` for each, among them those of nodes that had waited for 25 s.`,
+  `While all nodes waited, ${SINGLES} scans were created one after the other: ${figure(median(one.singles), 2)} ms (median) and ${figure(percentile(one.singles, 0.99), 2)} ms (p99) from the POST to the lease at a node, and ${figure(answers, 2)} answers to \`acquire\` for each, among them those of nodes that had waited for 25 s.`,
   [
     '| nodes | jobs a second due | accepted a second | renew, p99 in ms | complete, p99 in ms | failed calls | control plane, cores |',
     '|--:|--:|--:|--:|--:|--:|--:|',

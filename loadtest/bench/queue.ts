@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { openRedis, redisReady } from '../../control-plane/src/platform/redis.ts';
 import { type Subject, startBull, startOurs } from './queue-subjects.ts';
-import { barChart, bullVersion, machine, median, saveResult } from './report.ts';
+import { barChart, bullVersion, figure, machine, median, saveResult } from './report.ts';
 
 /** Our queue beside BullMQ on one Redis, in turn. */
 const ROUNDS = 5;
@@ -66,9 +66,8 @@ async function takeRound(subject: Subject): Promise<Round> {
   return round;
 }
 
-const number = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(1));
 const shown = (values: number[]) =>
-  `${number(median(values))} (${number(Math.min(...values))}-${number(Math.max(...values))})`;
+  `${figure(median(values))} (${figure(Math.min(...values))}-${figure(Math.max(...values))})`;
 
 const url = `unix://${socket}`;
 const subjects = [await startOurs(url), await startBull(url), await startBull(url, 5_000)];

@@ -15,12 +15,22 @@ export function machine(): string {
 export const bullVersion = (): string =>
   (createRequire(import.meta.url)('bullmq/package.json') as { version: string }).version;
 
+/** A whole number in a text. */
+export const number = (value: number): string => Math.round(value).toLocaleString('en-US');
+
+/** A figure in a text: from 100 on a whole number, below that with `digits` decimals. */
+export const figure = (value: number, digits = 1): string => (value >= 100 ? number(value) : value.toFixed(digits));
+
 /** The middle value; of an even number of values, the mean of the middle two. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
+
+/** The value below which a share of the others are. Pure. */
+export const percentile = (values: number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
 /** The median of some values, with their range. */
 export function medianAndRange(values: number[], digits = 2): string {
@@ -48,7 +58,7 @@ export function barChart(title: string, bars: (readonly [label: string, value: n
   const width = Math.max(...bars.map(([label]) => label.length));
   const rows = bars.map(([label, value]) => {
     const bar = '█'.repeat(Math.max(1, Math.round((40 * value) / most)));
-    return `${label.padEnd(width)} ${bar} ${value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2)}`;
+    return `${label.padEnd(width)} ${bar} ${figure(value, 2)}`;
   });
   return ['```', title, ...rows, '```'].join('\n');
 }

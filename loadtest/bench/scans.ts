@@ -6,7 +6,8 @@ import { LIST_INDEXES } from '../../control-plane/src/scan/scan-list-store.ts';
 import { type ScanStore, scanStore } from '../../control-plane/src/scan/scan-store.ts';
 import type { StoredScan } from '../../control-plane/src/scan/stored-scan.ts';
 import { listQuestion, type ScanListQuery } from '../../control-plane/src/scanning/scans/api/list-query.ts';
-import { barChart, machine, median, saveResult } from './report.ts';
+import { processorTime } from './processor-time.ts';
+import { barChart, machine, median, number, saveResult } from './report.ts';
 import { FIRST_CREATED, storedScan } from './requests/stored-scans.ts';
 
 /** Does a page of the list of scans cost the same with 10,000 scans as with 1,000,000? */
@@ -62,21 +63,12 @@ const QUESTIONS: Record<string, (loaded: Loaded) => Promise<unknown>> = {
   'in the middle, by tag': (loaded) => page(loaded.scans, { tag: 'autosound' }, middleOf(loaded)),
 };
 
-/** Microseconds of processor time for one query, repeated for a while. */
-async function processorTime(ask: () => Promise<unknown>): Promise<number> {
-  const [start, used] = [performance.now(), process.cpuUsage()];
-  let count = 0;
-  for (; performance.now() - start < ROUND_MS; count += 1) await ask();
-  const { user, system } = process.cpuUsage(used);
-  return (user + system) / count;
-}
-
 /** Both sizes in turn, so that other load on the machine affects both. */
 async function compare(ask: (loaded: Loaded) => Promise<unknown>): Promise<number[]> {
   const rounds: number[][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const times: number[] = [];
-    for (const one of loaded) times.push(await processorTime(() => ask(one)));
+    for (const one of loaded) times.push(await processorTime(() => ask(one), ROUND_MS));
     rounds.push(times);
   }
   return loaded.map((_, at) => median(rounds.map((times) => times[at]!)));
@@ -93,7 +85,6 @@ for (const { scans } of loaded) {
 }
 for (const { close } of loaded) await close();
 
-const number = (value: number): string => Math.round(value).toLocaleString('en-US');
 const rows = [...pages].map(([name, times]) => {
   const [before, after] = times as [number, number];
   return `| ${name} | ${number(before)} | ${number(after)} | ${(after / before).toFixed(2)} |`;

@@ -1,14 +1,10 @@
-import { median } from '../bench/report.ts';
+import { figure, median, percentile } from '../bench/report.ts';
 
 /** A quantity over a run: its middle value and its range. */
 export type Quantity = { unit: string; median: number; least: number; most: number; p95: number };
 
 /** One look at a farm, a second after the one before. */
 export type Sample = { requested: number; completed: number; waiting: number; nodes: number };
-
-/** The value below which a share of the others are. Pure. */
-export const percentile = (values: number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
 /** A quantity of these values, of which there is at least one. Pure. */
 export const quantityOf = (values: number[], unit: string): Quantity => ({
@@ -35,6 +31,4 @@ export function compareQuantities(before: Record<string, Quantity>, after: Recor
 
 /** A quantity in a table: median and range. Pure. */
 export const textOf = ({ median: middle, least, most }: Quantity): string =>
-  `${number(middle)} (${number(least)} to ${number(most)})`;
-
-const number = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(1));
+  `${figure(middle)} (${figure(least)} to ${figure(most)})`;

@@ -3,10 +3,11 @@ import { demoExits } from '../../infra/demo/exits.ts';
 import { startAdWorld } from '../../infra/demo/start-ad-world.ts';
 import { cpuSecondsOfTree } from '../bench/cpu-of-tree.ts';
 import { startServices } from '../bench/measured-services.ts';
+import { percentile } from '../bench/report.ts';
 import { type Scenario, type Steps, valueAt } from '../scenarios/scenario.ts';
 import { Clients } from './clients.ts';
 import { Nodes } from './nodes.ts';
-import { percentile, type Quantity, quantityOf, type Sample } from './quantities.ts';
+import { type Quantity, quantityOf, type Sample } from './quantities.ts';
 
 export type NodeKind = 'simulated' | 'real';
 export type Outcome = { samples: Sample[]; quantities: Record<string, Quantity>; problems: string[] };

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { percentile } from '../../bench/report.ts';
 import { type Scenario, valueAt } from '../../scenarios/scenario.ts';
 import { drawRun } from '../draw-run.ts';
-import { compareQuantities, percentile, quantityOf } from '../quantities.ts';
+import { compareQuantities, quantityOf } from '../quantities.ts';
 
 const SCENARIOS = join(import.meta.dirname, '../../scenarios');
 
