@@ -1,4 +1,5 @@
 import type { Document, FindCursor, Store } from '../../src/platform/store.ts';
+import { wrappedStore } from './wrapped-store.ts';
 
 /** A store that adds to `plans` how each of its searches was made, in the form of MongoDB's `explain('executionStats')`. */
 export function explaining(store: Store, plans: Document[]): Store {
@@ -13,12 +14,5 @@ export function explaining(store: Store, plans: Document[]): Store {
         };
       },
     });
-  const collection = (name: string) =>
-    new Proxy(store.collection(name), {
-      get: (target, key: 'find') => {
-        const method = target[key].bind(target);
-        return key === 'find' ? (filter: Document) => wrap(method(filter)) : method;
-      },
-    });
-  return { ...store, collection: collection as Store['collection'] };
+  return wrappedStore(store, ({ method, make }) => (method === 'find' ? wrap(make() as FindCursor<Document>) : make()));
 }
