@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import { packageOf, readSources, workspaceOf, workspaces } from './read-imports.ts';
 
 /** The result of a dependency check: breaches, one line each, or why it was skipped. */
@@ -59,7 +60,7 @@ type Advisory = { title: string; url: string };
 export async function knownVulnerabilities(root: string): Promise<Outcome> {
   const limits = [`--fetch-timeout=${REGISTRY_MS}`, '--fetch-retries=0'];
   const answer = await npm(root, ['audit', '--audit', '--json', '--audit-level=high', ...limits]);
-  const audit = parse(answer.output) as Audit | null;
+  const audit = jsonOrNull(answer.output) as Audit | null;
   if (!audit?.vulnerabilities) return { skipped: 'no registry that lists vulnerabilities answered' };
   const severe = Object.entries(audit.vulnerabilities).filter(([, { severity }]) => /^(high|critical)$/.test(severity));
   return {
@@ -72,21 +73,19 @@ export async function knownVulnerabilities(root: string): Promise<Outcome> {
 
 /** Licences that a dependency may have; others need a decision. */
 const LICENCES = new Set([
-  ...[
-    '0BSD',
-    'Apache-2.0',
-    'BSD-2-Clause',
-    'BSD-3-Clause',
-    'CC0-1.0',
-    'ISC',
-    'LGPL-3.0-or-later',
-    'MIT',
-    'MIT-0',
-    'MPL-2.0',
-    'PSF-2.0',
-    'Python-2.0',
-    'Unlicense',
-  ],
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'LGPL-3.0-or-later',
+  'MIT',
+  'MIT-0',
+  'MPL-2.0',
+  'PSF-2.0',
+  'Python-2.0',
+  'Unlicense',
 ]);
 
 /** Licences of versions whose package.json states them as `licenses`, which npm does not read: looked up in their LICENSE. */
@@ -109,7 +108,7 @@ type Component = {
  */
 export async function billOfMaterials(root: string): Promise<Outcome> {
   const answer = await npm(root, ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only']);
-  const bill = parse(answer.output) as { bomFormat?: string; components?: Component[] } | null;
+  const bill = jsonOrNull(answer.output) as { bomFormat?: string; components?: Component[] } | null;
   if (bill?.bomFormat !== 'CycloneDX' || !bill.components)
     return { breaches: [`npm sbom: ${answer.problem || answer.output.slice(0, 500)}`] };
   mkdirSync(join(root, '.adsweep'), { recursive: true, mode: 0o700 });
@@ -138,14 +137,6 @@ export function componentBreaches({
     ...(hashes.length === 0 ? [`${ref}: no checksum in package-lock.json`] : []),
     ...(unknown.length > 0 ? [`${ref}: the licence ${named || 'is missing'}${named && ' is not in the list'}`] : []),
   ];
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** The output of npm; `problem`: why there is none, such as a timeout. */
