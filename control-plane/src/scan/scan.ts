@@ -1,4 +1,5 @@
 import type { AdBlock, AdKind } from '@adsweep/shared/capture/ad-block.ts';
+import type { Surface } from '@adsweep/shared/capture/network-request.ts';
 import type { JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
@@ -29,7 +30,7 @@ export type ScanTag = {
   tag_slug: string;
   detail: string;
   url: string;
-  surface: 'page' | 'creative';
+  surface: Surface;
   /** Where a rule matched; absent: no rule assigned the tag, or the rule combines other tags. */
   match?: TagMatch;
   /** A combo assigned it. Absent: none did, or an earlier version wrote the record. */

@@ -1,3 +1,4 @@
+import type { Surface } from '@adsweep/shared/capture/network-request.ts';
 import type { Evidence } from '../../evidence/evidence.ts';
 import type { PackedScan } from '../../evidence/packed-scan.ts';
 import { type ModelSubject, modelSubject } from '../../model/model-evidence.ts';
@@ -6,7 +7,7 @@ import { RULE_TYPES } from '../rule-types/index.ts';
 import { type CompiledSearch, type RuleTarget, SEARCH_COSTS, type SearchPass } from '../rule-types/rule-type.ts';
 import { Budget } from '../search/budget.ts';
 import { type RuleMatch, type ScopedRule, SearchRun } from '../search/search-run.ts';
-import { SOURCES, type Source, type Surface, type Texts } from '../search/texts.ts';
+import { SOURCES, type Source, type Texts } from '../search/texts.ts';
 
 /**
  * Groups of search rules to run over one scan, one after the other. Each is a JSON array, so that its compiled form can be found again by that

@@ -1,5 +1,6 @@
+import type { Surface } from '@adsweep/shared/capture/network-request.ts';
 import type { Budget } from './budget.ts';
-import type { SearchedText, Surface } from './texts.ts';
+import type { SearchedText } from './texts.ts';
 
 /** A rule in a search: its id, and the surfaces whose texts it searches. */
 export type ScopedRule = { id: string; surfaces: readonly Surface[] };

@@ -1,9 +1,8 @@
+import type { Surface } from '@adsweep/shared/capture/network-request.ts';
 import type { Evidence, Need } from '../../evidence/evidence.ts';
 
 /** The part of a text's page or creative. */
 export type Place = 'hop' | 'request' | 'title' | 'text' | 'html' | 'content';
-
-export type Surface = 'page' | 'creative';
 
 /** A text that rules search. A match is attached to `url`: the hop, the request, or the landing's final URL. */
 export type SearchedText = {
