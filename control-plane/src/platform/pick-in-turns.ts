@@ -21,11 +21,11 @@ export const FEW = 64;
  * Returns a function that picks up to `limit` due records, one of each organization in turn, and begins where its last call ended: an organization
  * with thousands of due records delays those of another one by its turn alone. Of an organization's longest-waiting records it picks at random.
  */
-export function pickingInTurns(random = Math.random) {
+export function pickingInTurns() {
   let last = '';
   return async <T extends OfOrganization>(due: DueByOrganization<T>, limit: number): Promise<T[]> => {
     if (limit <= 0) return [];
-    const picked = takeInTurns(await candidates(due, last, limit), last, limit, random);
+    const picked = takeInTurns(await candidates(due, last, limit), last, limit);
     last = picked.at(-1)?.organization_id ?? last;
     return picked;
   };

@@ -16,7 +16,7 @@ export type ListQuestion = { filter: Filter<StoredScan>; isCounted: boolean };
 export type ListWindow = { after: CursorPosition | null; skip: number; limit: number };
 
 /** The most time that reading a page may take, and again counting the matches. */
-const SEARCH_MS_MAX = 5_000;
+const WITHIN = { maxTimeMS: 5_000 };
 
 /** The order of all lists, newest first; each index of a list ends with it. */
 const NEWEST = { created_at: -1, _id: -1 } as const;
@@ -45,13 +45,13 @@ export const LIST_INDEXES = [
 ];
 
 /** Queries of clients over all scans of an organization. */
-export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_MAX) {
+export function scanLists(scans: Collection<StoredScan>) {
   const serialized = serializeByKey();
 
   const readPage = async (where: Filter<StoredScan>, { after, skip, limit }: ListWindow) => {
     const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
     const found = await scans
-      .find(from, { maxTimeMS })
+      .find(from, WITHIN)
       .sort(NEWEST)
       .skip(skip)
       .limit(limit + 1)
@@ -59,7 +59,7 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
       .toArray();
     // All matches are on this page: counting them would scan the index a second time.
     const isWhole = !after && found.length <= limit && (found.length > 0 || skip === 0);
-    const total = isWhole ? skip + found.length : await scans.countDocuments(where, { maxTimeMS });
+    const total = isWhole ? skip + found.length : await scans.countDocuments(where, WITHIN);
     const rows = found.slice(0, limit);
     const end = found.length > limit ? rows.at(-1) : undefined;
     return { rows, total, last: end ? { at: end.created_at, id: end._id } : null };
@@ -83,14 +83,14 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
     /** The scans of the ads that a sweep found, in the order of the page; a sweep has at most `AD_BLOCKS_MAX`. */
     async childrenOf(organizationId: string, parentId: string): Promise<ListedScan[]> {
       const where = { organization_id: organizationId, filter_keys: filterKey('parent', parentId) };
-      return scans.find(where, { maxTimeMS }).sort({ slot: 1, _id: 1 }).project<ListedScan>(LISTED).toArray();
+      return scans.find(where, WITHIN).sort({ slot: 1, _id: 1 }).project<ListedScan>(LISTED).toArray();
     },
 
     /** Pending scans with a filter key, newest first, after a position (null: from the first). */
     async pendingWith(organization_id: string, key: string, after: CursorPosition | null, limit: number) {
       const where: Filter<StoredScan> = { organization_id, filter_keys: key, status: 'pending' };
       const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
-      return scans.find(from, { maxTimeMS }).sort(NEWEST).limit(limit).toArray();
+      return scans.find(from, WITHIN).sort(NEWEST).limit(limit).toArray();
     },
 
     /**
@@ -102,7 +102,7 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
       if (campaign_id === null) return [];
       const key = filterKey('look', comparisonKey({ ...scan, campaign_id }));
       const found = await scans
-        .find({ organization_id, filter_keys: key, created_at: { $lt: created_at } }, { maxTimeMS })
+        .find({ organization_id, filter_keys: key, created_at: { $lt: created_at } }, WITHIN)
         .sort(NEWEST)
         .limit(LOOKS_MAX)
         .project<Pick<ScanRecord, '_id' | 'run_id' | 'look'>>({ _id: 1, run_id: 1, look: 1 })
@@ -117,18 +117,18 @@ export function scanLists(scans: Collection<StoredScan>, maxTimeMS = SEARCH_MS_M
     /** A page of a campaign's scans that showed something else than its last run, newest first, and their number. */
     async changedIn(organization_id: string, campaignId: string, { skip, limit }: { skip: number; limit: number }) {
       const where = { organization_id, filter_keys: filterKey('changed', campaignId) };
-      const page = scans.find(where, { maxTimeMS }).sort(NEWEST).skip(skip).limit(limit).project<ChangedScan>(CHANGED);
-      const [rows, total] = await Promise.all([page.toArray(), scans.countDocuments(where, { maxTimeMS })]);
+      const page = scans.find(where, WITHIN).sort(NEWEST).skip(skip).limit(limit).project<ChangedScan>(CHANGED);
+      const [rows, total] = await Promise.all([page.toArray(), scans.countDocuments(where, WITHIN)]);
       return { rows, total };
     },
 
     /** How many of the organization's scans wait, run, and have ended since a time: of the last, the newest {@link ENDED_MAX} count. */
     async countByState(organization_id: string, since: Date) {
-      const inStatus = (status: ScanStatus) => scans.countDocuments({ organization_id, status }, { maxTimeMS });
+      const inStatus = (status: ScanStatus) => scans.countDocuments({ organization_id, status }, WITHIN);
       const [waiting, ended, ...running] = await Promise.all([
         inStatus('pending'),
         scans
-          .find({ organization_id, completed_at: { $gte: since } }, { maxTimeMS })
+          .find({ organization_id, completed_at: { $gte: since } }, WITHIN)
           .sort({ completed_at: -1, _id: -1 })
           .limit(ENDED_MAX)
           .project<Pick<ScanRecord, 'status'>>({ status: 1 })

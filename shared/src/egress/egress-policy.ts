@@ -10,8 +10,8 @@ export class EgressPolicy {
   readonly #hasOperators: boolean;
 
   /** `allowed` (the operator's own networks) and `denied`: blocks in CIDR notation. Throws for one that cannot be read. */
-  constructor(allowed: readonly string[], denied: readonly string[], readOwn?: () => string[]) {
-    this.#public = new AddressPolicy(denied, readOwn);
+  constructor(allowed: readonly string[], denied: readonly string[]) {
+    this.#public = new AddressPolicy(denied);
     this.#isOperators = addressBlocks(allowed);
     this.#hasOperators = allowed.length > 0;
   }

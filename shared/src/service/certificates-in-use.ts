@@ -13,7 +13,7 @@ export function useCertificate(path: string, read: () => string): () => void {
 }
 
 /** Reports at each scrape how long the certificates in use are still valid. */
-export function measureCertificates(registry: Registry, now: () => number = Date.now): void {
+export function measureCertificates(registry: Registry): void {
   new Gauge({
     name: 'adsweep_certificate_validity_left_ratio',
     help: 'Share of the validity that a certificate in use, by the path of its file, has left; 0 or less: it has expired.',
@@ -22,7 +22,7 @@ export function measureCertificates(registry: Registry, now: () => number = Date
     collect() {
       this.reset();
       for (const [certificate, read] of inUse) {
-        const left = validityLeft(read(), now());
+        const left = validityLeft(read(), Date.now());
         if (left !== null) this.set({ certificate }, left);
       }
     },

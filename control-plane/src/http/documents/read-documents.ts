@@ -24,11 +24,11 @@ const LISTS = /^(errors|events|settings|metrics)#/;
 const EXCERPT = 160;
 
 /** Reads the documents from the Markdown files that `contents.json` lists, by chapter. Throws for one that is missing. */
-export async function readDocuments(folder = FOLDER): Promise<Documents> {
-  const contents: Record<string, string[]> = JSON.parse(await readFile(join(folder, 'contents.json'), 'utf8'));
+export async function readDocuments(): Promise<Documents> {
+  const contents: Record<string, string[]> = JSON.parse(await readFile(join(FOLDER, 'contents.json'), 'utf8'));
   const chapters: Chapter[] = [];
   for (const [chapter, names] of Object.entries(contents)) {
-    const texts = await Promise.all(names.map((name) => readFile(join(folder, `${name}.md`), 'utf8')));
+    const texts = await Promise.all(names.map((name) => readFile(join(FOLDER, `${name}.md`), 'utf8')));
     const rendered = texts.map((text, at) => ({ name: names[at]!, ...renderDocument(text, rootFrom(names[at]!)) }));
     chapters.push({ chapter, documents: rendered });
   }
