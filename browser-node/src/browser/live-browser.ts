@@ -164,7 +164,8 @@ export class LiveBrowser {
   }
 
   /** Why this browser must not get another context; null = it may. */
-  recycleReason(limits: RecycleLimits, now = Date.now()): RecycleReason | null {
+  recycleReason(limits: RecycleLimits): RecycleReason | null {
+    const now = Date.now();
     if (now - this.#measuredAt > MEMORY_EVERY_MS) {
       this.#measuredAt = now;
       this.#memory = this.#longLivedMemory();

@@ -21,7 +21,7 @@ export async function runLease(
   lease: Lease,
   stop: AttemptStop,
   logger: Logger,
-  alone: Promise<void> | null = null,
+  alone: Promise<void> | null,
 ): Promise<LeaseEnd> {
   const retryMs = (parts.retryPolicy ?? RETRY_POLICY).forMs;
   // Before a job that waits for the others, each of them may take its time.

@@ -91,8 +91,8 @@ export class NodeEnrolment {
   }
 
   /** Begins to replace the credential when it is old. */
-  start(everyMs = CHECKED_EVERY_MS): void {
-    this.#timer ??= setInterval(() => void this.rotateIfOld(new Date()), everyMs);
+  start(): void {
+    this.#timer ??= setInterval(() => void this.rotateIfOld(new Date()), CHECKED_EVERY_MS);
   }
 
   stop(): void {

@@ -31,9 +31,9 @@ export class LoadWatch {
     return this.#overloaded;
   }
 
-  start(everyMs = MEASURE_EVERY_MS): void {
+  start(): void {
     this.update();
-    this.#timer ??= setInterval(() => this.update(), everyMs);
+    this.#timer ??= setInterval(() => this.update(), MEASURE_EVERY_MS);
   }
 
   stop(): void {

@@ -77,7 +77,7 @@ const AFTERWARDS: readonly Collecting[] = [
 ];
 
 /** The collectors of a kind of target, in order; `isSwept`: a page whose ads are captured after it. */
-export function collectorsOf(kind: ScannedKind, isSwept = false): Record<'whileOpen' | 'afterwards', Collecting[]> {
+export function collectorsOf(kind: ScannedKind, isSwept: boolean): Record<'whileOpen' | 'afterwards', Collecting[]> {
   const runs = ({ kinds, spoils }: Collecting) => kinds.includes(kind) && !(isSwept && spoils);
   return { whileOpen: WHILE_OPEN.filter(runs), afterwards: AFTERWARDS.filter(runs) };
 }

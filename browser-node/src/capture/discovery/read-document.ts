@@ -33,7 +33,7 @@ const FRAMES = new Set(['iframe', 'frame', 'object', 'embed', 'fencedframe']);
 const SIDE_MIN = 5;
 
 /** Reads a document of a snapshot that was taken with {@link READ_STYLES}; `ratio`: snapshot pixels per CSS pixel. Pure. */
-export function readDocument(snapshot: Snapshot, document: DocumentSnapshot, ratio = 1): ReadDocument {
+export function readDocument(snapshot: Snapshot, document: DocumentSnapshot, ratio: number): ReadDocument {
   const { strings } = snapshot;
   const { nodes: source, layout } = document;
   const stringAt = (index: number | undefined): string =>

@@ -19,7 +19,7 @@ export function readDocumentText(
   document: SnapshotDocument,
   boxes: BoxVisibility,
   frame: Visibility,
-  drawn = '',
+  drawn: string,
 ): DocumentText {
   const pieces = piecesOf(document, boxes, drawn);
   const [viewport = '', page = '', unseen = ''] = VISIBILITIES.map((one) =>

@@ -28,7 +28,7 @@ export async function readFrameTexts(
   { logger }: Pick<CaptureSession, 'logger'>,
   frames: readonly FrameAt[],
   deadlineMs: number,
-  drawn: (frameId: string) => string = () => '',
+  drawn: (frameId: string) => string,
 ): Promise<Map<string, FrameText>> {
   const until = performance.now() + deadlineMs;
   const leftMs = () => Math.max(1, until - performance.now());

@@ -122,7 +122,7 @@ const RATE_MAX = 16;
  * The playback rate at a playhead: 1 for the first 15 s, in which impressions, views and most quartiles are due; then as fast as ends the
  * video within some seconds, at most 16, which is Chromium's limit. Pure.
  */
-export function rateAt({ ms, durationMs }: Playhead, realTimeMs = REAL_TIME_MS): number {
-  if (ms < realTimeMs || durationMs <= realTimeMs + REST_MS) return 1;
-  return Math.min(RATE_MAX, Math.max(1, (durationMs - realTimeMs) / REST_MS));
+export function rateAt({ ms, durationMs }: Playhead): number {
+  if (ms < REAL_TIME_MS || durationMs <= REAL_TIME_MS + REST_MS) return 1;
+  return Math.min(RATE_MAX, Math.max(1, (durationMs - REAL_TIME_MS) / REST_MS));
 }
