@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import type { Captured, CaptureOptions, CaptureWorld } from './support/capture-world.ts';
+import type { Captured, CaptureWorld } from './support/capture-world.ts';
 import { ATTEMPT_MS, addPage, capturedSafely, startHostileWorld } from './support/hostile-pages.ts';
 
 describe('hostile pages that are captured nevertheless', { concurrency: 4 }, () => {
@@ -12,7 +12,7 @@ describe('hostile pages that are captured nevertheless', { concurrency: 4 }, () 
   });
   after(() => world.close());
 
-  const survive = (url: string, options?: CaptureOptions) => capturedSafely(world, url, options);
+  const survive = (url: string) => capturedSafely(world, url);
   const page = (name: string, body: string) => addPage(world, name, body);
 
   const good = (captured: Captured) => {

@@ -27,7 +27,7 @@ describe('OAuth 2.0 under attack', () => {
   });
   after(() => api.stop());
 
-  const clientOf = (more: object = {}) => oauthClient(api, { permissions: SCOPES, redirect_uris: [CALLBACK], ...more });
+  const clientOf = () => oauthClient(api, { permissions: SCOPES, redirect_uris: [CALLBACK] });
   const errorAt = ({ url }: Shown) => new URL(url).searchParams.get('error');
   const statusOf = async (key: string) => (await api.get('/api/v1/scans', { key })).status;
   const newKey = async () => (await api.post('/api/v1/account/api-keys', { name: 'Mine' })).body;

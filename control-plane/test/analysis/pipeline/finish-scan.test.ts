@@ -26,7 +26,7 @@ afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
 const crawled = (observations?: Observation[]) => crawledScan(farm, observations);
-const work = (now?: Date) => checkCrawled(farm, now);
+const work = () => checkCrawled(farm);
 const slowly = (read: ReadPackedCapture, ms: number): ReadPackedCapture => {
   return (scan) => new Promise((resolve) => setTimeout(() => resolve(read(scan)), ms));
 };

@@ -53,7 +53,7 @@ describe('custom rules', () => {
     ]);
     assert.deepEqual((await api.get(`${RULES}/${id}`)).body, body);
     assert.deepEqual((await api.get(RULES)).body.items, [body]);
-    const put = (change: object, key = KEYS.ours) => api.call('PUT', `${RULES}/${id}`, { key, body: change });
+    const put = (change: object) => api.call('PUT', `${RULES}/${id}`, { body: change });
     const changed = await put({ config: { contains: ['lottery'] }, is_active: false, name: null });
     assert.deepEqual(changed.body, { ...body, config: { contains: ['lottery'] }, is_active: false });
     assert.deepEqual(itemsOf(await put({ config: { pattern: 'x' } })), [
