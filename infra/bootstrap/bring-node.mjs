@@ -76,7 +76,7 @@ export function nodePackageFor({ platform, arch }) {
 }
 
 /** Throws a SetupProblem unless the archive has the expected hash. @param {string} file @param {NodePackage} expected */
-export function verifyArchive(file, { name, version, integrity }) {
+function verifyArchive(file, { name, version, integrity }) {
   const actual = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
   if (actual === integrity) return;
   throw new SetupProblem(

@@ -66,13 +66,13 @@ async function unpack(root, folder, archives) {
 /**
  * Packages of another distribution from which Debian's archive address (debootstrap) and keys are taken; that distribution has signed them.
  */
-export const packagesAboutDebian = ['debian-archive-keyring', 'debootstrap'];
+const packagesAboutDebian = ['debian-archive-keyring', 'debootstrap'];
 
 /**
  * The lines of a sources.list for Debian's packages, from ADSWEEP_DEBIAN_MIRROR or else from debootstrap.
  * @param {string} folder with the unpacked `packagesAboutDebian` @param {string | undefined} mirror the setting
  */
-export function debianSources(folder, mirror) {
+function debianSources(folder, mirror) {
   const address = mirror || mirrorOfDebootstrap(readFileSync(`${folder}/usr/sbin/debootstrap`, 'utf8'));
   if (!/^https?:\/\/[^\s\]]+$/.test(address))
     throw new SetupProblem(`ADSWEEP_DEBIAN_MIRROR must be an address such as http://mirror.example/debian: ${address}`);

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 const FILES_MAX = 32;
 
 /** Where the entries of groups are written, below the repository. */
-export const GROUPS = '.tools/cache/test-groups';
+const GROUPS = '.tools/cache/test-groups';
 
 /** Whether this file, relative to the repository, is the entry of a group. */
 export const isGroup = (path: string): boolean => path.startsWith(`${GROUPS}/`);

@@ -28,7 +28,7 @@ const counts = ({ includes = {}, excludes = {} }: Rule): boolean =>
   !excludes.arches?.some((arch) => ARCHES.includes(arch));
 
 /** The profile of the OCI runtime specification for a container without capabilities. */
-export function profileFrom({ defaultAction, defaultErrnoRet, syscalls }: DockerProfile): object {
+function profileFrom({ defaultAction, defaultErrnoRet, syscalls }: DockerProfile): object {
   const rules = syscalls.filter(counts).map(({ names, action, args, errnoRet }) => ({
     names,
     action,

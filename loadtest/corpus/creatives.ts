@@ -103,7 +103,7 @@ const HEADER = [
 ];
 
 /** A table with a row for each creative. Pure. */
-export function creativeTable(rows: CreativeRow[]): string {
+function creativeTable(rows: CreativeRow[]): string {
   const lines = [HEADER, HEADER.map(() => '---'), ...rows.map(cells)].map((line) => `| ${line.join(' | ')} |`);
   return [`## What was captured of ${rows.length} creatives, by the last run`, lines.join('\n')].join('\n\n');
 }

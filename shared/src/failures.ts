@@ -1,5 +1,5 @@
 /** Every failure that can end an attempt; {@link publicTextOf} of a code is a failed scan's `error` (spec 3 and 7.2). */
-export const FAILURES = {
+const FAILURES = {
   'proxy: NODE_NOT_FOUND': 'permanent',
   'proxy: ACCOUNT_REFUSED': 'permanent',
   'proxy: NODE_BUSY': 'transient',

@@ -131,7 +131,7 @@ const listFiles = fc
   .map(({ name, items }) => ({ name, bytes: zipped(JSON.stringify(items)) }));
 
 /** Files of a node: right, of another type, broken off, empty, nested, and larger unpacked than any may be. */
-export const filesOf = (pictures: Buffer[]): fc.Arbitrary<FalseFile> =>
+const filesOf = (pictures: Buffer[]): fc.Arbitrary<FalseFile> =>
   fc.oneof(
     { weight: 3, arbitrary: listFiles },
     {
@@ -174,7 +174,7 @@ export const filesOf = (pictures: Buffer[]): fc.Arbitrary<FalseFile> =>
   );
 
 /** How the control plane names an upload. */
-export const namesOf = (files: FalseFile[]): Artifact[] =>
+const namesOf = (files: FalseFile[]): Artifact[] =>
   files.map(({ name, bytes }) => ({
     name,
     sha256: createHash('sha256').update(bytes).digest('hex'),
@@ -188,7 +188,7 @@ export const namesOf = (files: FalseFile[]): Artifact[] =>
  * Captures of a scan of this kind. Most are accepted, whatever they say: each field is at its bounds, and requests, wrappers and trackers name
  * any other one as their cause, themselves included. The others differ in a field.
  */
-export const capturesOf = (kind: LiedAbout): fc.Arbitrary<unknown> =>
+const capturesOf = (kind: LiedAbout): fc.Arbitrary<unknown> =>
   fc.tuple(extremesOf(CaptureSchema as Schema), fc.boolean(), fc.nat(1)).chain(([value, isCoherent, distance]) => {
     const { creative, vast, ad_blocks, ...capture } = value as Capture;
     const listed = adBlocks(1, 2).map((block) => ({ ...block, not_scanned: 'cap' }));

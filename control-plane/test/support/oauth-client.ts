@@ -49,7 +49,7 @@ export function openBrowser({ port }: Pick<RunningApi, 'port'>, address = `198.5
 }
 
 /** Fetches for `oauth4webapi` from the port of the API. */
-export const reach = ({ port }: Pick<RunningApi, 'port'>) => ({
+const reach = ({ port }: Pick<RunningApi, 'port'>) => ({
   [oauth.customFetch]: (url: string, options: object) =>
     fetch(url.replace(PUBLIC_URL, `http://127.0.0.1:${port}`), options as RequestInit),
 });

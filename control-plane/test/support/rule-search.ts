@@ -31,11 +31,7 @@ export const domains = (...names: string[]): Condition => ({
   config: { domains: names },
 });
 
-export const CHAIN = [
-  'https://www.start.example/?utm=1',
-  'https://t.tracker.example/c',
-  'https://shop.example/landing',
-];
+const CHAIN = ['https://www.start.example/?utm=1', 'https://t.tracker.example/c', 'https://shop.example/landing'];
 export type Seen = {
   chain?: string[];
   requests?: Partial<NetworkRequest>[];

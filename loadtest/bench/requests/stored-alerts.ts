@@ -2,8 +2,8 @@ import { type AlertRecord, newAlerts } from '../../../control-plane/src/delivery
 import { ALERT_STATUSES } from '../../../control-plane/src/platform/outbox/outbox-entry.ts';
 
 /** The days over which alerts are spread, and the first of them. */
-export const ALERT_DAYS = 365;
-export const FIRST_ALERT = Date.UTC(2026, 0, 1);
+const ALERT_DAYS = 365;
+const FIRST_ALERT = Date.UTC(2026, 0, 1);
 
 const COUNTRIES = ['US', 'DE', 'FR', 'PT', 'BR', 'JP', 'IN', 'GB', 'ES', 'IT'];
 const CAMPAIGNS = 40;

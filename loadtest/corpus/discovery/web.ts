@@ -24,7 +24,7 @@ const LIBRARIES: Record<string, string> = {
  * Ad servers by URL. Each is asked for the creative of the ad unit in its query, and answers with a document (`page`), bare markup that any page may
  * read (`markup`), or a script that writes it (`script`).
  */
-export const AD_SERVERS: Record<string, 'page' | 'markup' | 'script'> = {
+const AD_SERVERS: Record<string, 'page' | 'markup' | 'script'> = {
   'https://securepubads.g.doubleclick.net/gampad/ads': 'markup',
   'https://googleads.g.doubleclick.net/pagead/ads': 'page',
   'https://pubads.g.doubleclick.net/gampad/ads': 'markup',
@@ -59,8 +59,8 @@ const CLICK_SERVERS = [
   'clicks.mgid.com',
   'clicks.small-server.example',
 ];
-export const PICTURE_HOSTS = ['s0.2mdn.net', 'images.taboola.com', 'static.criteo.net', 'cdn.creatives.example'];
-export const PICTURE_SIZES: Size[] = [
+const PICTURE_HOSTS = ['s0.2mdn.net', 'images.taboola.com', 'static.criteo.net', 'cdn.creatives.example'];
+const PICTURE_SIZES: Size[] = [
   ...(['300x250', '728x90', '160x600', '320x50', '300x600', '970x250', '336x280', '320x480'] as const),
   ...(['240x160', '468x60', '120x600', '640x360'] as const),
 ];

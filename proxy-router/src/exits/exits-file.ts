@@ -162,5 +162,5 @@ function validFields<Schema extends TObject>(schema: Schema, value: unknown): Pa
 }
 
 /** The names and values of an object; none for anything else. Pure. */
-export const fieldsOf = (value: unknown): [string, unknown][] =>
+const fieldsOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];

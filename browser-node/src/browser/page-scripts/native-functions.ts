@@ -1,5 +1,5 @@
 /** Placeholder in the sources of functions that print as native code; it is replaced by a random mark. */
-export const NATIVE_MARK = 'NATIVE_MARK';
+const NATIVE_MARK = 'NATIVE_MARK';
 
 /** A property's function: its value, which is a method, or its getter or setter. */
 export type FunctionKind = 'value' | 'get' | 'set';

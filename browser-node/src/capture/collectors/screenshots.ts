@@ -51,7 +51,7 @@ async function screenshotOf(capture: MemberCapture, landing: Landing, screens: n
 }
 
 /** The whole page of a tab as JPEG, up to the maximum size of a WebP image; else the viewport. Scrolls through `screens` first. */
-export async function takeScreenshot(
+async function takeScreenshot(
   capture: MemberCapture,
   landing: OpenTab & { ord?: number },
   screens: number,

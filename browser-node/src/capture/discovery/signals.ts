@@ -32,7 +32,7 @@ export function frameUrls({ page, ref, tag, attribute }: Candidate): string[] {
  * Whether an element is a frame whose document a script wrote: it has no address of its own, or after `document.open` that of the document
  * around it.
  */
-export function isWritten({ page, ref, tag }: Candidate): boolean {
+function isWritten({ page, ref, tag }: Candidate): boolean {
   const inside = isFrame(tag) ? page.documentIn(ref) : null;
   if (inside === null) return false;
   const { url, isRead } = page.documentAt(inside);

@@ -35,7 +35,7 @@ async function click({ mouse }: Page, { x, y }: Point): Promise<void> {
 }
 
 /** The points by which the mouse reaches a point, itself the last. Pure. */
-export function pathTo({ x, y }: Point): Point[] {
+function pathTo({ x, y }: Point): Point[] {
   return Array.from({ length: MOVES }, (_, index) => {
     const left = (1 - (index + 1) / MOVES) ** 2;
     return { x: Math.max(0, x - AWAY_X * left), y: Math.max(0, y - AWAY_Y * left) };

@@ -17,11 +17,7 @@ function refusal({ target }: CaptureRequest): CaptureFailure | null {
 }
 
 /** Loads a page as a visitor who came from the referrer would. */
-export async function visit(
-  capture: MemberCapture,
-  tab: OpenTab,
-  { target, referrer }: CaptureRequest,
-): Promise<Visited> {
+async function visit(capture: MemberCapture, tab: OpenTab, { target, referrer }: CaptureRequest): Promise<Visited> {
   const { ending } = capture;
   const error = (await ending.race(navigate(tab.page, target.value, referrer))) ?? '';
   // Without a document there is nothing to wait for.

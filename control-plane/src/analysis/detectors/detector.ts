@@ -26,7 +26,7 @@ export type Sign = { landing: number | null; text: string };
 export const surfaceOf = (landing: number | null): Finding['surface'] => (landing === null ? 'creative' : 'page');
 
 /** The same in words. */
-export const placeOf = (landing: number | null): string => (landing === null ? 'creative' : `landing ${landing}`);
+const placeOf = (landing: number | null): string => (landing === null ? 'creative' : `landing ${landing}`);
 
 /** One tag of the whole scan for all its signs; none if there are no signs. */
 export function oneTag(tag_slug: SystemTagSlug, signs: Sign[]): Finding[] {

@@ -85,7 +85,7 @@ const hasTiers = (found: ScanTaxonomy): found is ScanTaxonomy & Tiers => found.t
 export const tierNames = ({ tier1, tier2, tier3, tier4 }: Tiers): string[] =>
   [tier1, tier2, tier3, tier4].filter((name) => name !== null);
 
-export const pathOf = (tiers: Tiers): string => tierNames(tiers).join(' > ');
+const pathOf = (tiers: Tiers): string => tierNames(tiers).join(' > ');
 
 /** Whether a path begins with the tiers of an entry. */
 function begins(found: Tiers, wanted: Tiers): boolean {

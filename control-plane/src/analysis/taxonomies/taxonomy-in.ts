@@ -44,14 +44,12 @@ export const TaxonomyInSchema = Type.Object(
     ],
   },
 );
-export type TaxonomyIn = Static<typeof TaxonomyInSchema>;
 
 /** What is absent stays as it is; `nodes` is replaced as a whole. */
 export const TaxonomyPutSchema = Type.Object(
   { name: Type.Optional(Name), description: Type.Optional(Description), nodes: Type.Optional(Nodes) },
   { additionalProperties: false, title: 'TaxonomyPut' },
 );
-export type TaxonomyPut = Static<typeof TaxonomyPutSchema>;
 
 const Time = Type.String({ format: 'date-time' });
 const words = {

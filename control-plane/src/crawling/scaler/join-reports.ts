@@ -4,7 +4,7 @@ import type { ScaledNode, ScaledNodeState } from './decide-scaling.ts';
 import type { SeenContainer } from './docker-host.ts';
 
 /** Time that a container has to report as a node. */
-export const START_MS = 120_000;
+const START_MS = 120_000;
 
 /** Containers of the hosts that answered, by host. */
 export type SeenContainers = ReadonlyMap<string, readonly SeenContainer[]>;

@@ -67,7 +67,7 @@ export function factsOf(line: AlertLine): { heading: string; facts: LineFact[] }
 }
 
 /** In one line, without invisible characters that change how text looks, and cut. */
-export function shown(text: string, max: number): string {
+function shown(text: string, max: number): string {
   const visible = text
     .replaceAll(/[\s\p{Zl}\p{Zp}]+/gu, ' ')
     .replaceAll(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu, '')

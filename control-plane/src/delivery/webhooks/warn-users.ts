@@ -61,7 +61,7 @@ export async function mailNextWarning(parts: WarningParts, now: Date): Promise<b
 }
 
 /** What the mail says. Pure. */
-export function textsOf(url: string, { about, failing_since, last_status }: Warning) {
+function textsOf(url: string, { about, failing_since, last_status }: Warning) {
   const { host } = new URL(url);
   const last = last_status === null ? 'The last try got no answer.' : `The last answer was ${last_status}.`;
   const isOff = about === 'switched_off';

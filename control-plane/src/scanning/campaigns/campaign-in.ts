@@ -20,7 +20,7 @@ const WORD_LENGTH_MAX = 200;
 const COUNTRIES_MAX = 250;
 
 const CampaignName = Type.String({ maxLength: 200, pattern: '\\S' });
-export const EMULATOR_CATEGORIES = [...new Set(EMULATORS.map(({ category }) => category))];
+const EMULATOR_CATEGORIES = [...new Set(EMULATORS.map(({ category }) => category))];
 
 const word = (description?: string) =>
   Type.String({ maxLength: WORD_LENGTH_MAX, ...(description ? { description } : {}) });

@@ -44,7 +44,7 @@ export const NO_SCHEDULE: Readonly<ScheduleSettings> = {
 export const SCHEDULE_FIELDS = Object.keys(NO_SCHEDULE) as (keyof ScheduleSettings)[];
 
 /** The plan by which a campaign runs; null: it does not run by itself. */
-export function planOf(campaign: ScheduleSettings & Pick<ScheduleState, 'schedule_anchor'>): SchedulePlan | null {
+function planOf(campaign: ScheduleSettings & Pick<ScheduleState, 'schedule_anchor'>): SchedulePlan | null {
   const { schedule_type, schedule_weekly, schedule_interval_seconds, schedule_timezone, schedule_enabled } = campaign;
   if (!schedule_enabled) return null;
   if (schedule_type === 'weekly' && schedule_weekly)

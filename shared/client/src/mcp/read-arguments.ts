@@ -40,7 +40,7 @@ export function readArguments({ listed, places, hasWholeBody }: Tool, sent: Reco
   };
 }
 
-export const idNames = (name: OperationId): string[] =>
+const idNames = (name: OperationId): string[] =>
   [...OPERATIONS[name].path.matchAll(/\{(\w+)\}/g)].map(([, id]) => id as string);
 
 /** The path and query by which the answer to a request can be had again, below the URL of the API; null: the operation does something. Pure. */

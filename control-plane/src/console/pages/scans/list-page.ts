@@ -133,7 +133,7 @@ export function scanTable({ link, now }: Visit, scans: readonly Brief[]): Html {
 }
 
 /** Which picture shows a scan best. */
-export const pictureOf = (scan: Pick<Brief, 'is_ad_tag' | 'is_vast' | 'ad_kind'>): string =>
+const pictureOf = (scan: Pick<Brief, 'is_ad_tag' | 'is_vast' | 'ad_kind'>): string =>
   scan.is_ad_tag || scan.is_vast || (scan.ad_kind !== null && scan.ad_kind !== 'pop')
     ? 'creative-screenshot'
     : 'screenshot';

@@ -194,7 +194,7 @@ export const deviceGroups = (emulators: readonly Schemas['Emulator'][]) =>
   }));
 
 /** Where the traffic leaves, of what the catalogue has for the country. */
-export function places(
+function places(
   {
     country_code,
     proxy_type,
