@@ -25,7 +25,7 @@ export function ok(extension: string, body: string | Buffer): Reply {
 }
 
 /** A small HTML page: `head` and `body` are markup. */
-export function page(title: string, head: string, body = ''): Reply {
+export function page(title: string, head: string, body: string): Reply {
   return ok(
     'html',
     `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +

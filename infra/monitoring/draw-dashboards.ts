@@ -48,7 +48,7 @@ async function linesOf({ queries }: Panel, { from, to }: Range): Promise<Line[]>
 }
 
 const escaped = (text: string) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]!);
-const text = (x: number, y: number, content: string, more = '') =>
+const text = (x: number, y: number, content: string, more: string) =>
   `<text x="${x}" y="${y}" ${more}>${escaped(content)}</text>`;
 
 /** A panel as SVG; without data it says so. Pure. */

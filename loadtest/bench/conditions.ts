@@ -38,7 +38,7 @@ export async function requireQuiet(): Promise<number> {
 }
 
 /** Under which conditions this process measured: commit, load before and after, versions. `peers`: versions of further programs. */
-export function conditions(peers: Record<string, string> = {}): string {
+export function conditions(peers: Record<string, string>): string {
   const versions = Object.entries({ ...programVersions(), ...packageVersions(), ...peers }).map(
     ([name, version]) => `${name} ${version}`,
   );

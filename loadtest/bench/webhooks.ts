@@ -15,7 +15,7 @@ import { queueDeliveries } from '../../control-plane/src/delivery/webhooks/queue
 import { createWakeSignal } from '../../control-plane/src/platform/wake-signal.ts';
 import { queueEvents } from '../../control-plane/test/support/queued-events.ts';
 import { measureProcess } from './measure-process.ts';
-import { barChart, bullVersion, machine, median, saveResult } from './report.ts';
+import { barChart, bullVersion, machine, median, number, saveResult } from './report.ts';
 import { openDispatcher, type StoreCalls } from './webhook-dispatcher.ts';
 
 /**
@@ -31,11 +31,8 @@ const receiver = fork(join(import.meta.dirname, 'webhook-receiver.ts'));
 const [port] = (await once(receiver, 'message')) as [number];
 const url = `http://127.0.0.1:${port}`;
 
-const shown = (values: number[], digits = 0): string => {
-  const text = (value: number) =>
-    value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  return `${text(median(values))} (${text(Math.min(...values))}-${text(Math.max(...values))})`;
-};
+const shown = (values: number[]): string =>
+  `${number(median(values))} (${number(Math.min(...values))}-${number(Math.max(...values))})`;
 
 type Speed = { perSecond: number; perCore: number };
 

@@ -100,7 +100,7 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
     isSecure,
   });
   /** Leads to the sign-in, and from there to the page that was asked for, or to that of the form that was sent. */
-  const toSignIn = (request: PageRequest, headers = {}): Answer => {
+  const toSignIn = (request: PageRequest, headers: Record<string, string>): Answer => {
     const { method, path, query } = request;
     if (method === 'POST')
       return answers.redirect(

@@ -22,7 +22,7 @@ export const frame = (src: string, size: Size, more = ''): string =>
   `<iframe src="${src}" width="${sides(size)[0]}" height="${sides(size)[1]}" style="border:0;display:block" scrolling="no" ${more}></iframe>`;
 
 /** A picture at its size. */
-export const picture = (size: Size, host = 's0.2mdn.net'): string =>
+export const picture = (size: Size, host: string): string =>
   `<img src="https://${host}/pictures/${size}.svg" width="${sides(size)[0]}" height="${sides(size)[1]}" style="display:block" alt="">`;
 
 /** A document of a creative. */

@@ -18,11 +18,11 @@ export class TicketCounts {
   readonly #counts = new Map<string, number>();
   readonly #askedAt = new Map<TicketHolder, number>();
 
-  opened(exitId: string, holder: TicketHolder = null): void {
+  opened(exitId: string, holder: TicketHolder): void {
     this.#change(exitId, holder, 1);
   }
 
-  closed(exitId: string, holder: TicketHolder = null): void {
+  closed(exitId: string, holder: TicketHolder): void {
     this.#change(exitId, holder, -1);
   }
 

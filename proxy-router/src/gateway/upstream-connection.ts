@@ -62,7 +62,7 @@ export class UpstreamConnection {
   }
 
   /** Closes the connection. The first outcome that is not `ok` stays. */
-  close(outcome: GatewayOutcome = 'ok'): void {
+  close(outcome: GatewayOutcome): void {
     if (this.#outcome === 'ok') this.#outcome = outcome;
     this.socket.destroy();
   }

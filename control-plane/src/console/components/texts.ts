@@ -66,7 +66,7 @@ export const money = (micros: number): string =>
 export const hostOf = (url: string): string => URL.parse(url)?.host || url;
 
 /** The first characters of a text. */
-export const short = (text: string, max = 90): string =>
+export const short = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
 
 /** The first characters of an id. */

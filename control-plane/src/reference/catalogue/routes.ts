@@ -133,7 +133,7 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
 }
 
 /** The lists of a country and proxy type; `region`, in any letter case, limits the cities. */
-function targeting(catalogue: Catalogue | null, country: string, proxyType: ProxyType, region?: string) {
+function targeting(catalogue: Catalogue | null, country: string, proxyType: ProxyType, region: string | undefined) {
   const pool = catalogue && poolOf(catalogue, country, proxyType);
   const regionName = region === undefined ? null : spelled(pool?.regions ?? [], region);
   const refreshed_at = catalogue && refreshedAt(catalogue, country);
