@@ -3,9 +3,8 @@ import type { ScanRecord } from '../../src/scan/scan.ts';
 import { buildReport } from '../../src/scanning/reports/build-report.ts';
 import type { Relatives } from '../../src/scanning/reports/public-sweep.ts';
 import type { SeenEvidence } from '../../src/scanning/reports/report.ts';
-import { reportPage } from '../../src/scanning/reports/report-page.ts';
 import { adBlocks } from './ad-blocks.ts';
-import { ASSETS } from './rendered-report.ts';
+import { reportPage } from './rendered-report.ts';
 import { sampleEvidence, sampleLanding, sampleScan, sampleTagWords } from './sample-scan.ts';
 
 const PAGE = { kind: 'url' as const, value: 'https://news.example/' };
@@ -57,4 +56,4 @@ export const sampleSweepEvidence = (ads: ListedAdBlock[]): SeenEvidence => ({
 
 /** The report of a scan of a sweep, as HTML. */
 export const renderRelated = (scan: ScanRecord, evidence: SeenEvidence, relatives: Relatives): string =>
-  reportPage(buildReport(scan, evidence, sampleTagWords, relatives), ASSETS);
+  reportPage(buildReport(scan, evidence, sampleTagWords, relatives));

@@ -21,10 +21,6 @@ export function evidenceOf({ capture, artifacts }: Pick<CaptureRecord, 'capture'
   };
 }
 
-/** The landings of a capture by ordinal, each hop with the tree of requests its document made. */
-export const landingsOf = ({ capture }: Pick<CaptureRecord, 'capture'>): EvidenceLanding[] =>
-  presentLandings(capture, requestTrees(capture));
-
 function presentLandings(capture: Capture, trees: RequestTrees): EvidenceLanding[] {
   return capture.landings
     .toSorted((a, b) => a.ord - b.ord)

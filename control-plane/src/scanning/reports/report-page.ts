@@ -21,17 +21,9 @@ const FOOTER =
 const PAGE = { heading: 'Scan report', footer: FOOTER };
 
 /**
- * The public report as an HTML document: no scripts, no forms, no links to what was scanned. `renews`: it is sent with a `Refresh` header,
- * which the reader can switch off (WCAG 2.2, 2.2.1).
+ * What draws the parts of a report, in their order: the largest reports take some ten milliseconds for each. `renews`: it is sent with a `Refresh`
+ * header, which the reader can switch off (WCAG 2.2, 2.2.1).
  */
-export const reportPage = (report: Report, assets: Assets, renews = false): string =>
-  reportDocument(
-    report,
-    assets,
-    reportParts(report, renews).map((draw) => draw()),
-  );
-
-/** What draws the parts of a report, in their order: the largest reports take some ten milliseconds for each. */
 export function reportParts(report: Report, renews: boolean): (() => Html | null)[] {
   const subject = showCreative(report) ?? showVideo(report);
   return [
@@ -43,7 +35,7 @@ export function reportParts(report: Report, renews: boolean): (() => Html | null
   ];
 }
 
-/** The document of a report with its drawn {@link reportParts}. */
+/** The public report as an HTML document, with its drawn {@link reportParts}: no scripts, no forms, no links to what was scanned. */
 export function reportDocument(report: Report, assets: Assets, parts: (Html | null)[]): string {
   const title = `${verdictOf(report).title}: ${subjectWords(report)} - Adsweep`;
   return pageDocument({ ...PAGE, title }, assets, html`${parts}`);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
 import { captureReader } from '../../../src/crawling/captures/capture-record.ts';
 import { chooseStored } from '../../../src/crawling/captures/choose-requests.ts';
-import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
+import { evidenceOf } from '../../../src/crawling/captures/present-evidence.ts';
 import { captureOf, requestOf } from '../../support/running-farm.ts';
 import { sampleScan } from '../../support/sample-scan.ts';
 
@@ -65,12 +66,11 @@ describe('the captures of scans', () => {
 });
 
 describe('the landings that clients get', () => {
+  const landingsOf = (capture: Capture) => evidenceOf({ capture, artifacts: [] }).landings;
   const document = { resource_type: 'document' };
   const shape = (tree: SubRequest[]): unknown[] => tree.map(({ url, children }) => [url.at(-1), shape(children)]);
   const treesOf = (requests: ReturnType<typeof requestOf>[]) =>
-    landingsOf({ capture: captureOf(chain, { requests }) })[0]?.redirect_chain.map(({ sub_requests }) =>
-      shape(sub_requests),
-    );
+    landingsOf(captureOf(chain, { requests }))[0]?.redirect_chain.map(({ sub_requests }) => shape(sub_requests));
 
   it('have the requests of its document at each hop, as trees by initiator, and those of unknown origin at the last hop', () => {
     const requests = [
@@ -128,12 +128,12 @@ describe('the landings that clients get', () => {
     const capture = captureOf(chain);
     const [page] = capture.landings;
     capture.landings = [{ ...page!, ord: 2, opened_at_ms: 1_500 }, page!];
-    const landings = landingsOf({ capture });
+    const landings = landingsOf(capture);
     assert.deepEqual(
       landings.map(({ ord }) => ord),
       [0, 2],
     );
     assert.equal(landings[1]?.created_at.toISOString(), '2026-01-02T03:04:06.500Z');
-    assert.equal(landingsOf({ capture: { ...capture, started_at: 'yesterday' } })[0]?.created_at.getTime(), 0);
+    assert.equal(landingsOf({ ...capture, started_at: 'yesterday' })[0]?.created_at.getTime(), 0);
   });
 });

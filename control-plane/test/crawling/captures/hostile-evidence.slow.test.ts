@@ -8,10 +8,10 @@ import type { Target, TargetKind } from '@adsweep/shared/scan/target.ts';
 import sharp from 'sharp';
 import { until } from '../../../../shared/test/support/until.ts';
 import { buildReport } from '../../../src/scanning/reports/build-report.ts';
-import { reportPage } from '../../../src/scanning/reports/report-page.ts';
 import { presentScan } from '../../../src/scanning/scans/api/present-scan.ts';
 import { adBlocks } from '../../support/ad-blocks.ts';
 import { PUBLIC_URL } from '../../support/open-plane.ts';
+import { reportPage } from '../../support/rendered-report.ts';
 import {
   captureOf,
   gzJson,
@@ -215,7 +215,7 @@ describe('a hostile node', () => {
       assert.deepEqual([scan.status, scan.error], ['completed', '']);
       assert.deepEqual((await presented(scan_id)).redirect_chain, []);
       const report = buildReport(scan, await farm.farm.evidenceOf(scan), () => null);
-      assert.doesNotMatch(reportPage(report, { stylesheet: '', icon: '' }), /<script|<img src=x/);
+      assert.doesNotMatch(reportPage(report), /<script|<img src=x/);
     }
   });
 });

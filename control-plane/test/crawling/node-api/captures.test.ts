@@ -9,7 +9,7 @@ import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { attemptOf } from '../../../src/crawling/captures/capture-record.ts';
-import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
+import { evidenceOf } from '../../../src/crawling/captures/present-evidence.ts';
 import { parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
 import { refusedWith } from '../../support/job-members.ts';
 import { NODE_TOKEN } from '../../support/open-plane.ts';
@@ -204,7 +204,7 @@ describe('a capture', () => {
     await complete(lease, capture);
     const record = await farm.farm.dependencies.readCapture(await farm.read(lease.scan_id));
     assert.ok(record);
-    assert.doesNotMatch(JSON.stringify(landingsOf(record)), /extra/);
+    assert.doesNotMatch(JSON.stringify(evidenceOf(record).landings), /extra/);
   });
 
   it('is stored up to the agreed size, and refused beyond it', async () => {
