@@ -11,9 +11,8 @@ import { startRawTarget, startTarget } from './support/target.ts';
 
 const seen = { ip: '203.0.113.7', country_code: 'nl', asn: 64500, isp: 'Example Net' };
 
-/** A service that tells where a request came from; `answer` is what it says. */
-const startService = (t: TestContext, answer: unknown = seen) =>
-  startTarget(t, (_, response) => response.end(JSON.stringify(answer)));
+/** A service that tells where a request came from. */
+const startService = (t: TestContext) => startTarget(t, (_, response) => response.end(JSON.stringify(seen)));
 
 test('a new exit session is checked once: its address, country, network and provider are on the ticket', async (t) => {
   const service = await startService(t);

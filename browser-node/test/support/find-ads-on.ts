@@ -13,8 +13,8 @@ import type { CaptureWorld } from './capture-world.ts';
 const silent = createLogger('test', 'fatal');
 
 /** The ads that are found on a page of a world's web, once it has settled. */
-export const findAdsOn = (world: CaptureWorld, url: string, emulator?: string): Promise<FoundAd[]> =>
-  world.withContext((open, request) => findAdsIn(open, request(url)), emulator);
+export const findAdsOn = (world: CaptureWorld, url: string): Promise<FoundAd[]> =>
+  world.withContext((open, request) => findAdsIn(open, request(url)));
 
 /** The ads that are found on the page of a request in a new context, once it has settled. Throws if the page does not load. */
 export async function findAdsIn(open: OpenContext, request: CaptureRequest): Promise<FoundAd[]> {

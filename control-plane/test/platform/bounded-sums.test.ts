@@ -23,12 +23,8 @@ async function things() {
         await stored.insertOne({ _id, owner, text: 'x'.repeat(bytes) });
         return true;
       });
-    const remove = (_id: string, bytes: number, owner = 'us') =>
-      writeWithin(
-        owner,
-        { records: -1, bytes: -bytes },
-        async () => (await stored.deleteOne({ _id })).deletedCount > 0,
-      );
+    const remove = (_id: string, bytes: number) =>
+      writeWithin('us', { records: -1, bytes: -bytes }, async () => (await stored.deleteOne({ _id })).deletedCount > 0);
     return { writeWithin, add, remove };
   };
   return { store, stored, ofProcess, readings: () => readings };

@@ -22,8 +22,8 @@ export function policySetOf(
 }
 
 /** Stores a campaign of the organization that is bound to a set with these entries; the ids of both. */
-export async function boundCampaign(store: Store, organizationId: string, values: PolicyValue[], countries?: string[]) {
-  const set = policySetOf(organizationId, values, countries ? { countries } : {});
+export async function boundCampaign(store: Store, organizationId: string, values: PolicyValue[]) {
+  const set = policySetOf(organizationId, values);
   await policySetStore(store).insert(set);
   const settings = {
     ...{ ...DEFAULTS, name: 'Bound', campaign_type: 'url' as const, url: 'https://shop.example/', group_id: 'group' },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Json, KEYS, type RunningApi } from './running-api.ts';
+import type { Json, RunningApi } from './running-api.ts';
 
 export const CAMPAIGNS = '/api/v1/campaigns';
 export const GROUPS = '/api/v1/campaign-groups';
@@ -7,8 +7,8 @@ export const CAMPAIGN = { name: 'Spring offer', url: 'https://shop.example/', co
 
 /** Calls about campaigns of an API, which runs when they are made. */
 export const campaignCalls = (api: () => RunningApi) => ({
-  create: async (change: object = {}, key = KEYS.ours): Promise<Json> => {
-    const answer = await api().post(CAMPAIGNS, { ...CAMPAIGN, ...change }, { key });
+  create: async (change: object = {}): Promise<Json> => {
+    const answer = await api().post(CAMPAIGNS, { ...CAMPAIGN, ...change });
     assert.equal(answer.status, 201, answer.text);
     return answer.body;
   },

@@ -51,9 +51,9 @@ export async function consoleWorld(
   const now = Date.now();
   const ago = (minutes: number) => new Date(now - minutes * MINUTE);
   const options = { organizationId, priceMicros: PRICE_MICROS };
-  const made = async (path: string, body: unknown, status = 201) => {
+  const made = async (path: string, body: unknown) => {
     const answer = await api.post(path, body, { key });
-    if (answer.status !== status) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   };
 

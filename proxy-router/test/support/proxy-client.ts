@@ -40,7 +40,7 @@ export function request(
 export type Tunnel = { status: number; headers: IncomingHttpHeaders; socket: Socket };
 
 /** A tunnel through the gateway; `authority` goes out as it stands. The caller destroys the socket. */
-export function openTunnel(through: Credentials, authority: string, headers = {}): Promise<Tunnel> {
+export function openTunnel(through: Credentials, authority: string): Promise<Tunnel> {
   const { hostname, port } = new URL(through.server);
   return new Promise((resolve, reject) => {
     const outgoing = http.request({
@@ -48,7 +48,7 @@ export function openTunnel(through: Credentials, authority: string, headers = {}
       port,
       method: 'CONNECT',
       path: authority,
-      headers: { 'Proxy-Authorization': proxyAuthorization(through), ...headers },
+      headers: { 'Proxy-Authorization': proxyAuthorization(through) },
     });
     outgoing.on('error', reject);
     outgoing.on('connect', (incoming, socket: Socket, head) => {
@@ -67,8 +67,8 @@ export async function tunnelStatus(through: Credentials, authority: string): Pro
 }
 
 /** One request over a tunnel, by hand. */
-export async function requestOver(socket: Socket, host: string, path = '/'): Promise<string> {
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+export async function requestOver(socket: Socket, host: string): Promise<string> {
+  socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   return text(socket);
 }
 

@@ -15,14 +15,14 @@ describe('OAuth 2.0', () => {
   const statusOf = async (token: string, path = '/api/v1/scans') => (await api.get(path, { key: token })).status;
 
   describe('people', () => {
-    const signInTo = async (more: object = {}, key = KEYS.ours, parameters: Record<string, string> = {}) => {
+    const signInTo = async (more: object = {}, key = KEYS.ours) => {
       const client = await oauthClient(api, {
         permissions: ['scans.read', 'scans.write'],
         redirect_uris: [CALLBACK],
         ...more,
       });
       const browser = openBrowser(api);
-      const begun = await client.authorization(parameters);
+      const begun = await client.authorization();
       const returned = await signInWith(browser, begun.url, key);
       return { client, browser, returned, ...begun };
     };
@@ -193,10 +193,9 @@ describe('OAuth 2.0', () => {
 
   describe('tokens', () => {
     /** The answer to a form that a client sends, without what a standard client would add or check. */
-    const send = async (path: string, form: Record<string, string>, headers: Record<string, string> = {}) => {
-      const answer = await fetch(`http://127.0.0.1:${api.port}${path}`, {
-        ...{ method: 'POST', body: new URLSearchParams(form), headers },
-      });
+    const send = async (path: string, form: Record<string, string>) => {
+      const url = `http://127.0.0.1:${api.port}${path}`;
+      const answer = await fetch(url, { method: 'POST', body: new URLSearchParams(form) });
       const text = await answer.text();
       return { status: answer.status, body: text === '' ? null : JSON.parse(text) };
     };

@@ -31,8 +31,8 @@ async function register(nodeId: string, slots = 4, joinToken = NODE_TOKEN): Prom
   assert.equal(answer.status, 200);
   return ((await answer.json()) as Registered).credential;
 }
-const acquire = (nodeId: string, credential: string, max = 32) =>
-  call('POST', '/leases/acquire', credential, { node_id: nodeId, max, wait_ms: 0 });
+const acquire = (nodeId: string, credential: string) =>
+  call('POST', '/leases/acquire', credential, { node_id: nodeId, max: 32, wait_ms: 0 });
 async function leasesOf(nodeId: string, credential: string) {
   const answer = await acquire(nodeId, credential);
   assert.equal(answer.status, 200);

@@ -34,8 +34,8 @@ async function crawled(changes: Partial<ScanRecord>, notes: Capture['notes'] = [
 }
 
 /** Relays until nothing is due. */
-async function relayAll(now = new Date()): Promise<void> {
-  while ((await relay(farm.farm.dependencies, now)).entries > 0);
+async function relayAll(): Promise<void> {
+  while ((await relay(farm.farm.dependencies, new Date())).entries > 0);
 }
 
 describe('alerts are raised', () => {

@@ -109,9 +109,9 @@ describe('the routing of an alert', () => {
     destination('paused', { is_active: false }),
     destination('closed', { included_statuses: ['resolved'] }),
   ];
-  const chosen = (routing: Partial<AlertRouting>, labels: Record<string, string> = {}, status = 'open' as const) =>
+  const chosen = (routing: Partial<AlertRouting>, labels: Record<string, string> = {}) =>
     chooseDestinations({ mode: 'inherit', destination_ids: [], routing_label_key: null, ...routing }, all, {
-      ...{ status, labels },
+      ...{ status: 'open', labels },
     }).map(({ _id }) => _id);
 
   it('§2.8.53 inherit is every active default target, override the listed ones, silence nobody', () => {

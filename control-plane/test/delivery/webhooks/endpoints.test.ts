@@ -24,7 +24,7 @@ const refused = async (body: object): Promise<string[]> => {
   assert.equal(answer.status, 422, answer.text);
   return itemsOf(answer);
 };
-const patch = (id: string, body: object, key = KEYS.ours) => api.call('PATCH', `${PATH}/${id}`, { body, key });
+const patch = (id: string, body: object) => api.call('PATCH', `${PATH}/${id}`, { body });
 const stored = async (id: string): Promise<EndpointRecord> =>
   (await api.store.collection<EndpointRecord>('webhook_endpoints').findOne({ _id: id }))!;
 

@@ -17,12 +17,12 @@ function momentsOf(plan: SchedulePlan, from = FROM, until = UNTIL): string[] {
 }
 
 /** The same from the clocks themselves: an hour fires when the clocks of the zone first reach or pass it. */
-function momentsByClock(weekly: Record<string, number[]>, timeZone: string, from = FROM, until = UNTIL): string[] {
+function momentsByClock(weekly: Record<string, number[]>, timeZone: string): string[] {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const clock = (moment: number) => Date.parse(`${format.format(moment).replace(' ', 'T')}Z`);
   const moments: string[] = [];
-  let latest = clock(from);
-  for (let moment = from + HALF_HOUR_MS; moment < until; moment += HALF_HOUR_MS) {
+  let latest = clock(FROM);
+  for (let moment = FROM + HALF_HOUR_MS; moment < UNTIL; moment += HALF_HOUR_MS) {
     const shown = clock(moment);
     for (let passed = latest + HALF_HOUR_MS; passed <= shown; passed += HALF_HOUR_MS) {
       const date = new Date(passed);
