@@ -211,6 +211,8 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
       const asset = assetAnswer(path.slice('/assets/'.length));
       if (asset) return asset;
     }
+    // People write addresses with a slash at the end; the links of pages are relative to the path without it.
+    if (method !== 'POST' && path.endsWith('/')) return answers.redirect(link(path.slice(0, -1), request.query));
     if (method === 'POST' && !isSameOrigin(headers, publicUrl)) {
       const title = 'This form came from another site';
       return problemPage(403, 'Not allowed', problemCard(title, 'Nothing was changed.', link(''), 'Go to the console'));

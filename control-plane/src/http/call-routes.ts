@@ -5,6 +5,7 @@ import { operationId } from './operation-id.ts';
 import { parseJson } from './read-body.ts';
 import type { Answer, Route } from './route.ts';
 import { type Admit, API_BODY, routeAnswerer } from './serve-routes.ts';
+import { readQuery } from './validate.ts';
 
 /**
  * A request to the API from within its process. `path`: as a client would send it, with its query; `body`: a JSON value; `stream`: the request
@@ -19,8 +20,8 @@ export type ApiCall = {
   stream: IncomingMessage;
 };
 
-/** The operation that a request is for: its name, and the ids in its path. */
-export type CalledOperation = { id: string; ids: string[]; hasBody: boolean };
+/** The operation that a request is for: its name, the ids in its path, and its query, whose values have the types that clients send. */
+export type CalledOperation = { id: string; ids: string[]; query: Record<string, unknown>; hasBody: boolean };
 
 export type ApiInProcess = {
   /** Answers as the API answers a client with this credential; throws `ApiError` where it refuses. */
@@ -66,10 +67,17 @@ export function callRoutes<Caller>(routes: readonly Route<Caller>[], admit: Admi
       });
     },
     operationOf(method, path) {
-      const found = find(method, path.split('?', 1)[0]!);
+      const [pathname = '', search = ''] = path.split('?', 2);
+      const found = find(method, pathname);
       if (!found) return null;
       const { route, params } = found;
-      return { id: operationId(route as Route<never>), ids: Object.values(params), hasBody: route.body !== null };
+      const query = readQuery(route.query, new URLSearchParams(search));
+      return {
+        id: operationId(route as Route<never>),
+        ids: Object.values(params),
+        query,
+        hasBody: route.body !== null,
+      };
     },
   };
 }

@@ -94,4 +94,31 @@ describe('two runs that are compared in the console', () => {
     }
     assert.deepEqual((await pairsOn('/runs/swept-after/compare/swept-before')).pairs, [sweeps]);
   });
+
+  test('show all of their scans, repeats too, page by page, and never an ad of a sweep', async () => {
+    const insertRepeat = async (run_id: string, index: number, change: Partial<ScanRecord> = {}) => {
+      const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, new Date(1_000 + index));
+      const repeat = { leader_id: 'leader', index: Math.max(0, index), total: 130, session_id: null };
+      await api.scans.insertUnlessExists({ ...scan, ...DONE, campaign_id: campaignId, run_id, repeat, ...change });
+      return scan._id;
+    };
+    const ids: string[] = [];
+    for (const run of ['repeated-before', 'repeated-after']) {
+      await insertRun(run);
+      for (let index = 0; index < 130; index++) ids.push(await insertRepeat(run, index));
+    }
+    // Older than the scan in its place.
+    const { not_scanned: _, ...ad_block } = sampleAds(1)[0]!;
+    const ad = await insertRepeat('repeated-before', -1, { parent_scan_id: ids[0]!, ad_block });
+    const shown = new Set<string>();
+    for (const page of [1, 2]) {
+      const { pairs } = await pairsOn(`/runs/repeated-after/compare/repeated-before?page=${page}`);
+      for (const id of pairs.flat()) shown.add(id!);
+    }
+    assert.deepEqual(
+      ids.filter((id) => !shown.has(id)),
+      [],
+    );
+    assert.ok(!shown.has(ad));
+  });
 });

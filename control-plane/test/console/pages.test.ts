@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
-import sharp from 'sharp';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
-import { fieldsOfScan, scanBody } from '../../src/console/pages/scans/scan-form.ts';
 import type { LookChange } from '../../src/scan/look.ts';
-import type { ScanRecord } from '../../src/scan/scan.ts';
 import type { CampaignRecord } from '../../src/scanning/campaigns/campaign.ts';
 import type { RunRecord } from '../../src/scanning/runs/run.ts';
-import { childScanId, newChildScan } from '../../src/scanning/scans/request/new-child-scan.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import { raiseAlert } from '../support/alert-doubles.ts';
 import { consoleBrowser } from '../support/console-browser.ts';
 import { fieldsIn } from '../support/form-fields.ts';
 import { PRICE_MICROS } from '../support/open-plane.ts';
 import { type Json, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
-import { captureOf } from '../support/running-farm.ts';
 import { CATALOGUE } from '../support/sample-catalogue.ts';
-import { sampleAds } from '../support/sample-sweep.ts';
-import { sampleVast } from '../support/sample-vast.ts';
-import { storeCapture } from '../support/store-capture.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -112,6 +104,11 @@ describe('a page of the console', () => {
     assert.match((await browser.get('', cookie)).text, /aria-current="page"/);
   });
 
+  test('has the same address with and without a slash at its end', async () => {
+    assert.equal((await browser.get('/', cookie)).to, '/console');
+    assert.equal((await browser.get('/scans/?country_code=US', cookie)).to, '/console/scans?country_code=US');
+  });
+
   test('of settings offers a new key what the key of the person may, and a role what any organization may', async () => {
     const keeper = await browser.signIn(await api.keyThatMay('account.manage', 'fleet.read'));
     const { text } = await browser.get('/settings', keeper);
@@ -139,30 +136,6 @@ describe('a page of the console', () => {
     await limit(null);
     assert.match(ending.text, new RegExp(`further ones are refused until ${day}`));
     assert.match(ended.text, new RegExp(`No scan can be created[\\s\\S]*there are new ones on ${day}`));
-  });
-
-  test('of a new scan has the campaign of the scan that it repeats, also if that is archived', async () => {
-    const campaign = await campaignOf();
-    const scan = await made('scans', { ...PAGE, campaign_id: campaign.id });
-    await api.post(`/api/v1/campaigns/${campaign.id}/archive`);
-    const { campaign_id } = fieldsIn((await browser.get(`/scans/new?from=${scan.id}`, cookie)).text);
-    assert.equal(campaign_id, campaign.id);
-  });
-
-  test('of a new scan has all settings of the scan that it repeats', async () => {
-    const settings = {
-      ...PAGE,
-      ad_discovery: true,
-      ad_formats: ['video', 'pop'],
-      ignore_first_n_domains: 2,
-      max_discovered_ads: 3,
-    };
-    const scan = await made('scans', settings);
-    assert.deepEqual(scanBody(fieldsOfScan(scan)), settings);
-    const { text } = await browser.get(`/scans/new?from=${scan.id}`, cookie);
-    assert.equal(fieldsIn(text).ignore_first_n_domains, '2');
-    assert.match(text, /name="ad_formats" value="video" checked/);
-    assert.doesNotMatch(text, /name="ad_formats" value="banner" checked/);
   });
 
   test('of a policy set saves what it was loaded with: four tiers of a taxonomy, and values with the signs of its lines', async () => {
@@ -296,45 +269,6 @@ describe('a page of the console', () => {
     assert.match((await browser.get(path.replaceAll('&amp;', '&'), cookie)).text, />51 alerts match</);
   });
 
-  test('of a scan lists its alerts, however many newer ones its campaign has', async () => {
-    const campaign = await campaignOf();
-    const scan = await made('scans', { ...PAGE, campaign_id: campaign.id });
-    await raiseAlert(api, campaign.id, {}, { tag_display_name: 'The oldest' }, { scanId: scan.id });
-    for (let at = 0; at < 101; at++) await raiseAlert(api, campaign.id);
-    const { text } = await browser.get(`/scans/${scan.id}`, cookie);
-    assert.match(text, /Alerts of this scan[\s\S]*The oldest/);
-    assert.match(text, new RegExp(`href="/console/alerts\\?scan_id=${scan.id}&amp;tag=[^"]*&amp;status=open"`));
-    assert.equal(text.match(/<h1/g)?.length, 1);
-  });
-
-  test('of a video ad tag shows its companions', async () => {
-    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
-    const { country_code: country, emulator_id } = PAGE;
-    const sent = { vast_tag: 'https://exchange.example/tag', country_code: country, emulator_id };
-    const scan = newScan(sent, { id: newId(), country }, CATALOGUE, options, new Date());
-    const picture = sharp({ create: { width: 30, height: 25, channels: 3, background: 'red' } }).jpeg();
-    const files = [{ name: 'companion-2.jpeg', bytes: await picture.toBuffer() }];
-    const capture = await storeCapture(api, scan._id, captureOf([], { landings: [], vast: sampleVast() }), files);
-    await api.scans.insertUnlessExists({ ...scan, capture, status: 'completed', completed_at: new Date() });
-    const { text } = await browser.get(`/scans/${scan._id}`, cookie);
-    const [, src = ''] = /id="companions"[\s\S]*?<img src="([^"]+)"/.exec(text) ?? [];
-    assert.equal(src, `${scan._id}/companions/2/screenshot?w=800`);
-    const shown = await browser.get(`/scans/${src}`, cookie);
-    assert.deepEqual([shown.status, shown.headers.get('content-type')], [200, 'image/webp']);
-  });
-
-  test('of a scan that failed says what to do, and where more about it is', async () => {
-    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
-    const at = new Date();
-    const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, at);
-    const failed = { status: 'failed', error: 'proxy: UPSTREAM_FAILED', completed_at: at } as const;
-    await api.scans.insertUnlessExists({ ...scan, ...failed });
-    const { text } = await browser.get(`/scans/${scan._id}`, cookie);
-    const href = /<dt>What to do<\/dt><dd>Scan it again[\s\S]*?<a href="([^"]+)"/.exec(text)?.[1] ?? '';
-    const { pathname, hash } = new URL(href, 'https://adsweep.example');
-    assert.match((await api.get(pathname, { key: null })).text, new RegExp(`<h3 id="${hash.slice(1)}">`));
-  });
-
   test('of the fleet names the service that a node waits for', async () => {
     const report = { slots: 4, busy: 0, draining: false, adsweep_version: '1', browser_version: '1' };
     const { nodes } = api.domains.crawling.dependencies;
@@ -443,22 +377,6 @@ describe('a page of the console', () => {
     assert.match((await browser.get('', cookie)).text, /A schedule was skipped: The skipped one/);
   });
 
-  test('of a sweep says why the scan of an ad failed, as its public report does', async () => {
-    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
-    const at = new Date();
-    const request = { ...PAGE, ad_discovery: true };
-    const sweep = newScan(request, { id: newId(), country: 'US' }, CATALOGUE, options, at);
-    const [block] = sampleAds(1);
-    const { not_scanned: _, ...ad_block } = block!;
-    const capture = await storeCapture(api, sweep._id, captureOf([], { ad_blocks: [block!] }), []);
-    await api.scans.insertUnlessExists({ ...sweep, status: 'completed', capture, completed_at: at } as ScanRecord);
-    const child = newChildScan(sweep, ad_block, { fence: 1, node_id: 'node', leased_at: at }, at);
-    const failed = { status: 'failed', error: 'navigation: DNS', completed_at: at } as const;
-    await api.scans.insertUnlessExists({ ...child, _id: childScanId(sweep._id, ad_block), ad_block, ...failed });
-    const { text } = await browser.get(`/scans/${sweep._id}`, cookie);
-    assert.match(text, /class="state">The host name of the target could not be resolved/);
-  });
-
   test('of campaigns offers the way out of filters that match none', async () => {
     const { text } = await browser.get('/campaigns?q=nothing-has-this-name', cookie);
     assert.match(text, /No campaign matches[\s\S]*href="\/console\/campaigns">All campaigns/);
@@ -466,37 +384,5 @@ describe('a page of the console', () => {
 
   test('says that a key without chosen permissions gets all those of its maker', async () => {
     assert.match((await browser.get('/settings', cookie)).text, /None chosen: the new key gets all permissions/);
-  });
-
-  test('of two runs compares all of their scans, page by page, and never an ad of a sweep', async () => {
-    const { id: campaign_id } = await campaignOf();
-    const run = { organization_id: ORGANIZATIONS.ours, campaign_id, label: '', cancelled_at: null };
-    const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
-    const capture = { offer_url: '', has_screenshot: true } as NonNullable<ScanRecord['capture']>;
-    const insert = async (run_id: string, at: number, change: Partial<ScanRecord> = {}) => {
-      const created_at = new Date(Date.now() - DAY_MS + at);
-      const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, created_at);
-      const repeat = { leader_id: 'leader', index: Math.max(0, at), total: 130, session_id: null };
-      const whole = { ...scan, campaign_id, run_id, repeat, capture, status: 'completed' as const, ...change };
-      await api.scans.insertUnlessExists(whole);
-      return scan._id;
-    };
-    const ids: string[] = [];
-    for (const [_id, trigger] of Object.entries({ 'run-before': 'manual', 'run-after': 'manual' } as const)) {
-      await api.store.collection<RunRecord>('runs').insertOne({ ...run, _id, trigger, created_at: new Date() });
-      for (let at = 0; at < 130; at++) ids.push(await insert(_id, at));
-    }
-    // Older than the scan in its place.
-    const ad = await insert('run-before', -1, { parent_scan_id: ids[0]! });
-    const shown = new Set<string>();
-    for (const page of [1, 2, 3]) {
-      const { text } = await browser.get(`/runs/run-after/compare/run-before?page=${page}`, cookie);
-      for (const [, id] of text.matchAll(/\/scans\/([0-9a-f-]{36})">(?:before|after)</g)) shown.add(id!);
-    }
-    assert.deepEqual(
-      ids.filter((id) => !shown.has(id)),
-      [],
-    );
-    assert.ok(!shown.has(ad));
   });
 });

@@ -21,8 +21,7 @@ export function curlOf({ method, path, body }: MadeCall, publicUrl: string): str
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The same call with the client `@adsweep/client`. */
-export function clientCallOf({ path, body }: MadeCall, { id, ids, hasBody }: CalledOperation): string {
-  const query = Object.fromEntries(new URLSearchParams(path.split('?')[1] ?? ''));
+export function clientCallOf({ body }: Pick<MadeCall, 'body'>, { id, ids, query, hasBody }: CalledOperation): string {
   const hasQuery = Object.keys(query).length > 0;
   const input = hasBody ? [literal(JSON.parse(shownBody(body ?? {})))] : hasQuery ? [literal(query)] : [];
   const options = hasBody && hasQuery ? [`{ query: ${literal(query)} }`] : [];
