@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { NODE_ID, NODE_LABEL_KEY, NODE_LABEL_LENGTH_MAX, NODE_LABELS_MAX } from '@adsweep/shared/lease/messages.ts';
-import { loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { loadConfig, unreadSettings } from '@adsweep/shared/service/load-config.ts';
 import {
   logLevelSetting,
   metricsTokenSetting,
@@ -187,6 +187,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   tlsClientFiles(config);
   return config;
 }
+
+/** Variables of ours that are set and are no settings of this service. */
+export const unreadVariables = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  unreadSettings(Object.keys(ConfigSchema.properties), env);
 
 /** A node has a join token, or a folder with a credential of its own. */
 function credentialProblems(env: NodeJS.ProcessEnv): string[] {

@@ -6,7 +6,7 @@ import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { type Stop, stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
 import { capturePage } from './capture/capture.ts';
-import { readConfig } from './config.ts';
+import { readConfig, unreadVariables } from './config.ts';
 import { containFaults } from './node/contain-faults.ts';
 import { startNode } from './node/start-node.ts';
 
@@ -19,6 +19,7 @@ setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 try {
   const config = readConfig();
   const logger = createLogger('browser-node', config.ADSWEEP_LOG_LEVEL).child({ node_id: config.ADSWEEP_NODE_ID });
+  for (const name of unreadVariables()) logger.warn({ name }, 'a variable is set that is no setting of this service');
   let stops: Stop[] = [];
   let giveBackAll = () => {};
   const partMs = config.ADSWEEP_DRAIN_SECONDS * 1000 + PART_STOPS_IN_MS;

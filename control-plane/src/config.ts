@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, loadConfig, unreadSettings } from '@adsweep/shared/service/load-config.ts';
 import {
   addressBlocksSetting,
   deliveryAllowSetting,
@@ -308,6 +308,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   bucketSettings(config);
   return config;
 }
+
+/** Variables of ours that are set and are no settings of this service. */
+export const unreadVariables = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  unreadSettings(Object.keys(ConfigSchema.properties), env);
 
 /** Some of the settings, for a command that needs no others. Throws ConfigError with all problems. */
 export const readSettings = <Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv = process.env) =>

@@ -6,7 +6,7 @@ import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
 import { startControlPlane } from './compose/start-control-plane.ts';
-import { readConfig } from './config.ts';
+import { readConfig, unreadVariables } from './config.ts';
 
 /** How long each part may take to stop: what a loop has begun, such as the analysis of a capture, takes seconds on a busy machine. */
 const PART_STOPS_IN_MS = 10_000;
@@ -17,6 +17,7 @@ setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 try {
   const config = readConfig();
   const logger = createLogger('control-plane', config.ADSWEEP_LOG_LEVEL);
+  for (const name of unreadVariables()) logger.warn({ name }, 'a variable is set that is no setting of this service');
   const tracing = await startTracing({ name: 'control-plane' }, config, logger);
   const plane = await startControlPlane(config, logger);
   // One part waits for balancers to notice.

@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig, misspeltSettings } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, loadConfig, misspeltSettings, unreadSettings } from '@adsweep/shared/service/load-config.ts';
 import { portSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import { SERVICES } from './services.ts';
@@ -71,10 +71,11 @@ export type FarmConfig = Static<typeof FarmConfigSchema>;
  */
 export function readFarmConfig(env: NodeJS.ProcessEnv): FarmConfig {
   const schemas = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => onlySet(settings, env))];
-  // No service gets a variable that is no setting of it.
-  const names = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => settings)].flatMap(settingsIn);
   const byName = new Map<string, string>();
-  for (const problem of [...misspeltSettings(names, env), ...schemas.flatMap((schema) => problemsOf(schema, env))]) {
+  for (const problem of [
+    ...misspeltSettings(allSettings(), env),
+    ...schemas.flatMap((schema) => problemsOf(schema, env)),
+  ]) {
     const [name = ''] = problem.split(' ');
     if (!byName.has(name)) byName.set(name, problem);
   }
@@ -82,7 +83,14 @@ export function readFarmConfig(env: NodeJS.ProcessEnv): FarmConfig {
   return loadConfig(FarmConfigSchema, env);
 }
 
-const settingsIn = ({ properties }: TObject): string[] => Object.keys(properties);
+/** The settings of `npm start` and of its services, none of which gets a variable that is no setting of it. */
+const allSettings = (): string[] =>
+  [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => settings)].flatMap(({ properties }) =>
+    Object.keys(properties),
+  );
+
+/** Variables of ours in `env` that no process of the farm reads, such as settings of the Compose file. */
+export const unreadVariables = (env: NodeJS.ProcessEnv): string[] => unreadSettings(allSettings(), env);
 
 /** The settings of a service that `env` contains. The others are given by the farm. */
 const onlySet = ({ properties }: TObject, env: NodeJS.ProcessEnv): TObject =>

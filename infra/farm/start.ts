@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { demoScan, sweepCommand } from '../demo/demo-scan.ts';
-import { readFarmConfig } from './config.ts';
+import { readFarmConfig, unreadVariables } from './config.ts';
 import { lockDataDir } from './data-dir.ts';
 import { Farm } from './farm.ts';
 
@@ -20,6 +20,7 @@ const keepReport = (url: string, dataDir: string) =>
 
 async function main(): Promise<void> {
   const config = readFarmConfig(process.env);
+  for (const name of unreadVariables(process.env)) say(`  ${name} is no setting: it has no effect`);
   const unlock = lockDataDir(config.ADSWEEP_DATA_DIR);
   const farm = new Farm(config, say);
   let stopping: Promise<void> | null = null;

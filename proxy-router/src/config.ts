@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, loadConfig, unreadSettings } from '@adsweep/shared/service/load-config.ts';
 import {
   denyAddressesSetting,
   logLevelSetting,
@@ -141,6 +141,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   tlsClientFiles(config);
   return config;
 }
+
+/** Variables of ours that are set and are no settings of this service. */
+export const unreadVariables = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  unreadSettings(Object.keys(ConfigSchema.properties), env);
 
 /** The API's certificate, null: it serves http. Throws ConfigError for a certificate without its key. */
 export const apiTls = (config: Config) =>

@@ -5,7 +5,7 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
-import { readConfig } from './config.ts';
+import { readConfig, unreadVariables } from './config.ts';
 import { createProviders } from './providers/index.ts';
 import { startRouter } from './start-router.ts';
 
@@ -15,6 +15,7 @@ setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 try {
   const config = readConfig();
   const logger = createLogger('proxy-router', config.ADSWEEP_LOG_LEVEL);
+  for (const name of unreadVariables()) logger.warn({ name }, 'a variable is set that is no setting of this service');
   const tracing = await startTracing({ name: 'proxy-router' }, config, logger);
   const router = await startRouter(config, createProviders, logger);
   // The gateway takes up to its drain time.

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, isOneLetterApart, loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, isOneLetterApart, loadConfig, unreadSettings } from '@adsweep/shared/service/load-config.ts';
 import { Type } from 'typebox';
 
 const Schema = Type.Object({
@@ -80,6 +80,19 @@ test('a variable that is one letter away from an unset setting is refused, other
     { ADSWEEP_KEEP: '3' },
   ])
     assert.deepEqual(problems(env), []);
+});
+
+test('variables of ours that are set and no settings are named, but for those of the command line and of tests', () => {
+  const env = {
+    ADSWEEP_KEEP_DAYS: '3',
+    ADSWEEP_TOKEN_FILE: '/t',
+    ADSWEEP_URL: 'http://x',
+    ADSWEEP_TEST_PICTURES: '/p',
+  };
+  const names = ['ADSWEEP_KEEP_DAYS', 'ADSWEEP_TOKEN'];
+  assert.deepEqual(unreadSettings(names, env), []);
+  const unread = { ADSWEEP_RETENTION: '30', ADSWEEP_PORT: '', OTHER_PORT: '1' };
+  assert.deepEqual(unreadSettings(names, { ...env, ...unread }), ['ADSWEEP_RETENTION']);
 });
 
 test('names are one letter apart if a letter is changed, added, left out or exchanged with the next one', () => {

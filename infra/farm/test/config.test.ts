@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError, isOneLetterApart } from '@adsweep/shared/service/load-config.ts';
-import { FarmConfigSchema, readFarmConfig } from '../config.ts';
+import { FarmConfigSchema, readFarmConfig, unreadVariables } from '../config.ts';
 import { SERVICES } from '../services.ts';
 
 const SCHEMAS = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => settings)];
@@ -48,6 +48,12 @@ test('a misspelt setting of a service is refused, and no two settings can be mis
       [],
       name,
     );
+});
+
+test('a variable that no process of the farm reads is named', () => {
+  assert.deepEqual(unreadVariables({ ADSWEEP_PORT: '9000', ADSWEEP_HTTP_PORT: '9000', ADSWEEP_SLOTS: '4' }), [
+    'ADSWEEP_PORT',
+  ]);
 });
 
 test('settings that the farm gives to its services need not be set', () => {

@@ -44,19 +44,27 @@ export function loadConfig<Schema extends TObject>(
 
 const PREFIX = 'ADSWEEP_';
 
+/** Variables of ours that are for the command line, the bootstrap, tests and benchmarks. */
+const OF_OTHERS = /^ADSWEEP_(URL|WEBHOOK_SECRET|DEBIAN_MIRROR|CORPUS_DIR|CONTAINER_SCANS|(TEST|BENCH)_\w+)$/;
+
+/** Variables of ours that are set and are none of the settings `names`: no process reads them. */
+export function unreadSettings(names: readonly string[], env: NodeJS.ProcessEnv): string[] {
+  const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
+  return Object.keys(env).filter(
+    (name) => name.startsWith(PREFIX) && env[name] && !known.has(name) && !OF_OTHERS.test(name),
+  );
+}
+
 /**
  * A problem for each variable of ours that is set and differs in one letter from one of the settings `names` that is not: otherwise it would be
  * ignored, and the default, such as to keep everything, would be noticed weeks later. Variables of other services differ in more.
  */
 export function misspeltSettings(names: readonly string[], env: NodeJS.ProcessEnv): string[] {
-  const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
-  const unset = [...known].filter((name) => !env[name]);
-  return Object.keys(env)
-    .filter((name) => name.startsWith(PREFIX) && env[name] && !known.has(name))
-    .flatMap((name) => {
-      const meant = unset.find((setting) => isOneLetterApart(name, setting));
-      return meant === undefined ? [] : [`${name} is no setting: ${meant} is`];
-    });
+  const unset = names.flatMap((name) => [name, `${name}_FILE`]).filter((name) => !env[name]);
+  return unreadSettings(names, env).flatMap((name) => {
+    const meant = unset.find((setting) => isOneLetterApart(name, setting));
+    return meant === undefined ? [] : [`${name} is no setting: ${meant} is`];
+  });
 }
 
 /** Whether one letter was changed, added, left out, or exchanged with the next one. */

@@ -68,7 +68,8 @@ function settingsPage(): string {
   return page(
     'Settings',
     `Each process reads its settings from its environment. A secret can also be read from a file, named by \`<NAME>_FILE\`. A start with a wrong
-setting, or with a variable that is one letter away from one, ends with all problems at once. Compose has a few [of its own](guide-scaling.md#compose).`,
+setting, or with a variable that is one letter away from one, ends with all problems at once. Other variables that begin with \`ADSWEEP_\` and are no settings
+are named in the log, or by \`npm start\` in its output. Compose has a few [of its own](guide-scaling.md#compose).`,
     '## npm start',
     table(settingsRows(FarmConfigSchema)),
     ...services.flatMap((name) => [`## ${name}`, table(settingsRows(SERVICES[name].settings))]),
@@ -91,7 +92,8 @@ function metricsPage(): string {
   );
   return page(
     'Metrics',
-    `Every process serves metrics for Prometheus at \`/metrics\`, for a bearer of \`ADSWEEP_METRICS_TOKEN\`. All carry the label \`service\`, and those of Node.js
+    `Every process serves metrics for Prometheus at \`/metrics\`, for a bearer of \`ADSWEEP_METRICS_TOKEN\`; where that is not set, of the node token, which \`npm start\`
+keeps in its data folder: \`node_token\` in \`secrets.json\`. All carry the label \`service\`, and those of Node.js
 itself (\`adsweep_process_...\`, \`adsweep_nodejs_...\`) are the same everywhere.`,
     ...Object.entries({ 'control-plane': plane, 'browser-node': node, 'proxy-router': router }).flatMap(
       ([name, registry]) => [`## ${name}`, metricsTable(registry, ofNode)],
