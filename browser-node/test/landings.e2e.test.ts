@@ -77,30 +77,6 @@ describe('landings', { concurrency: 4 }, () => {
     assert.match(never.notes, /1 further window opened/);
   });
 
-  it('the landings of a capture are not waited for where the page stopped its load', async () => {
-    const { site } = world;
-    site.setRoute('http://stopped.example/never.png', () => undefined);
-    site.setPage(
-      'http://stopped.example/',
-      '<title>Stopped</title><img src=never.png><script>setTimeout(() => stop(), 300)</script>',
-    );
-    const captured = await world.capture('http://stopped.example/');
-    assert.deepEqual([captured.landings[0]?.page_title, captured.notes], ['Stopped', '']);
-  });
-
-  it('lazy content of a page that scrolls in an element is requested, and a note says that its screenshot shows only what was in view', async () => {
-    const { site } = world;
-    const late = `new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && fetch('/seen')).observe(end)`;
-    site.setPage(
-      'http://app.example/',
-      `<!doctype html><title>app</title><body style="margin:0;overflow:hidden"><main style="height:100vh;overflow:auto">
-      <img data-src="/lazy.png"><div style="height:3000px">Text</div><p id="end">End</p></main><script>${late}</script>`,
-    );
-    const captured = await world.capture('http://app.example/');
-    assert.ok(captured.urls().includes('http://app.example/seen'));
-    assert.equal(captured.notes, 'the screenshot of landing 0 shows only what was in view');
-  });
-
   it('the landings of a capture have full-page screenshots with lazy content', async () => {
     const { site } = world;
     site.setPage(

@@ -43,6 +43,28 @@ describe('a capture', () => {
     assert.deepEqual((await notesOf('http://polling.example/')).notes, []);
   });
 
+  it('of a page that stopped its load lacks nothing, and is not waited for', async () => {
+    world.site.setRoute('http://stopped.example/never.png', () => undefined);
+    world.site.setPage(
+      'http://stopped.example/',
+      '<title>Stopped</title><img src=never.png><script>setTimeout(() => stop(), 300)</script>',
+    );
+    const { captured, notes } = await notesOf('http://stopped.example/');
+    assert.deepEqual([captured.landings[0]?.page_title, notes], ['Stopped', []]);
+  });
+
+  it('of a page that scrolls in an element requests its lazy content, and has a note that its screenshot shows only what was in view', async () => {
+    const late = `new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && fetch('/seen')).observe(end)`;
+    world.site.setPage(
+      'http://app.example/',
+      `<!doctype html><title>app</title><body style="margin:0;overflow:hidden"><main style="height:100vh;overflow:auto">
+      <img data-src="/lazy.png"><div style="height:3000px">Text</div><p id="end">End</p></main><script>${late}</script>`,
+    );
+    const { captured } = await notesOf('http://app.example/');
+    assert.ok(captured.urls().includes('http://app.example/seen'));
+    assert.equal(captured.notes, 'the screenshot of landing 0 shows only what was in view');
+  });
+
   it('of a page whose requests did not reach the gateway any more has a note of them, and is that page', async () => {
     const { site } = world;
     let stop = () => {};
