@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { chromiumOfRun } from '../../../browser-node/test/support/chromium-of-run.ts';
 import { nodes } from '../../src/crawling/fleet/nodes.ts';
-import { raiseAlert } from '../support/alert-doubles.ts';
+import { testAlertKeys } from '../support/alert-keys.ts';
 import { type ConsoleWorld, consoleWorld, hostileWords, OPERATOR_PAGES, pagesOf } from '../support/console-world.ts';
 import { faultsOf } from '../support/page-faults.ts';
 import { type PiecewiseProxy, piecewiseProxy } from '../support/piecewise-proxy.ts';
@@ -237,61 +237,12 @@ describe('the console in a browser', () => {
     await context.close();
   });
 
-  test('decides alerts by keyboard, and takes a decision back', async () => {
-    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
-    const page = await context.newPage();
-    const counts = async () => (await api.get('/api/v1/alerts/stats')).body;
-    /** The decision is shown, and the page's scripts hear keys. */
-    const isTold = async (decision: string) => {
-      await page.getByRole('status').filter({ hasText: decision }).waitFor();
-      await page.waitForLoadState();
-    };
-    await page.goto(`${ORIGIN}/console/alerts`);
-    await page.keyboard.press('j');
-    await page.keyboard.press('j');
-    await page.keyboard.press('r');
-    await isTold('Resolved');
-    assert.partialDeepStrictEqual(await counts(), { open: 2, resolved: 1 });
-    await page.keyboard.press('u');
-    await isTold('Reopened');
-    assert.partialDeepStrictEqual(await counts(), { open: 3, resolved: 0 });
-    await page.keyboard.press('j');
-    await page.keyboard.press('x');
-    await page.getByRole('button', { name: 'Dismiss' }).first().click();
-    await isTold('Dismissed');
-    assert.partialDeepStrictEqual(await counts(), { open: 2, dismissed: 1 });
-    await page.keyboard.press('?');
-    await page.getByText('next, previous').waitFor();
-    await page.goto(`${ORIGIN}/console/alerts/all?status=open`);
-    await page.getByRole('button', { name: 'Resolve all 2' }).click();
-    await page.getByText('Nothing is open').waitFor();
-    assert.partialDeepStrictEqual(await counts(), { open: 0, resolved: 2, dismissed: 1 });
-    await context.close();
-  });
-
-  test('decides about one alert only, however long a key is held', async () => {
-    const { id: campaign } = (
-      await api.post('/api/v1/campaigns', {
-        ...{ name: 'Held', url: 'https://shop.example/', country_codes: ['US'] },
-        emulator_specific_ids: ['windows_chrome'],
-      })
-    ).body;
-    for (const entry_id of ['a', 'b', 'c']) await raiseAlert(api, campaign, {}, { entry_id }, { scanId: world.page });
-    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(`${ORIGIN}/console/alerts?campaign_id=${campaign}`);
-    await page.keyboard.press('j');
-    await page.keyboard.down('r');
-    await page.getByRole('status').filter({ hasText: 'Resolved' }).waitFor();
-    await page.locator('tr[data-current]').waitFor();
-    await page.keyboard.down('r');
-    await page.keyboard.up('r');
-    await page.keyboard.press('d');
-    await page.getByRole('status').filter({ hasText: 'Dismissed' }).waitFor();
-    const { body } = await api.get(`/api/v1/alerts/stats?campaign_id=${campaign}`);
-    assert.partialDeepStrictEqual(body, { open: 1, resolved: 1, dismissed: 1 });
-    await context.close();
-  });
+  testAlertKeys(() => ({
+    api,
+    world,
+    origin: ORIGIN,
+    newPage: async () => (await signedIn({ viewport: { width: 1280, height: 900 } })).newPage(),
+  }));
 
   test('says that a page shows what was there before, while it cannot be read again', async () => {
     const context = await signedIn({ viewport: { width: 1280, height: 900 } });
@@ -307,38 +258,6 @@ describe('the console in a browser', () => {
     await page.unroute('**/console/scans');
     await page.clock.runFor(30_000);
     await note.waitFor({ state: 'detached' });
-    await context.close();
-  });
-
-  test('keeps the row of the keyboard, and its focus, when newer alerts arrive', async () => {
-    const { id: campaign } = (
-      await api.post('/api/v1/campaigns', {
-        ...{ name: 'Alerted', url: 'https://shop.example/', country_codes: ['US'] },
-        emulator_specific_ids: ['windows_chrome'],
-      })
-    ).body;
-    // Both alerts lead to the same scan.
-    for (const entry_id of ['entry-a', 'entry-b'])
-      await raiseAlert(api, campaign, {}, { entry_id }, { scanId: world.page });
-    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
-    const page = await context.newPage();
-    await page.clock.install();
-    await page.goto(`${ORIGIN}/console/alerts?campaign_id=${campaign}`);
-    await page.keyboard.press('j');
-    await page.keyboard.press('j');
-    const place = () =>
-      page.evaluate(() => [
-        document.querySelector('tr[data-current]')?.getAttribute('data-row'),
-        document.activeElement?.closest('tr')?.getAttribute('data-row'),
-        document.activeElement?.className,
-      ]);
-    const before = await place();
-    assert.equal(before[0], before[1]);
-    assert.equal(before[2], 'row-link');
-    await raiseAlert(api, campaign);
-    await page.clock.runFor(15_000);
-    await page.locator('tr[data-row]').nth(2).waitFor();
-    assert.deepEqual(await place(), before);
     await context.close();
   });
 
@@ -365,30 +284,6 @@ describe('the console in a browser', () => {
     await page.getByRole('heading', { name: 'twice.example' }).waitFor();
     assert.equal(sent.length, 1);
     assert.equal((await api.get('/api/v1/scans?url=twice.example')).body.total, 1);
-    await context.close();
-  });
-
-  test('leaves the keys to speech input where a person switches them off, on each page from then on', async () => {
-    const { id: campaign } = (
-      await api.post('/api/v1/campaigns', {
-        ...{ name: 'Spoken', url: 'https://shop.example/', country_codes: ['US'] },
-        emulator_specific_ids: ['windows_chrome'],
-      })
-    ).body;
-    await raiseAlert(api, campaign, {}, {}, { scanId: world.page });
-    const context = await signedIn({ viewport: { width: 1280, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(`${ORIGIN}/console/alerts?campaign_id=${campaign}`);
-    await page.getByRole('button', { name: 'Keys' }).click();
-    await page.getByLabel('Switch off all keys').check();
-    await page.reload();
-    await page.keyboard.type('jr');
-    assert.equal(await page.locator('tr[data-current]').count(), 0);
-    await page.getByRole('button', { name: 'Keys' }).click();
-    await page.getByLabel('Switch off all keys').uncheck();
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('j');
-    await page.locator('tr[data-current]').waitFor();
     await context.close();
   });
 

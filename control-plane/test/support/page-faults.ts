@@ -15,8 +15,8 @@ async function savePicture(page: Page): Promise<void> {
 }
 
 /**
- * What axe finds in the page, or only in what `within` selects; boxes that are wider than the window, and how far the page has shifted since it was
- * loaded.
+ * What axe finds in the page, or only in what `within` selects; ids of several elements, boxes that are wider than the window, and how far the page has
+ * shifted since it was loaded.
  */
 export async function faultsOf(page: Page, within?: string): Promise<string[]> {
   await savePicture(page);
@@ -27,6 +27,8 @@ export async function faultsOf(page: Page, within?: string): Promise<string[]> {
     const found = violations.map(
       ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`,
     );
+    const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
+    const repeated = new Set(ids.filter((id, at) => ids.indexOf(id) !== at));
     const wider = document.documentElement.scrollWidth - innerWidth;
     // What scrolls or clips by itself may have more inside.
     const isClipped = (element: Element): boolean => {
@@ -47,6 +49,7 @@ export async function faultsOf(page: Page, within?: string): Promise<string[]> {
     });
     return [
       ...found,
+      ...[...repeated].map((id) => `several elements have the id ${id}`),
       ...(wider > 0 ? [`${wider} px wider`] : []),
       ...outside.slice(0, 3).map((element) => `outside: ${element.outerHTML.slice(0, 120)}`),
       ...(shifts > 0.01 ? [`shifted by ${shifts}`] : []),

@@ -19,11 +19,11 @@ export function showPicture(report: Report): Html | null {
   return showFrame(page, `${report.token}/screenshot`, report.is_tall, page.title || UNTITLED);
 }
 
-/** The redirect chain of the page's own tab; null if it is empty. */
-export function showMainChain({ landings }: Report): Html | null {
+/** The redirect chain of the page's own tab; null if it is empty. `id`: of its section, null where a page has several chains. */
+export function showMainChain({ landings }: Report, id: string | null = 'chain'): Html | null {
   const chain = subjectLanding(landings)?.chain ?? [];
   if (chain.length === 0) return null;
-  return html`<section class="card" id="chain"><h2>Redirect chain <span class="count">${chainWords(chain)}</span></h2>${showChain(chain, new ByteBudget(CHAIN_BYTES))}</section>`;
+  return html`<section class="card"${id !== null && html` id="${id}"`}><h2>Redirect chain <span class="count">${chainWords(chain)}</span></h2>${showChain(chain, new ByteBudget(CHAIN_BYTES))}</section>`;
 }
 
 /** The tabs that the page opened, side by side; null if there are none. */

@@ -56,5 +56,5 @@ function compared({ link, now }: Visit, answers: ScanAnswers, only: ReadonlySet<
       ['Redirects', String(Math.max(0, scan.redirect_chain.length - 1))],
       ['Id', shortId(scan.id)],
     ],
-  )}<ul class="chips">${found.length > 0 ? found : html`<li class="quiet">${isFinished(scan.status) ? 'No findings' : STATUSES[scan.status]}</li>`}</ul></section>${showCreative(report) ?? showPicture(report)}${showMainChain(report)}</div>`;
+  )}<ul class="chips">${found.length > 0 ? found : html`<li class="quiet">${isFinished(scan.status) ? 'No findings' : STATUSES[scan.status]}</li>`}</ul></section>${showCreative(report) ?? showPicture(report)}${showMainChain(report, null)}</div>`;
 }
