@@ -124,4 +124,13 @@ describe('a page of the console about scans', () => {
     const { text } = await browser.get('/scans?country_code=US&page=1', cookie);
     assert.ok(text.includes('await api.listScans({ country_code: &#39;US&#39;, page: 1, limit: 50 });'));
   });
+
+  test('of a comparison keeps the ids that were typed, and says which of them is no scan', async () => {
+    const { id } = await made('scans', PAGE);
+    const { status, text } = await browser.get(`/scans/compare?a=${id}&b=wrong`, cookie);
+    assert.equal(status, 404);
+    assert.deepEqual([fieldsIn(text).a, fieldsIn(text).b], [id, 'wrong']);
+    assert.match(text, /id="b-problem">There is no such scan/);
+    assert.doesNotMatch(text, /id="a-problem"/);
+  });
 });

@@ -10,12 +10,13 @@ export type AlertKeysParts = { api: RunningApi; world: ConsoleWorld; origin: str
 
 /** Tests of the list of alerts by keyboard. `parts`: what there is when they run. */
 export function testAlertKeys(parts: () => AlertKeysParts): void {
-  /** A campaign of its own, with an alert for each of these entries of its policy set, all of the same scan. */
-  const campaignWith = async (name: string, entries: string[]): Promise<string> => {
+  /** A campaign of its own with so many alerts, all of the same scan, which has one alert for each entry of a policy set. */
+  const campaignWith = async (name: string, alerts: number): Promise<string> => {
     const { api, world } = parts();
     const target = { url: 'https://shop.example/', country_codes: ['US'], emulator_specific_ids: ['windows_chrome'] };
     const { id } = (await api.post('/api/v1/campaigns', { name, ...target })).body;
-    for (const entry_id of entries) await raiseAlert(api, id, {}, { entry_id }, { scanId: world.page });
+    for (let at = 0; at < alerts; at++)
+      await raiseAlert(api, id, {}, { entry_id: `${name} ${at}` }, { scanId: world.page });
     return id;
   };
 
@@ -53,7 +54,7 @@ export function testAlertKeys(parts: () => AlertKeysParts): void {
 
   test('decides about one alert only, however long a key is held', async () => {
     const { api, origin, newPage } = parts();
-    const campaign = await campaignWith('Held', ['a', 'b', 'c']);
+    const campaign = await campaignWith('Held', 3);
     const page = await newPage();
     await page.goto(`${origin}/console/alerts?campaign_id=${campaign}`);
     await page.keyboard.press('j');
@@ -71,7 +72,7 @@ export function testAlertKeys(parts: () => AlertKeysParts): void {
 
   test('keeps the row of the keyboard, and its focus, when newer alerts arrive', async () => {
     const { api, origin, newPage } = parts();
-    const campaign = await campaignWith('Alerted', ['a', 'b']);
+    const campaign = await campaignWith('Alerted', 2);
     const page = await newPage();
     await page.clock.install();
     await page.goto(`${origin}/console/alerts?campaign_id=${campaign}`);
@@ -95,7 +96,7 @@ export function testAlertKeys(parts: () => AlertKeysParts): void {
 
   test('leaves the keys to speech input where a person switches them off, on each page from then on', async () => {
     const { origin, newPage } = parts();
-    const campaign = await campaignWith('Spoken', ['a']);
+    const campaign = await campaignWith('Spoken', 1);
     const page = await newPage();
     await page.goto(`${origin}/console/alerts?campaign_id=${campaign}`);
     await page.getByRole('button', { name: 'Keys' }).click();

@@ -1,4 +1,5 @@
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
+import { ApiError } from '../../../http/api-error.ts';
 import { type Html, html } from '../../../http/pages/html.ts';
 import { showCreative } from '../../../scanning/reports/show-creative.ts';
 import { showMainChain, showPicture } from '../../../scanning/reports/show-landings.ts';
@@ -6,38 +7,58 @@ import { showUrl } from '../../../scanning/reports/show-url.ts';
 import { verdictOf } from '../../../scanning/reports/verdict.ts';
 import { STATUSES } from '../../../scanning/reports/words.ts';
 import { textField } from '../../components/fields.ts';
+import { NO_PROBLEMS, type Problems, problemsOf } from '../../components/problems.ts';
 import { facts } from '../../components/tables.ts';
 import { shortId, showTime } from '../../components/texts.ts';
-import type { PageRoute, Visit } from '../../visit.ts';
+import type { Page, PageRoute, Visit } from '../../visit.ts';
 import { reportOfScan, type ScanAnswers } from './report-of-scan.ts';
 import { readAnswers } from './scan-page.ts';
+
+const NAMES = ['a', 'b'];
 
 /** Two scans side by side. */
 export const comparePage: PageRoute = {
   method: 'GET',
   path: '/scans/compare',
   handle: async (visit) => {
-    const { query, link } = visit;
-    const ids = ['a', 'b'].map((name) => (query.get(name) ?? '').trim());
-    const form = html`<form class="filters card" method="get" action="${link('/scans/compare')}">${['a', 'b'].map((name, index) => textField({ name, label: index === 0 ? 'One scan' : 'The other', value: ids[index]!, placeholder: 'id of a scan' }))}<div class="filter-buttons"><button class="button main">Compare</button></div></form>`;
-    if (ids.some((id) => id === ''))
-      return { title: 'Compare two scans', above: html`<a href="${link('/scans')}">Scans</a>`, body: form };
-    const both = await Promise.all(ids.map((id) => readAnswers(visit, id)));
-    const slugs = [...new Set(both.flatMap(({ tags }) => tags.map(({ tag_slug }) => tag_slug)))];
-    const differing = both.map((one, index) =>
-      slugs.filter(
-        (slug) =>
-          one.tags.some((tag) => tag.tag_slug === slug) && !both[1 - index]!.tags.some((tag) => tag.tag_slug === slug),
-      ),
-    );
-    const columns = both.map((one, index) => compared(visit, one, new Set(differing[index])));
-    return {
-      title: 'Compare two scans',
-      above: html`<a href="${link('/scans')}">Scans</a>`,
-      body: html`${form}<div class="columns-2 equal">${columns}</div>`,
-    };
+    const ids = NAMES.map((name) => (visit.query.get(name) ?? '').trim());
+    if (ids.some((id) => id === '')) return pageOf(visit, ids, null);
+    const both = await Promise.all(ids.map((id) => readAnswers(visit, id).catch(nullIfMissing)));
+    const missing = NAMES.filter((_, index) => both[index] === null);
+    if (missing.length > 0) {
+      const detail = missing.map((name) => ({
+        loc: ['query', name],
+        msg: 'There is no such scan.',
+        type: 'not_found',
+        ctx: {},
+      }));
+      return { ...pageOf(visit, ids, null, problemsOf({ code: 'not_found', detail })), status: 404 };
+    }
+    const [one, other] = both as [ScanAnswers, ScanAnswers];
+    const columns = [compared(visit, one, tagsOnlyOf(one, other)), compared(visit, other, tagsOnlyOf(other, one))];
+    return pageOf(visit, ids, html`<div class="columns-2 equal">${columns}</div>`);
   },
 };
+
+/** What a person typed stays, so that a wrong id can be mended. */
+function nullIfMissing(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null;
+  throw error;
+}
+
+function pageOf({ link }: Visit, ids: string[], body: Html | null, problems: Problems = NO_PROBLEMS): Page {
+  const form = html`<form class="filters card" method="get" action="${link('/scans/compare')}">${NAMES.map((name, index) => textField({ name, label: index === 0 ? 'One scan' : 'The other', value: ids[index]!, placeholder: 'id of a scan', problems }))}<div class="filter-buttons"><button class="button main">Compare</button></div></form>`;
+  return {
+    title: 'Compare two scans',
+    above: html`<a href="${link('/scans')}">Scans</a>`,
+    problems,
+    body: html`${form}${body}`,
+  };
+}
+
+/** The tags that only the first of two scans has. */
+const tagsOnlyOf = (one: ScanAnswers, other: ScanAnswers): Set<string> =>
+  new Set(one.tags.map(({ tag_slug }) => tag_slug)).difference(new Set(other.tags.map(({ tag_slug }) => tag_slug)));
 
 function compared({ link, now }: Visit, answers: ScanAnswers, only: ReadonlySet<string>): Html {
   const { scan, tags } = answers;
