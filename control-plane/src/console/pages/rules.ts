@@ -264,7 +264,7 @@ ${mayChange && html`<div class="buttons">${button('Save', { name: 'intent', valu
     html`${rule.is_active ? action(visit, { label: 'Switch off', method: 'PUT', path, body: { is_active: false }, done: 'saved', back }) : action(visit, { label: 'Switch on', method: 'PUT', path, body: { is_active: true }, done: 'saved', back })}${action(visit, { label: 'Delete', method: 'DELETE', path, done: 'deleted', back: link('/rules'), tone: 'danger', asks: 'Delete this rule? Its tag stays on the scans that have it.' })}`;
   return {
     title: rule ? rule.name : 'New rule',
-    above: html`<a href="${link('/rules')}">Rules</a>`,
+    above: html`<a href="${link('/rules')}">Rules</a>${rule && ` · ${TYPES[rule.rule_type]?.label ?? rule.rule_type}`}`,
     actions,
     problems,
     body: html`${form}${tested && testResult(visit, tested)}`,
