@@ -17,6 +17,8 @@ describe('popup_bomb', () => {
     const [finding] = tagsOf(observed('popups', { windows: 3, without_gesture: 2, urls }));
     const detail = 'landing 0: 3 windows, 2 without a click: https://ad.example/1 https://ad.example/2';
     assert.equal(finding?.detail, detail);
+    const [single] = tagsOf(observed('popups', { windows: 1, without_gesture: 1, urls: [] }));
+    assert.equal(single?.detail, 'landing 0: 1 window, 1 without a click');
   });
 });
 

@@ -19,7 +19,8 @@ export const popupBomb: Detector = {
       'popup_bomb',
       bombs.map(({ landing, facts: { windows, without_gesture, urls } }) => {
         const named = urls.filter(Boolean).slice(0, NAMED_MAX).join(' ');
-        return { landing, text: `${windows} windows, ${without_gesture} without a click${named && `: ${named}`}` };
+        const opened = `${windows} ${windows === 1 ? 'window' : 'windows'}`;
+        return { landing, text: `${opened}, ${without_gesture} without a click${named && `: ${named}`}` };
       }),
     );
   },

@@ -17,7 +17,8 @@ export const fleet = command({
       const { queue, slots, desired_nodes } = summary;
       const waiting = queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign;
       terminal.print(`${waiting} jobs waiting, ${queue.leased} leased, ${queue.delayed} delayed`);
-      terminal.print(`${slots.busy} of ${slots.total} slots busy, ${nodes.length} nodes, ${desired_nodes} needed`);
+      const count = `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`;
+      terminal.print(`${slots.busy} of ${slots.total} slots busy, ${count}, ${desired_nodes} needed`);
       if (nodes.length > 0)
         terminal.table(
           ['state', 'node', 'busy', 'version', 'browser', 'seen'],
