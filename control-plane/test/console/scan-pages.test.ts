@@ -133,4 +133,12 @@ describe('a page of the console about scans', () => {
     assert.match(text, /id="b-problem">There is no such scan/);
     assert.doesNotMatch(text, /id="a-problem"/);
   });
+
+  test('of a list whose filters are refused does not say that there are none', async () => {
+    for (const path of ['/scans?page=0', '/scans?date_from=never', '/alerts?page=0', '/alerts?status=none']) {
+      const { text } = await browser.get(path, cookie);
+      assert.match(text, /role="alert"[\s\S]*The list was not read/, path);
+      assert.doesNotMatch(text, /No scans yet|No scan matches|Nothing is open|No alert matches/, path);
+    }
+  });
 });

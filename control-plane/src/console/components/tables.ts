@@ -37,6 +37,9 @@ export function table(
 export const empty = (title: string, text: Inserted, next: Html | null | false = null): Html =>
   html`<div class="empty"><p class="empty-title">${title}</p><p>${text}</p>${next}</div>`;
 
+/** What is shown in place of a list that the API refused, which must not look like an empty one. */
+export const unread = (next: Html): Html => empty('The list was not read', 'Why is said above.', next);
+
 /** The way to the pages before and after, and how many rows there are. */
 export function pager(
   { query, link }: Visit,

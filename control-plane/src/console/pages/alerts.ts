@@ -6,7 +6,7 @@ import type { Listed, Schemas } from '../api/schemas.ts';
 import { action, backTo, type Done } from '../components/actions.ts';
 import { button, hidden, linkButton, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
-import { empty, pager, table } from '../components/tables.ts';
+import { empty, pager, table, unread } from '../components/tables.ts';
 import { agoWords, chip, counted, hostOf, number, short } from '../components/texts.ts';
 import type { PageRoute, Visit } from '../visit.ts';
 
@@ -60,7 +60,7 @@ export const alertList: PageRoute = {
       campaignNames(visit),
     ]);
     const body = html`${undo(visit)}${stats && tabs(visit, stats)}${filterForm(visit, campaigns, problems)}
-<section class="card flush" data-region="alerts">${alerts.items.length === 0 ? none(visit) : html`${alertTable(visit, alerts, campaigns)}${pager(visit, '/alerts', alerts, 'alerts')}`}</section>${KEYS}`;
+<section class="card flush" data-region="alerts">${alerts === NOTHING ? unread(linkButton('Open alerts', link('/alerts'))) : alerts.items.length === 0 ? none(visit) : html`${alertTable(visit, alerts, campaigns)}${pager(visit, '/alerts', alerts, 'alerts')}`}</section>${KEYS}`;
     return {
       title: 'Alerts',
       everySeconds: 15,

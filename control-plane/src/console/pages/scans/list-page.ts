@@ -6,7 +6,7 @@ import { at } from '../../api/console-api.ts';
 import type { Listed, Schemas } from '../../api/schemas.ts';
 import { hidden, linkButton, selectField, textField } from '../../components/fields.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../../components/problems.ts';
-import { empty, pager, table } from '../../components/tables.ts';
+import { empty, pager, table, unread } from '../../components/tables.ts';
 import { chip, short, showTime, statusChip } from '../../components/texts.ts';
 import type { PageRoute, Visit } from '../../visit.ts';
 
@@ -48,13 +48,17 @@ export const scanList: PageRoute = {
         throw error;
       });
     const isFiltered = [...query.keys()].some((name) => !PAGING.includes(name));
-    const none = isFiltered
-      ? empty('No scan matches', 'Other filters may find some.', linkButton('All scans', link('/scans')))
-      : empty(
-          'No scans yet',
-          'A scan loads a page or an ad in a real browser and says what it does.',
-          may('scans.write') && linkButton('New scan', link('/scans/new'), 'main'),
-        );
+    const all = linkButton('All scans', link('/scans'));
+    const none =
+      scans === NOTHING
+        ? unread(all)
+        : isFiltered
+          ? empty('No scan matches', 'Other filters may find some.', all)
+          : empty(
+              'No scans yet',
+              'A scan loads a page or an ad in a real browser and says what it does.',
+              may('scans.write') && linkButton('New scan', link('/scans/new'), 'main'),
+            );
     const list =
       scans.items.length === 0 ? none : html`${scanTable(visit, scans.items)}${pager(visit, '/scans', scans, 'scans')}`;
     return {
