@@ -10,28 +10,26 @@ const OURS = ['secrets.json', 'store.db', 'objects', 'exits-snapshot.json', 'exi
 
 /**
  * Creates a folder that only its owner can open (mode 0700), and restricts an existing one to that. Throws OperatorError where it cannot be
- * created or written, another user owns it, or others evidently use it.
+ * created or written, another user owns it, or others evidently use it. `use`: as what the folder was chosen.
  */
-export function makePrivateFolder(path: string): void {
+export function makePrivateFolder(path: string, use = 'ADSWEEP_DATA_DIR'): void {
   try {
     makeFolder(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     const { message } = cause as Error;
-    throw new OperatorError(`${path} cannot be the data folder: ${message}; choose another ADSWEEP_DATA_DIR`, {
-      cause,
-    });
+    throw new OperatorError(`${path} cannot be used: ${message}; choose another folder as ${use}`, { cause });
   }
   if ((statSync(path).mode & OTHERS) === 0) return;
   if (!mayBeRestricted(path))
     throw new OperatorError(
-      `${path} is open to other users and is not Adsweep's own: choose an empty folder as ADSWEEP_DATA_DIR, or type chmod 700 ${path}`,
+      `${path} is open to other users and is not Adsweep's own: choose an empty folder as ${use}, or, if nothing else uses this one, type chmod 700 ${path}`,
     );
   try {
     chmodSync(path, 0o700);
   } catch (cause) {
     throw new OperatorError(
-      `${path} is open to other users and not ours to close: type chown $(id -u) ${path} as root, or choose another ADSWEEP_DATA_DIR`,
+      `${path} is open to other users and not ours to close: type chown $(id -u) ${path} as root, or choose another folder as ${use}`,
       { cause },
     );
   }

@@ -56,13 +56,14 @@ async function prepareFolder(folder: string, dataDir: string): Promise<void> {
   const inside = `${resolve(folder)}/`.startsWith(`${resolve(dataDir)}/`);
   if (inside)
     throw new OperatorError(`${folder} is in the data folder: choose a folder elsewhere, best on another disk`);
-  makePrivateFolder(folder);
-  const names = await readdir(folder);
+  // Looked at before it is closed to others: a folder that is not ours stays as it is.
+  const names = await readdir(folder).catch((): string[] => []);
   const isOurs = names.every(
     (name) =>
       name === OBJECTS || COPY.test(name) || ['backup.json', ...SECRET_FILES].includes(name.replace(/\.new$/, '')),
   );
   if (!isOurs) throw new OperatorError(`${folder} has other files than those of a backup: choose an empty folder`);
+  makePrivateFolder(folder, 'the folder of the backup');
   await readBackup(folder);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -176,8 +176,11 @@ describe('a backup', () => {
     await assert.rejects(backUp(parts, join(dataDir, 'backup')), /is in the data folder/);
     await mkdir(at('other'));
     await writeFile(at('other/notes.txt'), 'mine');
+    await chmod(at('other'), 0o755);
     await assert.rejects(backUp(parts, at('other')), /has other files/);
     assert.deepEqual(await readdir(at('other')), ['notes.txt']);
+    assert.equal((await stat(at('other'))).mode & 0o777, 0o755, 'other users can still read it');
+    await assert.rejects(backUp(parts, at('other/notes.txt')), /choose another folder as the folder of the backup/);
   });
 
   it('that is damaged or was never completed is not restored, and neither is one over existing records', async () => {
