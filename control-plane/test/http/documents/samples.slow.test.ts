@@ -89,7 +89,7 @@ describe('the samples in the documents', () => {
     'quickstart-webhooks':
       /"success": true[\s\S]*scanning\.tags\.detected [\s\S]*scanning\.scan\.completed [\s\S]*"event_type": "scanning\.scan\.completed"[\s\S]*true\n$/,
     'quickstart-fleet':
-      /slots busy, 1 nodes[\s\S]*"status":\s*"ready"[\s\S]*drain node-1: done[\s\S]*"checks_per_month": 10000/,
+      /slots busy, 1 node,[\s\S]*"status":\s*"ready"[\s\S]*drain node-1: done[\s\S]*"checks_per_month": 10000/,
     'quickstart-capacity': /adsweep_desired_nodes[\s\S]*"desired_nodes"[\s\S]*"checks": \{\s*"min": 6/,
     'guide-campaigns': /"total": 1,\s*"completed": 1[\s\S]*"Team"[\s\S]*\n0\n$/,
     'guide-ci': /^https:\/\/adsweep\.example\/r\//,
