@@ -144,6 +144,45 @@ it('a page that scrolls in a fixed element under a consent wall is read to its e
   );
 });
 
+it('a page that shows another one in a frame in its whole view is read to the end of that one', async () => {
+  serveAds();
+  const frame = '<iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:0"></iframe>';
+  world.site.setPage(
+    'http://around.test/',
+    '<body style="margin:0"><iframe src="http://shown.test/" style="border:0;display:block;width:100%;height:100vh"></iframe>',
+  );
+  world.site.setPage(
+    'http://shown.test/',
+    `<!doctype html><title>News</title><h1>News</h1><p style="height:3000px">Text.</p><div id="lazy" style="height:250px"></div>
+    <script>new IntersectionObserver(([seen], observer) => { if (!seen.isIntersecting) return; observer.disconnect();
+      lazy.innerHTML = '${frame}' }).observe(lazy)</script>`,
+  );
+  const ads = await findAdsOn(world, 'http://around.test/');
+  assert.deepEqual(
+    ads.map(({ block }) => [block.network_host, block.y > 3_000]),
+    [['ads.exoclick.com', true]],
+  );
+});
+
+it('pictures of ads are matched with their requests also where the page has a base address, a choice of pictures, or long addresses', async () => {
+  serveAds();
+  const { site } = world;
+  for (const name of [1, 2, 3]) site.setText(`http://ads.exoclick.com/pictures/${name}.svg`, 'image/svg+xml', PICTURE);
+  const size = 'width="300" height="250"';
+  const [second, third] = [2, 3].map((name) => `http://ads.exoclick.com/pictures/${name}.svg`);
+  site.setPage(
+    'http://based.test/',
+    `<!doctype html><title>News</title><base href="http://ads.exoclick.com/pictures/"><p><img src="1.svg" ${size}></p><p>Text.</p>
+    <p><picture><source srcset="${second} 1x"><img src="http://based.test/none.svg" ${size}></picture></p><p>Text.</p>
+    <p><img src="${third}?${'x'.repeat(600)}#part" ${size}></p>`,
+  );
+  const ads = await findAdsOn(world, 'http://based.test/');
+  assert.deepEqual(
+    ads.map(({ block }) => [block.signals.includes('ad_server_request'), block.network_host]),
+    Array.from({ length: 3 }, () => [true, 'ads.exoclick.com']),
+  );
+});
+
 it('the ads of a page are found also while it makes thousands of its elements anew again and again', async () => {
   serveAds();
   const render = "document.getElementById('feed').innerHTML = '<p>a</p>'.repeat(12000)";

@@ -6,8 +6,10 @@ export type PageNode = {
   /** Its parent's index in the document; -1: it has none. A shadow root's parent is its host. */
   parent: number;
   tag: string;
-  /** Those of {@link READ_ATTRIBUTES} that it has, cut to {@link ATTRIBUTE_LENGTH_MAX} characters. */
+  /** Those of {@link READ_ATTRIBUTES} that it has, cut to {@link ATTRIBUTE_LENGTH_MAX} characters, or as URLs are. */
   attributes: Readonly<Record<string, string>>;
+  /** The absolute URL of the picture that an image shows, which `srcset`, `sizes` or a `picture` around it may have chosen; absent: it has none. */
+  pictureUrl?: string;
   /** What a text node says, cut as attributes are. */
   text: string;
   /** Its border box; null: it has none. */
@@ -26,6 +28,8 @@ export type PageDocument = {
   frameId: string;
   parentFrameId: string | null;
   url: string;
+  /** What relative addresses in it are relative to (HTML standard, "document base URL"); absent: not known. */
+  baseUrl?: string;
   owner: { document: number; node: number } | null;
   /** In the order of the document, parents before their children. */
   nodes: readonly PageNode[];
@@ -59,3 +63,5 @@ export const READ_ATTRIBUTES: ReadonlySet<string> = new Set([
   ...['data-type', 'data-widget-id', 'data-rc-widget', 'data-src', 'data-is-safeframe', 'data-href', 'data-url'],
 ]);
 export const ATTRIBUTE_LENGTH_MAX = 500;
+/** Those that are compared with the URLs of requests, and are as long as these. */
+export const URL_ATTRIBUTES: ReadonlySet<string> = new Set(['src', 'href']);

@@ -1,4 +1,5 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import { urlKey } from '../session/urls.ts';
 import type { Box, PageDocument, PageFacts, PageNode, PageRequest } from './page-facts.ts';
 
 /** A node of a page: its document's index in the facts, and its own in the document. */
@@ -138,12 +139,17 @@ export class PageIndex {
 
   /** An address in a document as an absolute URL; '' where it is none. */
   resolve(document: number, address: string): string {
-    let base = document;
+    if (address === '') return '';
+    let at = document;
     // A frame without an address of its own has that of the document around it.
-    for (let depth = 0; depth < 20 && !/^https?:/i.test(this.documentAt(base).url); depth += 1)
-      base = this.documentAt(base).owner?.document ?? 0;
-    if (address === '' || !URL.canParse(address, this.documentAt(base).url)) return '';
-    return new URL(address, this.documentAt(base).url).href;
+    for (let depth = 0; depth < 20 && !isOfWeb(this.#baseOf(at)); depth += 1)
+      at = this.documentAt(at).owner?.document ?? 0;
+    return URL.parse(address, this.#baseOf(at))?.href ?? '';
+  }
+
+  #baseOf(document: number): string {
+    const { url, baseUrl = '' } = this.documentAt(document);
+    return isOfWeb(baseUrl) ? baseUrl : url;
   }
 
   /** The registrable domains of what was requested. */
@@ -194,8 +200,8 @@ export class PageIndex {
 
   /** The first request for a URL; null: there was none. */
   requestFor(url: string): PageRequest | null {
-    this.#byUrl ??= new Map(this.facts.requests.toReversed().map((request) => [request.url, request]));
-    return this.#byUrl.get(url) ?? null;
+    this.#byUrl ??= new Map(this.facts.requests.toReversed().map((request) => [urlKey(request.url), request]));
+    return this.#byUrl.get(urlKey(url)) ?? null;
   }
 
   /** The requests that a document's frame made, those for its own documents included. */
@@ -220,6 +226,8 @@ export class PageIndex {
 }
 
 export const keyOf = ({ document, node }: NodeRef): string => `${document}:${node}`;
+
+const isOfWeb = (url: string): boolean => /^https?:/i.test(url);
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 

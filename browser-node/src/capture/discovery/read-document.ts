@@ -1,5 +1,6 @@
+import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import type { DocumentSnapshot, Snapshot } from '../devtools/dom-snapshot.ts';
-import { ATTRIBUTE_LENGTH_MAX, type Box, type PageNode, READ_ATTRIBUTES } from './page-facts.ts';
+import { ATTRIBUTE_LENGTH_MAX, type Box, type PageNode, READ_ATTRIBUTES, URL_ATTRIBUTES } from './page-facts.ts';
 
 /** The computed styles that a document is read with, in this order. */
 export const READ_STYLES = [
@@ -17,6 +18,7 @@ export type Origin = { x: number; y: number; scale: number };
  */
 export type ReadDocument = {
   nodes: PageNode[];
+  baseUrl: string;
   frames: Map<number, number>;
   contentBoxes: Map<number, Box>;
   view: { width: number; height: number; scrollX: number; scrollY: number };
@@ -49,6 +51,8 @@ export function readDocument(snapshot: Snapshot, document: DocumentSnapshot, rat
   const nodes: PageNode[] = [];
   const hidden: boolean[] = [];
   const contentBoxes = new Map<number, Box>();
+  const { index: pictures = [], value: pictureUrls = [] } = source.currentSourceURL ?? {};
+  const pictureUrlOf = new Map(pictures.map((node, at) => [node, stringAt(pictureUrls[at])]));
   for (const [index, parent] of (source.parentIndex ?? []).entries()) {
     const type = source.nodeType?.[index] ?? 0;
     const laidOut = layoutOf.get(index);
@@ -57,10 +61,12 @@ export function readDocument(snapshot: Snapshot, document: DocumentSnapshot, rat
     const tag = tagOf(type, stringAt(source.nodeName?.[index]));
     if (FRAMES.has(tag) && box && styles) contentBoxes.set(index, contentBox(box, styles));
     hidden.push((hidden[parent] ?? false) || (styles !== null && box !== null && hides(styles, box)));
+    const pictureUrl = pictureUrlOf.get(index) ?? '';
     nodes.push({
       parent,
       tag,
       attributes: type === ELEMENT ? readAttributes(source.attributes?.[index] ?? [], stringAt) : {},
+      ...(pictureUrl !== '' && { pictureUrl }),
       text: type === TEXT ? stringAt(source.nodeValue?.[index]).slice(0, ATTRIBUTE_LENGTH_MAX) : '',
       box,
       isShown: box !== null && !hidden[index] && styles?.visibility !== 'hidden' && box.width > 0 && box.height > 0,
@@ -73,6 +79,7 @@ export function readDocument(snapshot: Snapshot, document: DocumentSnapshot, rat
   const [view] = layout.nodeIndex.length > 0 ? [boxAt(0)] : [null];
   return {
     nodes,
+    baseUrl: stringAt(document.baseURL),
     frames: new Map(index.map((node, at) => [node, value[at] ?? -1])),
     contentBoxes,
     view: {
@@ -94,7 +101,8 @@ function readAttributes(pairs: readonly number[], stringAt: (index: number | und
   const attributes: Record<string, string> = {};
   for (let at = 0; at + 1 < pairs.length; at += 2) {
     const name = stringAt(pairs[at]);
-    if (READ_ATTRIBUTES.has(name)) attributes[name] = stringAt(pairs[at + 1]).slice(0, ATTRIBUTE_LENGTH_MAX);
+    const length = URL_ATTRIBUTES.has(name) ? CAPTURE_URL_LENGTH_MAX : ATTRIBUTE_LENGTH_MAX;
+    if (READ_ATTRIBUTES.has(name)) attributes[name] = stringAt(pairs[at + 1]).slice(0, length);
   }
   return attributes;
 }

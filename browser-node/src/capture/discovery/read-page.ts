@@ -130,7 +130,8 @@ function placeDocuments(all: readonly Read[], owners: readonly PageDocument['own
       isShown: node.isShown && origin !== null,
     }));
     const { frameId, parentId: parentFrameId, url } = at;
-    return { frameId, parentFrameId, url, owner: owners[index] ?? null, nodes, isRead: read !== null };
+    const baseUrl = read?.baseUrl ?? '';
+    return { frameId, parentFrameId, url, baseUrl, owner: owners[index] ?? null, nodes, isRead: read !== null };
   });
 }
 

@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { note } from '@adsweep/shared/capture/notes.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { type Screen, scrollToScreen } from '../page-scripts/scroll-to-screen.ts';
+import { measureFrames } from '../harness/measure-frames.ts';
+import { readScroller, type Screen, scrollToScreen } from '../page-scripts/scroll-to-screen.ts';
 import { ANSWER_MS, LATE_SLOTS_MS, READ_THROUGH_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import type { FrameAt } from '../session/frames.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
+import { areaOf, sharedArea } from './page-index.ts';
 
 /** Screens of a page that are scrolled through at most: a page that adds more at its end has no last one. */
 const SCREENS_MAX = 25;
@@ -25,38 +28,56 @@ export async function readThrough(
   tab: OpenTab,
   readScreen: () => Promise<void>,
 ): Promise<void> {
-  let last = await scrollDown(session, tab, async () => undefined);
+  const frame = await frameToScroll(session, tab);
+  let last = await scrollDown(session, frame, async () => undefined);
   if (last?.isReplaced) {
-    await showScreen(session, tab, true);
-    last = await scrollDown(session, tab, readScreen);
+    await showScreen(session, frame, true);
+    last = await scrollDown(session, frame, readScreen);
   }
   if (last?.isMore !== false) session.notes.push(note('ad_screens'));
-  await showScreen(session, tab, true);
+  await showScreen(session, frame, true);
   await settle(session, LATE_SLOTS_MS);
 }
+
+type Scrolled = Pick<FrameAt, 'session' | 'frameId'>;
+
+/** What a reader scrolls: the page or, where it does not scroll, a frame that fills most of its view and does. */
+async function frameToScroll(session: CaptureSession, { tab: { session: target } }: OpenTab): Promise<Scrolled> {
+  const page = { session: target, frameId: target.targetId };
+  const own = await scrollerOf(session, page);
+  if (!own || own.scrolls) return page;
+  const frames = await measureFrames(session, target, { select: (all) => all, in: 'viewport' }).catch(() => []);
+  const filling = frames.filter(({ box }) => box !== null && sharedArea(box, own.view) * 2 >= areaOf(own.view));
+  for (const { at } of filling) if ((await scrollerOf(session, at))?.scrolls) return at;
+  return page;
+}
+
+/** Null: the frame did not answer, or the capture ended. */
+const scrollerOf = (session: CaptureSession, { session: target, frameId }: Scrolled) =>
+  session.ending.race(evaluateInIsolatedWorld(target, frameId, readScroller, null, ANSWER_MS).catch(() => null));
 
 /** The last screen that was shown; null: the page did not answer, or the capture ended. */
 async function scrollDown(
   session: CaptureSession,
-  tab: OpenTab,
+  frame: Scrolled,
   readScreen: () => Promise<void>,
 ): Promise<Screen | null> {
   const until = performance.now() + underLoad(session, READ_THROUGH_MS);
   let last: Screen | null = { isMore: true, isReplaced: false };
   for (let screen = 0; last?.isMore && screen < SCREENS_MAX && performance.now() < until; screen += 1) {
-    last = await showScreen(session, tab, false);
+    last = await showScreen(session, frame, false);
     await dwell(session);
     await readScreen();
     // What loads at the end of a page may add to it.
-    if (!last?.isMore) last = await showScreen(session, tab, false);
+    if (!last?.isMore) last = await showScreen(session, frame, false);
   }
   return last;
 }
 
 /** The screen; null: the page did not answer, or the capture ended. */
-async function showScreen(session: CaptureSession, { tab: { session: target } }: OpenTab, isTop: boolean) {
+async function showScreen(session: CaptureSession, { session: target, frameId }: Scrolled, isTop: boolean) {
   if (session.ending.failure) return null;
-  const scrolling = evaluateInIsolatedWorld(target, target.targetId, scrollToScreen, { isTop }, ANSWER_MS);
+  const scrolling = evaluateInIsolatedWorld(target, frameId, scrollToScreen, { isTop }, ANSWER_MS);
   return session.ending.race(scrolling.catch(() => null));
 }
 

@@ -57,7 +57,7 @@ const urlIn = (script: string): string => /https?:\/\/[^'"`\s)]+/i.exec(script)?
 /** The request for what an element shows; null: there was none. */
 export function requestOf({ page, ref, tag, attribute }: Candidate): PageRequest | null {
   if (tag !== 'img' && tag !== 'video' && tag !== 'embed') return null;
-  return page.requestFor(page.resolve(ref.document, attribute('src')));
+  return page.requestFor(page.node(ref).pictureUrl ?? page.resolve(ref.document, attribute('src')));
 }
 
 /** Whether what an element shows comes from an ad server, or an ad server's script requested it. */

@@ -54,37 +54,44 @@ export function scrollerReader({ get, shadowRootOf, boxOf }: DomReader) {
   return { root, sizeOf, viewHeightOf, hiddenHeightOf, find, scroll };
 }
 
+const PARTS = { domReader, scrollerReader };
+
+/** Runs in a frame, in an isolated world: whether a reader can scroll what it shows, and its view, in CSS pixels. */
+export const readScroller = composeScript(function readScroller(_: null, parts: typeof PARTS) {
+  const { hiddenHeightOf, find } = parts.scrollerReader(parts.domReader());
+  const scroller = find();
+  const view = { x: 0, y: 0, width: innerWidth, height: innerHeight };
+  return { scrolls: scroller !== null && hiddenHeightOf(scroller) > 2, view };
+}, PARTS);
+
 /** Whether there is a further screen, and whether the page has taken away what an earlier one showed, as a list does that has only the items in view. */
 export type Screen = { isMore: boolean; isReplaced: boolean };
 
-/** Runs in the page, in an isolated world: scrolls what a reader would scroll by a screen, or all to its top. Returns once the page could draw it. */
-export const scrollToScreen = composeScript(
-  async function scrollToScreen(
-    { isTop }: { isTop: boolean },
-    parts: { domReader: typeof domReader; scrollerReader: typeof scrollerReader },
-  ): Promise<Screen> {
-    const { root, sizeOf, viewHeightOf, hiddenHeightOf, find, scroll } = parts.scrollerReader(parts.domReader());
-    const scroller = find();
-    if (!root || !scroller) return { isMore: false, isReplaced: false };
-    // What each screen showed at some points; an ad that refreshes is at few of them.
-    const world = globalThis as { [screens: symbol]: Element[][][] | undefined };
-    const key = Symbol.for('screens');
-    const shownAt = (height: number): Element[] =>
-      Document.prototype.elementsFromPoint.call(document, innerWidth / 2, innerHeight * height);
-    const screens = isTop ? [] : [...(world[key] ?? []), [0.2, 0.4, 0.6, 0.8].map(shownAt)];
-    world[key] = screens;
-    const isGone = (element: Element): boolean => !Reflect.get(Node.prototype, 'isConnected', element);
-    if (isTop) scroll(root, 0);
-    scroll(scroller, isTop ? 0 : sizeOf(scroller, 'scrollTop') + viewHeightOf(scroller) * 0.9);
-    // A busy machine draws late, and only then does a page with no end add to it; a page that is not drawn at all waits for the timer.
-    await new Promise((resolve) => {
-      requestAnimationFrame(() => requestAnimationFrame(resolve));
-      setTimeout(resolve, 1_000);
-    });
-    return {
-      isMore: sizeOf(scroller, 'scrollTop') < hiddenHeightOf(scroller) - 2,
-      isReplaced: screens.some((points) => points.every((elements) => elements.some(isGone))),
-    };
-  },
-  { domReader, scrollerReader },
-);
+/** Runs in a frame, in an isolated world: scrolls what a reader would scroll by a screen, or all to its top. Returns once the frame could draw it. */
+export const scrollToScreen = composeScript(async function scrollToScreen(
+  { isTop }: { isTop: boolean },
+  parts: typeof PARTS,
+): Promise<Screen> {
+  const { root, sizeOf, viewHeightOf, hiddenHeightOf, find, scroll } = parts.scrollerReader(parts.domReader());
+  const scroller = find();
+  if (!root || !scroller) return { isMore: false, isReplaced: false };
+  // What each screen showed at some points; an ad that refreshes is at few of them.
+  const world = globalThis as { [screens: symbol]: Element[][][] | undefined };
+  const key = Symbol.for('screens');
+  const shownAt = (height: number): Element[] =>
+    Document.prototype.elementsFromPoint.call(document, innerWidth / 2, innerHeight * height);
+  const screens = isTop ? [] : [...(world[key] ?? []), [0.2, 0.4, 0.6, 0.8].map(shownAt)];
+  world[key] = screens;
+  const isGone = (element: Element): boolean => !Reflect.get(Node.prototype, 'isConnected', element);
+  if (isTop) scroll(root, 0);
+  scroll(scroller, isTop ? 0 : sizeOf(scroller, 'scrollTop') + viewHeightOf(scroller) * 0.9);
+  // A busy machine draws late, and only then does a page with no end add to it; a page that is not drawn at all waits for the timer.
+  await new Promise((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(resolve));
+    setTimeout(resolve, 1_000);
+  });
+  return {
+    isMore: sizeOf(scroller, 'scrollTop') < hiddenHeightOf(scroller) - 2,
+    isReplaced: screens.some((points) => points.every((elements) => elements.some(isGone))),
+  };
+}, PARTS);

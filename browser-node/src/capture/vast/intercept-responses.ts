@@ -1,7 +1,7 @@
 import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import type { CDPSession, Page } from 'playwright-core';
 import { StoredFile } from '../session/stored-file.ts';
-import { urlKey } from './requests-by-url.ts';
+import { urlKey } from '../session/urls.ts';
 
 type Paused = {
   requestId: string;

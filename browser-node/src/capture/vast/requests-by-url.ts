@@ -1,9 +1,6 @@
 import { type Entry, lastOf, ORB_BLOCKED } from '../session/journal-entry.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
-import { clipUrl } from '../session/urls.ts';
-
-/** Comparison key of a URL, without scheme and fragment: Chromium upgrades http images and media of an https page to https. Pure. */
-export const urlKey = (url: string): string => (clipUrl(url).split('#')[0] as string).replace(/^https?:/i, '');
+import { urlKey } from '../session/urls.ts';
 
 /** The last request for a URL; undefined: there was none. */
 export function lastRequest(journal: Pick<NetworkJournal, 'entries'>, url: string): Entry | undefined {
