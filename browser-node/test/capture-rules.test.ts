@@ -17,24 +17,28 @@ import {
   DWELL_MS,
   FLOOD_REQUESTS,
   LATE_MS,
+  LOOKS_MAX,
   QUIET_MS,
   SETTLE_EXTENSION_MS,
   SETTLE_FACTOR_MAX,
+  SHOWN_AT_LATEST_MS,
 } from '../src/capture/session/budgets.ts';
 import { emptyEntry } from '../src/capture/session/journal-entry.ts';
 import type { OpenTab } from '../src/capture/session/open-tabs.ts';
 import { SettleExtension } from '../src/capture/session/settle-extension.ts';
-import { pendingIn, settledIn } from '../src/capture/session/settled-tabs.ts';
+import { isToBeLookedAt, pendingIn, settledIn } from '../src/capture/session/settled-tabs.ts';
 
 describe('settled pages', () => {
   const NOW = 100_000;
   type Landings = Parameters<typeof settledIn>[0];
-  const tab = (change: object) => ({ loadedAt: 0, lastHopAt: 0, refreshDueAt: 0, refused: false, ...change });
+  const times = { loadedAt: 0, parsedAt: null, paintedAt: null, lastHopAt: 0, refreshDueAt: 0 };
+  const tab = (change: object) => ({ ...times, refused: false, ...change });
   const tabs = (...changes: object[]) => changes.map((change) => ({ tab: tab(change) })) as Landings;
   const journal = (lastLoadingAt: number, underWay = 0) => ({
     lastActivityAt: lastLoadingAt,
     lastLoadingAt,
     underWay: () => underWay,
+    awaitsCode: false,
   });
   const quiet = journal(0);
 
@@ -57,6 +61,7 @@ describe('settled pages', () => {
       lastActivityAt: NOW - 100,
       lastLoadingAt,
       underWay: (_?: number, countsPolls = true) => (countsPolls ? 1 : 0),
+      awaitsCode: false,
     });
     const loaded = (msAgo: number | null) => tabs({ loadedAt: msAgo && NOW - msAgo, lastHopAt: NOW - DWELL_MS });
     assert.equal(settledIn(loaded(LATE_MS), polling(NOW - QUIET_MS), NOW), 0);
@@ -64,7 +69,11 @@ describe('settled pages', () => {
     for (const early of [LATE_MS - 1, null]) assert.equal(settledIn(loaded(early), polling(0), NOW), QUIET_MS);
   });
 
-  const waiting = (hasWorker = false, isUnanswered = false) => ({ hasWorker: () => hasWorker, isUnanswered });
+  const waiting = (hasWorker = false, isUnanswered = false) => ({
+    hasWorker: () => hasWorker,
+    isUnanswered,
+    awaitsCode: false,
+  });
   const pendingTab = (change: object) => tabs({ loadedAt: NOW, timersDueAt: 0, isLookedAt: false, ...change });
 
   it('a page is watched until its last timer has run, but no longer than five seconds after its load', () => {
@@ -80,6 +89,26 @@ describe('settled pages', () => {
     assert.equal(pendingIn(pendingTab({ loadedAt: NOW - 1_000 }), waiting(true), NOW), LATE_MS - 1_000);
     assert.equal(pendingIn(pendingTab({}), waiting(false, true), NOW), QUIET_MS);
     assert.equal(pendingIn(pendingTab({ loadedAt: null }), waiting(true, true), NOW), 0);
+  });
+
+  it('a page that was parsed and lacks only pictures counts as loaded five seconds after it first showed something', () => {
+    const shown = (msAgo: number) => tabs({ loadedAt: null, parsedAt: 0, paintedAt: NOW - msAgo });
+    const settledAfter = SHOWN_AT_LATEST_MS + DWELL_MS;
+    assert.equal(settledIn(shown(settledAfter), quiet, NOW), 0);
+    assert.equal(settledIn(shown(0), quiet, NOW), settledAfter);
+    assert.equal(settledIn(shown(settledAfter), { ...quiet, awaitsCode: true }, NOW), QUIET_MS);
+    assert.equal(settledIn(tabs({ loadedAt: null, paintedAt: NOW - settledAfter }), quiet, NOW), QUIET_MS);
+    assert.equal(pendingIn(pendingTab({ ...shown(SHOWN_AT_LATEST_MS)[0]?.tab }), waiting(true), NOW), LATE_MS);
+  });
+
+  it('of a tab, three documents are looked at as soon as they have loaded, and later ones once they stay', () => {
+    const [own] = tabs({ committed: true, looks: LOOKS_MAX - 1, loadedAt: NOW });
+    assert.equal(isToBeLookedAt(own!, NOW), true);
+    const [later] = tabs({ committed: true, looks: LOOKS_MAX, loadedAt: NOW });
+    assert.deepEqual(
+      [0, DWELL_MS - 1, DWELL_MS].map((ms) => isToBeLookedAt(later!, NOW + ms)),
+      [false, false, true],
+    );
   });
 
   it('an error page of the gateway counts as settled', () => {

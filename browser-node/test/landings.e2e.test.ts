@@ -77,6 +77,37 @@ describe('landings', { concurrency: 4 }, () => {
     assert.match(never.notes, /1 further window opened/);
   });
 
+  it('the landings of a capture include windows whose document is what the script in their URL returns or writes', async () => {
+    const { site } = world;
+    const ways: Record<string, string> = {
+      returned: `open("javascript:'<title>returned</title><h1>An offer</h1>'")`,
+      written: `open("javascript:document.write('<title>written</title><h1>An offer</h1>')")`,
+    };
+    await Promise.all(
+      Object.entries(ways).map(async ([way, script]) => {
+        site.setPage(`http://${way}.example/`, `<title>opener</title><script>${script}</script>`);
+        const captured = await world.capture(`http://${way}.example/`);
+        const { page_title, final_url, screenshot } = captured.landings[1] ?? {};
+        assert.deepEqual(
+          [page_title, final_url, screenshot, captured.notes],
+          [way, 'about:blank', 'landing-1.jpeg', ''],
+        );
+      }),
+    );
+  });
+
+  it('the landings of a capture are not waited for where only a picture is missing', async () => {
+    const { site } = world;
+    site.setRoute('http://hung.example/never.png', () => undefined);
+    site.setPage(
+      'http://hung.example/',
+      `<title>Hung</title>text<img src=never.png>
+      <script>addEventListener('mousemove', () => { document.title = 'Looked at' }, { once: true })</script>`,
+    );
+    const hung = await world.capture('http://hung.example/');
+    assert.deepEqual([hung.landings[0]?.page_title, hung.notes], ['Looked at', '']);
+  });
+
   it('the landings of a capture have full-page screenshots with lazy content', async () => {
     const { site } = world;
     site.setPage(

@@ -77,6 +77,11 @@ export class ContextObservers implements ProtocolFilter {
     return line;
   }
 
+  /** The id of the context of a session that Playwright has with a target; undefined: it is another session. */
+  contextOf(sessionId: string): string | undefined {
+    return this.#sessions.get(sessionId)?.contextId;
+  }
+
   /** Sends an event of our own to the observer of a target. */
   emit(targetId: string, method: string): void {
     const session = this.#targets.get(targetId);

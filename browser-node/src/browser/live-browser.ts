@@ -5,6 +5,7 @@ import { type ConnectedChromium, startChromium } from './chromium-process.ts';
 import { ContextObservers, MESSAGE_FLOOD } from './context-observers.ts';
 import { DeviceScreens } from './device-screens.ts';
 import { DeviceSessions } from './device-sessions.ts';
+import { EmptyWindows } from './empty-windows.ts';
 import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
 import { checkExit, ExitCheckError } from './exit-check.ts';
 import { FrameCrashes } from './frame-crashes.ts';
@@ -113,6 +114,7 @@ export class LiveBrowser {
       );
       const reports = new ScriptReports();
       const observers = new ContextObservers((...command) => transport.own.command(...command), logger);
+      const emptyWindows = new EmptyWindows((sessionId) => observers.contextOf(sessionId));
       const unrouted = new UnroutedTraffic(
         (sessionId) => observers.lineOf(sessionId),
         (sessionId) => guard.isRouted(sessionId),
@@ -121,7 +123,7 @@ export class LiveBrowser {
         process.write,
         process.read,
         // The order matters: the observers come first, so that they see messages which the others change, answer or, last, leave out.
-        [observers, new FrameCrashes(), guard, sessions, reports, unrouted],
+        [observers, new FrameCrashes(), emptyWindows, guard, sessions, reports, unrouted],
         logger,
       );
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });

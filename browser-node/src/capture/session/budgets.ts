@@ -27,7 +27,7 @@ export const LOADED_AT_LATEST_MS = 2_000;
 export const SHOWN_AT_LATEST_MS = 5_000;
 /** The least time between two checks whether the tabs have settled. */
 export const SETTLE_CHECK_MS = 50;
-/** Documents of a tab that are looked at as a visitor does: a redirect chain has many. */
+/** Documents of a tab that are looked at as a visitor does as soon as they have loaded; of later ones, those that stay: a redirect chain has many. */
 export const LOOKS_MAX = 3;
 /** A request that is pending longer than this is a stream or a long poll, which a page may have open and be settled. */
 export const LONG_REQUEST_MS = 3_000;

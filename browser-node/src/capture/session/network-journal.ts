@@ -27,6 +27,8 @@ type Open = { entry: Entry; startedAt: number; seen: number; isPoll: boolean; ex
 
 /** The kinds of requests that pages repeat for as long as they are open, to ask for news or to report what is visible. */
 const POLLING_KINDS = new Set(['xhr', 'fetch', 'ping', 'preflight', 'eventsource', 'websocket']);
+/** The kinds without which a page does not do all that it will. */
+const CODE_KINDS = new Set(['document', 'script', 'stylesheet']);
 /** A request of these kinds is polling if as many before it had its method and URL, apart from the query. */
 const POLLS_AFTER = 3;
 /** URLs whose requests are counted for that; more belong to a page that requests much, but not the same. */
@@ -112,6 +114,11 @@ export class NetworkJournal {
     let count = 0;
     for (const { startedAt, entry } of this.#open.values()) if (startedAt > since && entry.statusCode === 0) count += 1;
     return count;
+  }
+
+  /** Whether a document, script or style sheet is pending, for however long. */
+  get awaitsCode(): boolean {
+    return this.#open.values().some(({ entry }) => CODE_KINDS.has(entry.resourceType));
   }
 
   /** Navigations of a tab's own document, in order. */

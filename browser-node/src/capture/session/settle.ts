@@ -128,7 +128,7 @@ function waitingIn({ journal, devtools }: CaptureSession, tabs: OpenTab[]): Wait
     workers.some(
       (worker) => rootOf(worker) === tab.session || (rootOf(worker).type !== 'page' && tab === tabs[0]?.tab),
     );
-  return { hasWorker, isUnanswered: journal.unanswered(LATE_MS) > 0 };
+  return { hasWorker, isUnanswered: journal.unanswered(LATE_MS) > 0, awaitsCode: journal.awaitsCode };
 }
 
 async function look(session: CaptureSession, one: OpenTab): Promise<void> {

@@ -17,22 +17,34 @@ import type { Tab } from './tab.ts';
 /** Time for a due timer to run, and for the page to act on it. */
 const TIMER_MS = 100;
 
-/** What a page requests: when it did last, and how many requests are pending. */
-type Requests = Pick<NetworkJournal, 'underWay' | 'lastActivityAt' | 'lastLoadingAt'>;
+/** What a page requests: when it did last, how many requests are pending, and whether one of a document, script or style sheet is. */
+type Requests = Pick<NetworkJournal, 'underWay' | 'lastActivityAt' | 'lastLoadingAt' | 'awaitsCode'>;
+
+/**
+ * When the document of a tab had loaded; also, as far as nothing but pictures and data is pending, when it was parsed and had shown something for {@link SHOWN_AT_LATEST_MS}: it
+ * is all there for a visitor, and a picture may never come. Null: neither is known yet. Pure.
+ */
+function loadedAtOf({ loadedAt, parsedAt, paintedAt }: Tab, awaitsCode: boolean): number | null {
+  if (loadedAt !== null || awaitsCode || parsedAt === null || paintedAt === null) return loadedAt;
+  return Math.max(parsedAt, paintedAt + SHOWN_AT_LATEST_MS);
+}
 
 /**
  * The earliest time, in ms from `now`, at which tabs can have loaded, have been watched for a while, have no announced refresh and no pending
  * request; 0: it is so now. {@link LATE_MS} after the load, requests that are polling do not count: they go on for as long as the page is open. Pure.
  */
 export function settledIn(tabs: OpenTab[], journal: Requests, now: number): number {
-  const countsPolls = tabs.some(({ tab }) => !tab.refused && (tab.loadedAt ?? now) + LATE_MS > now);
+  const { awaitsCode } = journal;
+  const countsPolls = tabs.some(({ tab }) => !tab.refused && (loadedAtOf(tab, awaitsCode) ?? now) + LATE_MS > now);
   const lastAt = countsPolls ? journal.lastActivityAt : journal.lastLoadingAt;
   const quietIn = journal.underWay(LONG_REQUEST_MS, countsPolls) > 0 ? QUIET_MS : lastAt + QUIET_MS - now;
-  return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabSettledIn(tab, now)));
+  return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabSettledIn(tab, awaitsCode, now)));
 }
 
-function tabSettledIn({ loadedAt, lastHopAt, refreshDueAt, refused }: Tab, now: number): number {
+function tabSettledIn(tab: Tab, awaitsCode: boolean, now: number): number {
+  const { lastHopAt, refreshDueAt, refused } = tab;
   if (refused) return 0;
+  const loadedAt = loadedAtOf(tab, awaitsCode);
   if (loadedAt === null) return QUIET_MS;
   const dwelledIn = Math.max(loadedAt, lastHopAt) + DWELL_MS - now;
   const isAnnounced = refreshDueAt > now - DWELL_MS && refreshDueAt < now + ANNOUNCED_REFRESH_MAX_MS;
@@ -44,12 +56,13 @@ export const mayBeAnswered = ({ hops, lastHopAt }: Tab, now: number): boolean =>
   hops > 0 && lastHopAt + FIRST_ANSWER_MS > now;
 
 /** What scripts of the tabs may act on later. */
-export type Waiting = { hasWorker(tab: OpenTab): boolean; isUnanswered: boolean };
+export type Waiting = { hasWorker(tab: OpenTab): boolean; isUnanswered: boolean; awaitsCode: boolean };
 
 /** The time, in ms from `now`, until which scripts of the tabs wait for something; at most {@link LATE_MS} after the load. Pure. */
-export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered }: Waiting, now: number): number {
+export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered, awaitsCode }: Waiting, now: number): number {
   const inTab = (one: OpenTab): number => {
-    const { loadedAt, timersDueAt, refused, isScriptDisabled, isLookedAt } = one.tab;
+    const { timersDueAt, refused, isScriptDisabled, isLookedAt } = one.tab;
+    const loadedAt = loadedAtOf(one.tab, awaitsCode);
     if (refused || isScriptDisabled || loadedAt === null) return 0;
     const leftMs = loadedAt + LATE_MS - now;
     const looking = isLookedAt ? SETTLE_CHECK_MS : 0;
@@ -60,15 +73,16 @@ export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered }: Waiting,
   return Math.max(0, ...tabs.map(inTab));
 }
 
-/** Whether a tab shows a document that a visitor would look at, and was not looked at yet, loaded or not. Pure. */
-export const isToBeLookedAt = ({ tab }: OpenTab, now: number): boolean =>
-  tab.committed &&
-  (tab.loadedAt !== null || (tab.paintedAt !== null && tab.paintedAt + SHOWN_AT_LATEST_MS <= now)) &&
-  !tab.isLookedAt &&
-  !tab.refused &&
-  !tab.isScriptDisabled &&
-  !tab.wasLookedAt &&
-  tab.looks < LOOKS_MAX;
+/**
+ * Whether a tab shows a document that a visitor would look at, and was not looked at yet, loaded or not. Of a tab that showed several before, one that
+ * stays: it may be the end of a chain of redirects. Pure.
+ */
+export function isToBeLookedAt({ tab }: OpenTab, now: number): boolean {
+  if (!tab.committed || tab.refused || tab.isScriptDisabled || tab.isLookedAt || tab.wasLookedAt) return false;
+  const shownAt =
+    tab.loadedAt ?? (tab.paintedAt === null ? Number.POSITIVE_INFINITY : tab.paintedAt + SHOWN_AT_LATEST_MS);
+  return shownAt + (tab.looks < LOOKS_MAX ? 0 : DWELL_MS) <= now;
+}
 
 /** A tab that certainly navigates in a loop. */
 export const isLoop = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;

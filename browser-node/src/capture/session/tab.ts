@@ -1,4 +1,5 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import { staysEmpty } from '../../browser/empty-windows.ts';
 import {
   COMMAND_MS,
   type DevTools,
@@ -45,6 +46,8 @@ export class Tab {
   openerUrl = '';
   /** When the current document had loaded, null: not yet. */
   loadedAt: number | null = null;
+  /** When it had been parsed, null: not yet. */
+  parsedAt: number | null = null;
   /** When it first showed a text or an image, null: not yet. */
   paintedAt: number | null = null;
   lastHopAt = performance.now();
@@ -87,6 +90,11 @@ export class Tab {
     return this.hops === 0 && !this.committed;
   }
 
+  /** Whether it shows another document than the one at `url` now. A page that changes its URL by the history API shows the same one. */
+  hasLeft(url: string): boolean {
+    return this.committed && this.documentUrl !== '' && withoutFragment(this.documentUrl) !== withoutFragment(url);
+  }
+
   /** What started the navigation with this loader id; `other`: nothing in the tab did. */
   kindOf(url: string, loaderId: string, isFirst: boolean): HopKind {
     const type = this.#started.get(loaderId);
@@ -115,6 +123,7 @@ export class Tab {
     this.url = clipUrl(url);
     this.documentUrl = this.url;
     this.committed = true;
+    if (state !== 'loading') this.parsedAt = performance.now();
     if (state === 'complete') this.loadedAt = performance.now();
   }
 
@@ -181,6 +190,7 @@ export class Tab {
     this.documentId = frame.loaderId;
     this.committed ||= this.url !== 'about:blank';
     this.loadedAt = null;
+    this.parsedAt = null;
     this.paintedAt = null;
     this.#apps.clear();
     this.wasLookedAt = false;
@@ -188,12 +198,13 @@ export class Tab {
 
   /**
    * To be called when a navigation ended without a document: its server answered 204, or it led to an app. `loaderId`: of that navigation; '': the tab
-   * has made none, because it was opened with a `data:` or `javascript:` URL. A tab that never had a document gets an empty one, unless it navigates (again) soon. Without a document, Playwright does
-   * not report the tab, and the tab does not count as loaded.
+   * has made none, because its window keeps the document that it opened with. A tab that never had a document gets an empty one, unless it navigates (again) soon, or a
+   * script has written that one. Without a document, Playwright does not report the tab, and the tab does not count as loaded.
    */
   endedEmpty(loaderId: string): void {
     const fill = () => {
       if (this.documentId !== '' || this.committed || this.lastLoaderId !== loaderId) return;
+      if (loaderId === '' && this.parsedAt !== null) return;
       this.session.notify('Page.navigate', { url: 'about:blank' });
     };
     setTimeout(fill, QUIET_MS).unref();
@@ -212,7 +223,7 @@ export class Tab {
 
   /** Another document wrote into the one that the tab shows, which then has this URL (HTML standard, "document open steps"). */
   wasWritten(url: string): void {
-    this.url = clipUrl(url);
+    this.url = clipUrl(url || 'about:blank');
     this.committed = true;
     // No load event comes for what is written into a document without `document.open`, or is never closed.
     this.loadedAt ??= performance.now();
@@ -238,8 +249,7 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   /** Windows that are about to open and stay empty. */
   let emptyWindows = 0;
   devtools.on('Page.windowOpen', ({ url }) => {
-    // Chromium opens no `data:` URL outside of frames, and a script of a `javascript:` URL seldom leads anywhere.
-    if (/^(data|javascript):/.test(url)) emptyWindows += 1;
+    if (staysEmpty(url)) emptyWindows += 1;
   });
   devtools.onAttached((session) => {
     if (session.type !== 'page') return;
@@ -269,6 +279,10 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   devtools.on('Page.lifecycleEvent', ({ frameId, name }, session) => {
     const tab = name === FIRST_PAINT ? own(session, frameId) : undefined;
     if (tab) tab.paintedAt = performance.now();
+  });
+  devtools.on('Page.domContentEventFired', (_, session) => {
+    const tab = tabs.get(session.targetId);
+    if (tab) tab.parsedAt = performance.now();
   });
   devtools.on('Page.loadEventFired', (_, session) => tabs.get(session.targetId)?.loaded());
   devtools.on('Page.frameStoppedLoading', ({ frameId }, session) => own(session, frameId)?.stoppedLoading());
