@@ -23,7 +23,7 @@ describe('landings of members', () => {
 
   it('the landings of a creative are the tabs that a click opened, then the others, without the tab that shows the creative', () => {
     const landings = new Landings({ all: [first, popup, clicked] });
-    landings.markAsCreative(first.tab);
+    landings.markAsCreative(first.tab, '');
     landings.markAsClicked(clicked.tab);
     assert.deepEqual(ords(landings), [null, 1, 0]);
   });
@@ -31,7 +31,7 @@ describe('landings of members', () => {
   it('the landings of a creative that a click left empty come after those that it sent somewhere', () => {
     const empty = { ...openTab('empty'), tab: { isUnused: true } } as unknown as OpenTab;
     const landings = new Landings({ all: [first, empty, popup, clicked] });
-    landings.markAsCreative(first.tab);
+    landings.markAsCreative(first.tab, '');
     for (const { tab } of [empty, clicked]) landings.markAsClicked(tab);
     assert.deepEqual(ords(landings), [null, 1, 2, 0]);
   });
@@ -54,7 +54,7 @@ describe('landings of members', () => {
     const landings = new Landings({ all: [first] });
     const hops = ['http://publisher.example/', 'http://shop.example/'].map((url) => emptyEntry(url, 'GET', 0));
     const journal = { hopsOf: () => hops };
-    landings.markAsCreative(first.tab);
+    landings.markAsCreative(first.tab, '');
     assert.deepEqual(landings.landingHops(journal, first.tab), []);
     assert.deepEqual(landings.creativeHops(journal, first.tab), hops);
     landings.markAsLanding(1);

@@ -178,6 +178,29 @@ describe('redirect chains', { concurrency: 4 }, () => {
     assert.deepEqual([captured.failure, captured.notes], [null, '']);
   });
 
+  it('the redirect chain of a capture contains the apps that a page opens to which an ad navigated its own page', async () => {
+    const { site } = world;
+    site.setPage('http://app-page.example/', html("shop<script>location = 'market://details?id=shop'</script>"));
+    const tag = "<script>location = 'http://app-page.example/'</script><b>an ad</b>";
+    const captured = await world.capture(tag, { kind: 'ad_tag', emulator: 'android_phone_pixel_8' });
+    assert.deepEqual(captured.steps(), ['initial http://app-page.example/', 'script market://details?id=shop']);
+  });
+
+  it('the page at the end of a slow redirect chain is looked at as a visitor does', async () => {
+    const { site } = world;
+    const pages = [1, 2, 3, 4].map((step) => `http://slow-${step}.example/`);
+    for (const [at, url] of pages.entries()) {
+      const next = pages[at + 1];
+      const script = next
+        ? `setTimeout(() => { location = '${next}' }, 1300)`
+        : "addEventListener('mousemove', () => fetch('/moved'), { once: true })";
+      site.setPage(url, html(`a step<script>${script}</script>`));
+    }
+    const captured = await world.capture(pages[0] as string);
+    assert.equal(captured.steps().length, pages.length);
+    assert.ok(captured.urls().includes(`${pages.at(-1)}moved`));
+  });
+
   it('the redirect chain of a capture does not contain fragments, history entries and navigations of frames', async () => {
     const { site } = world;
     site.setPage(

@@ -33,7 +33,7 @@ export const redirectChain: Collector = {
 function watchApps({ devtools, journal, landings, reports, tabs }: MemberCapture): void {
   const opened = (url: string, frameId: string) => {
     const tab = tabs.stateOf(frameId);
-    if (tab?.committed && !landings.isCreative(tab) && isOfApp(url)) journal.openedApp(url, frameId);
+    if (tab?.committed && !landings.showsCreative(tab) && isOfApp(url)) journal.openedApp(url, frameId);
   };
   reports.on('app-navigation', (_, url, frameId) => opened(url.join('|'), frameId ?? ''));
   devtools.on('Page.frameRequestedNavigation', ({ url, frameId, disposition }) => {

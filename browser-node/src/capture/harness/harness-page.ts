@@ -47,7 +47,7 @@ export async function openHarnessPage(
 ): Promise<HarnessPage | null> {
   const { ending, open, landings, journal, publisherUrl: url } = capture;
   const { page } = tab;
-  landings.markAsCreative(tab.tab);
+  landings.markAsCreative(tab.tab, url);
   tab.tab.hostsCreative = true;
   const publisher = publisherAnswer(page, url, content);
   const pageLoads = new PageLoads(page, journal, (request) => more(request) ?? publisher(request));
@@ -82,12 +82,8 @@ function publisherAnswer(page: Page, url: string, { markup, tag }: HarnessConten
   };
 }
 
-/**
- * Whether the tab shows another document than the one with the creative now. A page that changes its URL by the history API, as those do
- * that go on with the next article, still shows it.
- */
-export const hasNavigatedAway = ({ tab: { tab }, url }: Pick<CreativePage, 'tab' | 'url'>): boolean =>
-  tab.committed && tab.documentUrl !== '' && withoutFragment(tab.documentUrl) !== withoutFragment(url);
+/** Whether the tab shows another document than the one with the creative now. */
+export const hasNavigatedAway = ({ tab: { tab }, url }: Pick<CreativePage, 'tab' | 'url'>): boolean => tab.hasLeft(url);
 
 /**
  * Reports the apps that a clicked creative links to in its own place to the page's loads. Most of these navigations a page script cancels;

@@ -16,8 +16,8 @@ export type NumberedTab = OpenTab & { ord: number | null };
 export class Landings {
   readonly #tabs: Pick<OpenTabs, 'all'>;
   readonly #clicked = new Set<Tab>();
-  /** The tab that shows the creative, and the first of its hops that belongs to a landing; null: none does. */
-  #creative: { tab: Tab; landingHop: number | null } | null = null;
+  /** The tab that shows the creative in the document at `url`, and the first of its hops that belongs to a landing; null: none does. */
+  #creative: { tab: Tab; url: string; landingHop: number | null } | null = null;
   /** The tabs whose ordinals are given, by these. */
   #given: readonly Tab[] = [];
 
@@ -69,13 +69,14 @@ export class Landings {
     return journal.hopsOf(tab.session.targetId).slice(0, this.#landingHopOf(tab) ?? undefined);
   }
 
-  /** This tab shows the creative. */
-  markAsCreative(tab: Tab): void {
-    this.#creative = { tab, landingHop: null };
+  /** This tab shows the creative, in the document at `url`. */
+  markAsCreative(tab: Tab, url: string): void {
+    this.#creative = { tab, url, landingHop: null };
   }
 
-  isCreative(tab: Tab): boolean {
-    return this.#creative?.tab === tab;
+  /** Whether a tab shows the creative now, and no document that took its place. */
+  showsCreative(tab: Tab): boolean {
+    return this.#creative?.tab === tab && !tab.hasLeft(this.#creative.url);
   }
 
   /** From this hop on, the creative's tab shows a landing. */

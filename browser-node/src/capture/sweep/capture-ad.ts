@@ -112,7 +112,7 @@ async function visitAd(capture: MemberCapture, turn: AdTurn): Promise<Visited> {
 async function clickOn(capture: MemberCapture, { host }: PublisherPage, found: FoundAd) {
   const { ending, landings, logger, open } = capture;
   host.pageLoads.journal = capture.journal;
-  landings.markAsCreative(host.tab.tab);
+  landings.markAsCreative(host.tab.tab, host.url);
   watchAppLinks(capture, host);
   try {
     await ending.race(host.pageLoads.start(open.context));
@@ -131,7 +131,7 @@ async function visitPop(capture: MemberCapture, { host, entries }: PublisherPage
   if (tab === host.tab) {
     const hops = entries.filter((entry) => entry.tab === targetId && entry.hop !== null);
     const departed = hops.findIndex(({ isRedirect }, index) => index > 0 && !isRedirect);
-    capture.landings.markAsCreative(tab.tab);
+    capture.landings.markAsCreative(tab.tab, host.url);
     capture.landings.markAsLanding(Math.max(0, departed));
   }
   return { error: '', failure: capture.ending.failure };

@@ -93,7 +93,7 @@ type OwnDocument = Pick<Visited, 'error' | 'document'> & { harness: HarnessPage 
  * the tab itself, with the `Referer` that the frame would have sent.
  */
 async function ownDocument(capture: MemberCapture, harness: HarnessPage, url: string): Promise<OwnDocument> {
-  const { journal, ending, visit } = capture;
+  const { journal, ending, landings, visit } = capture;
   const { page, tab, publisherUrl } = harness;
   await awaitAnswer(capture, harness);
   const own = ownLoads(capture, harness);
@@ -106,6 +106,7 @@ async function ownDocument(capture: MemberCapture, harness: HarnessPage, url: st
   const goto = () => page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, referer }).catch(() => null);
   await visit.navigate(() => ending.race(goto()));
   await settle(capture);
+  landings.markAsCreative(tab.tab, tab.tab.documentUrl);
   return {
     document: journal.hopsOf(tab.tab.session.targetId).at(-1),
     error: '',
