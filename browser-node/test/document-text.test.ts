@@ -70,13 +70,14 @@ const partsOf = ({ text, viewportLength, pageLength }: DocumentText) => [
 ];
 
 describe('the text of a document', () => {
-  it('has what is drawn on canvases where the largest of them is', () => {
+  it('has what is drawn on canvases where the largest of them is, in HTML and in XHTML', () => {
     const canvas = (name: string, box: Box, styles: Node['styles'] = {}): Node => ({ name, box, styles });
-    const small = canvas('CANVAS', [0, 0, 20, 20]);
     const text = 'Your PC is infected';
-    const page = (box: Box, styles?: Node['styles']) =>
-      partsOf(readDrawn(text, line('before', 10), small, canvas('CANVAS', box, styles), line('after', 500)));
+    const around = (...canvases: Node[]) => [line('before', 10), ...canvases, line('after', 500)];
+    const page = (box: Box, styles?: Node['styles'], name = 'CANVAS') =>
+      partsOf(readDrawn(text, ...around(canvas(name, [0, 0, 20, 20]), canvas(name, box, styles))));
     assert.deepEqual(page([0, 40, 900, 400]), [`before\n${text}\nafter`, '', '']);
+    assert.deepEqual(page([0, 40, 900, 400], {}, 'canvas'), [`before\n${text}\nafter`, '', '']);
     assert.deepEqual(page([0, 4_000, 900, 400]), ['before\nafter', text, '']);
     assert.deepEqual(page([0, 40, 900, 400], { opacity: '0' }), ['before\nafter', '', text]);
     assert.deepEqual(partsOf(readDrawn(text, line('no canvas'))), ['no canvas', '', '']);

@@ -110,7 +110,7 @@ export class BoxVisibility {
     const position = style('position');
     const outer = position === 'fixed' ? EVERYWHERE : position === 'absolute' ? parent.absoluteClip : parent.clip;
     const own = isCutAway(style('clip-path'), style('clip')) ? NOWHERE : outer;
-    const isRoot = ['HTML', 'BODY'].includes(page.nameOf(node));
+    const isRoot = ['html', 'body'].includes(page.nameOf(node));
     const clip = isRoot ? own : clipOf(own, page.rectOf(box), style('overflow-x'), style('overflow-y'));
     const isPositioned = position !== 'static' || style('transform') !== 'none';
     const color = this.#colorOf(style('background-color'));
@@ -205,5 +205,5 @@ export class BoxVisibility {
   }
 }
 
-const FIELDS = new Set(['INPUT', 'TEXTAREA']);
-const IMAGES = new Set(['IMG', 'VIDEO', 'CANVAS', 'svg', 'IFRAME', 'OBJECT', 'EMBED', 'PICTURE']);
+const FIELDS = new Set(['input', 'textarea']);
+const IMAGES = new Set(['img', 'video', 'canvas', 'svg', 'iframe', 'object', 'embed', 'picture']);

@@ -66,7 +66,7 @@ function shownValues(document: SnapshotDocument): Map<number, string> {
   const shown = new Map<number, string>();
   for (const [node, value] of document.formValues()) {
     const attributes = document.attributesOf(node);
-    if (document.nameOf(node) === 'INPUT' && !WRITTEN_INPUTS.test(attributes.get('type') ?? 'text')) continue;
+    if (document.nameOf(node) === 'input' && !WRITTEN_INPUTS.test(attributes.get('type') ?? 'text')) continue;
     shown.set(node, value || (attributes.get('placeholder') ?? ''));
   }
   return shown;
@@ -76,7 +76,7 @@ function shownValues(document: SnapshotDocument): Map<number, string> {
 function largestCanvas(document: SnapshotDocument): number {
   let largest = -1;
   for (let box = 0; box < document.boxCount; box++) {
-    if (document.nameOf(document.nodeOf(box)) !== 'CANVAS') continue;
+    if (document.nameOf(document.nodeOf(box)) !== 'canvas') continue;
     if (largest < 0 || document.areaOf(box) > document.areaOf(largest)) largest = box;
   }
   return largest < 0 ? -1 : document.nodeOf(largest);

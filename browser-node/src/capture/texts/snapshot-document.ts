@@ -98,8 +98,9 @@ export class SnapshotDocument {
     return this.#document.nodes.parentIndex?.[node] ?? -1;
   }
 
+  /** In small letters: those of elements of HTML documents are in capital ones, those of XHTML documents as they are written. */
   nameOf(node: number): string {
-    return this.#string(this.#document.nodes.nodeName?.[node]);
+    return this.#string(this.#document.nodes.nodeName?.[node]).toLowerCase();
   }
 
   attributesOf(node: number): Map<string, string> {
