@@ -194,11 +194,12 @@ describe('request sources', () => {
   const entry = (url: string, timestampMs: number, method = 'GET') => emptyEntry(url, method, timestampMs);
 
   it('the union of several sources of requests adds what one source missed, and nothing twice', () => {
-    const entries = [entry('http://a/', 2), entry('http://b/', 3)];
+    const entries = [entry('http://a/', 2), entry('http://b/', 3), entry('http://user:secret@c/@', 5)];
     const missing = missingIn(entries, [
       entry('http://a/', 1),
       entry('http://a/', 2),
       entry('http://b/#x', 3),
+      entry('http://c/@', 5),
       entry('http://b/', 4, 'POST'),
     ]);
     assert.deepEqual(

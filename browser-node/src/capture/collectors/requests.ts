@@ -5,7 +5,7 @@ import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { SeenCreative } from '../harness/see-creative.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import { type Entry, emptyEntry } from '../session/journal-entry.ts';
-import { clipUrl, withoutFragment } from '../session/urls.ts';
+import { asSent, clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 import { requestAttribution } from './request-attribution.ts';
 
@@ -42,7 +42,7 @@ type Called = Pick<Entry, 'method' | 'url'>;
 
 /** The requests of another source that `entries` lacks. Where it lacks some of a method and URL, these are the earliest. Pure. */
 export function missingIn<Other extends Called>(entries: Called[], others: Other[]): Other[] {
-  const keyOf = ({ method, url }: Called) => `${method} ${withoutFragment(url)}`;
+  const keyOf = ({ method, url }: Called) => `${method} ${asSent(url)}`;
   const known = Map.groupBy(entries, keyOf);
   return [...Map.groupBy(others, keyOf)].flatMap(([key, seen]) => {
     const lacking = seen.length - (known.get(key)?.length ?? 0);

@@ -20,5 +20,8 @@ export const isOfApp = (url: string): boolean => !isOfBrowser(url) && !INSIDE.so
 /** A URL without its fragment, which no server sees. */
 export const withoutFragment = (url: string): string => url.split('#')[0] as string;
 
+/** A URL as servers and proxies see it: without its fragment and its credentials, which are in a header of their own. */
+export const asSent = (url: string): string => withoutFragment(url).replace(/^(https?:\/\/)[^/?]*@/i, '$1');
+
 /** Comparison key of a URL, without scheme and fragment: Chromium upgrades http images and media of an https page to https. Pure. */
 export const urlKey = (url: string): string => withoutFragment(clipUrl(url)).replace(/^https?:/i, '');
