@@ -108,6 +108,22 @@ describe('landings', { concurrency: 4 }, () => {
     assert.deepEqual([hung.landings[0]?.page_title, hung.notes], ['Looked at', '']);
   });
 
+  it('a window that a page opens when it is scrolled for its screenshot, and where it goes then, are observed', async () => {
+    const { site } = world;
+    const lazy = '<img loading=lazy src="/lazy.png"><div style="height:6000px">Text</div>';
+    const onScroll = (act: string) =>
+      `<script>let times = 0; addEventListener('scroll', () => { if (scrollY > 1500 && !times++) ${act} })</script>`;
+    site.setPage('http://pops.example/', `<title>pops</title>${lazy}${onScroll("open('http://popped.example/')")}`);
+    site.setPage('http://popped.example/', '<title>popped</title>an offer');
+    site.setPage('http://goes.example/', `<title>goes</title>${lazy}${onScroll("location = 'http://gone.example/'")}`);
+    site.setPage('http://gone.example/', '<title>gone</title>an offer');
+    const [pops, goes] = await Promise.all(['pops', 'goes'].map((name) => world.capture(`http://${name}.example/`)));
+    const [window] = pops?.observed('popups') ?? [];
+    assert.deepEqual([window?.facts.without_gesture, window?.facts.urls], [1, ['http://popped.example/']]);
+    assert.match(pops?.notes ?? '', /1 further window/);
+    assert.deepEqual(goes?.observed('auto_redirect')[0]?.facts.to, 'http://gone.example/');
+  });
+
   it('the landings of a capture have full-page screenshots with lazy content', async () => {
     const { site } = world;
     site.setPage(

@@ -46,10 +46,6 @@ const WHILE_OPEN: readonly Collecting[] = [
   { collector: mainThread, budgetMs: MAIN_THREAD_WATCHED_MS + MAIN_THREAD_WATCHED_AGAIN_MS + 4_000, kinds: ALL },
   { collector: workerLoad, budgetMs: WORKERS_WATCHED_MS + 5_000, kinds: ALL },
   { collector: childFlood, budgetMs: 1_000, kinds: ALL },
-  { collector: autoRedirect, budgetMs: 1_000, kinds: ALL },
-  { collector: autoDownload, budgetMs: 1_000, kinds: ALL },
-  { collector: popups, budgetMs: 1_000, kinds: ALL },
-  { collector: dialogs, budgetMs: 1_000, kinds: ALL },
   { collector: certificates, budgetMs: 1_000, kinds: ALL },
   { collector: documents, budgetMs: 8_000, kinds: ALL },
   { collector: pageParts, budgetMs: 4_000, kinds: ALL },
@@ -59,6 +55,11 @@ const WHILE_OPEN: readonly Collecting[] = [
   { collector: placements, budgetMs: 4_000, kinds: ALL },
   { collector: screenshots, budgetMs: SCREENSHOT_MS * 3, kinds: ALL },
   { collector: pageScreenshot, budgetMs: SCREENSHOT_MS, kinds: TAGS },
+  // What pages did until here, also when they were scrolled for their screenshots.
+  { collector: autoRedirect, budgetMs: 1_000, kinds: ALL },
+  { collector: autoDownload, budgetMs: 1_000, kinds: ALL },
+  { collector: popups, budgetMs: 1_000, kinds: ALL },
+  { collector: dialogs, budgetMs: 1_000, kinds: ALL },
   // Clicks the creative, once its landings are captured; the rest is for one that spins then.
   { collector: interactive, budgetMs: INTERACTIVE_CHECK_MS + 10_000, kinds: ['ad_tag', 'banner'] },
   { collector: contents, budgetMs: 6_000, kinds: ALL },

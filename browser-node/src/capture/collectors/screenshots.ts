@@ -26,10 +26,7 @@ export const screenshots: Collector = {
   start: (capture) => async (draft) => {
     for (const landing of capture.landings.shown()) {
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
-      if (!captured) {
-        capture.notes.push(note('landings', { count: 1 }));
-        continue;
-      }
+      if (!captured) continue;
       const bytes = await screenshotOf(capture, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
       // A side beyond WebP's maximum gives an empty image and no error.
       const size = bytes && jpegSize(bytes);
@@ -37,6 +34,9 @@ export const screenshots: Collector = {
       captured.screenshot = landingScreenshot(landing.ord);
       draft.files.push({ name: captured.screenshot, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
     }
+    // Windows that opened when their opener was scrolled.
+    const late = capture.landings.all.filter(({ ord }) => draft.landings.every((one) => one.ord !== ord));
+    if (late.length > 0) capture.notes.push(note('landings', { count: late.length }));
   },
 };
 
