@@ -17,7 +17,8 @@ export type ReadCatalogue = () => Catalogue | null;
  * Normalizes a text for comparison: values that differ only in letter case are equal (spec 2.2). In upper case first, which some letters have in
  * common with others (`ß` and `ss`, `ı` and `i`); `İ` has a lower case of its own.
  */
-export const fold = (text: string): string => text.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('i\u0307', 'i');
+export const fold = (text: string): string =>
+  text.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('i\u0307', 'i');
 
 /** The spelling in `values` of a value that was sent in any letter case; null if the list does not contain it. */
 export function spelled(values: readonly string[], given: string): string | null {
