@@ -70,7 +70,7 @@ export class ExitHealth {
     }
   }
 
-  /** The exit works, whoever has found that. */
+  /** The exit works: that ends its outages, also those that only one node has seen. */
   succeeded(exit: Known, node: TicketHolder = null): void {
     const { id, account } = exit;
     this.#common.succeeded(exit);

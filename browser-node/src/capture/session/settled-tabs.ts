@@ -21,8 +21,8 @@ const TIMER_MS = 100;
 type Requests = Pick<NetworkJournal, 'underWay' | 'lastActivityAt' | 'lastLoadingAt' | 'awaitsCode'>;
 
 /**
- * When the document of a tab had loaded; also, as far as nothing but pictures and data is pending, when it was parsed and had shown something for {@link SHOWN_AT_LATEST_MS}: it
- * is all there for a visitor, and a picture may never come. Null: neither is known yet. Pure.
+ * When the document of a tab had loaded. While nothing but pictures and data is pending, it counts as loaded once it is parsed and has shown something
+ * for {@link SHOWN_AT_LATEST_MS}: for a visitor it is all there, and a picture may never arrive. Null: neither is known yet. Pure.
  */
 function loadedAtOf({ loadedAt, parsedAt, paintedAt }: Tab, awaitsCode: boolean): number | null {
   if (loadedAt !== null || awaitsCode || parsedAt === null || paintedAt === null) return loadedAt;
