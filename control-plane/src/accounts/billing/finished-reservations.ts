@@ -34,6 +34,9 @@ export function finishedReservations(allowances: Pick<AllowanceStore, 'finish'>)
       timer ??= setTimeout(() => void write(), WRITE_WITHIN_MS).unref();
     },
 
+    /** Resolves when the writes that are under way have ended. */
+    written: (): Promise<unknown> => writing,
+
     /** Resolves when all are written or their writes have failed. */
     async flush(): Promise<void> {
       await writing;

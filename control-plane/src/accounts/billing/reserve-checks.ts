@@ -73,6 +73,8 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
   const takeAll = async (organizationId: string, wanted: Wanted[]): Promise<Taken[]> => {
     await grantStart(organizationId);
     const limits = await limitsOf(organizationId);
+    // Checks that are being returned are neither in the allowance nor among those that are taken along.
+    await finished.written();
     const done = finished.take(organizationId);
     const repeated = new Set(wanted.map(({ id }) => id)).size < wanted.length;
     const clash = done.some(({ id }) => wanted.some((one) => one.id === id));
