@@ -4,7 +4,7 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import { type Caller, ORGANIZATION_PERMISSIONS, PERMISSIONS } from '../../http/caller.ts';
-import { resource } from '../../http/resource-routes.ts';
+import { type ResourceRequest, resource } from '../../http/resource-routes.ts';
 import { orNull, type Route } from '../../http/route.ts';
 import type { OrganizationRecord, Role } from '../organizations/organization.ts';
 import { type ApiKeyRecord, apiKeyRecord } from './api-key.ts';
@@ -106,12 +106,9 @@ export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyPar
       create: async ({ caller, organizationId, body, now, audit }) => {
         const { name, expires_at, role_id } = body;
         const role = role_id ? await findRole(organizations, caller, role_id) : null;
-        const [fullKey, permissions] = [newApiKey(), role?.permissions ?? body.permissions ?? [...caller.permissions]];
-        const of = { organization_id: organizationId, name, source: 'api' as const, permissions };
-        const record = apiKeyRecord(fullKey, of, now, expires_at ? new Date(expires_at) : caller.expiresAt);
-        const changes = { name, permissions, expires_at: record.expires_at?.toISOString() ?? null };
-        await keys.insertWithin(record, [audit('api_key.created', record._id, changes)]);
-        return { record, fullKey };
+        const permissions = role?.permissions ?? body.permissions ?? [...caller.permissions];
+        const expiresAt = expires_at ? new Date(expires_at) : caller.expiresAt;
+        return issueKey(keys, { organization_id: organizationId, name, permissions }, expiresAt, { now, audit });
       },
     }),
     apiKeys.command({
@@ -165,15 +162,25 @@ export function keysOfOrganizationsRoutes({
       create: async ({ caller, params, body: { name }, now, audit }) => {
         const organization_id = params.id!;
         if (!(await organizations.find(organization_id))) throw notFound('organization');
-        const [fullKey, permissions] = [newApiKey(), [...ORGANIZATION_PERMISSIONS]];
-        const of = { organization_id, name, source: 'api' as const, permissions };
-        const record = apiKeyRecord(fullKey, of, now, caller.expiresAt);
-        const changes = { name, permissions, expires_at: record.expires_at?.toISOString() ?? null };
-        await keys.insertWithin(record, [audit('api_key.created', record._id, changes)]);
-        return { record, fullKey };
+        const of = { organization_id, name, permissions: [...ORGANIZATION_PERMISSIONS] };
+        return issueKey(keys, of, caller.expiresAt, { now, audit });
       },
     }),
   ];
+}
+
+/** Stores a new key, and the audit entry of it; returns it with its full text, which is kept nowhere. */
+async function issueKey(
+  keys: Pick<KeyStore, 'insertWithin'>,
+  of: Pick<ApiKeyRecord, 'organization_id' | 'name' | 'permissions'>,
+  expiresAt: Date | null,
+  { now, audit }: Pick<ResourceRequest, 'now' | 'audit'>,
+) {
+  const fullKey = newApiKey();
+  const record = apiKeyRecord(fullKey, { ...of, source: 'api' }, now, expiresAt);
+  const changes = { name: of.name, permissions: of.permissions, expires_at: record.expires_at?.toISOString() ?? null };
+  await keys.insertWithin(record, [audit('api_key.created', record._id, changes)]);
+  return { record, fullKey };
 }
 
 const isOperators = ({ source }: ApiKeyRecord): boolean => source !== 'api';
