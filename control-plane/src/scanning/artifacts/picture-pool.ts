@@ -11,8 +11,8 @@ import type { Size, WantedSize } from './resize-screenshot.ts';
 /** Concurrent resizes: a tall page costs a second of CPU and 100 MB. */
 const RUNNING_MAX = 2;
 /**
- * Resizes that may wait, and those of one organization among them, which are some seconds of work: a page of the console has a dozen pictures, of which a
- * browser requests six at once, and three people may open it.
+ * Resizes that may wait, and those of one organization among them, which are some seconds of work. They are as many as its requests that are
+ * answered at once (`in-turn.ts`), so that no picture of the console is refused while its organization alone asks for pictures.
  */
 const WAITING_MAX = 128;
 const WAITING_EACH_MAX = 16;

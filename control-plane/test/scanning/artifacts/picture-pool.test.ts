@@ -59,7 +59,7 @@ test('the picture pool rejects pictures whose process ends meanwhile as late, an
   await pool.close();
 });
 
-test('the picture pool refuses more than ten pictures of one organization at once, reads none that waits, and resizes one of another organization', async () => {
+test('the picture pool refuses more than eighteen pictures of one organization at once, reads none that waits, and resizes one of another organization', async () => {
   const pool = new PicturePool();
   const held = Promise.withResolvers<void>();
   const stored = await sharp({ create: { width: 400, height: 300, channels: 3, background: 'red' } })
