@@ -111,7 +111,7 @@ describe('the index of crawl jobs', () => {
     ] as const) {
       await losses(count, pauseMs - 500);
       assert.deepEqual(await counts('node/2'), [0], `${count} losses`);
-      await losses(count, pauseMs + 1);
+      await losses(count, pauseMs + 500);
       assert.deepEqual(await counts('node/2'), [1], `${count} losses`);
     }
     await losses(30, -3_600_000);
@@ -126,7 +126,7 @@ describe('the index of crawl jobs', () => {
     const [kept] = await queue.take('node/2', 1, 4);
     assert.ok(await queue.renew(kept!));
     assert.deepEqual(await queue.take('node/2', 3, 4), []);
-    const older = { ...kept!, fence: kept!.fence - 30_000_000 };
+    const older = { ...kept!, fence: kept!.fence - 31_000_000 };
     await redis.client.hset(keys.job(older.jobId), 'fence', String(older.fence));
     assert.ok(await queue.renew(older));
     assert.equal((await queue.take('node/2', 3, 4)).length, 3);
