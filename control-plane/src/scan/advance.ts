@@ -75,6 +75,7 @@ export type ScanChange = {
     status_sequence?: number | { $exists: false };
     event_sequence?: number;
     evidence_removed_at?: { $exists: false };
+    loaded?: true | { $exists: false };
     'found_ads.sequence'?: number | null;
   };
   set: Partial<ScanRecord>;
@@ -91,8 +92,9 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
   switch (event.type) {
     case 'cancel':
       if (scan.status !== 'pending' || hasAds(scan)) return null;
+      // An attempt may have run, and loaded the target, since the scan was read: then there is nothing to refund.
       return change(
-        { status: 'pending', ...adsOf(scan) },
+        { status: 'pending', loaded: scan.loaded ?? { $exists: false }, ...adsOf(scan) },
         { status: 'cancelled', completed_at: now },
         scan.loaded ? [] : [refund(scan, now)],
       );

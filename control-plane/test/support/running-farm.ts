@@ -101,7 +101,8 @@ export async function runningFarm({ model = null, ...options }: FarmOptions = {}
     /** Cancels a scan as a client does; whether it was pending. */
     async cancel(id: string, unqueue = farm.unqueue): Promise<boolean> {
       const { logger: log } = plane.platform;
-      return cancelScan({ scans, unqueue, outboxFilled: () => {}, log }, await this.read(id), new Date());
+      const parts = { scans, unqueue, outboxFilled: () => {}, log };
+      return (await cancelScan(parts, await this.read(id), new Date())) !== null;
     },
 
     /** Resolves when nothing is stored for the attempts of a scan. */

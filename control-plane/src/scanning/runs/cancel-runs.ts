@@ -9,7 +9,7 @@ import type { RunStore } from './run-store.ts';
 
 export type CancelRunParts = CancelParts & {
   runs: Pick<RunStore, 'cancel' | 'inCreation'>;
-  scans: Pick<ScanStore, 'countRun' | 'pendingWith' | 'apply'>;
+  scans: CancelParts['scans'] & Pick<ScanStore, 'countRun' | 'pendingWith'>;
   releaseRun: (organizationId: string, reservationId: string) => Promise<void>;
 };
 
@@ -34,7 +34,7 @@ export function cancelRuns(parts: CancelRunParts) {
   const cancelPendingOfRun = (organizationId: string, runId: string) =>
     cancelPending(organizationId, filterKey('run', runId));
 
-  /** Cancels a run; how many scans. What a step creates meanwhile is cancelled by the process that makes the step. */
+  /** Cancels a run; how many scans. What a step or a request creates in it meanwhile is cancelled by the process that creates it. */
   const cancelRun = async ({ _id, organization_id, creation }: RunRecord): Promise<number> => {
     const marked = await runs.cancel(organization_id, _id, new Date());
     if (creation) await releaseRun(organization_id, creation.reservation_id);

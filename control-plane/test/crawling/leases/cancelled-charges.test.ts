@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
+import { cancelScan } from '../../../src/scan/cancel.ts';
 import { captureOf, isLeaseLost, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
 
@@ -52,6 +53,22 @@ describe('a scan that is cancelled after its attempts', () => {
       const { outbox } = await farm.read(lease.scan_id);
       assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, refunds);
     });
+
+  it('§3.5 is not refunded if an attempt loaded its target after the cancel had read it', async () => {
+    const read = await farm.submit();
+    const lease = await farm.acquireOne();
+    await farm.node.reportLoaded(lease);
+    await farm.node.release(lease);
+    const parts = {
+      scans: farm.scans,
+      unqueue: farm.farm.unqueue,
+      outboxFilled: () => {},
+      log: farm.parts.logger,
+    };
+    assert.equal((await cancelScan(parts, read, new Date()))?.status, 'cancelled');
+    const { outbox } = await farm.read(read._id);
+    assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, 0);
+  });
 
   /** How an attempt ends without a result. */
   const WITHOUT_RESULT: [how: string, end: (lease: LeaseOfFirst) => Promise<unknown>][] = [

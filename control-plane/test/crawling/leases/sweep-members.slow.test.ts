@@ -199,7 +199,7 @@ describe('a sweep', () => {
     const { farm: parts, scans: store } = farm;
     const cancelling = { scans: store, unqueue: parts.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
     for (const { _id } of [sweep, child!])
-      assert.equal(await cancelScan(cancelling, await farm.read(_id), new Date()), false);
+      assert.equal(await cancelScan(cancelling, await farm.read(_id), new Date()), null);
     const again = await farm.acquireOne();
     assert.equal(scansOf(again).length, 3);
     await add(again, 1, 2);
