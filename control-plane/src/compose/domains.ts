@@ -56,6 +56,7 @@ export function createDomains(platform: Platform, settings: Settings) {
       findFile: (one, name) => crawling.verbs.findFile(one, name),
       findCampaign: (...named) => campaigns.verbs.findCampaign(...named),
       joinRun: (...campaign) => campaigns.verbs.joinRun(...campaign),
+      isRunCancelled: (...run) => campaigns.verbs.isRunCancelled(...run),
       campaignWordsOf: (...ids) => campaigns.verbs.campaignWordsOf(...ids),
       campaignsInGroup: (...group) => campaigns.verbs.campaignsInGroup(...group),
       // A recheck is free of charge, but what it asks the model costs the operator money.

@@ -96,6 +96,8 @@ export function campaignsDomain(
     verbs: {
       ...findCampaigns({ campaigns, groups, findRun: runs.find }),
       joinRun: joinApiRun({ runs, campaigns }),
+      isRunCancelled: async (organizationId: string, runId: string) =>
+        Boolean((await runs.find(organizationId, runId))?.cancelled_at),
       /** The id of the policy set that a campaign is bound to; null: none. */
       policySetOf: async (organizationId: string, id: string) =>
         (await campaigns.find(organizationId, id))?.policy_set_id ?? null,

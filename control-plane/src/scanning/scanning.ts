@@ -4,6 +4,7 @@ import type { Domain } from '../domain.ts';
 import { QueueFull } from '../platform/bounded-queue.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
+import { cancelScan } from '../scan/cancel.ts';
 import type { ScanRecord } from '../scan/scan.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { PublicUrls } from '../scan/scan-links.ts';
@@ -18,7 +19,7 @@ import { reportRoutes } from './reports/routes.ts';
 import type { ScanEvidence } from './scans/api/evidence.ts';
 import { scanRoutes } from './scans/api/routes.ts';
 import { scanCreation } from './scans/request/create-scans.ts';
-import type { CampaignWordsOf, FindCampaign, JoinRun } from './scans/request/find-campaign.ts';
+import type { CampaignWordsOf, FindCampaign, IsRunCancelled, JoinRun } from './scans/request/find-campaign.ts';
 import type { Enqueue } from './scans/request/submit.ts';
 
 /** What scanning needs from accounts, the catalogue and crawling. */
@@ -34,6 +35,7 @@ export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
     findFile: (scan: ScanRecord, name: string) => Promise<FoundFile | null>;
     findCampaign: FindCampaign;
     joinRun: JoinRun;
+    isRunCancelled: IsRunCancelled;
     campaignWordsOf: CampaignWordsOf;
     campaignsInGroup: (organizationId: string, groupId: string) => Promise<string[]>;
     /** Throws 403 if the organization may recheck nothing. */
@@ -65,6 +67,7 @@ export function scanningDomain(
     outboxFilled,
     log: logger,
     submitted: () => metrics.submitted.inc(),
+    cancel: (scan) => cancelScan({ ...needs, outboxFilled, log: logger }, scan, new Date()),
   });
   const scanParts = {
     ...needs,

@@ -174,4 +174,23 @@ describe('runs of campaigns', () => {
     await post({ campaign_id });
     assert.deepEqual((await runsOf(campaign_id)).items.map(({ total }: Json) => total).toSorted(), [1, 3]);
   });
+
+  test('§2.8.6 scans that join a run while that is being cancelled are cancelled with it, and refunded', async () => {
+    const { insertUnlessExists } = api.scans;
+    for (const named of [true, false]) {
+      const { id: campaign_id } = await create();
+      await post({ campaign_id });
+      const run_id = (await runsOf(campaign_id)).items[0].id;
+      api.scans.insertUnlessExists = async (scan) => {
+        assert.equal((await api.post(`/api/v1/runs/${run_id}/cancel`)).status, 200);
+        return insertUnlessExists(scan);
+      };
+      const answer = await post({ campaign_id, repeat_count: 2, ...(named && { run_id }) });
+      api.scans.insertUnlessExists = insertUnlessExists;
+      const scans = await Promise.all([answer.id, ...answer.repeat_scan_ids].map(record));
+      assert.deepEqual([answer.status, ...scans.map(({ status }) => status)], Array(3).fill('cancelled'));
+      for (const { outbox } of scans) assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, 1);
+      assert.equal(await countsOf(run_id), '3 0 0 0 3');
+    }
+  });
 });

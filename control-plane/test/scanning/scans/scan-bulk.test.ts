@@ -266,6 +266,7 @@ describe('creating several scans with one request', () => {
       ...{ ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs, ...api.settings },
       ...{ log: api.logger, submitted: () => {}, outboxFilled: () => {} },
       joinRun: async () => 'today',
+      ...{ isRunCancelled: async () => false, cancel: async () => null },
       findCampaign: async (organizationId, campaignId, runId) => ({
         hasCampaign: organizationId === ORGANIZATIONS.ours && campaignId === 'mine',
         hasRun: runId === null || runId === 'today',

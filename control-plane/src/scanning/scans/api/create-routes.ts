@@ -81,7 +81,10 @@ function createRoute(parts: CreateRouteParts): Route<Caller> {
       'Exactly one of `url`, `ad_tag` and `vast_tag`. The request is validated in full, and the scan is charged and queued; it is crawled later. With a `repeat_count` above 1, this number of scans is created: the response is the first of them and names the others. With `repeat_mode: shared` they run one after the other in one browser and see what the earlier ones stored. With `ad_discovery: true`, the page is swept for ads: each of the first `max_discovered_ads` becomes a scan of its own, charged when it is found and listed by `GET /scans/{id}/children`.',
     query: CreateQuery,
     body: ScanInSchema,
-    replies: { 200: ESTIMATED, 201: { description: 'The scan, `pending`.', schema: ScanSchema } },
+    replies: {
+      200: ESTIMATED,
+      201: { description: 'The scan, `pending`; `cancelled` if its run was cancelled meanwhile.', schema: ScanSchema },
+    },
     errors: ERRORS,
     runsOnce: ({ query }) => query.dry_run !== true,
     refine: (request) => requestIssues(request, { field: 'country_code', value: request.body.country_code }, parts),

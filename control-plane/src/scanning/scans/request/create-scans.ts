@@ -1,4 +1,5 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
+import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { beginTrace, carried } from '@adsweep/shared/tracing/spans.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
@@ -10,7 +11,7 @@ import type { ScanRecord } from '../../../scan/scan.ts';
 import type { ScanRequest } from './checks/check.ts';
 import { checkRequest } from './checks/index.ts';
 import { type Estimate, estimate } from './estimate.ts';
-import type { FindCampaign, JoinRun } from './find-campaign.ts';
+import type { FindCampaign, IsRunCancelled, JoinRun } from './find-campaign.ts';
 import { groupsOf, indexesOf, newScans, type RequestedScans } from './new-scan.ts';
 import { type Submission, type SubmitParts, submitTogether } from './submit.ts';
 
@@ -19,6 +20,9 @@ export type CreateParts = SubmitParts & {
   readCatalogue: ReadCatalogue;
   findCampaign: FindCampaign;
   joinRun: JoinRun;
+  isRunCancelled: IsRunCancelled;
+  /** Cancels a scan if it is pending, and returns it as it is then; null: it is not. */
+  cancel: (scan: ScanRecord) => Promise<ScanRecord | null>;
   /** The addresses that targets and referrers may have. */
   addresses: AddressPolicy;
   /** The price of a check for the organization, in micros; throws if it may make none. */
@@ -101,6 +105,16 @@ export function scanCreation(parts: CreateParts) {
     return scans.map((scan) => ({ ...scan, run_id: joined }));
   };
 
+  /**
+   * Scans that joined a run while that was being cancelled, as they are then: cancelled too. Cancelling marks the run before it looks for pending
+   * scans, so either it finds these, or this finds the mark.
+   */
+  const followRun = async (scans: ScanRecord[]): Promise<ScanRecord[]> => {
+    const [{ organization_id, run_id }] = scans as [ScanRecord];
+    if (run_id === null || !(await parts.isRunCancelled(organization_id, run_id))) return scans;
+    return inTurns(scans, async (scan) => (await parts.cancel(scan)) ?? scan);
+  };
+
   /** The records of a step, none of which is stored yet, and the catalogue they were made with. */
   const prepare = async (order: ScanOrder, { from, scans }: CreateStep) => {
     const { organizationId, requestId, isRepeatable, accepted } = order;
@@ -126,9 +140,9 @@ export function scanCreation(parts: CreateParts) {
 
   const createChecked: CreateScans = async (order, step = WHOLE) => {
     const { groups, request, next } = await prepare(order, step);
-    const stored = new Map(
-      (await submit({ scans: (await inRun(groups.flat())).map(inOwnTrace), request })).map((scan) => [scan._id, scan]),
-    );
+    const submitted = await submit({ scans: (await inRun(groups.flat())).map(inOwnTrace), request });
+    // Those of a step of a run are cancelled by the process that makes the step.
+    const stored = new Map((order.accepted ? submitted : await followRun(submitted)).map((scan) => [scan._id, scan]));
     return { groups: groups.map((group) => group.map(({ _id }) => stored.get(_id)!)), next };
   };
 

@@ -11,6 +11,9 @@ export type FindCampaign = (
   runId: string | null,
 ) => Promise<FoundCampaign>;
 
+/** Whether a run is cancelled by now. */
+export type IsRunCancelled = (organizationId: string, runId: string) => Promise<boolean>;
+
 /** Returns the id of the run that scans join which name a campaign and no run. `requireAllowed` is called before a run is made for them. */
 export type JoinRun = (
   organizationId: string,
