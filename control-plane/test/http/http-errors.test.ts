@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import { PERMISSIONS } from '../../src/http/caller.ts';
 import { itemsOf, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const MEGABYTE = 1_048_576;
@@ -168,6 +169,19 @@ describe('invalid requests', () => {
       assert.deepEqual([options.status, options.headers.get('allow')], [200, 'HEAD, GET'], path);
     }
     assert.equal((await api.call('FOO', '/api/v1/scans').catch(() => ({ status: 400 }))).status, 400);
+  });
+
+  test('§7.2.2 a query parameter without a value is refused by every operation that reads: no filter is left out silently', async () => {
+    const key = await api.keyThatMay(...PERMISSIONS);
+    const accepted: string[] = [];
+    for (const { method, path, query } of api.routes.filter((one) => one.path.startsWith('/api/')))
+      for (const name of method === 'GET' ? Object.keys(query.properties) : []) {
+        const answer = await api.get(`${path.replaceAll(/\{\w+\}/g, 'x')}?${name}=`, { key });
+        const items = answer.status === 422 ? itemsOf(answer) : [];
+        if (!items.some((item) => [`query.${name}`, `query.${name}.0`].includes(item.split(' ')[0]!)))
+          accepted.push(`${path} ${name}`);
+      }
+    assert.deepEqual(accepted, []);
   });
 
   test("the client's request id is echoed; an invalid one is replaced", async () => {

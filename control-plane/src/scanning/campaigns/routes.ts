@@ -30,7 +30,7 @@ export type CampaignParts = CampaignCheckParts &
 const PICKED_MAX = 100;
 
 const [group, path] = ['Campaigns', '/api/v1/campaigns'];
-const inGroup = Type.Optional(Type.String({ maxLength: 100, description: 'Campaigns of this group.' }));
+const inGroup = Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Campaigns of this group.' }));
 
 const CHECK_ERRORS = [
   'scanning.unsupported_country_code',
@@ -70,7 +70,11 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
       query: { ...listFilters, group_id: inGroup },
       refine: ({ query }) => listFilterIssues(query),
       rows: ({ organizationId, query: { group_id, ...query } }, window) =>
-        campaigns.list(organizationId, { ...readListFilters(query), ...(group_id && { group_id }) }, window),
+        campaigns.list(
+          organizationId,
+          { ...readListFilters(query), ...(group_id !== undefined && { group_id }) },
+          window,
+        ),
     }),
     all.create({
       summary: 'Create a campaign',
@@ -227,7 +231,7 @@ function pickerRoute({ campaigns }: CampaignParts): Route<Caller> {
     query: Type.Object({ archived: isArchived, group_id: inGroup, q, limit }, { additionalProperties: false }),
     replies: { 200: { description: 'The campaigns.', schema: Type.Array(CampaignPickSchema) } },
     handle: async ({ caller, query: { group_id, limit: most = PICKED_MAX, ...query } }) => {
-      const filter = { ...readListFilters(query), ...(group_id && { group_id }) };
+      const filter = { ...readListFilters(query), ...(group_id !== undefined && { group_id }) };
       const { rows } = await campaigns.list(caller.organizationId, filter, { skip: 0, limit: most });
       return ok(rows.map(presentPick));
     },
