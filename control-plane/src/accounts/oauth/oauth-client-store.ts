@@ -44,15 +44,20 @@ export function oauthClientStore(store: Store, registeredMax = REGISTERED_MAX) {
       ]);
     },
 
-    /** Stores a client of an organization. Throws 409 if it has too many. */
+    /**
+     * Stores a client of an organization. Throws 409 if it has too many. If the client exists, its request was interrupted before anybody saw its
+     * secret: it gets this one.
+     */
     async insertWithin(client: OAuthClientRecord & { organization_id: string }, audit: OutboxEntry<'audit'>) {
       const { _id: id, organization_id } = client;
       const take = (others: { id: string }[]) => {
         if (others.length < CLIENTS_MAX) return { id };
         throw new ApiError('account.too_many_oauth_clients', `There can be at most ${CLIENTS_MAX} OAuth clients.`);
       };
-      const insert = async () =>
-        void (await insertOnce(clients, { ...client, ...initialOutbox(organization_id, [audit]) }));
+      const insert = async (): Promise<void> => {
+        if (await insertOnce(clients, { ...client, ...initialOutbox(organization_id, [audit]) })) return;
+        await clients.updateOne({ _id: id, organization_id, ...LIVE }, { $set: { secret_hash: client.secret_hash } });
+      };
       await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, insert);
     },
 

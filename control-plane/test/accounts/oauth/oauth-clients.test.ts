@@ -33,6 +33,21 @@ describe('OAuth 2.0', () => {
       assert.equal((await api.call('DELETE', `${CLIENTS}/${shown.id}`, { key: KEYS.theirs })).status, 404);
     });
 
+    test('§7.2.5 a client whose creation was interrupted and is repeated has the secret that the repetition returns', async () => {
+      const sent = { headers: { 'idempotency-key': 'interrupted' } };
+      const made = await api.post(CLIENTS, { name: 'App', permissions: ['scans.read'] }, sent);
+      const unanswered = { $set: { answer: null, started_at: new Date(0) } };
+      await api.store.collection('idempotency_keys').updateMany({}, unanswered);
+      const { body } = await api.post(CLIENTS, { name: 'App', permissions: ['scans.read'] }, sent);
+      assert.equal(body.client_id, made.body.client_id);
+      const { client_id, client_secret } = body;
+      const answer = await fetch(`http://127.0.0.1:${api.port}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }),
+      });
+      assert.equal(answer.status, 200, await answer.text());
+    });
+
     test('§5.30 a client has at most the permissions and the lifetime of the key that creates it', async () => {
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       const { body: narrow } = await api.post('/api/v1/account/api-keys', {
