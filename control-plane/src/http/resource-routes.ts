@@ -13,7 +13,7 @@ import {
   cursorIssues,
   cursorPageSchema,
   cursorQuery,
-  encodeCursor,
+  nextCursor,
   type PageQuery,
   pageQuery,
   pageSchema,
@@ -135,7 +135,7 @@ export function resource<T>(of: ResourceDescription<T>) {
         ...operation,
         query: { ...query, ...pageQuery, ...(hasCursors && cursorQuery) },
         refine: async (request: Parameters<NonNullable<typeof refine>>[0]) => [
-          ...cursorIssues(request.query as CursorQuery),
+          ...cursorIssues({ ...request, path: of.path }),
           ...((await refine?.(request)) ?? []),
         ],
       } as unknown as Operation<Q, never>;
@@ -147,7 +147,7 @@ export function resource<T>(of: ResourceDescription<T>) {
         if (!page) return null;
         const { total, last } = page;
         const envelope = presentPage(await presentAll(page.rows, present), total, requested);
-        return hasCursors ? { ...envelope, next_cursor: last ? encodeCursor(last) : null } : envelope;
+        return hasCursors ? { ...envelope, next_cursor: nextCursor(last, { ...request, path: of.path }) } : envelope;
       });
     },
 

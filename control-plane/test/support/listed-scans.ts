@@ -115,6 +115,7 @@ export function describeListOfScans(name: string, open?: () => Promise<Store>): 
       for (const cursor of ['x', '=', `${next_cursor}=`, foreign, 'a'.repeat(200), '%00'])
         assert.deepEqual(await refused(`cursor=${cursor}`), ['query.cursor invalid_cursor'], cursor);
       assert.deepEqual(await refused(`cursor=${next_cursor}&page=2`), ['query.page invalid_combination']);
+      assert.deepEqual(await refused(`cursor=${next_cursor}&status=failed`), ['query.cursor invalid_cursor']);
       assert.equal((await answerTo(`limit=1&cursor=${next_cursor}`)).items.length, 1);
     });
 

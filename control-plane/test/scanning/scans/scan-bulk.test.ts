@@ -358,7 +358,9 @@ describe('creating several scans with one request', () => {
     assert.deepEqual(found.map(({ id }: Json) => id).sort(), children.map(({ _id }) => _id).sort());
     assert.ok(found.every(({ parent_scan_id }: Json) => parent_scan_id === parent.id));
     assert.deepEqual(itemsOf(await api.get(`${path}?limit=201`)), ['query.limit less_than_equal']);
-    assert.deepEqual(itemsOf(await api.get(`${path}?cursor=x`)), ['query.cursor invalid_cursor']);
+    const { next_cursor: ofAll } = (await api.get('/api/v1/scans?limit=1')).body;
+    for (const cursor of ['x', ofAll])
+      assert.deepEqual(itemsOf(await api.get(`${path}?cursor=${cursor}`)), ['query.cursor invalid_cursor']);
     assert.equal((await api.get(path, { key: KEYS.theirs })).status, 404);
     assert.deepEqual((await api.get(`/api/v1/scans/${children[0]?._id}/children`)).body.items, []);
   });

@@ -5071,7 +5071,7 @@ export interface operations {
                 iab_v3_category?: string;
                 page?: number;
                 limit?: number;
-                /** @description `next_cursor` of the previous page: returns the rows after it. Every page costs the same. Not together with `page`. */
+                /** @description `next_cursor` of the previous page: returns the rows after it. Every page costs the same. Send the same filters as for that page, and no `page`. */
                 cursor?: string;
             };
             header?: never;
@@ -5123,7 +5123,7 @@ export interface operations {
                     "application/json": components["schemas"]["Estimate"];
                 };
             };
-            /** @description The scan, `pending`. */
+            /** @description The scan, `pending`; `cancelled` if its run was cancelled meanwhile. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5265,7 +5265,7 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
-                /** @description `next_cursor` of the previous page: returns the rows after it. Every page costs the same. Not together with `page`. */
+                /** @description `next_cursor` of the previous page: returns the rows after it. Every page costs the same. Send the same filters as for that page, and no `page`. */
                 cursor?: string;
             };
             header?: never;
@@ -6394,7 +6394,7 @@ export interface operations {
                 timezone?: string;
                 page?: number;
                 limit?: number;
-                /** @description `next_cursor` of the previous page: returns the rows after it. Every page costs the same. Not together with `page`. */
+                /** @description `next_cursor` of the previous page: returns the rows after it. Every page costs the same. Send the same filters as for that page, and no `page`. */
                 cursor?: string;
             };
             header?: never;

@@ -3,7 +3,7 @@ import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../../http/calendar-days.ts';
-import { cursorIssues, cursorQuery, pageQuery } from '../../../http/page.ts';
+import { cursorQuery, pageQuery } from '../../../http/page.ts';
 import { containing, type Filter } from '../../../platform/store.ts';
 import { type FilterKind, filterKey, labelPair } from '../../../scan/filter-keys.ts';
 import type { ListQuestion } from '../../../scan/scan-list-store.ts';
@@ -61,7 +61,7 @@ export const listOf = (value: string): string[] => {
 /** Problems that the schema cannot express: unknown statuses and timezones, days in the wrong order. */
 export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
   const unknown = listOf(query.status ?? '').filter((status) => !SCAN_STATUSES.some((known) => known === status));
-  const issues = [...dayRangeIssues(query as DayRange), ...cursorIssues(query)];
+  const issues = dayRangeIssues(query as DayRange);
   if (unknown.length > 0) {
     const msg = `Must be one or more of ${SCAN_STATUSES.join(', ')}.`;
     const ctx = { ...given(query.status), expected: SCAN_STATUSES };

@@ -8,7 +8,7 @@ import {
   cursorIssues,
   cursorPageSchema,
   cursorQuery,
-  encodeCursor,
+  nextCursor,
   type PageQuery,
   pageQuery,
   presentPage,
@@ -54,9 +54,10 @@ export function scanRoutes(parts: ScanParts): Route<Caller>[] {
 }
 
 function listRoute(parts: ScanParts): Route<Caller> {
+  const path = '/api/v1/scans';
   return route({
     method: 'GET',
-    path: '/api/v1/scans',
+    path,
     group,
     summary: 'List scans',
     description: 'Newest first. `label_<key>=<value>` filters by a label. Filters are joined by "and".',
@@ -64,8 +65,8 @@ function listRoute(parts: ScanParts): Route<Caller> {
     query: ScanListQuerySchema,
     replies: { 200: { description: 'A page of scans.', schema: ScanPageSchema } },
     errors: ['scanning.search_timed_out'],
-    refine: ({ query }) => listQueryIssues(query),
-    handle: async ({ caller, query }) => {
+    refine: (request) => [...listQueryIssues(request.query), ...cursorIssues({ ...request, path })],
+    handle: async ({ caller, params, query }) => {
       const { organizationId } = caller;
       const tagWords =
         query.tag === undefined ? null : await parts.tagWordsFor(organizationId, listOf(query.tag), isOperator(caller));
@@ -73,7 +74,7 @@ function listRoute(parts: ScanParts): Route<Caller> {
       const { group_id: groupId } = query;
       const campaigns = groupId === undefined ? null : await parts.campaignsInGroup(organizationId, groupId);
       const question = listQuestion(query, { isInService, campaigns });
-      return ok(await readPage(parts, caller, question, query));
+      return ok(await readPage(parts, question, { caller, path, params, query }));
     },
   });
 }
@@ -100,11 +101,15 @@ async function presentRows({ campaignWordsOf, tagWordsFor, urls }: RowParts, cal
   return presented;
 }
 
-async function readPage(parts: RowParts, caller: Caller, question: ListQuestion, query: PageQuery & CursorQuery) {
+/** A request for a page of scans. */
+type RequestOfScans = { caller: Caller; path: string; params: unknown; query: PageQuery & CursorQuery };
+
+async function readPage(parts: RowParts, question: ListQuestion, request: RequestOfScans) {
+  const { caller, query } = request;
   const window = { ...rowsOf(query), after: afterOf(query) };
   const { rows, total, last } = await parts.scans.list(caller.organizationId, question, window);
   const items = await presentRows(parts, caller, rows);
-  return { ...presentPage(items, total, query), next_cursor: last && encodeCursor(last) };
+  return { ...presentPage(items, total, query), next_cursor: nextCursor(last, request) };
 }
 
 function readRoute({ scans, readEvidence, campaignWordsOf, urls }: ScanParts): Route<Caller> {
@@ -131,9 +136,10 @@ function readRoute({ scans, readEvidence, campaignWordsOf, urls }: ScanParts): R
 }
 
 function childrenRoute(parts: ScanParts): Route<Caller> {
+  const path = '/api/v1/scans/{id}/children';
   return route({
     method: 'GET',
-    path: '/api/v1/scans/{id}/children',
+    path,
     group,
     summary: 'Scans of the ads that a sweep found',
     description: 'Each ad is a scan of its own, which is listed as soon as it is found. In the order of `slot_index`.',
@@ -142,18 +148,19 @@ function childrenRoute(parts: ScanParts): Route<Caller> {
     query: PageOfScansQuery,
     replies: { 200: { description: 'A page of scans.', schema: ScanPageSchema } },
     errors: ['not_found'],
-    refine: ({ query }) => cursorIssues(query),
+    refine: (request) => cursorIssues({ ...request, path }),
     handle: async ({ caller, params, query }) => {
       // The scan itself, which can be large, is not read.
       if ((await parts.scans.countOf(caller.organizationId, [params.id])) === 0) throw notFound('scan');
       const children = await parts.scans.childrenOf(caller.organizationId, params.id);
-      return ok(await pageOfChildren(parts, caller, children, query));
+      return ok(await pageOfChildren(parts, children, { caller, path, params, query }));
     },
   });
 }
 
 /** A page of a sweep's ads, which are few; none after a row that is no longer there. */
-async function pageOfChildren(parts: RowParts, caller: Caller, children: ListedScan[], query: PageQuery & CursorQuery) {
+async function pageOfChildren(parts: RowParts, children: ListedScan[], request: RequestOfScans) {
+  const { caller, query } = request;
   const { skip, limit } = rowsOf(query);
   const after = afterOf(query);
   const at = children.findIndex(({ _id }) => _id === after?.id);
@@ -161,7 +168,7 @@ async function pageOfChildren(parts: RowParts, caller: Caller, children: ListedS
   const rows = children.slice(from, from + limit);
   const last = from + limit < children.length ? rows.at(-1) : undefined;
   const items = await presentRows(parts, caller, rows);
-  const next_cursor = last ? encodeCursor({ at: last.created_at, id: last._id }) : null;
+  const next_cursor = nextCursor(last && { at: last.created_at, id: last._id }, request);
   return { ...presentPage(items, children.length, query), next_cursor };
 }
 
