@@ -1,4 +1,4 @@
-import { newId } from '@adsweep/shared/ids.ts';
+import { derivedId, newId } from '@adsweep/shared/ids.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
@@ -275,7 +275,11 @@ function requestOf({ caller, params, query, body, recordId }: Incoming<Caller>, 
     body,
     now,
     id: named[idName] ?? recordId ?? newId(),
-    audit: (...change) => auditEntry(caller, now, ...change),
+    audit: (action, subjectId, changes) => ({
+      ...auditEntry(caller, now, action, subjectId, changes),
+      // A request that is run again after an interruption makes one change.
+      ...(recordId !== undefined && { id: derivedId(`${recordId}/${action}/${subjectId}`, 0) }),
+    }),
   };
 }
 

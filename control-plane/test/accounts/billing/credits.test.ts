@@ -66,6 +66,17 @@ describe('credits by the operator', () => {
     assert.equal((await history()).filter(({ id }) => id === again.body.id).length, 1);
   });
 
+  it('§5.14 §5.17 a request that is run again after an interruption is booked and audited once', async () => {
+    const headers = { 'Idempotency-Key': newId() };
+    const first = await credit(TOP_UP, { headers });
+    const unanswered = { $set: { answer: null, started_at: new Date(0) } };
+    await api.store.collection<Json>('idempotency_keys').updateMany({}, unanswered);
+    assert.deepEqual((await credit(TOP_UP, { headers })).body, first.body);
+    const { outbox } = (await api.accounts.organizations.find(ORGANIZATIONS.ours))!;
+    const [audited, again] = outbox.filter(({ kind }) => kind === 'audit').slice(-2);
+    assert.equal(audited!.id, again!.id, 'the audit log has an id once');
+  });
+
   it('§5.17 an interrupted request is completed by the outbox', async () => {
     const before = await balance();
     const at = new Date();
