@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { joinApiRun } from '../../../src/scanning/runs/join-run.ts';
+import { apiRun, type RunRecord } from '../../../src/scanning/runs/run.ts';
 import { CAMPAIGN, CAMPAIGNS, campaignCalls, GROUPS } from '../../support/campaign-calls.ts';
 import '../../support/fixed-clock.ts';
 import {
@@ -191,6 +193,31 @@ describe('runs of campaigns', () => {
       assert.deepEqual([answer.status, ...scans.map(({ status }) => status)], Array(3).fill('cancelled'));
       for (const { outbox } of scans) assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, 1);
       assert.equal(await countsOf(run_id), '3 0 0 0 3');
+    }
+  });
+
+  test('§2.8 a scan joins the first API run of the day that is not cancelled, and few of those that are cancelled are read', async () => {
+    const made = new Map<string, RunRecord>();
+    let reads = 0;
+    const runs = {
+      find: async (_: string, id: string) => {
+        reads += 1;
+        return made.get(id) ?? null;
+      },
+      insert: async (run: RunRecord) => {
+        made.set(run._id, run);
+        return true;
+      },
+    };
+    const join = joinApiRun({ runs, campaigns: { noteRun: async () => {} } });
+    const now = new Date();
+    for (let number = 0; number < 100; number += 1) {
+      reads = 0;
+      const joined = [1, 2].map(() => join('organization', 'campaign', now, async () => {}));
+      const { _id } = apiRun('organization', 'campaign', number, now);
+      assert.deepEqual(await Promise.all(joined), [_id, _id]);
+      assert.ok(reads <= 32, `${reads} reads`);
+      made.get(_id)!.cancelled_at = now;
     }
   });
 });
