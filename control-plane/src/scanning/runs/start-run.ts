@@ -1,4 +1,5 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
+import { monthOf } from '../../accounts/billing/ledger-entry.ts';
 import type { WantedForRun } from '../../accounts/billing/reserve-checks.ts';
 import type { StoredPerDay } from '../../accounts/stored-per-day.ts';
 import { dueAtOnce } from '../../platform/due-by-organization.ts';
@@ -42,7 +43,8 @@ export const startRun =
     const price_micros = await parts.priceOfCheck(organization_id);
     const whole = await campaigns.withTarget(campaign);
     const plan = planRun(whole, id);
-    const reservation_id = derivedId(`${id}/plan/${plan.scans}/${price_micros}`, 0);
+    // One in each month: a start that is repeated in the next month counts its checks there, as its scans say.
+    const reservation_id = derivedId(`${id}/plan/${plan.scans}/${price_micros}/${monthOf(now)}`, 0);
     const settings = settingsOfRun(whole, id, plan);
     const wanted = { runId: id, id: reservation_id, checks: plan.scans, priceMicros: price_micros, now };
     await parts.storedPerDay.storing(organization_id, 'targets', targetBytes(settings), () =>

@@ -220,4 +220,19 @@ describe('runs of campaigns', () => {
       made.get(_id)!.cancelled_at = now;
     }
   });
+
+  test('§5.9 a run whose start was interrupted, and is repeated in the next month, is counted in the month in which it starts', async () => {
+    const { campaigns } = api.domains.campaigns.stores;
+    const campaign = (await campaigns.find(ORGANIZATIONS.ours, (await create()).id))!;
+    const { startRun } = api.domains.campaigns.dependencies.firing;
+    const id = crypto.randomUUID();
+    const startAt = (time: string) => startRun(campaign, { id, trigger: 'manual', now: new Date(time) });
+    const live = api.intercept('runs', 'insertOne', () => Promise.reject(new Error('killed')));
+    await assert.rejects(startAt('2031-11-30T23:59:59Z'));
+    live();
+    const run = await startAt('2031-12-01T00:00:01Z');
+    const { months, reservations } = await api.accounts.allowances.read(ORGANIZATIONS.ours);
+    const { month, checks } = reservations[run.creation!.reservation_id]!;
+    assert.deepEqual([month, checks, months[month]], ['2031-12', run.plan!.scans, run.plan!.scans]);
+  });
 });
