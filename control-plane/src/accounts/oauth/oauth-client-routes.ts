@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { type Caller, PERMISSIONS } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { orNull, type Route } from '../../http/route.ts';
-import { PermissionList, permissionIssues } from '../keys/roles.ts';
+import { permissionIssues } from '../keys/roles.ts';
 import { hashSecret, type OAuthClientRecord, redirectUriProblem } from './oauth-client.ts';
 import type { OAuthClientStore } from './oauth-client-store.ts';
 
@@ -36,7 +36,12 @@ const ClientNewSchema = Type.Object(
 const ClientInSchema = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 200 }),
-    permissions: PermissionList,
+    // The server gives no tokens to a client without scopes.
+    permissions: Type.Array(Type.Enum(PERMISSIONS), {
+      minItems: 1,
+      maxItems: PERMISSIONS.length,
+      description: 'At least one, without duplicates.',
+    }),
     redirect_uris: Type.Optional(
       orNull(
         Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), {

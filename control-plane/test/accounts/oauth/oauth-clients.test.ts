@@ -58,6 +58,8 @@ describe('OAuth 2.0', () => {
       const asked = { name: 'App', permissions: ['scans.read', 'scans.write'] };
       const refused = await api.post(CLIENTS, asked, { key: narrow.full_key });
       assert.deepEqual(itemsOf(refused), ['body.permissions permission_lacking']);
+      const none = await api.post(CLIENTS, { ...asked, permissions: [] });
+      assert.deepEqual(itemsOf(none), ['body.permissions too_short'], 'a client that could get no token');
       const made = await api.post(CLIENTS, { ...asked, permissions: ['scans.read'] }, { key: narrow.full_key });
       assert.equal(made.body.expires_at, expires_at);
     });
@@ -72,7 +74,7 @@ describe('OAuth 2.0', () => {
         'https://a:b@app.example/',
       ];
       const redirect_uris = [CALLBACK, 'http://127.0.0.1/cb', 'com.example.app:/cb', ...refused];
-      const answer = await api.post(CLIENTS, { name: 'App', permissions: [], redirect_uris });
+      const answer = await api.post(CLIENTS, { name: 'App', permissions: ['scans.read'], redirect_uris });
       assert.deepEqual(
         itemsOf(answer),
         refused.map((_, at) => `body.redirect_uris.${at + 3} invalid_redirect_uri`),

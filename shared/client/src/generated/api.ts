@@ -4037,7 +4037,7 @@ export interface components {
          */
         OAuthClientIn: {
             name: string;
-            /** @description Without duplicates. */
+            /** @description At least one, without duplicates. */
             permissions: ("scans.read" | "scans.write" | "campaigns.read" | "campaigns.write" | "custom_rules.manage" | "custom_taxonomies.manage" | "policies.read" | "policies.manage" | "alerts.read" | "alerts.manage" | "alert_notifications.manage" | "webhooks.manage" | "billing.read" | "account.manage" | "fleet.read" | "fleet.manage" | "organizations.manage")[];
             redirect_uris?: string[] | null;
         };
