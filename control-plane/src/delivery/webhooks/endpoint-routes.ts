@@ -191,7 +191,7 @@ function patchOf(body: ResourceRequest<unknown, PatchBody>['body']): EndpointPat
     ...(typeof url === 'string' && { url }),
     ...(typeof description === 'string' && { description }),
     ...(event_types && { event_types }),
-    ...(campaign_ids && { campaign_ids: campaignsOf(campaign_ids) }),
+    ...(campaign_ids && { campaign_ids }),
     ...(clear_campaign_ids && { campaign_ids: null }),
     ...(typeof is_active === 'boolean' && { is_active }),
   };

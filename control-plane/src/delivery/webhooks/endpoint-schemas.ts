@@ -21,19 +21,18 @@ const EventTypes = DistinctList(Type.Enum(EVENT_KINDS), {
   maxItems: EVENT_KINDS.length,
   description: 'Empty: all kinds.',
 });
-const CampaignIds = orNull(
-  DistinctList(Type.String({ maxLength: 36 }), {
-    maxItems: CAMPAIGNS_MAX,
-    description: 'Events of scans of these campaigns alone. Empty or null: of all scans.',
-  }),
-);
+/** `minItems` 1: a list from which a client has taken the last campaign must not have the events of all campaigns sent. */
+const campaignIds = (minItems: 0 | 1, description: string) =>
+  orNull(DistinctList(Type.String({ maxLength: 36 }), { minItems, maxItems: CAMPAIGNS_MAX, description }));
 
 export const WebhookInSchema = Type.Object(
   {
     url: Url,
     description: Type.Optional(Description),
     event_types: Type.Optional(EventTypes),
-    campaign_ids: Type.Optional(CampaignIds),
+    campaign_ids: Type.Optional(
+      campaignIds(0, 'Events of scans of these campaigns alone. Empty or null: of all scans.'),
+    ),
   },
   {
     additionalProperties: false,
@@ -47,7 +46,9 @@ export const WebhookPatchSchema = Type.Object(
     url: Type.Optional(orNull(Url)),
     description: Type.Optional(orNull(Description)),
     event_types: Type.Optional(orNull(EventTypes)),
-    campaign_ids: Type.Optional(CampaignIds),
+    campaign_ids: Type.Optional(
+      campaignIds(1, 'Events of scans of these campaigns alone. null: as before; see `clear_campaign_ids`.'),
+    ),
     clear_campaign_ids: Type.Optional(
       Type.Boolean({
         default: false,

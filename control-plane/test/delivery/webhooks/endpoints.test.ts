@@ -103,6 +103,8 @@ describe('webhook endpoints', () => {
     assert.deepEqual({ ...unchanged, updated_at: 0 }, { ...webhook, updated_at: 0 });
     const both = await patch(webhook.id, { campaign_ids: [campaign.body.id], clear_campaign_ids: true });
     assert.deepEqual(itemsOf(both), ['body.clear_campaign_ids invalid_combination']);
+    const none = await patch(webhook.id, { campaign_ids: [] });
+    assert.deepEqual(itemsOf(none), ['body.campaign_ids too_short'], 'a list without its last campaign');
     const lifted = (await patch(webhook.id, { clear_campaign_ids: true, event_types: [], description: 'x' })).body;
     assert.deepEqual([lifted.campaign_ids, lifted.event_types, lifted.description], [null, [], 'x']);
     assert.deepEqual((await create({ campaign_ids: [] })).webhook.campaign_ids, null);
