@@ -196,6 +196,28 @@ describe('runs of campaigns', () => {
     }
   });
 
+  test('§4.2.18 an interrupted request that is repeated after its API run was cancelled creates what is missing in another run', async () => {
+    const { id: campaign_id } = await create();
+    const { insertUnlessExists } = api.scans;
+    let left = 1;
+    api.scans.insertUnlessExists = async (scan) => {
+      left -= 1;
+      if (left < 0) throw new Error('killed');
+      return insertUnlessExists(scan);
+    };
+    const sent = { headers: { 'idempotency-key': crypto.randomUUID() } };
+    const body = { ...PAGE, campaign_id, repeat_count: 2 };
+    assert.equal((await api.post('/api/v1/scans', body, sent)).status, 500);
+    api.scans.insertUnlessExists = insertUnlessExists;
+    const [first] = (await runsOf(campaign_id)).items;
+    assert.deepEqual((await api.post(`/api/v1/runs/${first.id}/cancel`)).body, { cancelled_count: 1 });
+    const { id, repeat_scan_ids } = (await api.post('/api/v1/scans', body, sent)).body;
+    const [stored, missing] = await Promise.all([id, ...repeat_scan_ids].map(record));
+    assert.deepEqual([stored!.status, stored!.run_id], ['cancelled', first.id]);
+    assert.equal(missing!.status, 'pending');
+    assert.notEqual(missing!.run_id, first.id);
+  });
+
   test('§2.8 a scan joins the first API run of the day that is not cancelled, and few of those that are cancelled are read', async () => {
     const made = new Map<string, RunRecord>();
     let reads = 0;

@@ -110,9 +110,13 @@ export function scanCreation(parts: CreateParts) {
    * scans, so either it finds these, or this finds the mark.
    */
   const followRun = async (scans: ScanRecord[]): Promise<ScanRecord[]> => {
-    const [{ organization_id, run_id }] = scans as [ScanRecord];
-    if (run_id === null || !(await parts.isRunCancelled(organization_id, run_id))) return scans;
-    return inTurns(scans, async (scan) => (await parts.cancel(scan)) ?? scan);
+    const [{ organization_id }] = scans as [ScanRecord];
+    const cancelled = new Set<string | null>();
+    // An interrupted request that is repeated may have joined two of them.
+    for (const id of new Set(scans.flatMap(({ run_id }) => run_id ?? [])))
+      if (await parts.isRunCancelled(organization_id, id)) cancelled.add(id);
+    if (cancelled.size === 0) return scans;
+    return inTurns(scans, async (scan) => (cancelled.has(scan.run_id) && (await parts.cancel(scan))) || scan);
   };
 
   /** The records of a step, none of which is stored yet, and the catalogue they were made with. */
