@@ -153,7 +153,7 @@ describe('any request to any operation', () => {
     [
       '/api/v1/account/oauth-clients/{client_id}',
       async () => {
-        const wanted = { name: 'Theirs', permissions: [] };
+        const wanted = { name: 'Theirs', permissions: ['scans.read'] };
         return { client_id: (await api.post('/api/v1/account/oauth-clients', wanted, { key: KEYS.theirs })).body.id };
       },
     ],
