@@ -9,7 +9,7 @@ export const DECEPTION_TAGS = [
     visibility: 'public',
     display_name: 'Scareware',
     description:
-      "The page claims that the visitor's device is infected or locked, and urges them to call, to install something or to pay.",
+      "The page claims that the visitor's device is infected or locked, or that the visitor was recorded, and urges them to call, to install something or to pay.",
   },
   {
     slug: 'phishing_form',

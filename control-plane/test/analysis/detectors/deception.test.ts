@@ -101,6 +101,24 @@ describe('§2.5.13 scareware', () => {
     );
   });
 
+  it('is a page that claims to have recorded its visitor and wants to be paid in secret, and no part of that alone', () => {
+    const pages = [
+      ['I recorded you through your webcam while you watched adult videos.', 'Send $900 in Bitcoin within 48 hours.'],
+      ['Ich habe Sie gefilmt, über Ihre Kamera.', 'Zahlen Sie in Bitcoin, sonst sehen es Ihre Kontakte.'],
+      ['Je vous ai filmé avec votre caméra.', 'Envoyez 900 € en Bitcoin, vous avez 48 heures.'],
+      ['Te he grabado con tu cámara.', 'Envía 900 € en Bitcoin en 48 horas.'],
+      ['Я записал тебя через камеру.', 'Переведи деньги в биткоин, у тебя 48 часов.'],
+    ];
+    for (const [claim = '', demand = ''] of pages) {
+      assert.deepEqual(slugsOf({ text: `${claim}\n${demand}` }), ['scareware'], claim);
+      assert.deepEqual([slugsOf({ text: claim }), slugsOf({ text: demand })], [[], []], claim);
+    }
+    const shop = 'Our camera makes a video of you at the door.\nWe take Bitcoin: send the order within 48 hours.';
+    assert.deepEqual(slugsOf({ text: shop.replace('a video of you', 'videos') }), []);
+    const [[claim, demand] = []] = pages;
+    assert.deepEqual(slugsOf({ text: `A scam mail says: ${claim} ${demand} It is a hoax.` }), []);
+  });
+
   it('is not found in an article about scareware, unless the page holds its visitor', () => {
     const text = 'Your computer has been locked.\nDo not close this window.\nBeware of scams: a scam can be anywhere.';
     assert.deepEqual(slugsOf({ text }), []);
@@ -260,6 +278,14 @@ describe('§2.5.13 fake updates, dialogs and commands', () => {
     const split = 'Verify you are human\nPress & hold the Windows Key \uf17a\n+ R\nPress CTRL\n+ V';
     assert.deepEqual(slugsOf({ text: split.replace('CTRL\n+ V', 'Ctrl + V') }), ['paste_to_run']);
     assert.deepEqual(slugsOf({ text: split.replace(' + V', '+V') }), ['paste_to_run']);
+    for (const human of [
+      '请验证您是真人',
+      '로봇이 아닙니다',
+      'Buktikan bahwa Anda bukan robot',
+      'لست روبوتًا',
+      'Jag är inte en robot',
+    ])
+      assert.deepEqual(slugsOf({ text: `${human}\nWindows 键 + R\nCtrl + V` }), ['paste_to_run'], human);
     assert.deepEqual(slugsOf({ text: 'Reload on Windows: Ctrl + R. Paste: Ctrl + V. The captcha is below.' }), []);
   });
 
@@ -308,6 +334,8 @@ describe('§2.5.13 forced_subscription', () => {
     assert.deepEqual(slugsOf({}, [price({ contrast: 1.7 })]), ['forced_subscription']);
     assert.deepEqual(slugsOf({}, [price({ in_page: false })]), ['forced_subscription']);
     assert.deepEqual(slugsOf({}, [price({ font_px: 9, contrast: 1.8 })]), []);
+    for (const text of ['$39.95 every 14 days', '47 € alle 14 Tage', '47 € tous les 14 jours', '199 zł co 14 dni'])
+      assert.deepEqual(slugsOf({}, [price({ text, font_px: 7 })]), ['forced_subscription'], text);
     assert.deepEqual(slugsOf({}, [price({ font_px: 6 }), price()]), []);
     assert.deepEqual(slugsOf({}, [price({ text: 'Postage: 4.99 €', font_px: 6 })]), []);
   });
@@ -343,42 +371,6 @@ describe('§2.5.13 forced_subscription', () => {
     assert.deepEqual(slugsOf({ text }, [], by('form')), ['forced_subscription']);
     assert.deepEqual(slugsOf({ text }, [], by('http')), []);
     assert.deepEqual(slugsOf({ text: 'You are now subscribed to the newsletter.' }, [], by('form')), []);
-  });
-});
-
-describe('§2.5.14 invisible ads', () => {
-  const ad = (facts: Partial<ObservationOf<'placement'>['facts']> = {}) =>
-    observed('placement', {
-      element: 'frame',
-      parent: 0,
-      ...{ x: 10, y: 10, width: 300, height: 250, opacity: 1 },
-      ...{ content_width: 300, content_height: 250, content_url: '' },
-      ...facts,
-    });
-  const slugs = (...placements: Observation[]) => slugsOf({}, placements);
-
-  it('hidden_ad is transparent or out of reach', () => {
-    assert.deepEqual(slugs(ad({ opacity: 0.049 })), ['hidden_ad']);
-    assert.deepEqual(slugs(ad({ x: -800 })), ['hidden_ad']);
-    assert.deepEqual(slugs(ad({ opacity: 0.05 }), ad({ x: 400 })), []);
-    assert.deepEqual(slugs(ad({ y: -700 })), []);
-    assert.deepEqual(slugs(ad({ opacity: 0, width: 400, height: 580 })), []);
-    assert.deepEqual(slugs(ad({ opacity: 0, content_width: 30, content_height: 30 })), []);
-  });
-
-  it('stacked_ads cover each other in one document', () => {
-    assert.deepEqual(slugs(ad(), ad({ x: 60 })), ['stacked_ads']);
-    assert.deepEqual(slugs(ad(), ad({ x: 80 })), []);
-    assert.deepEqual(slugs(ad(), ad({ parent: 1 })), []);
-    assert.deepEqual(slugs(ad(), ad({ opacity: 0 })), ['hidden_ad']);
-  });
-
-  it('pixel_stuffing is an ad in a frame of a pixel', () => {
-    assert.deepEqual(slugs(ad({ width: 1, height: 1 })), ['pixel_stuffing']);
-    assert.deepEqual(slugs(ad({ element: 'image', width: 2, height: 2 })), ['pixel_stuffing']);
-    assert.deepEqual(slugs(ad({ width: 3, height: 1 })), []);
-    assert.deepEqual(slugs(ad({ width: 1, height: 1, content_width: 40, content_height: 40 })), []);
-    assert.deepEqual(slugs(ad({ element: 'image', width: 1, height: 1, content_width: 64, content_height: 64 })), []);
   });
 });
 

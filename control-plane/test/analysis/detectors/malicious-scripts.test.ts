@@ -128,3 +128,32 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
     for (const { source } of SCRIPT_SIGNATURES) assert.match(source, /[\w-]+\.[a-z]{2,}\//);
   });
 });
+
+describe('§2.5.13 scripts that contain everything somewhere', () => {
+  const names = (script: string) => matchingSignatures(script).map(({ name }) => name);
+  const filler = ';var borderColor=1'.repeat(400);
+
+  it('a bundle with a picture or a source map in base64 is no skimmer of card numbers', () => {
+    const picture = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
+    const map = Buffer.from('{"a":1,"file":"https://shop.example/"}').toString('base64');
+    const pays = 'atob(key);input.name="cvv";location="/checkout";fetch(url)';
+    for (const data of [`"data:image/svg+xml;base64,${picture}"`, `"${map}"`, '"/out?to=aHR0cHM6Ly9zaG9wLmV4YW1wbGUv"'])
+      assert.deepEqual(names(`x=${data};${pays}`), [], data);
+    assert.deepEqual(names(`x="aHR0cHM6Ly9zaG9wLmV4YW1wbGUv";${pays}`), ['a skimmer of card numbers']);
+    assert.deepEqual(names(`x="a|aHR0cHM6Ly9zaG9wLmV4YW1wbGUv".split("|");${pays}`), ['a skimmer of card numbers']);
+  });
+
+  it('a script that sets up the printer of an old browser, and parses a text elsewhere, starts no program', () => {
+    const prints = 'new ActiveXObject("WScript.Shell").RegWrite("HKCU\\\\header","")';
+    assert.deepEqual(names(`${prints}${filler}/a/.exec(text)`), []);
+    assert.deepEqual(names(`${filler}${prints};shell.exec("cmd")`), ['a program that is started by ActiveX']);
+  });
+
+  it('a bundle whose contact form writes to a messenger is no thief of passwords', () => {
+    const sends = 'fetch("https://api.telegram.org/bot1:a/sendMessage",{body:phone.value})';
+    const library = 'var inputs={password:!0};';
+    assert.deepEqual(names(library + filler + sends), []);
+    assert.deepEqual(names(sends.replace('phone', 'password') + filler), ['a thief of passwords']);
+    assert.deepEqual(names(`${sends}${filler}${sends.replace('phone', 'password')}`), ['a thief of passwords']);
+  });
+});

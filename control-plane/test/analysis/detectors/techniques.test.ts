@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
+import type { Observation, ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { observed, PAGE, slugsOf } from '../../support/detected.ts';
 
 describe('§2.5.13 techniques of malicious ads', () => {
@@ -39,6 +39,21 @@ describe('§2.5.13 techniques of malicious ads', () => {
     assert.deepEqual(slugsOf({ text: `Your PC is at risk.${renew}` }), []);
   });
 
+  it('scareware is found for a device that is hacked, locked for a fine, or unprotected, and for neither alone', () => {
+    const threats = [
+      ['Your iPhone has been hacked!\nAll you do is tracked by a hacker.', 'Immediate action is required!'],
+      ['Your PC is unprotected against viruses.\nYour Norton subscription has expired!', 'Renew now'],
+      ['Your browser has been locked.', 'Pay a fine of $300 within 24 hours.'],
+      ['Ihr Computer wurde gesperrt.', 'Zahlen Sie eine Strafe von 100 Euro per Paysafecard.'],
+      ['Votre ordinateur est bloqué.', 'Payez une amende de 200 euros.'],
+      ['このPCへのアクセスはブロックされています', 'Microsoft サポートに連絡してください: (050) 5555-0142'],
+    ];
+    for (const [threat = '', pressure = ''] of threats) {
+      assert.deepEqual(slugsOf({ text: `${threat}\n${pressure}` }), ['scareware'], threat);
+      assert.deepEqual([slugsOf({ text: threat }), slugsOf({ text: pressure })], [[], []], threat);
+    }
+  });
+
   it('fake_update is found for the number of an old version, and for a button of any element', () => {
     const text = 'Google Chrome 117.0.5938.92 is out of date.';
     assert.deepEqual(slugsOf({ text, html: '<a href="/get/Setup.exe">Update</a>' }), ['fake_update']);
@@ -47,6 +62,8 @@ describe('§2.5.13 techniques of malicious ads', () => {
     ]);
     assert.deepEqual(slugsOf({ text, html: '<span role="button">Update Chrome</span>' }), ['fake_update']);
     assert.deepEqual(slugsOf({ text, html: '<div>Update Chrome</div>' }), []);
+    assert.deepEqual(slugsOf({ text, html: '<button>Download</button>' }), ['fake_update']);
+    assert.deepEqual(slugsOf({ text, html: '<button>Download the invoice</button>' }), []);
   });
 
   it('paste_to_run is found in the wordings of keys and of proofs that pages use', () => {
@@ -139,6 +156,10 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Cliquez sur Autoriser pour continuer',
       'Haz clic en Permitir para descargar el archivo',
       'Нажмите «Разрешить», чтобы подтвердить, что вы не робот',
+      'Press Allow to verify, that you are not robot',
+      'Robot olmadığınızı doğrulamak için İzin Ver düğmesine tıklayın',
+      'Klik Izinkan untuk mengonfirmasi bahwa Anda bukan robot',
+      '请点击“允许”以验证您是真人',
     ]) {
       assert.deepEqual(slugsOf({ text: lure }, asks), ['push_prompt', 'push_lure'], lure);
       assert.deepEqual(slugsOf({ text: lure, html: byScript }), ['push_lure'], lure);
@@ -163,6 +184,16 @@ describe('§2.5.13 techniques of malicious ads', () => {
   it('phishing_form is found for a card under the title that a parcel service has', () => {
     for (const title of ['USPS.com® - USPS Tracking®', 'UPS | Delivery', 'DHL Parcel redelivery'])
       assert.deepEqual(slugsOf({ title }, [form({ fields: ['card_number'], text: 'Card number' })]), ['phishing_form']);
+    for (const title of [
+      'Royal Mail - Reschedule delivery',
+      'DHL Sendungsverfolgung',
+      'La Poste - Suivi de colis',
+      'Correos | Pago',
+    ])
+      assert.deepEqual(slugsOf({ title }, [form({ fields: ['card_number'], text: '' })]), ['phishing_form'], title);
+    const url = 'https://www.royalmail.com/pay';
+    const own = { ...form({ fields: ['card_number'] }), url };
+    assert.deepEqual(slugsOf({ title: 'Royal Mail - Reschedule delivery', url }, [own]), []);
     assert.deepEqual(slugsOf({ title: 'DHL Parcel | Acme Lamps' }, [form({ text: 'Log in' })]), []);
   });
 
@@ -177,5 +208,41 @@ describe('§2.5.13 techniques of malicious ads', () => {
       assert.deepEqual(slugsOf({ text }, [form({})]), [], text);
     }
     assert.deepEqual(slugsOf({ text: 'Validate your wallet. Beware of scams: a scam' }, [asked]), []);
+  });
+});
+
+describe('§2.5.14 invisible ads', () => {
+  const ad = (facts: Partial<ObservationOf<'placement'>['facts']> = {}) =>
+    observed('placement', {
+      element: 'frame',
+      parent: 0,
+      ...{ x: 10, y: 10, width: 300, height: 250, opacity: 1 },
+      ...{ content_width: 300, content_height: 250, content_url: '' },
+      ...facts,
+    });
+  const slugs = (...placements: Observation[]) => slugsOf({}, placements);
+
+  it('hidden_ad is transparent or out of reach', () => {
+    assert.deepEqual(slugs(ad({ opacity: 0.049 })), ['hidden_ad']);
+    assert.deepEqual(slugs(ad({ x: -800 })), ['hidden_ad']);
+    assert.deepEqual(slugs(ad({ opacity: 0.05 }), ad({ x: 400 })), []);
+    assert.deepEqual(slugs(ad({ y: -700 })), []);
+    assert.deepEqual(slugs(ad({ opacity: 0, width: 400, height: 580 })), []);
+    assert.deepEqual(slugs(ad({ opacity: 0, content_width: 30, content_height: 30 })), []);
+  });
+
+  it('stacked_ads cover each other in one document', () => {
+    assert.deepEqual(slugs(ad(), ad({ x: 60 })), ['stacked_ads']);
+    assert.deepEqual(slugs(ad(), ad({ x: 80 })), []);
+    assert.deepEqual(slugs(ad(), ad({ parent: 1 })), []);
+    assert.deepEqual(slugs(ad(), ad({ opacity: 0 })), ['hidden_ad']);
+  });
+
+  it('pixel_stuffing is an ad in a frame of a pixel', () => {
+    assert.deepEqual(slugs(ad({ width: 1, height: 1 })), ['pixel_stuffing']);
+    assert.deepEqual(slugs(ad({ element: 'image', width: 2, height: 2 })), ['pixel_stuffing']);
+    assert.deepEqual(slugs(ad({ width: 3, height: 1 })), []);
+    assert.deepEqual(slugs(ad({ width: 1, height: 1, content_width: 40, content_height: 40 })), []);
+    assert.deepEqual(slugs(ad({ element: 'image', width: 1, height: 1, content_width: 64, content_height: 64 })), []);
   });
 });

@@ -42,7 +42,10 @@ const GOOGLES =
   'je jo kg ki kz la li lk lt lu lv md me mg mk ml mn mu mv mw ne nl no nr nu pl pn ps pt ro rs ru rw sc se sh si sk sm sn so sr st td tg tl tm ' +
   'tn to tt vu ws';
 
-/** The brands that public reports on phishing name most (APWG, Check Point, Cloudflare, 2023 to 2025), with domains from their own sites. */
+/**
+ * The brands that public reports on phishing name most (APWG, Check Point, Cloudflare, 2023 to 2025), parcel services, markets and banks that text messages
+ * imitate, with domains from their own sites.
+ */
 export const BRANDS: readonly Brand[] = [
   brand(
     'Microsoft',
@@ -117,6 +120,74 @@ export const BRANDS: readonly Brand[] = [
   brand('FedEx', 'fedex', 'fedex.com', 'com.cn'),
   brand('UPS', 'ups', 'ups.com'),
   brand('USPS', 'usps', 'usps.com'),
+  brand('Royal Mail', 'royal mail', 'royalmail.com royalmailgroup.com parcelforce.com'),
+  brand('Evri', 'evri', 'evri.com myhermes.co.uk'),
+  brand(
+    'DPD',
+    'dpd',
+    'dpd.com dpdgroup.com dpdlocal.co.uk',
+    'de fr co.uk nl be ch at ie pt pl com.pl cz sk hu ro hr si bg lt lv ee rs',
+  ),
+  brand('La Poste', 'la poste|colissimo|chronopost', 'laposte.fr laposte.net colissimo.fr chronopost.fr', 'com'),
+  brand('bpost', 'bpost', 'bpost.be bpost.cloud bpostgroup.com'),
+  brand('PostNL', 'postnl', 'postnl.nl postnl.be postnl.com'),
+  brand('PostNord', 'postnord', 'postnord.com', 'se dk no fi de'),
+  brand('Correos', 'correos', 'correos.es correosexpress.com correosdemexico.gob.mx', 'com cl go.cr gob.sv com.uy'),
+  brand('Poste Italiane', 'poste italiane|postepay|bancoposta', 'poste.it posteitaliane.it postepay.it'),
+  brand('InPost', 'inpost', 'inpost.pl inpost-group.com', 'eu it fr es pt co.uk nl be lu'),
+  brand('Australia Post', 'australia post|auspost', 'auspost.com.au'),
+  brand('Canada Post', 'canada post|postes canada', 'canadapost.ca canadapost-postescanada.ca postescanada.ca'),
+  brand('Yamato', 'ヤマト運輸|クロネコヤマト', 'kuronekoyamato.co.jp yamato-hd.co.jp'),
+  brand('Sagawa', '佐川急便', 'sagawa-exp.co.jp sg-hldgs.co.jp'),
+  brand(
+    'eBay',
+    'ebay',
+    'ebay.com ebayinc.com',
+    'de co.uk fr it es ca com.au at ch be nl ie pl in ph com.sg com.my com.hk',
+  ),
+  brand('Vinted', 'vinted', 'vinted.com', 'fr de es it nl be pl cz lt co.uk at lu pt se dk fi hu sk ro hr gr ie'),
+  brand('TikTok', 'tiktok', 'tiktok.com tiktokv.com tiktokshop.com tiktokglobalshop.com bytedance.com'),
+  brand('Klarna', 'klarna', 'klarna.com klarna.net', 'de se'),
+  brand('Venmo', 'venmo', 'venmo.com'),
+  brand('Cash App', 'cash app', 'cash.app cash.me'),
+  brand('Nubank', 'nubank', 'nubank.com.br nu.com.br nu.com.mx nu.com.co', 'com'),
+  brand('Itaú', 'itaú|itau', 'itau.com.br', 'com cl com.uy com.py co com.ar'),
+  brand('Bradesco', 'bradesco', 'bradesco.com.br bradesco.b.br bradesconetempresa.b.br'),
+  brand(
+    'Mercado Libre',
+    'mercado libre|mercado livre|mercadolibre|mercadolivre',
+    'mercadolibre.com mercadolivre.com.br mercadolivre.com mercadopago.com',
+    'com.ar com.mx com.co com.uy com.ve com.pe com.ec com.do com.py com.bo com.pa com.gt com.hn com.ni com.sv cl co.cr',
+  ),
+  brand('Capital One', 'capital one', 'capitalone.com capitaloneshopping.com', 'ca co.uk'),
+  brand(
+    'Citibank',
+    'citibank',
+    'citibank.com citi.com',
+    'com.hk com.sg co.in ae com.au com.my co.id com.ph co.kr co.th com.tw pl',
+  ),
+  brand(
+    'Barclays',
+    'barclays|barclaycard',
+    'barclays.com barclaycard.co.uk barclaycard.com barclaycardus.com barclaysus.com',
+    'co.uk net in',
+  ),
+  brand('Lloyds Bank', 'lloyds bank', 'lloydsbank.com lloydsbankinggroup.com', 'co.uk'),
+  brand('NatWest', 'natwest', 'natwest.com nwolb.com natwestgroup.com natwestinternational.com'),
+  brand('Commerzbank', 'commerzbank', 'commerzbank.de', 'com'),
+  brand('Postbank', 'postbank', 'postbank.de', 'bg'),
+  brand('comdirect', 'comdirect', 'comdirect.de'),
+  brand('BNP Paribas', 'bnp paribas', 'bnpparibas.com bnpparibasfortis.be bnpparibasfortis.com', 'net fr pl de it es'),
+  brand('La Banque Postale', 'la banque postale|banque postale', 'labanquepostale.fr', 'com'),
+  brand('BBVA', 'bbva', 'bbva.com bbvanetcash.com', 'es mx pe com.ar com.co com.uy it de pt ch'),
+  brand('CaixaBank', 'caixabank', 'caixabank.es lacaixa.es lacaixa.cat', 'com cat'),
+  brand('Intesa Sanpaolo', 'intesa sanpaolo', 'intesasanpaolo.com isybank.com', 'it'),
+  brand('Rabobank', 'rabobank', 'rabobank.nl', 'com be de com.au co.nz'),
+  brand('ABN AMRO', 'abn amro', 'abnamro.nl', 'com be'),
+  brand('PKO BP', 'pko bp|ipko', 'pkobp.pl ipko.pl inteligo.pl'),
+  brand('mBank', 'mbank', 'mbank.pl', 'cz sk com'),
+  brand('SMBC', '三井住友銀行|三井住友カード', 'smbc.co.jp smbc-card.com'),
+  brand('Eki-net', 'えきねっと', 'eki-net.com'),
   brand('Coinbase', 'coinbase', 'coinbase.com'),
   brand('Binance', 'binance', 'binance.com', 'us'),
   brand('MetaMask', 'metamask', 'metamask.io'),
@@ -141,9 +212,10 @@ function isOfUsers(url: string): boolean {
 
 /** Top-level domains under which only their brand registers names (ICANN, "Specification 13"); each is the first label of one of its domains. */
 const OWN_TOP_LEVELS = new Set(
-  'amazon americanexpress apple azure chase dhl fedex google hsbc microsoft netflix office ups windows yahoo youtube'.split(
-    ' ',
-  ),
+  (
+    'amazon americanexpress apple azure barclaycard barclays bbva bnpparibas bradesco chase citi dhl fedex google hsbc itau microsoft netflix ' +
+    'office ups windows yahoo youtube'
+  ).split(' '),
 );
 
 /** Whether a page belongs to a brand: one of its domains, or one below its own top-level domain, and no page of its users. */

@@ -1,12 +1,12 @@
 import { type Observation, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
+import { registrableDomain, sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { type Link, linksOf } from './markup.ts';
 import type { Phrase } from './phrase.ts';
 import { discusses, saidOf } from './phrase.ts';
-import { type SeenPage, seenPages } from './seen-page.ts';
+import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
 const PRODUCTS = [
   ...['chrome', 'firefox', 'microsoft edge', 'safari', 'browser', 'flash player', 'video player', 'media player'],
@@ -76,6 +76,7 @@ export const OLD_PARTS: readonly Phrase[] = [
       'アップデートが必要',
     ],
   ],
+  ["font wasn't found", 'font was not found', 'font pack'],
 ].map((states) => ({
   all: [states, PRODUCTS],
   unless: [...CONDITIONS, ...ADVICE, ...OF_OTHER_THINGS, ...REQUIREMENTS],
@@ -93,9 +94,6 @@ const DOCUMENT =
   /\.(pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|txt|csv|json|xml|ics|vcf|epub|jpe?g|png|gif|webp|avif|svg|mp3|mp4|m4a|webm|mov)$/i;
 /** The longest text of a page that is only a prompt to update, in characters. */
 const LENGTH_OF_PROMPT = 1_500;
-
-/** Stands for the target of a button, which only its script knows. */
-const OTHER_SITE = 'http://script.invalid/';
 
 /** Pages that claim the browser or a part of it is old, and offer an update that is not its vendor's. */
 export const fakeUpdate: Detector<'documents'> = {
@@ -117,10 +115,15 @@ function offerOf({ landing, url, text, html }: SeenPage, observations: Observati
   const [claim] = saidOf(text, OLD_PARTS);
   if (!claim || discusses(text)) return null;
   const downloads = observationsOf(observations, 'auto_download').filter((one) => one.landing === landing);
-  const file = downloads.find(({ facts }) => PROGRAM.test(facts.file_name) && !isVendors(facts.file_url));
+  const file = downloads.find(
+    ({ facts: { file_name, file_url } }) =>
+      PROGRAM.test(file_name) &&
+      !isVendors(file_url) &&
+      !isOwnProduct({ text: '', url: file_url, fileName: file_name }, url),
+  );
   if (file) return `"${claim}", and ${file.facts.file_url} is downloaded`;
   const links = html.flatMap((one) => linksOf(one, url));
-  const updates = links.filter((link) => isForeignUpdate(link, url));
+  const updates = links.filter((link) => isForeignUpdate(link, url) && !isOwnProduct(link, url));
   const program = updates.find(isProgram);
   if (program) return `"${claim}", and a link to ${program.url}`;
   const action = updates.find((link) => leadsElsewhere(link, url));
@@ -134,8 +137,39 @@ export const isForeignUpdate = (link: Link, url: string): boolean =>
   !isVendors(link.url) &&
   (isProgram(link) || leadsElsewhere(link, url));
 
-/** An honest prompt links to its own site or to the vendor. */
-const leadsElsewhere = (link: Link, url: string): boolean => !sameSite(link.url || OTHER_SITE, url);
+/** Shorter names of sites are parts of other words. */
+const SITE_NAME_MIN = 4;
+/** Words that the name, the links and the files of a fake update have, and those of another product have not. */
+const OF_AN_UPDATE = new RegExp(
+  [
+    'update|upgrade|aktualisier|mise.?a.?jour|mettre|actualiz|atualiz|aggiorn|bijwerk|zaktualiz|обнов|guncelle|güncelle|更新',
+    'browser|chrom|firefox|mozilla|edge|safari|opera|flash|player|codec|webview|navigateur|navegador|плеер|браузер|ブラウザ',
+  ].join('|'),
+);
+
+/** Whether a link saves a product of the site at `url` that is no update: the link, its file and its place say whose it is, two of them at least. */
+function isOwnProduct({ text, url: to, fileName = '' }: Pick<Link, 'text' | 'url' | 'fileName'>, url: string): boolean {
+  const [name = ''] = registrableDomain(url).split('.');
+  const file = readableText(`${URL.parse(to)?.pathname ?? ''} ${fileName}`);
+  if (name.length < SITE_NAME_MIN || [name, text, file].some((one) => OF_AN_UPDATE.test(one))) return false;
+  return [text, file].filter((one) => lettersOf(one).includes(lettersOf(name))).length + Number(sameSite(to, url)) >= 2;
+}
+
+const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '');
+
+/** What a button saves that is no update. By language: English, German, French, Spanish and Portuguese, ... */
+const OTHER_FILES = [
+  ...['pdf', 'csv', 'invoice', 'report', 'receipt', 'statement', 'brochure', 'catalog', 'document', 'ticket'],
+  ...['rechnung', 'bericht', 'beleg', 'prospekt', 'katalog', 'dokument', 'facture', 'rapport', 'relevé'],
+  ...['factura', 'informe'],
+  ...['recibo', 'fatura', 'relatório', 'fattura', 'ricevuta', 'documento', 'factuur', 'faktur', 'raport'],
+  ...['счёт', 'отчёт'],
+  ...['документ', 'rapor', '請求書', '資料'],
+];
+
+/** An honest prompt links to its own site or to the vendor; where a button without a URL leads, its words have to say. */
+const leadsElsewhere = ({ text, url: to }: Link, url: string): boolean =>
+  to === '' ? !OTHER_FILES.some((file) => text.includes(file)) : !sameSite(to, url);
 
 /** Whether a link saves something that runs, as far as names say. */
 function isProgram({ url, isDownload, fileName }: Link): boolean {

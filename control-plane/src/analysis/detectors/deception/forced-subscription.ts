@@ -6,6 +6,13 @@ import { oneTag, type Sign } from '../detector.ts';
 import { type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
+/** "Every 14 days", "every two weeks", as traps bill their trials. By language: English, German, French, Spanish and Portuguese, ... */
+const EVERY_FEW = [
+  '(?<!\\p{L})(?:every|alle|tous les|toutes les|cada|ogni|elke|co|каждые|her)',
+  '(?:\\p{N}{1,3}|two|zwei|deux|dos|dois|duas|due|twee|dwa|две|iki)',
+  '(?:days|weeks|tage|wochen|jours|semaines|d[ií]as|semanas|giorni|settimane|dagen|weken|dni|tygodni|дн|недел|gün|hafta)',
+].join(' ');
+
 /** Words of recurring prices, no part of others such as "about" or "TV/monitor". By language: English, German, French, Spanish, ... */
 const RECURRING = new RegExp(
   [
@@ -15,6 +22,7 @@ const RECURRING = new RegExp(
     'al mes(?!\\p{L})|/ ?mes(?!\\p{L})|mensual|al día|suscripci|por mês|/ ?mês|por dia|assinatura|a settimana|/ ?settimana',
     'al mese|/ ?mese(?!\\p{L})|abbonamento|per maand|/ ?maand|tygodniowo|miesięcznie|dziennie|subskrypcj|в неделю|в месяц',
     'в день(?! рожд)|подписк|haftalik|aylik|günlük|abonelik|اشتراك|يوميا|أسبوعيا|月額|週額',
+    `${EVERY_FEW}|\\p{N}日ごと|fortnight`,
   ].join('|'),
   'u',
 );
@@ -103,8 +111,32 @@ const isReadable = ({ facts }: ObservationOf<'price'>): boolean =>
 
 const preselected = (observations: Observation[]): Sign[] =>
   observationsOf(observations, 'preselected')
-    .filter(({ facts }) => recurs(facts.label) && MONEY.test(facts.label) && DIGIT.test(facts.label))
+    .filter(({ facts: { label } }) => recurs(label) && MONEY.test(label) && DIGIT.test(label) && !isMailing(label))
     .map(({ landing, facts }) => ({ landing, text: `ticked: "${facts.label}"` }));
+
+/** What is sent to those who tick a box, such as offers. */
+const MAILED = [
+  ...['deal', 'offer', 'newsletter', 'e-mail', 'email', 'bargain', 'voucher', 'coupon', 'tips', 'angebot'],
+  ...['schnäppchen'],
+  ...['gutschein', 'offre', 'bons plans', "bon d'achat", 'oferta', 'boletín', 'cupón', 'cupom', 'promoç'],
+  ...['offert', 'sconti'],
+  ...['buono', 'aanbieding', 'kortingsbon', 'okazj', 'kupon', 'скидк', 'предложени', 'рассылк', 'firsat'],
+  ...['indirim', 'クーポン'],
+];
+const AMOUNT = '(?:[€$£¥₹₽₺₩₴฿₫₦] ?\\p{N}[\\p{N}.,]*|\\p{N}[\\p{N}.,]* ?(?:[€$£¥₹₽₺₩₴฿₫₦]|\\p{L}{2,7}))';
+/** An amount that is nobody's price: a limit or a discount, such as "under $10" or "5 € Gutschein", and not "under $10 a week". */
+const NO_PRICE = new RegExp(
+  [
+    "(?<!\\p{L})(?:under|below|less than|up to|save|worth|unter|bis zu|spare|moins de|jusqu'à|menos de|hasta|até|meno di|fino a",
+    `|onder|tot|poniżej|do|до)(?: (?:a|de|di))? ${AMOUNT}(?![\\p{L}\\p{N}]|[.,]\\p{N}| ?(?:${RECURRING.source}))`,
+    `|${AMOUNT}[ -](?:off|or less|voucher|coupon|discount|[\\p{L}-]*gutschein|rabatt|de (?:réduction|remise|descuento|desconto)|di sconto|korting)`,
+  ].join(''),
+  'giu',
+);
+
+/** Whether the label of a ticked box is about mails alone, and names no price. */
+const isMailing = (label: string): boolean =>
+  MAILED.some((word) => readableText(label).includes(word)) && !MONEY.test(label.replace(NO_PRICE, ''));
 
 /** A text message to a short number can order a subscription on the phone bill. */
 const orderedByMessage = (observations: Observation[]): Sign[] =>

@@ -9,7 +9,7 @@ import { type SeenPage, seenPages } from './seen-page.ts';
 
 /** Windows + R (a dialog) and Windows + X (a menu), in words or with a symbol for the key, in texts with single spaces. */
 const KEYS = [
-  '(?:\\bwin(?:dows)?|[⊞🪟])[^\\p{L}\\p{N}+]{0,6}(?:(?:key|button|logo|taste|icon|toets|tuşu|キー)[^\\p{L}\\p{N}+]{0,6}){0,2}',
+  '(?:\\bwin(?:dows)?|[⊞🪟])[^\\p{L}\\p{N}+]{0,6}(?:(?:key|button|logo|tasten?|tangenten|icon|toets|tuşu|キー|键|鍵|키)[^\\p{L}\\p{N}+]{0,6}){0,2}',
   '(?:\\+[^\\p{L}\\p{N}]{0,3}|(?:plus|and|then|press|tap|hit|und|dann|et|y|e|i|и|ve|en|と)[^\\p{L}\\p{N}]{1,3}){1,3}',
   '[rx](?![\\p{Script=Latin}\\p{N}])',
 ].join('');
@@ -64,10 +64,30 @@ export const HUMAN = [
   ...['du ein mensch', 'bin ein mensch', 'pas un robot', 'êtes humain', 'êtes un humain', 'êtes un être humain'],
   ...['no soy un robot', 'no eres un robot', 'no es un robot', 'eres humano', 'soy humano', 'que es humano'],
   ...['es un ser humano', 'eres un ser humano', 'soy un ser humano', 'non sono un robot', 'non sei un robot'],
-  ...['sei umano', 'sono umano', 'sei un essere umano', 'não sou um robô', 'não é um robô', 'você é humano'],
+  ...['sei umano', 'di essere umano', 'sono umano', 'sei un essere umano', 'não sou um robô'],
+  ...['não é um robô', 'você é humano'],
   ...['que é humano', 'sou humano', 'geen robot', 'u een mens', 'je een mens', 'een mens bent', 'ben een mens'],
   ...['nie jestem robotem', 'nie jesteś robotem', 'jesteś człowiekiem', 'jestem człowiekiem', 'не робот', 'вы человек'],
-  ...['robot değil', 'insan olduğunuz', 'ロボットではあり', 'ロボットではない', '人間であること'],
+  ...['robot değil', 'robot olmadi', 'insan olduğunuz', 'ロボットではあり', 'ロボットではない', '人間であること'],
+  ...['not robot', 'inte en robot', 'inte är en robot', 'ikke en robot', 'ikke er en robot'],
+  ...['et ole robotti', 'ole robotti'],
+  ...['nejste robot', 'nejsem robot', 'jste člověk', 'nie ste robot', 'nu sunteți un robot'],
+  ...['nu ești un robot', 'nu sunt robot'],
+  ...['nem robot', 'δεν είστε ρομπότ', 'δεν είσαι ρομπότ', 'не є роботом', 'ви людина', 'bukan robot'],
+  ...['adalah manusia'],
+  ...['không phải là robot', 'không phải robot', 'không phải là người máy', 'là con người', 'ไม่ใช่หุ่นยนต์', 'ไม่ใช่โรบอท'],
+  ...['لست روبوت', 'لست برنامج روبوت', 'أنك إنسان', 'אינך רובוט', 'אני לא רובוט', 'रोबोट नहीं', 'आप मानव हैं'],
+  ...[
+    '로봇이 아닙니다',
+    '로봇이 아님',
+    '사람인지',
+    '사람임을',
+    '不是机器人',
+    '不是機器人',
+    '是真人',
+    '并非机器人',
+    '並非機器人',
+  ],
 ];
 /**
  * The same beside a place that only runs commands. A captcha alone is none: honest help pages have one in the form below them ("protected by

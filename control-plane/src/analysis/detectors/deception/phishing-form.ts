@@ -28,6 +28,8 @@ const NAMELESS = new Set(
     'bank banking wallet billing payment home online-banking international service services com tracking track delivery redelivery package parcel shipment required unusual activity restore unlock ' +
     'anmelden anmeldung einloggen konto ihr dein bei kunden sicherheit bestätigen willkommen ' +
     'connexion se connecter votre compte mon à identifiez-vous bienvenue sécurité iniciar sesión su tu cuenta acceder inicio bienvenido ' +
+    'de sendung sendungsverfolgung paket zustellung lieferung zoll zahlung suivi colis livraison paiement seguimiento paquete envío entrega pago ' +
+    'spedizione pacco consegna pagamento rastreamento encomenda pagamento pakket zending bezorging betaling przesyłka paczka reschedule fee trace ' +
     'accedi accesso il tuo conto entrar sua conta acesso inloggen uw rekening zaloguj się konto вход войти аккаунт giriş yap ログイン サインイン'
   ).split(' '),
 );
@@ -52,7 +54,7 @@ const OWNED = [
   'wallet',
 ];
 /** Brands whose accounts honest forms ask for as a contact, beside a password of their own: "Telegram account". */
-const CONTACTS = new Set(['Facebook', 'Instagram', 'WhatsApp', 'Telegram', 'LinkedIn', 'Discord']);
+const CONTACTS = new Set(['Facebook', 'Instagram', 'WhatsApp', 'Telegram', 'LinkedIn', 'Discord', 'TikTok', 'eBay']);
 /** What phishing wants to be done with such an account, and no form that asks for a contact. */
 const OPENED = [
   ...['password', 'log in', 'login', 'log into', 'sign in', 'verif', 'confirm', 'secur', 'recover', 'restor', 'unlock'],
@@ -104,6 +106,63 @@ const BY_ANOTHER = [
 ];
 /** Brands by whose accounts other sites let visitors sign in, by buttons with their names and pictures. */
 const LOGINS = new Set(['Google', 'Facebook', 'Apple', 'Microsoft', 'LinkedIn', 'Amazon', 'Yahoo', 'Discord', 'Steam']);
+/** Ways to pay that the checkout of a shop lists beside an account such as "PayPal Konto", by their kinds. By language: English, German, French, ... */
+const WAYS_TO_PAY: readonly (readonly string[])[] = [
+  [
+    ...['credit card', 'debit card', 'kreditkarte', 'carte bancaire', 'carte de crédit'],
+    ...['tarjeta de crédito', 'creditcard'],
+    ...['cartão de crédito', 'carta di credito', 'karta kredytowa', 'банковская карта', 'kredi kart'],
+    ...['クレジットカード'],
+  ],
+  [
+    'invoice',
+    'rechnung',
+    'facture',
+    'fattura',
+    'klarna',
+    'raten',
+    'afterpay',
+    'clearpay',
+    'instalments',
+    'installments',
+  ],
+  [
+    'bank transfer',
+    'vorkasse',
+    'überweisung',
+    'virement',
+    'transferencia',
+    'transferência',
+    'bonifico',
+    'przelew',
+    'havale',
+  ],
+  ['direct debit', 'lastschrift', 'prélèvement', 'sofort', 'giropay', 'ideal', 'bancontact', 'blik', 'boleto', 'pix'],
+  [
+    'cash on delivery',
+    'nachnahme',
+    'contre remboursement',
+    'contra reembolso',
+    'contrassegno',
+    'kapida ödeme',
+    '代金引換',
+  ],
+  ['apple pay', 'google pay', 'amazon pay'],
+];
+const OTHER_WAYS_MIN = 2;
+/** Brands by whose accounts shops are paid. */
+const PAYS = new Set([
+  'PayPal',
+  'Amazon',
+  'American Express',
+  'Mastercard',
+  'Coinbase',
+  'Binance',
+  'Revolut',
+  'Klarna',
+  'Venmo',
+  'Cash App',
+]);
 /** A line between the own login and such buttons. */
 const OR = /^[-–—\s]*(or|oder|ou|o|of|lub|или|veya|または)[-–—\s]*$/mu;
 /** Endpoints for forms without a server of their own. No honest login uses them. */
@@ -186,19 +245,20 @@ function collectorOf(script: string, length: number): string | null {
 function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: NetworkRequest[]): string | null {
   const said = asksForSecrets(form.facts) ? readableText(form.facts.text) : '';
   const isAboutDeception = discusses(page.text);
-  const mayBeButton =
+  const mayBeLogin =
     OR.test(said) || BRANDS.filter((brand) => LOGINS.has(brand.name) && mentions(brand, said)).length > 1;
+  const isCheckout = WAYS_TO_PAY.filter((ways) => ways.some((way) => hasWord(said, way))).length >= OTHER_WAYS_MIN;
   const pictures = requests.filter((one) => one.landing === page.landing && isPicture(one)).map(({ url }) => url);
   for (const brand of BRANDS) {
     if (isOwn(brand, form.url) || isOwn(brand, page.url)) continue;
     // The title alone says whose page it is, also above the bank's own footer with its warnings of scams.
     if (isTitleOf(brand, page.title)) return `in the name of ${brand.name}`;
     if (isAboutDeception) continue;
-    const isButton = mayBeButton && LOGINS.has(brand.name);
+    const isButton = (mayBeLogin && LOGINS.has(brand.name)) || (isCheckout && PAYS.has(brand.name));
     if (claims(brand, said, isButton)) return `in the name of ${brand.name}`;
     const isShown =
       (!isButton && mentions(brand, said) && pictures.some((url) => isOwn(brand, url))) ||
-      (namesSignIn(brand, page.text) && pictures.some((url) => servesSignIn(brand, url)));
+      (pictures.some((url) => servesSignIn(brand, url)) && namesSignIn(brand, page.text));
     if (isShown) return `with a picture of ${brand.name}'s`;
   }
   return null;
@@ -232,7 +292,7 @@ function isTitleOf({ words }: Brand, title: string): boolean {
 }
 
 /**
- * Whether a form asks for the account that a visitor has with the brand. `isButton`: it may only have a button with that name. A form that names
+ * Whether a form asks for the account that a visitor has with the brand. `isButton`: it may only have a button with that name, to sign in or to pay. A form that names
  * other brands beside it asks for none of them, unless it wants something to be done with the account.
  */
 const claims = ({ name, words }: Brand, text: string, isButton: boolean): boolean =>

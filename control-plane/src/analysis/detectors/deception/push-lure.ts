@@ -9,12 +9,17 @@ import { type SeenPage, seenPages } from './seen-page.ts';
 /** The button of a browser's permission prompt. By language: English, German, French, Spanish and Portuguese, ... */
 const ALLOW = [
   ...['allow', 'zulassen', 'erlauben', 'autoriser', 'permitir', 'consenti', 'toestaan', 'zezwól', 'zezwalaj'],
-  ...['разрешить', 'izin ver', '許可'],
+  ...['разрешить', 'дозволити', 'izin ver', '許可', 'tillåt', 'tillad', 'tillat', 'salli', 'povolit'],
+  ...['permite', 'engedélyez'],
+  ...['επιτρέπεται', 'izinkan', 'cho phép', 'อนุญาต', 'السماح', 'अनुमति', '허용', '允许', '允許'],
 ];
 const PRESS = [
   ...['click', 'press', 'tap ', 'hit ', 'type ', 'choose ', 'select ', 'klick', 'drück', 'tipp', 'cliqu', 'appuy'],
   ...['haz clic', 'pulsa', 'pulse', 'toca'],
   ...['clic', 'premi', 'klik', 'naciśnij', 'нажми', 'жми', 'tikla', 'dokun', 'クリック', 'タップ', '押'],
+  ...['tryck', 'tryk', 'trykk', 'paina', 'apas', 'kattints', 'κλικ', 'натисн', 'nhấn', 'nhấp', 'bấm'],
+  ...['คลิก', 'แตะ', 'انقر', 'اضغط'],
+  ...['क्लिक', '클릭', '누르', '点击', '點擊', '点按', '按'],
 ];
 /** What a permission to send notifications opens nowhere. */
 const PROMISES = [

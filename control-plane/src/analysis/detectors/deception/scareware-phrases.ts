@@ -20,14 +20,8 @@ const YOUR_DEVICE = [
   ...['your computer', 'your pc', 'your device', 'your phone', 'your iphone', 'your android', 'your mac'],
   ...['your windows', 'this computer', 'your system', 'your browser', 'this pc', 'your battery', 'your sim'],
   ...['your chrome', 'your ipad', 'your samsung', 'your galaxy', 'your xiaomi', 'your huawei', 'your laptop'],
-  ...[
-    'your tablet',
-    'your smartphone',
-    'your mobile phone',
-    'your mobile device',
-    'your apple device',
-    'your cell phone',
-  ],
+  ...['your tablet', 'your smartphone', 'your mobile phone', 'your mobile device', 'your apple device'],
+  ...['your cell phone'],
 ];
 const IHR_GERAET = [
   ...['ihr computer', 'ihr pc', 'ihr gerät', 'ihr handy', 'dein handy', 'dein gerät', 'ihr system', 'ihr iphone'],
@@ -111,8 +105,8 @@ const REFUSED = [
     '通知',
     '位置情報',
     'カメラ',
-    'マイク',
   ],
+  ...['マイク'],
 ];
 /** Who locks a device besides: a network that sold it, an owner who lost it or forgot its code, parents, an employer; and a holder that it is in. */
 const OF_OTHERS = [
@@ -136,6 +130,11 @@ export const THREATS: readonly Phrase[] = [
     YOUR_DEVICE,
     ['kills', 'bacteria', 'germs'],
   ),
+  claim(['tracked by', 'watched by', 'monitored by', 'controlled by'], ['a hacker', 'hackers']),
+  {
+    all: [['is unprotected', 'is not protected', 'is no longer protected'], YOUR_DEVICE],
+    unless: UNCERTAIN.filter((word) => word !== 'protect'),
+  },
   lock(['is locked', 'been locked', 'been blocked', 'is blocked', 'been disabled', 'been suspended'], YOUR_DEVICE),
   claim(['infiziert', 'gehackt', 'viren gefunden'], IHR_GERAET),
   lock(['gesperrt', 'blockiert'], IHR_GERAET),
@@ -295,12 +294,29 @@ export const CALL: readonly Phrase[] = [
     all: [
       [
         ...['appelez', 'contactez', 'appeler', 'llame', 'llamar', 'ligue', 'chiama', 'contatta', 'bel ', 'zadzwoń'],
-        ...['позвоните', 'arayin', 'お電話', '電話してください'],
+        ...['позвоните', 'arayin', 'お電話', '電話してください', '連絡してください'],
       ],
       [
         ...['support', 'microsoft', 'windows', 'apple', 'technic', 'soporte', 'técnic', 'suporte', 'supporto'],
         ...['assist', 'ondersteuning', 'pomoc', 'поддержк', 'destek', 'サポート', 'immédiat', 'inmediat', 'imediat'],
         ...['subito', 'direct', 'natychmiast', 'немедленно', 'hemen'],
+      ],
+    ],
+  },
+];
+
+/** "Pay a fine", as pages demand that say to come from the police. */
+export const FINE: readonly Phrase[] = [
+  {
+    all: [
+      [
+        ...['a fine', 'the fine', 'fine of', 'penalty', 'paysafecard', 'ransom', 'strafe', 'bußgeld', 'lösegeld'],
+        ...['amende', 'rançon', 'multa', 'rescate', 'resgate', 'riscatto', 'boete', 'losgeld', 'grzywn', 'okup'],
+        ...['штраф', 'выкуп', 'ceza', '罰金'],
+      ],
+      [
+        ...['pay ', 'zahlen', 'payer', 'payez', 'pagar', 'pague', 'paga ', 'betaal', 'betalen', 'zapła', 'оплат'],
+        ...['заплат', 'öde', '支払'],
       ],
     ],
   },
@@ -318,6 +334,12 @@ export const ACT: readonly Phrase[] = [
     all: [
       ['pay ', 'fine of', 'penalty', 'bitcoin', 'gift card', 'paysafecard', 'ransom'],
       ['unlock', 'fine', 'release', 'police', 'within', 'hours', 'decrypt'],
+    ],
+  },
+  {
+    all: [
+      ['protect', 'secure ', 'action is required', 'action required', 'take action'],
+      [' now', 'immediate', 'within', 'minute'],
     ],
   },
   {
@@ -347,35 +369,12 @@ export const ACT: readonly Phrase[] = [
   {
     all: [
       [
-        ...[
-          'verwijder',
-          'usuń',
-          'удалит',
-          'очист',
-          'установит',
-          'скачат',
-          'temizle',
-          'kaldir',
-          '削除',
-          '駆除',
-          'インストール',
-        ],
+        ...['verwijder', 'usuń', 'удалит', 'очист', 'установит', 'скачат', 'temizle', 'kaldir', '削除'],
+        ...['駆除', 'インストール'],
       ],
       [
-        ...[
-          'nu',
-          'teraz',
-          'сейчас',
-          'немедленно',
-          'вирус',
-          'hemen',
-          'şimdi',
-          '今すぐ',
-          '直ちに',
-          'ウイルス',
-          'virus',
-          'wirus',
-        ],
+        ...['nu', 'teraz', 'сейчас', 'немедленно', 'вирус', 'hemen', 'şimdi', '今すぐ', '直ちに', 'ウイルス'],
+        ...['virus', 'wirus'],
       ],
     ],
   },

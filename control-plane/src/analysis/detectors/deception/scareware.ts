@@ -3,8 +3,9 @@ import { isSound } from '../behaviors/interruptions.ts';
 import { COPIES_OF_A_TRAP } from '../behaviors/navigation.ts';
 import { type Detector, oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
-import { discusses, saidOf } from './phrase.ts';
-import { ACT, CALL, DETECTIONS, STAY, THREATS } from './scareware-phrases.ts';
+import { extortionOf } from './extortion.ts';
+import { countWords, discusses, saidOf } from './phrase.ts';
+import { ACT, CALL, DETECTIONS, FINE, STAY, THREATS } from './scareware-phrases.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
 
 /** A displayed telephone number: nine digits or more, in groups. */
@@ -16,7 +17,7 @@ const DIGITS_MIN = 9;
 const COUNTED = /\d[^\p{L}]{0,3}(?:virus|vírus|viren|wirus|вирус|trojan|malware|spyware|ウイルス)/u;
 const QUOTE_LENGTH = 120;
 
-/** Pages that claim the visitor's device is infected or locked, and press the visitor to call, install or pay. */
+/** Pages that claim the visitor's device is infected or locked, or the visitor was recorded, and press the visitor to call, install or pay. */
 export const scareware: Detector<'documents'> = {
   name: 'scareware',
   needs: ['documents'],
@@ -24,7 +25,7 @@ export const scareware: Detector<'documents'> = {
     oneTag(
       'scareware',
       seenPages(documents).flatMap((page) => {
-        const quote = threatOf(page, observations);
+        const quote = threatOf(page, observations) ?? extortionOf(page);
         return quote ? { landing: page.landing, text: `"${quote.slice(0, QUOTE_LENGTH)}"` } : [];
       }),
     ),
@@ -37,18 +38,35 @@ function threatOf({ landing, url, title, text }: SeenPage, observations: Observa
   const [threat] = threats;
   if (!threat) return null;
   const holds = holdsVisitor(observations, landing);
-  const isUrgent =
-    threats.some((one) => COUNTED.test(one)) ||
-    threats.length > 1 ||
-    holds ||
-    saidOf(text, DETECTIONS).length > 0 ||
-    saidOf(title, THREATS).length > 0;
+  const showsFindings = holds || threats.some((one) => COUNTED.test(one)) || saidOf(text, DETECTIONS).length > 0;
+  if (!showsFindings && offersRepair(text)) return null;
+  const isUrgent = showsFindings || threats.length > 1 || saidOf(title, THREATS).length > 0;
   const presses =
     saidOf(text, STAY).length > 0 ||
+    saidOf(text, FINE).length > 0 ||
     (hasTelephone(text) && saidOf(text, CALL).length > 0) ||
     (isUrgent && saidOf(text, ACT).length > 0);
   return presses && (holds || !discusses(text)) ? threat : null;
 }
+
+/** What shops do with devices, and where and when. By language: English, German, French, Spanish and Portuguese, ... */
+const REPAIRS = [
+  ...['repair', 'data recovery', 'virus removal', 'reparier', 'reparatur', 'datenrettung', 'répar'],
+  ...['dépannage', 'repara'],
+  ...['consert', 'ripara', 'repareren', 'napraw', 'ремонт', 'чиним', 'tamir', 'onarim', '修理'],
+];
+const PREMISES = [
+  ...['opening hours', 'business hours', 'our shop', 'our store', 'our workshop', 'öffnungszeiten'],
+  ...['unserer werkstatt'],
+  ...["heures d'ouverture", 'notre atelier', 'notre magasin', 'horario de', 'nuestra tienda', 'nuestro taller'],
+  ...['horário de', 'nossa loja', 'nossa oficina', 'orari di apertura', 'il nostro negozio'],
+  ...['openingstijden', 'onze winkel'],
+  ...['godziny otwarcia', 'nasz serwis', 'режим работы', 'время работы', 'нашей мастерск'],
+  ...['çalişma saatleri', '営業時間'],
+];
+
+/** Whether a page is that of a shop that repairs devices: it says so, and where or when to bring them. What it says of a device is no threat. */
+const offersRepair = (text: string): boolean => countWords(text, REPAIRS, 1) > 0 && countWords(text, PREMISES, 1) > 0;
 
 function hasTelephone(text: string): boolean {
   const numbers = text.replace(OTHER_NUMBERS, '|').matchAll(TELEPHONE);
