@@ -50,6 +50,13 @@ describe('the findings of a VAST tag', () => {
     assert.deepEqual(slugs(record(10_000, 5_000)), ['vast_bitrate_mismatch']);
   });
 
+  it('name no bitrate of a stream, whose file is only a list', () => {
+    const of = (media: object) => slugs(vast({ ads: [{ ...AD, media: [{ ...MEDIA, bitrate: 5_000, ...media }] }] }));
+    assert.deepEqual(of({}), ['vast_bitrate_mismatch']);
+    assert.deepEqual(of({ delivery: 'streaming' }), []);
+    assert.deepEqual(of({ content_type: 'application/vnd.apple.mpegurl' }), []);
+  });
+
   it('name impressions that are declared twice, in any document', () => {
     const twice = [TRACKER, { ...TRACKER, rung: 1 }];
     assert.deepEqual(slugs(vast({ trackers: twice })), ['vast_duplicate_impression']);
@@ -118,6 +125,12 @@ describe('the findings of a VAST tag', () => {
       '<Mezzanine delivery="streaming" type="video/mp4" width="1" height="1">rtsp://cdn.example/m</Mezzanine>';
     const streamed = GOOD.replace('</MediaFiles>', `${mezzanine}</MediaFiles>${icon}`);
     assert.deepEqual(found(vast(), streamed), []);
+    // No page loads it.
+    assert.deepEqual(found(vast(), streamed.replace('rtsp:', 'http:')), []);
+    assert.deepEqual(slugs(vast(), streamed.replace('<Mezzanine delivery="streaming"', '<Mezzanine')), [
+      'vast_missing_element',
+    ]);
+    assert.deepEqual(slugs(vast(), GOOD.replace('idRegistry=', 'registry=')), ['vast_missing_element']);
     const tracker = GOOD.replace('https://track.example/s', 'rtsp://track.example/s');
     assert.deepEqual(slugs(vast(), tracker), ['vast_invalid_value']);
     const untyped = icon.replace(

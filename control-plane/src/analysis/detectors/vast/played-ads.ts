@@ -61,13 +61,17 @@ function wrongDuration({ duration_ms, media }: PlayedAd, at: number): Finding[] 
 
 function wrongBitrate({ media }: PlayedAd, at: number): Finding[] {
   const played = media.find(({ outcome }) => outcome === 'played');
-  if (!played?.bitrate || played.bytes === 0 || played.duration_ms === 0) return [];
+  // Of a stream, the file is only its list.
+  if (!played?.bitrate || isStream(played) || played.bytes === 0 || played.duration_ms === 0) return [];
   const actual = (played.bytes * 8) / played.duration_ms;
   const factor = Math.max(played.bitrate / actual, actual / played.bitrate);
   if (factor <= BITRATE_OFF_FACTOR) return [];
   const text = `ad ${at + 1}: bitrate says ${played.bitrate} kbit/s, the file has ${Math.round(actual)} (VAST 4.3, 3.9.1)`;
   return [finding('vast_bitrate_mismatch', text)];
 }
+
+const isStream = ({ delivery, content_type }: TriedMedia): boolean =>
+  /^streaming$/i.test(delivery) || /mpegurl|dash\+xml/i.test(content_type);
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 

@@ -49,7 +49,7 @@ const FOREIGN = new Set(['Extensions', 'CreativeExtensions', 'AdParameters', 'Ve
 const URI_ELEMENTS = new Set(
   (
     'Impression Error Viewable NotViewable ViewUndetermined VASTAdTagURI ClickThrough ClickTracking CustomClick Tracking MediaFile ' +
-    'InteractiveCreativeFile Mezzanine IFrameResource StaticResource JavaScriptResource CompanionClickThrough CompanionClickTracking ' +
+    'InteractiveCreativeFile Mezzanine ClosedCaptionFile IFrameResource StaticResource JavaScriptResource CompanionClickThrough CompanionClickTracking ' +
     'NonLinearClickThrough NonLinearClickTracking IconClickThrough IconClickTracking IconViewTracking'
   ).split(' '),
 );
@@ -118,12 +118,16 @@ const OPENABLE = /^(?!javascript:)[a-z][a-z0-9+.-]*:/i;
 /** Elements whose files may be streamed by another protocol (VAST 4.3, 3.9.1 and 3.9.2, `delivery`). */
 const STREAMED = new Set(['MediaFile', 'Mezzanine']);
 
+/** Files that servers transcode, and no page loads (VAST 4.3, 3.9.2). */
+const TRANSCODED = new Set(['Mezzanine']);
+
 /** Relative URIs have no meaning in a document that a wrapper passed on; http ones are not loaded on https pages, only opened from them. */
 function wrongUri({ name, text }: XmlElement): Problem[] {
   const uri = text.trim();
   if (!URI_ELEMENTS.has(name) || uri === '') return [];
   const shown = uri.slice(0, SHOWN_MAX);
   if (OPENED.test(name) && OPENABLE.test(uri)) return [];
+  if (/^http:/i.test(uri) && TRANSCODED.has(name)) return [];
   if (/^http:/i.test(uri)) return [{ kind: 'insecure', text: `${name} ${shown}` }];
   if (/^(https:|data:|\[|%%|\$\{|\{)/i.test(uri)) return [];
   if (STREAMED.has(name) && /^[a-z][a-z0-9+.-]*:\/\//i.test(uri)) return [];
