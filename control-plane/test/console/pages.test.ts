@@ -200,6 +200,23 @@ describe('a page of the console', () => {
     assert.match((await act(`campaign-groups/${group.id}/run`, { done: 'started' })).to ?? '', /done=started/);
   });
 
+  test('of an organization gives the operator a further key of it, once', async () => {
+    const operator = await api.keyThatMay('organizations.manage');
+    const session = await browser.signIn(operator);
+    const page = `/organizations/${ORGANIZATIONS.theirs}`;
+    const form = { token: await browser.tokenOf(page, session), key_name: 'Lost the others' };
+    const keyIn = async (): Promise<string | undefined> =>
+      /<pre class="secret"[^>]*><code>([^<]+)</.exec((await browser.post(`${page}/keys`, form, session)).text)?.[1];
+    const key = await keyIn();
+    assert.equal((await api.get('/api/v1/account', { key: key ?? '' })).body.id, ORGANIZATIONS.theirs);
+    assert.notEqual(await keyIn(), undefined);
+    const refused = await browser.post(`${page}/keys`, { ...form, key_name: '' }, session);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /id="key_name-problem"/);
+    assert.doesNotMatch(refused.text, /id="name-problem"/);
+    assert.equal((await browser.post(`${page}/keys`, form, cookie)).status, 403);
+  });
+
   test('of the operator leads to every organization and every policy set, however many there are', async () => {
     for (let at = 0; at < 210; at++)
       await addOrganization(

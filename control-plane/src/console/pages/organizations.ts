@@ -1,5 +1,5 @@
 import { ApiError } from '../../http/api-error.ts';
-import { html } from '../../http/pages/html.ts';
+import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { button, selectField, textField } from '../components/fields.ts';
@@ -85,13 +85,15 @@ export const organizationPage: PageRoute = {
   handle: (visit) => organization(visit, NO_PROBLEMS),
 };
 
-async function organization({ api, form: sent, params, link, token, now }: Visit, problems: Problems): Promise<Page> {
+async function organization(visit: Visit, problems: Problems): Promise<Page> {
+  const { api, form: sent, params, link, token, now } = visit;
   const [one, audit] = await Promise.all([
     findOrganization(api, params.id!),
     api.get<Listed<Schemas['AuditEntry']>>(at`/organizations/${params.id!}/audit-log`, { limit: 20 }),
   ]);
   const loaded = fieldsOf(one);
   const value = (name: Field) => sent.get(name) ?? loaded[name];
+  const [ofSettings, ofKey] = sent.has('key_name') ? [NO_PROBLEMS, problems] : [problems, NO_PROBLEMS];
   const fields = QUOTAS.map((name) =>
     textField({
       name,
@@ -100,17 +102,36 @@ async function organization({ api, form: sent, params, link, token, now }: Visit
       min: 0,
       value: value(name),
       placeholder: name === 'check_price_micros' ? 'the usual price' : 'no limit',
-      problems,
+      problems: ofSettings,
     }),
   );
-  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}${loadedWith(loaded, sent)}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: value('name'), required: true, problems })}${selectField({ name: 'status', label: 'Status', value: value('status'), options: ['active', 'suspended'].map((status) => ({ value: status, label: status })), problems })}${fields}</div><p class="hint">An empty quota is no limit; without a price a check costs what it costs everybody.</p><div class="buttons">${button('Save')}</div></section></form>`;
+  const form = html`<form class="form" method="post" action="${link(`/organizations/${one.id}`)}">${token()}${loadedWith(loaded, sent)}<section class="card"><div class="grid">${textField({ name: 'name', label: 'Name', value: value('name'), required: true, problems: ofSettings })}${selectField({ name: 'status', label: 'Status', value: value('status'), options: ['active', 'suspended'].map((status) => ({ value: status, label: status })), problems: ofSettings })}${fields}</div><p class="hint">An empty quota is no limit; without a price a check costs what it costs everybody.</p><div class="buttons">${button('Save')}</div></section></form>`;
   return {
     title: one.name,
     above: html`<a href="${link('/organizations')}">Organizations</a>`,
     problems,
-    body: html`${form}${card('Audit log', auditTable(audit.items, now))}`,
+    body: html`${form}${keyCard(visit, one, ofKey)}${card('Audit log', auditTable(audit.items, now))}`,
   };
 }
+
+/** A further key, for an organization that has lost its own. */
+const keyCard = ({ link, token, form }: Visit, { id }: Organization, problems: Problems): Html =>
+  html`<form class="form" method="post" action="${link(`/organizations/${id}/keys`)}">${token()}<section class="card" id="keys"><h2>New key</h2>${textField({ name: 'key_name', path: 'name', label: 'Name of the key', value: form.get('key_name'), hint: 'It may do everything within the organization, and ends with your own key, or never.', required: true, problems })}<div class="buttons">${button('Create a key', { tone: 'plain' })}</div></section></form>`;
+
+export const createOrganizationKey: PageRoute = {
+  method: 'POST',
+  path: '/organizations/{id}/keys',
+  handle: async (visit) => {
+    const { api, form, params, link } = visit;
+    const [path, name] = [at`/organizations/${params.id!}/api-keys`, form.get('key_name') ?? ''];
+    try {
+      const { full_key } = await api.send<Schemas['ApiKeyNew']>('POST', path, { name });
+      return secretPage('The new key of the organization', full_key, link(`/organizations/${params.id}`));
+    } catch (error) {
+      return refusedForm(error, (problems) => organization(visit, problems));
+    }
+  },
+};
 
 const fieldsOf = (one: Organization) =>
   Object.fromEntries(FIELDS.map((name) => [name, String(one[name] ?? '')])) as Record<Field, string>;

@@ -7,7 +7,13 @@ import { campaignList, campaignPage } from './campaigns.ts';
 import { createDestination, destinationList } from './destinations.ts';
 import { fleetPage } from './fleet.ts';
 import { nowPage } from './now.ts';
-import { createOrganization, organizationPage, organizationsPage, saveOrganization } from './organizations.ts';
+import {
+  createOrganization,
+  createOrganizationKey,
+  organizationPage,
+  organizationsPage,
+  saveOrganization,
+} from './organizations.ts';
 import { newPolicy, policyList, policyPage, savePolicy } from './policies.ts';
 import { createTaxonomy, newRule, ruleList, rulePage, saveRule } from './rules.ts';
 import { runCompare, runPage } from './runs.ts';
@@ -69,6 +75,7 @@ export const PAGES: PageRoute[] = [
   createOrganization,
   organizationPage,
   saveOrganization,
+  createOrganizationKey,
   settingsPage,
   saveSettings,
   auditPage,
