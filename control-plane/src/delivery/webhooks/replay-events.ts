@@ -46,23 +46,25 @@ export async function replayRange(
   const { endpoints, deliveries, events, queued } = parts;
   const { organization_id, _id } = endpoint;
   const kept = new Date(Math.max(from.getTime(), now.getTime() - KEPT_MS));
+  // What occurs meanwhile is sent anyway, and would have no end.
+  const until = new Date(Math.min(to.getTime(), now.getTime()));
   const counts = { replayed: 0, skipped: 0 };
   let last: EventRecord | null = null;
   for (;;) {
-    const read: EventRecord[] = await events.between(organization_id, [kept, to], last, READ_AT_ONCE);
+    const read: EventRecord[] = await events.between(organization_id, [kept, until], last, READ_AT_ONCE);
     const made = read.flatMap((event) => deliveriesOf(event, [endpoint]));
     const taken = await deliveries.takenOf(made.map((one) => one._id));
     const again = made.filter((one) => !taken.has(one._id));
     await deliveries.add(again);
     await replayInOrder(parts, again, now);
+    // After each part, because a range can have more events than are read before the process ends.
+    if (again.length > 0 && (await endpoints.queued(organization_id, [_id], now))) queued();
     counts.replayed += again.length;
     counts.skipped += taken.size;
-    if (read.length < READ_AT_ONCE) break;
+    if (read.length < READ_AT_ONCE) return counts;
     last = read.at(-1)!;
     await pause();
   }
-  if (counts.replayed > 0 && (await endpoints.queued(organization_id, [_id], now))) queued();
-  return counts;
 }
 
 /**

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { EgressError } from '@adsweep/shared/egress/egress-error.ts';
 import { sampleBody } from '../../../src/delivery/webhooks/event-types.ts';
+import { replayRange } from '../../../src/delivery/webhooks/replay-events.ts';
 import { startDouble } from '../../support/alert-doubles.ts';
-import { type Json, KEYS } from '../../support/running-api.ts';
+import { type Json, KEYS, ORGANIZATIONS } from '../../support/running-api.ts';
 import { assertInOrder, DAY, HOUR, KINDS, MINUTE, PATH, WebhookWorld } from '../../support/webhook-world.ts';
 
 let world: WebhookWorld;
@@ -91,6 +92,32 @@ describe('the log of deliveries', () => {
     world.now = old;
     const range = { from_ts: new Date(world.now - 9 * DAY).toISOString(), to_ts: new Date(world.now).toISOString() };
     assert.deepEqual((await world.api.post(`${PATH}/${webhook.id}/replay`, range)).body, { replayed: 1, skipped: 0 });
+  });
+
+  test('§6.4.32 a range that is replayed in part, because the process ends, is sent in that part', async () => {
+    const { webhook } = await world.create();
+    await world.emitOf('scan-1');
+    await world.dispatch();
+    const { endpoints, deliveries, events } = world.api.domains.delivery.stores;
+    await world.api.store.collection('webhook_deliveries').updateMany({}, { $set: { state: 'expired' } });
+    const between: typeof events.between = async (of, range, after, limit) => {
+      if (after) throw new Error('the process ends');
+      const part = await events.between(of, range, after, limit);
+      return Array.from({ length: limit }, (_, at) => part[at % part.length]!);
+    };
+    world.sent = [];
+    const endpoint = (await endpoints.find(ORGANIZATIONS.ours, webhook.id))!;
+    const range: [Date, Date] = [new Date(world.began - HOUR), new Date(world.now + HOUR)];
+    const replaying = replayRange(
+      { endpoints, deliveries, events: { ...events, between }, queued() {} },
+      endpoint,
+      range,
+      new Date(world.now + 1),
+    );
+    await assert.rejects(replaying, /the process ends/);
+    world.now += 1;
+    await world.dispatch();
+    assert.equal(world.sent.length, KINDS.length);
   });
 
   test('§6.4.21 an event that is replayed while its endpoint fails is sent before the later events of its scan that wait', async () => {

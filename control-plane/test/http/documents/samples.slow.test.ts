@@ -87,7 +87,7 @@ describe('the samples in the documents', () => {
   const PRINTED: Record<string, RegExp> = {
     'quickstart-api': /event: state[\s\S]*"status": "completed"[\s\S]*\ncompleted https:\/\/adsweep\.example\/r\//,
     'quickstart-webhooks':
-      /"success": true[\s\S]*scanning\.tags\.detected [\s\S]*scanning\.scan\.completed [\s\S]*"event_type": "scanning\.scan\.completed"[\s\S]*true\n$/,
+      /"success": true[\s\S]*scanning\.tags\.detected [\s\S]*scanning\.scan\.completed [\s\S]*"event_type": "scanning\.scan\.completed"[\s\S]*"replayed"[\s\S]*true\n$/,
     'quickstart-fleet':
       /slots busy, 1 node,[\s\S]*"status":\s*"ready"[\s\S]*drain node-1: done[\s\S]*"checks_per_month": 10000/,
     'quickstart-capacity': /adsweep_desired_nodes[\s\S]*"desired_nodes"[\s\S]*"checks": \{\s*"min": 6/,
