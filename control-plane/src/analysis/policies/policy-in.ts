@@ -7,7 +7,7 @@ import type { BodyBounds } from '../../http/read-body.ts';
 import { orNull } from '../../http/route.ts';
 import { isOperatorsTag, type Tags } from '../../reference/tags/tag-definitions.ts';
 import type { Tiers } from '../../scan/scan.ts';
-import { IAB_CATEGORIES } from '../classification/categories.ts';
+import { AI_CATEGORIES, IAB_CATEGORIES } from '../classification/categories.ts';
 import { POLICY_RULE_TYPES, type PolicyEntry, type PolicyValue, tierNames } from './policy.ts';
 import { contentKey, entryOf } from './policy-set.ts';
 
@@ -27,7 +27,10 @@ const PolicyEntryIn = Type.Object(
     tag_slug: block(name),
     iab_v3: block(TiersIn),
     brand: block(name),
-    ai_category: block(TiersIn),
+    ai_category: Type.Optional({
+      ...orNull(TiersIn),
+      description: `The names are not checked. Scans have as tier1 one of: ${AI_CATEGORIES.join('; ')}. Their tier2 is in the words of the model.`,
+    }),
     custom_taxonomy: block(TaxRefIn),
     country_codes: Type.Optional(
       Type.Array(Type.String({ maxLength: 10 }), {

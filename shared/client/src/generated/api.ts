@@ -3617,6 +3617,7 @@ export interface components {
             tag_slug?: string | null;
             iab_v3?: components["schemas"]["TiersIn"] | null;
             brand?: string | null;
+            /** @description The names are not checked. Scans have as tier1 one of: Adult content; Alcohol, tobacco and vaping; Antivirus and system tools; Automotive; Beauty and fashion; Browser extensions and VPN; Business services; Cryptocurrency; Dating; E-commerce; Education; Entertainment and streaming; Finance and insurance; Food and drink; Gambling and betting; Games; Health and medicine; Home and real estate; Jobs; Mobile apps; News and media; Non-profit; Politics and government; Software and technology; Sports and fitness; Supplements and weight loss; Surveys, sweepstakes and giveaways; Technical support; Telecommunications; Trading and investment; Travel; Parked or empty page; Other. Their tier2 is in the words of the model. */
             ai_category?: components["schemas"]["TiersIn"] | null;
             custom_taxonomy?: components["schemas"]["TaxRefIn"] | null;
             /** @description ISO 3166-1, alpha-2 or alpha-3, any letter case; none: every country. */
