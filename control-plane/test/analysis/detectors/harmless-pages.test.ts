@@ -353,7 +353,7 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(saved('setup.exe'), ['auto_download', 'fake_update']);
   });
 
-  it('a shop that repairs hacked devices is no scareware, unless the page says what it has found or holds its visitor', () => {
+  it('a shop that repairs or insures devices is no scareware, unless the page says what it has found or holds its visitor', () => {
     for (const shop of [
       'Your PC has been hacked. We repair it today.\nOpening hours: Mon-Fri 9-18\nCall us now: +49 30 5550 1234',
       'Your computer is infected. Our workshop repairs it, do not ignore this.\nContact our support: +49 30 5550 1234',
@@ -364,6 +364,11 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       assert.deepEqual(slugsOf({ text: shop }, [observed('dialogs', { count: 1 })]), ['scareware'], shop);
       assert.deepEqual(slugsOf({ text: `${shop}\n3 viruses were found` }), ['scareware'], shop);
     }
+    for (const text of [
+      'Your phone is not protected against damage.\nCall us now: +44 20 5550 1234',
+      'Online, you are tracked by hackers. Protect yourself now.\nContact our support: +44 20 5550 1234',
+    ])
+      assert.deepEqual(slugsOf({ text }), [], text);
     const call = 'Your PC has been hacked. We repair it today.\nCall us now: +49 30 5550 1234';
     assert.deepEqual(slugsOf({ text: call }), ['scareware']);
   });

@@ -41,7 +41,10 @@ describe('§2.5.13 techniques of malicious ads', () => {
 
   it('scareware is found for a device that is hacked, locked for a fine, or unprotected, and for neither alone', () => {
     const threats = [
-      ['Your iPhone has been hacked!\nAll you do is tracked by a hacker.', 'Immediate action is required!'],
+      [
+        'Your iPhone has been hacked!\nAll actions on the device are tracked by a hacker.',
+        'Immediate action is required!',
+      ],
       ['Your PC is unprotected against viruses.\nYour Norton subscription has expired!', 'Renew now'],
       ['Your browser has been locked.', 'Pay a fine of $300 within 24 hours.'],
       ['Ihr Computer wurde gesperrt.', 'Zahlen Sie eine Strafe von 100 Euro per Paysafecard.'],

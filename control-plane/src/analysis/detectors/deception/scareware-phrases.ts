@@ -63,6 +63,8 @@ const VASHE_USTROYSTVO = [
 const CIHAZINIZ = ['bilgisayariniz', 'cihaziniz', 'telefonunuz', "iphone'unuz", 'bu bilgisayar'];
 const O_TSUKAI = ['コンピュータ', 'パソコン', 'pc', 'デバイス', 'お使いの', 'スマートフォン', 'スマホ', 'iphone'];
 
+const DEVICES = [...YOUR_DEVICE, ...IHR_GERAET];
+
 /** "On your device": where something was found. */
 const ON_DEVICE = [
   ...YOUR_DEVICE.flatMap((device) => [`on ${device}`, `in ${device}`]),
@@ -130,10 +132,12 @@ export const THREATS: readonly Phrase[] = [
     YOUR_DEVICE,
     ['kills', 'bacteria', 'germs'],
   ),
-  claim(['tracked by', 'watched by', 'monitored by', 'controlled by'], ['a hacker', 'hackers']),
   {
-    all: [['is unprotected', 'is not protected', 'is no longer protected'], YOUR_DEVICE],
-    unless: UNCERTAIN.filter((word) => word !== 'protect'),
+    all: [
+      ['tracked by a hacker', 'tracked by hackers', 'controlled by a hacker'],
+      ['the device', ...YOUR_DEVICE],
+    ],
+    unless: UNCERTAIN,
   },
   lock(['is locked', 'been locked', 'been blocked', 'is blocked', 'been disabled', 'been suspended'], YOUR_DEVICE),
   claim(['infiziert', 'gehackt', 'viren gefunden'], IHR_GERAET),
@@ -194,19 +198,8 @@ export const THREATS: readonly Phrase[] = [
 /** How much a product finds, and where. */
 const STATISTICS = ['daily', ' day', 'per month', 'million', 'billion', 'worldwide', 'customers', 'businesses'];
 
-/** "A virus was found". It makes a threat more urgent and is none by itself: articles about illnesses say the same. */
-export const DETECTIONS: readonly Phrase[] = [
-  claim(
-    ['virus', 'trojan', 'spyware', 'malware', 'threats', 'adware', 'pornographic'],
-    ['detected', 'found (', 'were found', 'been found', 'viruses found'],
-    STATISTICS,
-  ),
-  claim(['viren', 'virus', 'trojaner', 'bedrohungen'], ['gefunden', 'erkannt', 'entdeckt']),
-  claim(['virus', 'cheval de troie', 'logiciel espion', 'menaces'], ['détecté', 'trouvé']),
-  claim(['virus', 'vírus', 'troyano', 'amenazas', 'ameaças'], ['detectado', 'encontrado', 'detectadas']),
-  claim(['virus', 'trojan', 'minacce'], ['rilevat', 'trovat']),
-  claim(['вирус', 'троян'], ['обнаружен', 'найден']),
-  // "Your McAfee subscription has expired".
+/** "Your McAfee subscription has expired", and what it is said to mean: neither is a threat by itself. */
+export const EXPIRED: readonly Phrase[] = [
   claim(
     [
       'expired',
@@ -223,6 +216,30 @@ export const DETECTIONS: readonly Phrase[] = [
     ],
     ['mcafee', 'norton', 'avast', 'antivirus', 'kaspersky', 'bitdefender', 'totalav', 'антивирус'],
   ),
+];
+export const UNPROTECTED: readonly Phrase[] = [
+  {
+    all: [
+      ['is unprotected', 'is not protected', 'is no longer protected', 'ist ungeschützt', 'nicht mehr geschützt'],
+      DEVICES,
+    ],
+    unless: UNCERTAIN.filter((word) => !['protect', 'schütz'].includes(word)),
+  },
+];
+
+/** "A virus was found". It makes a threat more urgent and is none by itself: articles about illnesses say the same. */
+export const DETECTIONS: readonly Phrase[] = [
+  claim(
+    ['virus', 'trojan', 'spyware', 'malware', 'threats', 'adware', 'pornographic'],
+    ['detected', 'found (', 'were found', 'been found', 'viruses found'],
+    STATISTICS,
+  ),
+  claim(['viren', 'virus', 'trojaner', 'bedrohungen'], ['gefunden', 'erkannt', 'entdeckt']),
+  claim(['virus', 'cheval de troie', 'logiciel espion', 'menaces'], ['détecté', 'trouvé']),
+  claim(['virus', 'vírus', 'troyano', 'amenazas', 'ameaças'], ['detectado', 'encontrado', 'detectadas']),
+  claim(['virus', 'trojan', 'minacce'], ['rilevat', 'trovat']),
+  claim(['вирус', 'троян'], ['обнаружен', 'найден']),
+  ...EXPIRED,
 ];
 
 /** "Do not close or restart". */

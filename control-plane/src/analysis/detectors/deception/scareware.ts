@@ -5,7 +5,7 @@ import { type Detector, oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { extortionOf } from './extortion.ts';
 import { countWords, discusses, saidOf } from './phrase.ts';
-import { ACT, CALL, DETECTIONS, FINE, STAY, THREATS } from './scareware-phrases.ts';
+import { ACT, CALL, DETECTIONS, EXPIRED, FINE, STAY, THREATS, UNPROTECTED } from './scareware-phrases.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
 
 /** A displayed telephone number: nine digits or more, in groups. */
@@ -34,11 +34,13 @@ export const scareware: Detector<'documents'> = {
 /** The claim of a page that presses its visitor to act; null if it does not, or is about such pages. */
 function threatOf({ landing, url, title, text }: SeenPage, observations: Observation[]): string | null {
   if (isVendors(url)) return null;
-  const threats = saidOf(text, THREATS);
+  const isExpired = saidOf(text, EXPIRED).length > 0;
+  const threats = saidOf(text, isExpired ? [...THREATS, ...UNPROTECTED] : THREATS);
   const [threat] = threats;
   if (!threat) return null;
   const holds = holdsVisitor(observations, landing);
-  const showsFindings = holds || threats.some((one) => COUNTED.test(one)) || saidOf(text, DETECTIONS).length > 0;
+  const showsFindings =
+    holds || isExpired || threats.some((one) => COUNTED.test(one)) || saidOf(text, DETECTIONS).length > 0;
   if (!showsFindings && offersRepair(text)) return null;
   const isUrgent = showsFindings || threats.length > 1 || saidOf(title, THREATS).length > 0;
   const presses =
