@@ -97,6 +97,9 @@ describe('the findings of a VAST tag', () => {
         'NonLinear@width is missing (VAST 4.3, 3.12.1); NonLinear@height is missing (VAST 4.3, 3.12.1)',
       ],
     ]);
+    const wrapper = `<VAST version="4.2"><Ad><Wrapper><AdSystem>s</AdSystem><Impression>https://t.example/i</Impression><VASTAdTagURI>https://t.example/v</VASTAdTagURI>
+      <Creatives><Creative><NonLinearAds><NonLinear><NonLinearClickTracking>https://t.example/c</NonLinearClickTracking></NonLinear></NonLinearAds></Creative></Creatives></Wrapper></Ad></VAST>`;
+    assert.deepEqual(found(vast(), wrapper), []);
     const skip = (version: string) =>
       GOOD.replace('version="4.2"', `version="${version}"`).replace('<Linear>', '<Linear skipoffset="soon">');
     assert.deepEqual(slugs(vast(), skip('2.0')), []);

@@ -88,8 +88,9 @@ export const VALUE_RULES: readonly ValueRule[] = [
     must: 'top, bottom or a number',
     holds: (value) => /^(top|bottom|\d{1,5})$/i.test(value),
   },
-  { of: 'NonLinear@width', section: '3.12.1', required: 4.1, ...PIXELS },
-  { of: 'NonLinear@height', section: '3.12.1', required: 4.1, ...PIXELS },
+  // In a wrapper it has trackers alone (vast_4.2.xsd, `NonLinearAd_Base_type`).
+  { of: 'NonLinear@width', section: '3.12.1', required: 4.1, notIn: 'Wrapper', ...PIXELS },
+  { of: 'NonLinear@height', section: '3.12.1', required: 4.1, notIn: 'Wrapper', ...PIXELS },
   { of: 'NonLinear@minSuggestedDuration', section: '3.12.1', ...TIME },
   { of: 'CompanionAds@required', section: '3.13', since: 3, ...oneOf('all', 'any', 'none') },
   { of: 'Companion@width', section: '3.13.1', required: 2, ...PIXELS },
