@@ -251,6 +251,15 @@ describe('§2.5.13 fake updates, dialogs and commands', () => {
       'fake_system_dialog',
     ]);
     assert.deepEqual(slugs(box('films.example wants to\nShow notifications', ['Later', 'Allow'])), []);
+    for (const [text = '', ...buttons] of [
+      ['films.example deseja\nMostrar notificações', 'Bloquear', 'Permitir'],
+      ['films.example の内容\n当選しました', 'OK'],
+      ['Windows Güvenliği\nBilgisayarınıza virüs bulaşmış, cihazınız tehlikede', 'Tamam'],
+      ['Windows Beveiliging\nUw computer is geïnfecteerd', 'OK'],
+      ['Zabezpieczenia systemu Windows\nTwój komputer został zainfekowany', 'OK'],
+      ['films.example şunu yapmak istiyor:\nBildirim gösterme', 'Engelle', 'İzin ver'],
+    ])
+      assert.deepEqual(slugs(box(text, buttons)), ['fake_system_dialog'], text);
     for (const closer of ['', '×\n', ' \n\uf00d x\n'])
       assert.deepEqual(slugs(box(`${closer}www.films.example says\nYou have won.`, ['OK'])), ['fake_system_dialog']);
     assert.deepEqual(slugs(box('Delete the project?', ['Cancel', 'Delete'])), []);

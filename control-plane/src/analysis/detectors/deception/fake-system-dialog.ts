@@ -19,6 +19,13 @@ const SPEAKERS = [
   ...['sécurité windows', 'alerte système', 'alerte de sécurité', 'seguridad de windows', 'aviso del sistema'],
   ...['alerta del sistema', 'alerta do sistema'],
   ...['segurança do windows', 'sicurezza di windows', 'avviso di sistema', 'systeemwaarschuwing'],
+  ...[
+    'windows güvenliği',
+    'windows beveiliging',
+    'windows-beveiliging',
+    'zabezpieczenia systemu',
+    'zabezpieczenia windows',
+  ],
   ...['ostrzeżenie systemowe', 'системное', 'безопасность windows', 'windows セキュリティ'],
 ];
 /** Words of a browser's own permission prompt, and of its two buttons (Chrome, Edge, Firefox). */
@@ -29,6 +36,9 @@ const WANTS = [
   ' quiere ',
   ' vuole ',
   ' quer ',
+  ' deseja',
+  ' pretende',
+  ' istiyor',
   ' wil ',
   ' chce ',
   ' запрашивает разрешение',
@@ -43,6 +53,7 @@ const PERMISSIONS = [
   'meldingen',
   'powiadomie',
   'уведомлен',
+  'bildirim',
   '通知',
   'camera',
   'location',
@@ -56,9 +67,21 @@ const BLOCKS = [
   'blokkeren',
   'blokuj',
   'блокировать',
+  'engelle',
   'ブロック',
 ];
-const ALLOWS = ['allow', 'zulassen', 'autoriser', 'permitir', 'consenti', 'toestaan', 'zezwól', 'разрешить', '許可'];
+const ALLOWS = [
+  'allow',
+  'zulassen',
+  'autoriser',
+  'permitir',
+  'consenti',
+  'toestaan',
+  'zezwól',
+  'разрешить',
+  'izin ver',
+  '許可',
+];
 /** What is for a system is not its own: "Security for macOS". */
 const FOR_IT = [' for ', 'für ', ' pour ', ' para ', ' per ', ' voor ', ' dla ', ' для ', ' için'];
 /** Words of links to an article. */
@@ -71,7 +94,7 @@ const READS = [
 const WORD = /\p{L}{2}/u;
 /** The heading of a browser's own alert: nothing else is on its line, as it is in the headline "Shop.com says it sells less". */
 const SAYS =
-  /^(the page at |die seite |auf |la page |la página )?(https?:\/\/)?[\w-]+(\.[\w-]+)+ (says|sagt|indique|dice|meldet|wird folgendes angezeigt|mówi|diz) ?:?$/;
+  /^(the page at |die seite |auf |la page |la página )?(https?:\/\/)?[\w-]+(\.[\w-]+)+ (says|sagt|indique|dice|meldet|wird folgendes angezeigt|mówi|diz|の内容) ?:?$/;
 const QUOTE_LENGTH = 120;
 
 /** Pages that imitate a dialog of the system or the browser: a warning in its name, a permission prompt, or an alert. */

@@ -139,6 +139,8 @@ export const isForeignUpdate = (link: Link, url: string): boolean =>
 
 /** Shorter names of sites are parts of other words. */
 const SITE_NAME_MIN = 4;
+/** Characters of a path that are read from its end: a page has up to a thousand links, and some carry data. */
+const FILE_LENGTH_MAX = 200;
 /** Words that the name, the links and the files of a fake update have, and those of another product have not. */
 const OF_AN_UPDATE = new RegExp(
   [
@@ -150,7 +152,7 @@ const OF_AN_UPDATE = new RegExp(
 /** Whether a link saves a product of the site at `url` that is no update: the link, its file and its place say whose it is, two of them at least. */
 function isOwnProduct({ text, url: to, fileName = '' }: Pick<Link, 'text' | 'url' | 'fileName'>, url: string): boolean {
   const [name = ''] = registrableDomain(url).split('.');
-  const file = readableText(`${URL.parse(to)?.pathname ?? ''} ${fileName}`);
+  const file = readableText(`${(URL.parse(to)?.pathname ?? '').slice(-FILE_LENGTH_MAX)} ${fileName}`);
   if (name.length < SITE_NAME_MIN || [name, text, file].some((one) => OF_AN_UPDATE.test(one))) return false;
   return [text, file].filter((one) => lettersOf(one).includes(lettersOf(name))).length + Number(sameSite(to, url)) >= 2;
 }
