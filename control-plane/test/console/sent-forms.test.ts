@@ -94,7 +94,10 @@ describe('a form that was sent to the console', () => {
       assert.equal(status, 422);
       assert.match(text, /&quot;channel&quot;/);
       assert.doesNotMatch(text, /secret-/);
+      // It was not ticked, and is not ticked again by the refusal.
+      assert.doesNotMatch(text, /name="is_default_target" value="yes" checked/);
     }
+    assert.match((await browser.get('/destinations', cookie)).text, /name="is_default_target" value="yes" checked/);
   });
 
   test('shows the same secret where it is sent again', async () => {

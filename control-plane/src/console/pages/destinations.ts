@@ -52,7 +52,7 @@ async function destinationsPage(visit: Visit, problems: Problems): Promise<Page>
   );
   const create = html`<form class="form" method="post" action="${link('/destinations')}">${token()}<section class="card"><h2>New destination</h2>${choices('Channel', channels, problems.of('channel'))}<div class="grid">${textField({ name: 'name', label: 'Name', value: value('name'), required: true, problems })}
 <div data-channel="slack">${textField({ name: 'webhook_url', label: 'Slack: webhook URL', path: 'slack', type: 'password', problems })}</div><div data-channel="telegram">${textField({ name: 'bot_token', label: 'Telegram: token of the bot', path: 'telegram.bot_token', type: 'password', problems })}</div><div data-channel="telegram">${textField({ name: 'chat_id', label: 'Telegram: id of the chat', path: 'telegram.chat_id', value: value('chat_id'), problems })}</div><div data-channel="email">${textField({ name: 'address', label: 'Mail address', path: 'email', type: 'email', value: value('address'), problems })}</div></div>
-${choices('Messages', [choice('checkbox', { name: 'is_default_target', value: 'yes', label: 'of all campaigns that inherit', checked: true })])}<div class="buttons">${button('Create the destination')}</div></section></form>`;
+${choices('Messages', [choice('checkbox', { name: 'is_default_target', value: 'yes', label: 'of all campaigns that inherit', checked: !form.has('channel') || form.has('is_default_target') })])}<div class="buttons">${button('Create the destination')}</div></section></form>`;
   return {
     title: 'Destinations',
     everySeconds: 15,
