@@ -379,7 +379,9 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(slugs(checkout), []);
     assert.deepEqual(slugs('Credit card\nKlarna\nPayPal account\nCard number'), []);
     assert.deepEqual(slugs('PayPal Konto\nKartennummer\nPrüfziffer'), ['phishing_form']);
-    assert.deepEqual(slugs(checkout.replace('PayPal Konto', 'PayPal Konto bestätigen')), ['phishing_form']);
+    assert.deepEqual(slugs(`${checkout.replaceAll('\n', ' ')} Passwort bestätigen`), []);
+    const restricted = checkout.replace('PayPal Konto', 'Ihr PayPal Konto ist eingeschränkt');
+    assert.deepEqual(slugs(restricted), ['phishing_form']);
     assert.deepEqual(slugs(checkout.replace('PayPal Konto', 'Sparkasse Konto')), ['phishing_form']);
   });
 

@@ -64,6 +64,23 @@ const OPENED = [
   ...['inlog'],
   ...['zalog', 'пароль', 'войти', 'войдите', 'вход', 'подтверд', 'giriş', 'şifre', 'パスワード', 'ログイン'],
 ];
+/** What phishing says of an account, and no checkout, which has words such as "security code" and "confirm the order" too. */
+const RESTRICTED = [
+  ...[
+    'suspend',
+    'restrict',
+    'limited',
+    'unlock',
+    'disabled',
+    'violat',
+    'recover',
+    'restore',
+    'gesperrt',
+    'eingeschränkt',
+  ],
+  ...['entsperr', 'suspendu', 'limité', 'bloqué', 'débloqu', 'bloquead', 'limitad', 'sospes', 'bloccat', 'geblokkeerd'],
+  ...['beperkt', 'zablokowan', 'заблокирован', 'ограничен', 'kisitlan', 'askiya', '制限され', '停止され'],
+];
 /** Words of buttons for the login of another site, and of the text around them. */
 const BY_ANOTHER = [
   'with ',
@@ -254,8 +271,10 @@ function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: Net
     // The title alone says whose page it is, also above the bank's own footer with its warnings of scams.
     if (isTitleOf(brand, page.title)) return `in the name of ${brand.name}`;
     if (isAboutDeception) continue;
-    const isButton = (mayBeLogin && LOGINS.has(brand.name)) || (isCheckout && PAYS.has(brand.name));
-    if (claims(brand, said, isButton)) return `in the name of ${brand.name}`;
+    const isWayToPay = isCheckout && PAYS.has(brand.name);
+    const isButton = isWayToPay || (mayBeLogin && LOGINS.has(brand.name));
+    const opened = isWayToPay ? RESTRICTED : isButton || CONTACTS.has(brand.name) ? OPENED : null;
+    if (claims(brand, said, opened)) return `in the name of ${brand.name}`;
     const isShown =
       (!isButton && mentions(brand, said) && pictures.some((url) => isOwn(brand, url))) ||
       (pictures.some((url) => servesSignIn(brand, url)) && namesSignIn(brand, page.text));
@@ -292,12 +311,13 @@ function isTitleOf({ words }: Brand, title: string): boolean {
 }
 
 /**
- * Whether a form asks for the account that a visitor has with the brand. `isButton`: it may only have a button with that name, to sign in or to pay. A form that names
- * other brands beside it asks for none of them, unless it wants something to be done with the account.
+ * Whether a form asks for the account that a visitor has with the brand. `opened`: words of what is to be done with it, one of which must be there because
+ * the form may only have a button with that name, to sign in or to pay; null: none must. A form that names other brands beside it asks for none of
+ * them, unless it wants something to be done with the account.
  */
-const claims = ({ name, words }: Brand, text: string, isButton: boolean): boolean =>
+const claims = ({ name, words }: Brand, text: string, opened: readonly string[] | null): boolean =>
   words.some((word) => {
-    const all = [[word], OWNED, ...(CONTACTS.has(name) || isButton ? [OPENED] : [])];
+    const all = [[word], OWNED, ...(opened ? [opened] : [])];
     const sentence = findPhrase(text, { all, unless: BY_ANOTHER });
     if (sentence === null || !hasWord(sentence, word)) return false;
     const namesOthers = BRANDS.some(
