@@ -234,15 +234,30 @@ const OWN_TOP_LEVELS = new Set(
 );
 
 /** Whether a page belongs to a brand: one of its domains, or one below its own top-level domain, and no page of its users. */
-export function isOwn({ domains }: Brand, url: string): boolean {
-  const domain = registrableDomain(url);
-  const [, top = ''] = /\.([^.]+)$/.exec(domain) ?? [];
-  const isBelowOwn = OWN_TOP_LEVELS.has(top) && domains.values().some((one) => one.startsWith(`${top}.`));
-  return (domains.has(domain) || isBelowOwn) && !isOfUsers(url);
+export const isOwn = (brand: Brand, url: string): boolean => owns(brand, registrableDomain(url)) && !isOfUsers(url);
+
+function owns({ domains }: Brand, domain: string): boolean {
+  if (domains.has(domain)) return true;
+  const top = domain.slice(domain.lastIndexOf('.') + 1);
+  return OWN_TOP_LEVELS.has(top) && domains.values().some((one) => one.startsWith(`${top}.`));
 }
 
-/** Whether `url` is a part of the brand's sign-in page, and of no other. */
-export const servesSignIn = ({ signIn }: Brand, url: string): boolean => signIn.domains.has(registrableDomain(url));
+/**
+ * The brands to which some of `urls` belong (`owners`), and those of whose sign-in page alone some are a part (`signIns`). Each URL is read once,
+ * whatever the number of brands: a page may request thousands of pictures. Pure.
+ */
+export function brandsOf(urls: readonly string[]): { owners: ReadonlySet<Brand>; signIns: ReadonlySet<Brand> } {
+  const all = urls.map((url) => ({ domain: registrableDomain(url), isOfUsers: isOfUsers(url) }));
+  const [domains, own] = [all, all.filter((one) => !one.isOfUsers)].map((some) => [
+    ...new Set(some.map(({ domain }) => domain)),
+  ]);
+  return {
+    owners: new Set(BRANDS.filter((brand) => own!.some((domain) => owns(brand, domain)))),
+    signIns: new Set(
+      BRANDS.filter(({ signIn }) => signIn.domains.size > 0 && domains!.some((domain) => signIn.domains.has(domain))),
+    ),
+  };
+}
 
 /** Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a browser. */
 const VENDORS = new Set(

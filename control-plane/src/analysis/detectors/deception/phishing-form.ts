@@ -4,7 +4,7 @@ import type { FormField } from '@adsweep/shared/capture/observations/content.ts'
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
-import { BRANDS, type Brand, isOwn, servesSignIn } from './brands.ts';
+import { BRANDS, type Brand, brandsOf, isOwn } from './brands.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
 import { discusses, findPhrase, type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
@@ -204,6 +204,7 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
     const forms = observationsOf(observations, 'form').filter(({ facts }) => asksForAccount(facts));
     const pages = seenPages(documents).filter(({ landing }) => forms.some((form) => form.landing === landing));
     const collectors = new Map(pages.map((page) => [page.landing, collectorIn(page, bodies)]));
+    const pictured = new Map(pages.map(({ landing }) => [landing, brandsOf(picturesOf(landing, requests))]));
     const signOf = (form: ObservationOf<'form'>): string | null => {
       const { landing, facts } = form;
       if (facts.fields.some((field) => KEYS.includes(field))) {
@@ -212,7 +213,8 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
         if (collector) return `with a script that sends to ${collector}`;
       }
       const page = pages.find((one) => one.landing === landing);
-      return page ? (impersonates(form, page, requests) ?? luresOwner(form, page)) : null;
+      const shown = pictured.get(landing);
+      return page && shown ? (impersonates(form, page, shown) ?? luresOwner(form, page)) : null;
     };
     return oneTag(
       'phishing_form',
@@ -259,13 +261,16 @@ function collectorOf(script: string, length: number): string | null {
 }
 
 /** The brand that a form claims to belong to, in words; null: its own site. */
-function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: NetworkRequest[]): string | null {
+function impersonates(
+  form: ObservationOf<'form'>,
+  page: SeenPage,
+  { owners, signIns }: ReturnType<typeof brandsOf>,
+): string | null {
   const said = asksForSecrets(form.facts) ? readableText(form.facts.text) : '';
   const isAboutDeception = discusses(page.text);
   const mayBeLogin =
     OR.test(said) || BRANDS.filter((brand) => LOGINS.has(brand.name) && mentions(brand, said)).length > 1;
   const isCheckout = WAYS_TO_PAY.filter((ways) => ways.some((way) => hasWord(said, way))).length >= OTHER_WAYS_MIN;
-  const pictures = requests.filter((one) => one.landing === page.landing && isPicture(one)).map(({ url }) => url);
   for (const brand of BRANDS) {
     if (isOwn(brand, form.url) || isOwn(brand, page.url)) continue;
     // The title alone says whose page it is, also above the bank's own footer with its warnings of scams.
@@ -276,8 +281,8 @@ function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: Net
     const opened = isWayToPay ? RESTRICTED : isButton || CONTACTS.has(brand.name) ? OPENED : null;
     if (claims(brand, said, opened)) return `in the name of ${brand.name}`;
     const isShown =
-      (!isButton && mentions(brand, said) && pictures.some((url) => isOwn(brand, url))) ||
-      (pictures.some((url) => servesSignIn(brand, url)) && namesSignIn(brand, page.text));
+      (!isButton && owners.has(brand) && mentions(brand, said)) ||
+      (signIns.has(brand) && namesSignIn(brand, page.text));
     if (isShown) return `with a picture of ${brand.name}'s`;
   }
   return null;
@@ -340,6 +345,9 @@ const namesSignIn = (brand: Brand, text: string): boolean =>
 const PIXELS = /\/(tr|ts|px|pixel|collect|event|events|log|beacon|pagead|ads|batch|i\/(btn|scr))(\/|\.gif|\.php|$)/i;
 /** A picture of less than this has only one pixel, in bytes. */
 const PICTURE_BYTES_MIN = 100;
+
+const picturesOf = (landing: number | null, requests: readonly NetworkRequest[]): string[] =>
+  requests.filter((one) => one.landing === landing && isPicture(one)).map(({ url }) => url);
 
 /** Whether a request loaded something to look at. */
 const isPicture = ({ resource_type, url, status_code, content_type, body_size }: NetworkRequest): boolean =>
