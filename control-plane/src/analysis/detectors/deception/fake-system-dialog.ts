@@ -1,12 +1,13 @@
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { isForeignUpdate, OLD_PARTS } from './fake-update.ts';
-import { linksOf } from './markup.ts';
+import { type Link, linksOf } from './markup.ts';
 import { countWords, discusses, saidOf } from './phrase.ts';
 import { DETECTIONS, THREATS } from './scareware-phrases.ts';
-import { readableText, type SeenPage, seenPages } from './seen-page.ts';
+import { readableText } from './seen-page.ts';
 
 /** Names that dialogs of systems and browsers use. */
 const SPEAKERS = [
@@ -101,19 +102,36 @@ const QUOTE_LENGTH = 120;
 export const fakeSystemDialog: Detector<'documents'> = {
   name: 'fake_system_dialog',
   needs: ['documents'],
-  detect: ({ observations, documents }) =>
-    oneTag(
+  detect({ observations, documents }) {
+    const known = new Map<number | null, Links>();
+    const linksOn = (landing: number | null): Links => {
+      const links = known.get(landing) ?? linksByText(documents.filter((one) => one.landing === landing));
+      known.set(landing, links);
+      return links;
+    };
+    return oneTag(
       'fake_system_dialog',
       observationsOf(observations, 'dialog_box')
-        .filter((box) => !isVendors(box.url) && pretends(box, seenPages(documents)))
+        .filter((box) => !isVendors(box.url) && pretends(box, linksOn))
         .map(({ landing, facts }) => ({
           landing,
           text: `"${readableText(facts.text).replaceAll('\n', ' ').slice(0, QUOTE_LENGTH)}"`,
         })),
-    ),
+    );
+  },
 };
 
-function pretends(box: ObservationOf<'dialog_box'>, pages: readonly SeenPage[]): boolean {
+/** The links and buttons of the documents of a landing by their texts. They are read once, because a page may have many boxes. */
+type Links = ReadonlyMap<string, readonly Link[]>;
+type LinksOn = (landing: number | null) => Links;
+
+const linksByText = (documents: readonly CapturedDocument[]): Links =>
+  Map.groupBy(
+    documents.flatMap(({ html, url }) => linksOf(html, url)),
+    ({ text }) => text,
+  );
+
+function pretends(box: ObservationOf<'dialog_box'>, linksOn: LinksOn): boolean {
   const { facts } = box;
   const text = readableText(facts.text);
   const buttons = facts.buttons.map(readableText);
@@ -130,7 +148,7 @@ function pretends(box: ObservationOf<'dialog_box'>, pages: readonly SeenPage[]):
   if (!isTeaser && !has(heading, FOR_IT) && saidOf(text, DETECTIONS).some((found) => !isHeadline(found, buttons)))
     return true;
   // Honest sites ask for a newer browser too, and name it.
-  return saidOf(text, OLD_PARTS).length > 0 && offersForeignUpdate(box, buttons, pages);
+  return saidOf(text, OLD_PARTS).length > 0 && offersForeignUpdate(box, buttons, linksOn);
 }
 
 /** Shorter buttons are no headlines. */
@@ -146,17 +164,14 @@ const isHeadline = (sentence: string, buttons: readonly string[]): boolean =>
   });
 
 /** Whether a button of the box offers an update that is not its vendor's. */
-function offersForeignUpdate(
+const offersForeignUpdate = (
   { landing, url }: ObservationOf<'dialog_box'>,
   buttons: readonly string[],
-  pages: readonly SeenPage[],
-): boolean {
-  const html = pages.find((page) => page.landing === landing)?.html ?? [];
-  const links = html.flatMap((one) => linksOf(one, url));
-  return buttons.some((button) => {
+  linksOn: LinksOn,
+): boolean =>
+  buttons.some((button) => {
     const text = button.replace(/\s+/g, ' ').trim();
-    const same = links.filter((link) => link.text === text);
     // What is neither a link nor a button is handled by a script.
-    return (same.length > 0 ? same : [{ text, url: '', isDownload: false }]).some((link) => isForeignUpdate(link, url));
+    const same = linksOn(landing).get(text) ?? [{ text, url: '', isDownload: false }];
+    return same.some((link) => isForeignUpdate(link, url));
   });
-}
