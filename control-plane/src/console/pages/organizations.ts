@@ -116,7 +116,7 @@ async function organization(visit: Visit, problems: Problems): Promise<Page> {
 
 /** A further key, for an organization that has lost its own. */
 const keyCard = ({ link, token, form }: Visit, { id }: Organization, problems: Problems): Html =>
-  html`<form class="form" method="post" action="${link(`/organizations/${id}/keys`)}">${token()}<section class="card" id="keys"><h2>New key</h2>${textField({ name: 'key_name', path: 'name', label: 'Name of the key', value: form.get('key_name'), hint: 'It may do everything within the organization, and ends with your own key, or never.', required: true, problems })}<div class="buttons">${button('Create a key', { tone: 'plain' })}</div></section></form>`;
+  html`<form class="form" method="post" action="${link(`/organizations/${id}/keys`)}">${token()}<section class="card"><h2>New key</h2>${textField({ name: 'key_name', path: 'name', label: 'Name of the key', value: form.get('key_name'), hint: 'It may do everything within the organization, and ends with your own key, or never.', required: true, problems })}<div class="buttons">${button('Create a key', { tone: 'plain' })}</div></section></form>`;
 
 export const createOrganizationKey: PageRoute = {
   method: 'POST',
