@@ -296,8 +296,10 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
       'Link external accounts: Chase, Wells Fargo, Bank of America\nPassword',
       'Watch films together. You need a Netflix account.\nPassword',
       'Create an account\nPassword\nLink your Chase account\nImport your Coinbase account',
+      'Su cuenta de correos institucional\nContraseña',
     ])
       assert.deepEqual(withText(text), [], text);
+    assert.deepEqual(slugsOf({ title: 'Acceder a correos' }, [form({ text: 'Usuario\nContraseña' })]), []);
     const code = 'Enter the code of Google Authenticator for your account';
     assert.deepEqual(withText(code, { fields: ['one_time_code'] }), []);
     const badge = 'https://play.google.com/intl/en_us/badges/static/images/badges/en_badge_web_generic.png';

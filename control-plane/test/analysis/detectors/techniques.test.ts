@@ -191,7 +191,7 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Royal Mail - Reschedule delivery',
       'DHL Sendungsverfolgung',
       'La Poste - Suivi de colis',
-      'Correos | Pago',
+      'Correos Express | Pago',
     ])
       assert.deepEqual(slugsOf({ title }, [form({ fields: ['card_number'], text: '' })]), ['phishing_form'], title);
     const url = 'https://www.royalmail.com/pay';

@@ -139,7 +139,8 @@ export const BRANDS: readonly Brand[] = [
   brand('PostNord', 'postnord', 'postnord.com', 'se dk no fi de pl'),
   brand(
     'Correos',
-    'correos',
+    // The name alone is Spanish for mails.
+    'correos express|correos y telégrafos|correos españa|correos de españa|correos chile|correos de chile|correos de méxico|correos de costa rica',
     'correos.es correosexpress.com correosdemexico.gob.mx',
     'com cl cu go.cr gob.sv gob.gt com.uy',
   ),
