@@ -1,13 +1,15 @@
+import { openExitSession } from '@adsweep/shared/lease/exit-session.ts';
 import { nodeOfRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { RequestRate } from '@adsweep/shared/service/request-rate.ts';
-import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { type ExitRefusal, type ExitRequest, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import { readTraceparent } from '@adsweep/shared/tracing/traceparent.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { TicketHolder } from '../exits/ticket-counts.ts';
-import { type IssueDependencies, issueTicket } from '../tickets/issue-ticket.ts';
+import { type IssueDependencies, type Issued, issueTicket } from '../tickets/issue-ticket.ts';
+import { isIssuedId } from '../tickets/ticket.ts';
 import { ApiError } from './api-error.ts';
 import { forwardToIssuer } from './other-replica.ts';
 import { readJson } from './read-json.ts';
@@ -53,7 +55,8 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
     context.body = ticket.traffic();
   });
   router.delete('/exits/:ticket_id', async (context) => {
-    await tickets.delete(context.params.ticket_id ?? '', Date.now());
+    const { ticket_id: ticketId = '' } = context.params;
+    if (tickets.find(ticketId) || isIssuedId(ticketId, ticketSecret)) await tickets.delete(ticketId, Date.now());
     context.status = 204;
   });
   return router;
@@ -80,14 +83,9 @@ function requireToken(nodeTokens: string): Middleware {
 }
 
 async function createTicket(dependencies: ApiDependencies, context: Context): Promise<void> {
-  const { metrics, gatewayUrl, isReady, tickets } = dependencies;
+  const { metrics, isReady, tickets } = dependencies;
   const request = await readJson(ExitRequestSchema, context.req);
-  const issued = isReady()
-    ? await issueTicket(dependencies, request, {
-        holder: (context.state as CallerState).node,
-        server: gatewayUrl(context.hostname),
-      })
-    : { refusal: 'NODE_BUSY' as const };
+  const issued = isReady() ? await issueWithinLease(dependencies, request, context) : { refusal: 'NODE_BUSY' as const };
   if ('refusal' in issued) {
     const [status, text] = REFUSALS[issued.refusal];
     metrics.tickets.inc({ outcome: issued.refusal });
@@ -98,4 +96,29 @@ async function createTicket(dependencies: ApiDependencies, context: Context): Pr
   if (context.req.socket.destroyed) await tickets.delete(issued.reply.ticket_id, Date.now());
   context.status = 201;
   context.body = issued.reply;
+}
+
+/** Issues a ticket, to an enrolled node for a lease that it has and within what that lease needs. Throws ApiError 403 without one, 429 beyond that. */
+async function issueWithinLease(
+  dependencies: ApiDependencies,
+  request: ExitRequest,
+  context: Context,
+): Promise<Issued> {
+  const { gatewayUrl, nodeTokens, tickets } = dependencies;
+  const { node: holder } = context.state as CallerState;
+  const asked = { holder, server: gatewayUrl(context.hostname) };
+  if (holder === null) return issueTicket(dependencies, request, asked);
+  const lease = openExitSession(request.session, nodeTokens, holder, new Date());
+  if (!lease)
+    throw new ApiError(403, 'lease_required', 'An enrolled node gets tickets for the exit session of its lease.');
+  const { session, attempts } = lease;
+  const bytes = tickets.leases.bytesFor(session, attempts, request.bytes_max ?? Number.MAX_SAFE_INTEGER);
+  if (bytes === 0) throw new ApiError(429, 'too_many_requests', 'This lease has had as many tickets as it needs.');
+  // Reserved meanwhile: the tickets of several requests would count only once each is issued.
+  tickets.leases.add(session, { tickets: 1, bytes });
+  try {
+    return await issueTicket(dependencies, { ...request, session, bytes_max: bytes }, asked);
+  } finally {
+    tickets.leases.add(session, { tickets: -1, bytes: -bytes });
+  }
 }

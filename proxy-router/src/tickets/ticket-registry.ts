@@ -2,8 +2,8 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { TICKET_SECONDS_MAX } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { TicketCounts, TicketHolder } from '../exits/ticket-counts.ts';
 import { ActiveTicket } from './active-ticket.ts';
+import { LeaseUse } from './lease-use.ts';
 import type { TicketClaims } from './ticket.ts';
-import { isTicketId } from './ticket.ts';
 import type { TicketJournal } from './ticket-journal.ts';
 
 /** How long after its expiry a ticket's traffic can still be read. */
@@ -30,6 +30,8 @@ export class TicketRegistry {
   readonly #journal: TicketJournal;
   readonly #counts: TicketCounts;
   readonly #unusedAfterMs: number;
+  /** What the leases of enrolled nodes have used. */
+  readonly leases = new LeaseUse();
   readonly #entries = new Map<string, Entry>();
   /** The tickets of each enrolled node. */
   readonly #held = new Map<string, Set<ActiveTicket>>();
@@ -57,7 +59,9 @@ export class TicketRegistry {
     const { holder } = ticket;
     this.#entries.set(claims.id, entry);
     this.#count(entry);
-    if (holder !== null) this.#held.set(holder, this.#heldBy(holder).add(ticket));
+    if (holder === null) return ticket;
+    this.#held.set(holder, this.#heldBy(holder).add(ticket));
+    this.leases.add(claims.session, { tickets: 1, bytes: ticket.bytesMax });
     return ticket;
   }
 
@@ -77,16 +81,17 @@ export class TicketRegistry {
 
   /**
    * Ends a ticket before it expires: its connections are closed and its traffic is dropped at once; resolves when the deletion is on
-   * the disk. A ticket that only another router knows is deleted here too. Throws the system's errors.
+   * the disk. A ticket that only another router knows, or this one before a restart, is deleted here too: `ticketId` must be one that was issued, because
+   * each takes a record of the journal. Throws the system's errors.
    */
   async delete(ticketId: string, now: number): Promise<void> {
     const entry = this.#entries.get(ticketId);
     const ticket = entry?.ticket;
-    if (!ticket && !isTicketId(ticketId)) return;
     ticket?.close();
     if (entry) this.#remove(ticketId, entry);
     const expires = ticket?.claims.expires ?? now + TICKET_SECONDS_MAX * 1000;
-    this.#journal.append({ id: ticketId, expires, deleted: true, bytes_sent: 0, bytes_received: 0 });
+    if (!this.#journal.find(ticketId)?.deleted)
+      this.#journal.append({ id: ticketId, expires, deleted: true, bytes_sent: 0, bytes_received: 0 });
     await this.#journal.sync();
   }
 
@@ -134,10 +139,12 @@ export class TicketRegistry {
   #remove(ticketId: string, entry: Entry): void {
     this.#uncount(entry);
     this.#entries.delete(ticketId);
-    const { holder } = entry.ticket;
+    const { ticket } = entry;
+    const { holder } = ticket;
+    if (holder === null) return;
     const held = this.#heldBy(holder);
-    held.delete(entry.ticket);
-    if (holder !== null && held.size === 0) this.#held.delete(holder);
+    if (held.delete(ticket) && held.size === 0) this.#held.delete(holder);
+    this.leases.add(ticket.claims.session, { tickets: 0, bytes: -Math.max(0, ticket.bytesMax - ticket.bytes) });
   }
 
   #count(entry: Entry): void {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { isId, newId } from '@adsweep/shared/ids.ts';
+import { newId } from '@adsweep/shared/ids.ts';
 import { sameSecret } from '@adsweep/shared/service/bearer.ts';
 import { setNewest } from '@adsweep/shared/service/set-newest.ts';
 import { type Static, Type } from 'typebox';
@@ -83,25 +83,32 @@ export const RELAYED_HEADER = 'adsweep-relayed';
 
 export const TICKET_ID_LENGTH_MAX = 500;
 
-/** A new ticket id. With a `replica` the id names it, signed, so that any other replica can forward requests about the ticket to it. */
+/**
+ * A new ticket id, signed, so that a router knows one that was issued from one that was invented. With a `replica` the id names it, so that any other
+ * replica can forward requests about the ticket to it.
+ */
 export function newTicketId(replica: Replica | null, secret: string): string {
   const id = newId();
-  if (!replica) return id;
-  const named = `${id}.${Buffer.from(JSON.stringify([replica.api, replica.gateway])).toString('base64url')}`;
+  const named = replica
+    ? `${id}.${Buffer.from(JSON.stringify([replica.api, replica.gateway])).toString('base64url')}`
+    : id;
   return `${named}.${signature('ticket-id', named, secret)}`;
+}
+
+/** Whether a router with this secret has issued a ticket with this id. */
+export function isIssuedId(ticketId: string, secret: string): boolean {
+  const signedAt = ticketId.lastIndexOf('.');
+  if (ticketId.length > TICKET_ID_LENGTH_MAX || signedAt < 0) return false;
+  return sameSecret(ticketId.slice(signedAt + 1), signature('ticket-id', ticketId.slice(0, signedAt), secret));
 }
 
 /** The replica that a ticket's id names; null for an id without one or with a forged signature. */
 export function replicaOf(ticketId: string, secret: string): Replica | null {
-  const [id = '', replica, signed] = ticketId.slice(0, TICKET_ID_LENGTH_MAX).split('.');
-  if (replica === undefined || signed === undefined) return null;
-  if (!sameSecret(signed, signature('ticket-id', `${id}.${replica}`, secret))) return null;
+  const [, replica, signed] = ticketId.split('.');
+  if (replica === undefined || signed === undefined || !isIssuedId(ticketId, secret)) return null;
   const [api, gateway] = JSON.parse(Buffer.from(replica, 'base64url').toString()) as [string, string];
   return { api, gateway };
 }
-
-/** Whether a text has the form of a ticket id. */
-export const isTicketId = (text: string): boolean => text.length <= TICKET_ID_LENGTH_MAX && isId(text.split('.')[0]!);
 
 /** HMAC-SHA256, base64url. The prefix keeps a signed id from passing as a signed ticket. */
 const signature = (kind: 'exit-ticket' | 'ticket-id', text: string, secret: string): string =>

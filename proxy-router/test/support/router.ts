@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { signedExitSession } from '@adsweep/shared/lease/exit-session.ts';
+import { routerPass } from '@adsweep/shared/lease/router-pass.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Targeting } from '@adsweep/shared/targeting/catalogue.ts';
 import type { ExitRequest, ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
@@ -154,5 +157,18 @@ export function apiClient(base: string, credential = NODE_TOKEN) {
     async traffic(ticket: ExitTicket): Promise<TicketTraffic> {
       return (await (await call('GET', `/exits/${ticket.ticket_id}/traffic`)).json()) as TicketTraffic;
     },
+  };
+}
+
+/** The exit session of a lease that an enrolled node got at `at`, Unix time in ms, for so many attempts. */
+export const leasedSession = (node: string, attempts = 1, at = Date.now()): string =>
+  signedExitSession(NODE_TOKEN, { jobId: randomUUID(), fence: at * 1_000 }, node, attempts);
+
+/** Calls of an enrolled node; each of its tickets is for another lease unless it says otherwise. */
+export function enrolledClient(base: string, node: string) {
+  const client = apiClient(base, routerPass(NODE_TOKEN, node, new Date()));
+  return {
+    ...client,
+    ticket: (more: Partial<ExitRequest> = {}) => client.ticket({ session: leasedSession(node), ...more }),
   };
 }

@@ -1,3 +1,5 @@
+import { exitSession, signedExitSession } from '@adsweep/shared/lease/exit-session.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { changeScan, leaseScan } from '../../scan/change-scan.ts';
@@ -13,6 +15,8 @@ export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
   scans: Pick<ScanStore, 'membersOf' | 'withTarget' | 'applyClaim' | 'apply'>;
   leaseSecret: string;
+  /** Signs the exit sessions of enrolled nodes. */
+  routerSecret: string;
   logger: Logger;
 };
 
@@ -80,8 +84,20 @@ async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: Nod
     lease_id: leaseId,
     token: leaseToken(leaseSecret, leaseId),
     expires_in_ms: LEASE_MS,
-    job: crawlJobOf(ref, first.job_kind, isolation, members),
+    job: crawlJobOf(ref, first.job_kind, isolation, members, exitSessionOf(dependencies, ref, node, members)),
   };
+}
+
+/** The exit session of a lease; that of an enrolled node is bound to what the lease needs. */
+function exitSessionOf(
+  { routerSecret }: Pick<AcquireDependencies, 'routerSecret'>,
+  ref: LeaseRef,
+  { nodeId, enrolment }: NodeIdentity,
+  members: ScanRecord[],
+): string {
+  if (enrolment === '') return exitSession(ref);
+  const added = Math.max(...members.map(({ job_kind }) => JOB_LIMITS[job_kind].added_members));
+  return signedExitSession(routerSecret, ref, nodeId, members.length + added);
 }
 
 /** A repeat that runs without others of its group does not have their session; a scan without a session stays as it is. */

@@ -27,22 +27,20 @@ export const isWholeGroup = (all: Candidate[], leased: ReadonlySet<string>): boo
 const mayLease = ({ status, lease }: Candidate, fence: number): boolean =>
   status === 'pending' || (status === 'running' && (lease?.fence ?? 0) < fence);
 
-/**
- * The job as it is sent to the node that leased its `members`. The exit session consists of letters and digits, because it becomes part of
- * providers' user names. Each lease has a new one: a retry must not use the same exit again.
- */
+/** The job as it is sent to the node that leased its `members`. */
 export function crawlJobOf(
-  { jobId, fence }: LeaseRef,
+  { jobId }: LeaseRef,
   kind: JobKind,
   isolation: Isolation,
   members: ScanRecord[],
+  exitSession: string,
 ): CrawlJob {
   return {
     job_id: jobId,
     kind,
     isolation,
     limits: JOB_LIMITS[kind],
-    exit_session: `${jobId.replaceAll('-', '')}${fence.toString(36)}`,
+    exit_session: exitSession,
     members: members.map(jobMemberOf),
   };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { LeaseClient, NodeApiError } from '@adsweep/shared/lease/client.ts';
+import { openExitSession } from '@adsweep/shared/lease/exit-session.ts';
 import { nodeOfRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { newIdentity, nodeCredential } from '../../../src/crawling/fleet/credentials.ts';
@@ -93,6 +94,22 @@ describe('an enrolled node', () => {
     const { router_pass } = await node.report('owned', REPORT);
     assert.equal(nodeOfRouterPass(router_pass!, NODE_TOKEN, new Date()), 'owned');
     assert.equal((await farm.node.report('with-a-join-token', REPORT)).router_pass, undefined);
+  });
+
+  it('gets the exits of its leases alone: their sessions are signed for it and for the attempts of their jobs', async () => {
+    const { node } = await enrolled('signed');
+    const opened = async (overrides: Parameters<RunningFarm['submit']>[0], client: LeaseClient, name: string) => {
+      await farm.submit(overrides);
+      const { exit_session } = (await poll(client, name)).leases[0]!.job;
+      await farm.forgetScans();
+      return openExitSession(exit_session, NODE_TOKEN, 'signed', new Date());
+    };
+    const sweep = { discovery: { ad_formats: null, max_discovered_ads: 3 }, job_kind: 'sweep' as const };
+    assert.equal((await opened({}, node, 'signed'))?.attempts, 1);
+    assert.equal((await opened(sweep, node, 'signed'))?.attempts, 26);
+    await farm.node.report('with-a-join-token', REPORT);
+    assert.equal(await opened({}, farm.node as LeaseClient, 'with-a-join-token'), null);
+    assert.equal(await opened({}, (await enrolled('signed-too')).node, 'signed-too'), null);
   });
 
   it('has no more leases at once than its slots, however many processes it registers', async () => {
