@@ -51,7 +51,7 @@ export async function startRouter(
   const { ADSWEEP_PROXY_HOST: host, ADSWEEP_PROXY_PORT: port, ADSWEEP_TICKET_SECRET: ticketSecret } = config;
   const shared = { source, policy, health, tickets, metrics, ticketSecret, logger };
   const ownApi = config.ADSWEEP_REPLICA_URL.replace(/\/+$/, '');
-  measureProviders(registry, () => describeProviders(source, health, Date.now()));
+  measureProviders(registry, () => describeProviders(source, health, performance.now()));
   const gatewayPort = config.ADSWEEP_GATEWAY_PORT || (port === 0 ? 0 : port + 1);
   const peers = openTlsClient(tlsClientFiles(config), failureText('upstream_failed'), logger);
   const tlsOfGateway = gatewayTls(config);

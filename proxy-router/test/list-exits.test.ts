@@ -260,6 +260,20 @@ test('tickets that are asked for at once are no more than an exit may have, also
   await until('the exit that failed its check to be free', () => router.ticket({ session: 'f' }).catch(() => null));
 });
 
+test('an exit that fails is unavailable for no longer when the clock of the machine is set back meanwhile', async (t) => {
+  const target = await startTarget(t);
+  const { vendor } = await routerThrough(t, good);
+  vendor.hosts['shop.example'] = target.address;
+  const router = await startTestRouter(t, { exits: [listed(good(vendor.address))] });
+  const ticket = await router.ticket();
+  vendor.behavior = { status: 429, headers: { 'Retry-After': '0.3' } };
+  assert.equal((await request(ticket, 'http://shop.example/')).status, 597);
+  await assert.rejects(router.ticket(), /503.*NODE_BUSY/);
+  const { now } = Date;
+  t.mock.method(Date, 'now', () => now() - 3_600_000);
+  await until('the exit to be available', () => router.ticket().catch(() => null));
+});
+
 test('a ticket for a node that gave up while its exit was checked is not in use', async (t) => {
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const service = await startTarget(t, (_, response) => {

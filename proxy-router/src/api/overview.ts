@@ -17,7 +17,7 @@ export async function overview({ source, health, registry }: OverviewDependencie
     samples('adsweep_provider_cost_total'),
     samples('adsweep_provider_failures_total'),
   ]);
-  const providers = describeProviders(source, health, now).map(
+  const providers = describeProviders(source, health, performance.now()).map(
     ({ provider, exits, places, refreshedAt, omittedFields }) => {
       const own = ({ labels }: Sample) => labels.provider === provider;
       return {

@@ -13,7 +13,7 @@ export function blameExit(
   failure: ConnectionFailure,
   purpose: Purpose,
 ): boolean {
-  if (!health.failed(exit, failure, Date.now(), purpose)) return false;
+  if (!health.failed(exit, failure, performance.now(), purpose)) return false;
   const { outcome, message: detail } = failure;
   const { scan, node = null } = purpose;
   metrics.providerFailures.inc({ provider: exit.provider, outcome });

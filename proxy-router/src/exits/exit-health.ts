@@ -23,7 +23,7 @@ type Known = Pick<Exit, 'id' | 'account'>;
 /**
  * Which exits and accounts are unavailable. What fails for one of the operator's nodes is unavailable to all. An enrolled node chooses the hosts and
  * the ids of scans that it names, so that it can provoke any refusal: what fails for it is unavailable to it alone, until another enrolled node has
- * found the same. Times are Unix milliseconds.
+ * found the same. Times are monotonic, in ms.
  */
 export class ExitHealth {
   readonly #common = new Outages(EXITS_MAX);

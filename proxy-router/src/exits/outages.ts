@@ -49,7 +49,7 @@ export type Accusation = {
 /**
  * The outages of exits and accounts as one observer has seen them, a circuit breaker for each. One that fails is unavailable for 30 s; then one
  * request probes it, and no other uses it until the result is known. Another failure doubles the time, up to 10 minutes; a success ends the outage,
- * and the share of sessions grows back step by step. Times are Unix milliseconds.
+ * and the share of sessions grows back step by step. Times are monotonic, in ms.
  */
 export class Outages {
   readonly #most: number;

@@ -82,7 +82,7 @@ function findById(exits: readonly Exit[], id: string): Exit | undefined {
 
 const SESSIONS_MAX = 50_000;
 
-/** The last exit of each session, so that it keeps it while other exits fail and recover. Times are Unix milliseconds. */
+/** The last exit of each session, so that it keeps it while other exits fail and recover. Times are monotonic, in ms. */
 export class SessionExits {
   readonly #exits = new Map<string, { exitId: string; expires: number }>();
 

@@ -12,7 +12,7 @@ const HOLDERS_MAX = 1_000;
 
 /**
  * The number of tickets in use for each listed exit and each vendor's account. An enrolled node that holds half of an account's does not get the last
- * eighth of them while others ask for tickets too, so that it cannot keep all others from an exit. `now` in Unix milliseconds.
+ * eighth of them while others ask for tickets too, so that it cannot keep all others from an exit. `now` is monotonic time in ms.
  */
 export class TicketCounts {
   readonly #counts = new Map<string, number>();

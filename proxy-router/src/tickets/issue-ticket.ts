@@ -41,10 +41,10 @@ export async function issueTicket(
   { holder, server }: Asked,
 ): Promise<Issued> {
   const { check, counts, tickets } = dependencies;
-  counts.asked(holder, Date.now());
+  counts.asked(holder, performance.now());
   for (let tried = 0; tried < EXITS_MAX; tried += 1) {
     if (tickets.hasTooMany(holder)) break;
-    const picked = pick(dependencies, request, holder, Date.now());
+    const picked = pick(dependencies, request, holder, performance.now());
     if ('refusal' in picked) return picked;
     const { exit } = picked;
     try {
