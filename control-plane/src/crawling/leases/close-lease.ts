@@ -14,14 +14,14 @@ export type CloseDependencies = {
 
 /**
  * Removes a leased job from the queue once no member runs under the lease, and queues it again if members are pending, due when the first
- * of them is. Does nothing while a member still runs. `open`: the members that are known to be open; null: they are read. If Redis is
- * unavailable, the reaper and the refill do this later.
+ * of them is. Does nothing while a member still runs. `open`: the members that are known to be open; null: they are read. `isReleased`: the node gave the
+ * job back. If Redis is unavailable, the reaper and the refill do this later.
  */
 export async function closeLease(
   { queue, scans, logger }: CloseDependencies,
   ref: LeaseRef,
   now: Date,
-  open: ScanInQueue[] | null = null,
+  { open = null, isReleased = false }: { open?: ScanInQueue[] | null; isReleased?: boolean } = {},
 ): Promise<void> {
   const members = open ?? (await scans.membersOf(ref));
   if (members.some((member) => runsUnder(member, ref.fence))) return;
@@ -30,7 +30,7 @@ export async function closeLease(
   // If another lease runs a member, the job is queued again when that lease is closed.
   const isLeased = members.some(({ status }) => status === 'running');
   try {
-    await queue.end(ref);
+    await queue.end(ref, isReleased);
     if (next && !isLeased) await queue.enqueue(waitingJobOf(next, now));
   } catch (cause) {
     logger.debug({ job_id: ref.jobId, cause }, 'a job is left to the reaper and the refill');

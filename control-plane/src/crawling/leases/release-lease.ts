@@ -30,7 +30,7 @@ export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef,
     (scan) => ({ type: 'release', fence: ref.fence, waitMs: waitAfterRelease(scan) }),
     now,
   );
-  await closeLease(dependencies, ref, now);
+  await closeLease(dependencies, ref, now, { isReleased: true });
   for (const scan of released) discardEvidence(dependencies, scan, ref.fence);
   return released.length > 0 ? 'ended' : 'lost';
 }

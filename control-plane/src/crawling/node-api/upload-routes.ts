@@ -258,7 +258,7 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
       const scan = about as ScanRecord;
       const outcome = await end(scan, lease.fence, body as Body, new Date());
       const isOver = outcome === 'completed' && !SHARED_JOBS.has(scan.job_kind);
-      await closeLease(dependencies, lease, new Date(), isOver ? [] : null);
+      await closeLease(dependencies, lease, new Date(), { open: isOver ? [] : null });
       if (outcome === 'lost') throw leaseLost(metrics, verb);
       if (outcome !== 'repeated') metrics.leases.inc({ outcome });
       return noContent();

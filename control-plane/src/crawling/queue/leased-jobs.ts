@@ -20,7 +20,7 @@ export function leasedJobs(shards: QueueShards) {
   const takeOnce = takeFromShards(shards);
 
   return {
-    /** Leases up to `max` jobs to a node, which then has at most `slots` leases; of one that lost its last leases, at most one. */
+    /** Leases up to `max` jobs to a node, which then has at most `slots` leases; of one that lost its last leases, or released very many, at most one. */
     async take(node: string, max: number, slots: number): Promise<LeaseRef[]> {
       const taken = await takeOnce(node, max, slots);
       return taken.length === 0 && (await promoteDue(shards)) > 0 ? takeOnce(node, max, slots) : taken;
@@ -47,11 +47,11 @@ export function leasedJobs(shards: QueueShards) {
       return (await adopt(redis, [keys.job(jobId), keys.leased, keys.fence], args)) === 1;
     },
 
-    /** Removes a leased job; false if it is not leased under this fence. */
-    async end({ jobId, fence, organizationId }: LeaseRef): Promise<boolean> {
+    /** Removes a leased job; false if it is not leased under this fence. `isReleased`: its node gave it back, without a result. */
+    async end({ jobId, fence, organizationId }: LeaseRef, isReleased = false): Promise<boolean> {
       const { job, leased, roundRobin, clock, caps, spent, means, lost, prefix } = keysFor(organizationId);
       const keys = [job(jobId), leased, roundRobin, clock, caps, spent, means, lost];
-      const reply = await end(redis, keys, [jobId, fence, prefix]);
+      const reply = await end(redis, keys, [jobId, fence, prefix, isReleased ? 1 : 0]);
       shards.announce(reply === 2 ? 1 : 0);
       return reply !== 0;
     },

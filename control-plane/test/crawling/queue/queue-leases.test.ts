@@ -132,6 +132,31 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.take('node/2', 3, 4)).length, 3);
   });
 
+  it('leases a node that releases whatever it gets nothing for a while, until it has ended one', async () => {
+    const release = async (node: string) => {
+      const refs = await queue.take(node, 1, 4);
+      for (const ref of refs) assert.ok(await queue.end(ref, true));
+      for (const { jobId } of refs) await enqueue(jobId);
+      return refs.length;
+    };
+    for (let n = 0; n < 4; n += 1) await enqueue(`scan-${n}`);
+    let released = 0;
+    while ((await release(`node/${released % 2}`)) > 0 && released < 400) released += 1;
+    assert.equal(released, 302, 'as many as a node has that drains are free, whatever process releases them');
+    assert.equal(await release('other/1'), 1, 'other nodes get them');
+
+    /** As if the last release of the node had been so long ago. */
+    const releases = (count: number, agoMs: number) =>
+      redis.client.hset(keys.lost, 'released node', `${count} ${Date.now() - agoMs}`);
+    await releases(330, 59_000);
+    assert.deepEqual(await queue.take('node/1', 3, 4), []);
+    await releases(330, 60_001);
+    const [kept, ...more] = await queue.take('node/1', 3, 4);
+    assert.deepEqual(more, [], 'one at a time');
+    assert.ok(await queue.end(kept!));
+    assert.equal((await queue.take('node/1', 3, 4)).length, 3);
+  });
+
   it('renews a lease only for its holder', async () => {
     await enqueue('a');
     const ref = await takeOne();

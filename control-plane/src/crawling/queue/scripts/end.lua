@@ -1,6 +1,6 @@
 -- leased -> nothing: the attempt has ended, or the node released the job.
 -- KEYS  1 job  2 leased  3 round-robin set (`ring`)  4 clock  5 caps  6 spent  7 means  8 lost
--- ARGV  1 job id  2 fence  3 prefix of the shard's keys
+-- ARGV  1 job id  2 fence  3 prefix of the shard's keys  4 1: the node released the job
 -- Reply 1 ended, 2 ended and the organization is below its cap again, 0 the job is not leased under this fence
 local id, fence, prefix = ARGV[1], ARGV[2], ARGV[3]
 local state, holder, node, org, since, charged, class =
@@ -16,6 +16,7 @@ measureJob(KEYS[7], class, since, now)
 redis.call('ZREM', KEYS[2], id)
 redis.call('ZREM', prefix .. 'node:' .. node, id)
 forgetLosses(KEYS[8], node)
+if ARGV[4] == '1' then countRelease(KEYS[8], node, now) else forgetReleases(KEYS[8], node) end
 redis.call('ZREM', prefix .. 'leases:' .. org, id)
 redis.call('DEL', KEYS[1])
 -- Without a cap it never left the round-robin set.
