@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { note } from '@adsweep/shared/capture/notes.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { ExitRequest } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { ClaimGate } from '../src/lease/claim-gate.ts';
 import { ExitsClient } from '../src/lease/exits-client.ts';
-import { waitsFor } from '../src/node/watch-service.ts';
+import { ServiceWatch, waitsFor } from '../src/node/watch-service.ts';
 import { MEMBER } from './support/fake-control-plane.ts';
 import { FakeRouter } from './support/fake-router.ts';
 import { goodOutcome, instantly, leaseBench, members } from './support/lease-bench.ts';
@@ -39,6 +41,47 @@ test('an unreachable proxy-router fails the attempt with proxy: UPSTREAM_FAILED'
   await router.close();
   plane.give();
   assert.equal(((await plane.received('fail')).body as Fail).code, 'proxy: UPSTREAM_FAILED');
+});
+
+test('an idle node reports that it waits for the proxy-router although no job has shown that it is gone; a busy one does not ask', async (t) => {
+  const router = await FakeRouter.start();
+  const exits = new ExitsClient(router.url, 'node-token', ['127.0.0.1']);
+  const gate = new ClaimGate();
+  let tries = 0;
+  const connect = async () => {
+    tries += 1;
+    await exits.requireReady().finally(() => {
+      tries -= 1;
+    });
+  };
+  const watch = new ServiceWatch(
+    { name: 'the router', reason: 'exits', connect },
+    gate,
+    createLogger('test', 'silent'),
+  );
+  t.after(async () => {
+    watch.stop();
+    await router.close();
+  });
+  let [isIdle, asked] = [true, 0];
+  const idle = () => {
+    asked += 1;
+    router.changed();
+    return isIdle;
+  };
+  watch.watchWhileIdle(idle, 5);
+  await router.until(() => router.calls.length > 2);
+  assert.deepEqual(waitsFor(gate), {});
+  isIdle = false;
+  await router.until(() => tries === 0);
+  const [calls, from] = [router.calls.length, asked];
+  await router.until(() => asked > from + 3);
+  assert.equal(router.calls.length, calls);
+  router.isReady = false;
+  isIdle = true;
+  await router.until(() => waitsFor(gate).waits_for !== undefined);
+  router.isReady = true;
+  await router.until(() => waitsFor(gate).waits_for === undefined);
 });
 
 test('while the proxy-router stops or has no exits, jobs go back to the queue and the node takes no others, and reports it', async (t) => {

@@ -136,6 +136,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   enrolment?.start();
   await heartbeat.start();
   await router.doubt();
+  router.watchWhileIdle(() => loop.busy === 0);
   loop.start();
   started = true;
   const stopLeases = async () => {

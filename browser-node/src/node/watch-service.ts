@@ -5,6 +5,8 @@ import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import type { ClaimGate } from '../lease/claim-gate.ts';
 
 const BACKOFF: Backoff = { minMs: 500, maxMs: 10_000 };
+/** How often an idle node tries a service. */
+const IDLE_TRY_MS = 15_000;
 
 /** A service that every capture needs: its name in the log, why no work is taken without it, and a try that rejects while it cannot be used. */
 export type NeededService = { name: string; reason: NodeService; connect: () => Promise<void> };
@@ -44,6 +46,12 @@ export class ServiceWatch {
       });
     await this.#trying;
     return this.#isGone;
+  }
+
+  /** Tries the service now and then while the node is idle: no job shows it then that the service is gone, and its reports would say that it works. */
+  watchWhileIdle(isIdle: () => boolean, everyMs = IDLE_TRY_MS): void {
+    const timer = setInterval(() => void (isIdle() && this.doubt()), everyMs);
+    this.#stopped.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
 
   /** To be called when the service is gone. */
