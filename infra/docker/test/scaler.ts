@@ -127,10 +127,13 @@ function scalerFile(project: string, image: string, port: number) {
         'ADSWEEP_NODE_API_URL=http://node-api.adsweep.internal:8081',
         'ADSWEEP_PROXY_URL=http://proxy-router:8082',
         'ADSWEEP_NODE_TOKEN_FILE=/secrets/node-token',
+        'ADSWEEP_METRICS_TOKEN_FILE=/secrets/metrics-token',
         'ADSWEEP_DRAIN_SECONDS=150',
         `ADSWEEP_SLOTS=${SLOTS}`,
         `ADSWEEP_CHROMIUM_SANDBOX=${process.env.ADSWEEP_CHROMIUM_SANDBOX ?? 'on'}`,
       ],
+      // As Prometheus finds them.
+      NetworkingConfig: { EndpointsConfig: { [`${project}_nodes`]: { Aliases: ['browser-node'] } } },
       HostConfig: {
         NetworkMode: `${project}_nodes`,
         Binds: [`${project}_secrets-browser-node:/secrets:ro`],

@@ -68,6 +68,38 @@ describe('Prometheus', () => {
   });
 });
 
+it('Prometheus of Compose finds the nodes that the scaler starts as OPERATIONS describes it, and may read their metrics', () => {
+  const [, example = ''] = /```json\n(\{\n {2}"farm".*?)```/s.exec(read('infra/OPERATIONS.md')) ?? [];
+  const { container } = JSON.parse(example) as ScalerExample;
+  const { name, services } = load(read('infra/compose/compose.yaml')) as ComposeFile;
+  const { environment, volumes } = services['browser-node'];
+  const network = `${name}_nodes`;
+  assert.equal(container.HostConfig.NetworkMode, network);
+  assert.ok('nodes' in services.prometheus.networks);
+  for (const file of ['prometheus.yaml', 'prometheus-roles.yaml', 'prometheus-tls.yaml']) {
+    const nodes = scrapedBy(file).find(({ port }) => port === 8084);
+    assert.deepEqual(container.NetworkingConfig.EndpointsConfig[network]?.Aliases, [nodes?.name], file);
+  }
+  assert.deepEqual(container.HostConfig.Binds, [`${name}_${volumes[0]}`]);
+  for (const secret of ['ADSWEEP_NODE_TOKEN_FILE', 'ADSWEEP_METRICS_TOKEN_FILE'])
+    assert.ok(container.Env.includes(`${secret}=${environment[secret]}`), secret);
+});
+
+type ScalerExample = {
+  container: {
+    Env: string[];
+    NetworkingConfig: { EndpointsConfig: Record<string, { Aliases: string[] }> };
+    HostConfig: { NetworkMode: string; Binds: string[] };
+  };
+};
+type ComposeFile = {
+  name: string;
+  services: Record<
+    'browser-node' | 'prometheus',
+    { environment: Record<string, string>; networks: object; volumes: string[] }
+  >;
+};
+
 describe('dashboards, rules and alerts', () => {
   it('name only metrics that a service has, or a rule records', () => {
     assert.ok(DECLARED.size > 60, `${DECLARED.size}`);

@@ -7,7 +7,13 @@ export type DockerAddress =
   | { host: string; port: number; tls?: { ca: string; certificate: string; key: string } };
 
 /** What every node's container is like: the body of `POST /containers/create` of Docker's API. */
-export type ContainerTemplate = { Image: string; Env?: string[]; Labels?: Record<string, string>; HostConfig?: object };
+export type ContainerTemplate = {
+  Image: string;
+  Env?: string[];
+  Labels?: Record<string, string>;
+  HostConfig?: object;
+  NetworkingConfig?: object;
+};
 
 /** A container of the scaler. `image`: the id of its image. `isRunning`: not ended; `since`: when it was created, in ms. */
 export type SeenContainer = { name: string; image: string; isRunning: boolean; since: number };

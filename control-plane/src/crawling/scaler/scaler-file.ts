@@ -47,6 +47,7 @@ const ScalerFileSchema = Type.Object(
       Env: Type.Optional(Type.Array(Type.String())),
       Labels: Type.Optional(Type.Record(Type.String(), Type.String())),
       HostConfig: Type.Optional(Type.Object({})),
+      NetworkingConfig: Type.Optional(Type.Object({})),
     }),
   },
   { additionalProperties: false },
