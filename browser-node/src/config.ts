@@ -9,6 +9,7 @@ import {
   SECRETS_PATTERN,
   secretsSetting,
   switchSetting,
+  urlSetting,
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
@@ -60,13 +61,13 @@ export const ConfigSchema = Type.Object({
     (text) => readLabels(text) !== null,
     () => 'Must be up to 16 labels such as zone=eu-1,disk=ssd, each key once.',
   ),
-  ADSWEEP_NODE_API_URL: Type.String({
+  ADSWEEP_NODE_API_URL: urlSetting({
     default: 'http://127.0.0.1:8081',
     pattern: '^https?://.*[^/]$',
     mustBe: 'an http or https URL that does not end in /',
     description: "Base URL of the control plane's node API.",
   }),
-  ADSWEEP_PROXY_URL: Type.String({
+  ADSWEEP_PROXY_URL: urlSetting({
     default: 'http://127.0.0.1:8082',
     pattern: '^https?://.*[^/]$',
     mustBe: 'an http or https URL that does not end in /',
@@ -103,7 +104,7 @@ export const ConfigSchema = Type.Object({
     description:
       "CPU usage over ten seconds in per cent, of its control group's limit or of the machine, above which the node takes no more work. 100: no threshold.",
   }),
-  BROWSER_CDP_URL: Type.String({
+  BROWSER_CDP_URL: urlSetting({
     default: '',
     secret: true,
     pattern: '^((wss?|https?)://[^\\s/]\\S*)?$',
@@ -182,11 +183,8 @@ export function chromiumEnvironment(home: string, env: NodeJS.ProcessEnv = proce
 }
 
 /** The settings of this process. Throws ConfigError with all problems. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const config = loadConfig(ConfigSchema, env, credentialProblems(env));
-  tlsClientFiles(config);
-  return config;
-}
+export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config =>
+  loadConfig(ConfigSchema, env, credentialProblems(env), [tlsClientFiles]);
 
 /** Variables of ours that are set and are no settings of this service. */
 export const unreadVariables = (env: NodeJS.ProcessEnv = process.env): string[] =>

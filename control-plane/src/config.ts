@@ -9,6 +9,7 @@ import {
   secretSetting,
   secretsSetting,
   switchSetting,
+  urlSetting,
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { certificateSetting, clientCaSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
@@ -16,6 +17,7 @@ import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import { bucketProperties, bucketSettings } from './platform/objects/bucket-settings.ts';
+import { isRedisUrl } from './platform/redis-url.ts';
 
 /** The roles of the control plane; each process has one, several or all of them. */
 export const ROLES = [
@@ -71,7 +73,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_NODE_API_TLS_KEY: keySetting('the node API'),
   ADSWEEP_NODE_API_TLS_CLIENT_CA: clientCaSetting('the node API'),
   ...tlsClientProperties,
-  ADSWEEP_PUBLIC_URL: Type.String({
+  ADSWEEP_PUBLIC_URL: urlSetting({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
     mustBe: 'an http or https URL without ? and #',
@@ -87,14 +89,17 @@ export const ConfigSchema = Type.Object({
     secret: true,
     description: 'URL of the MongoDB deployment for the records. Empty: the embedded store.',
   }),
-  REDIS_URL: Type.String({
-    default: 'redis://127.0.0.1:6379',
-    secret: true,
-    pattern: '^(rediss?(\\+cluster)?://|unix:///)',
-    mustBe: 'a URL that begins with redis://, rediss://, redis+cluster:// or unix:///',
-    description:
-      'URL of the Redis, 7.0 or newer, for the index of work: `redis://`, `rediss://` or `unix:///path`; `redis+cluster://host:port,host:port` for a Redis Cluster.',
-  }),
+  REDIS_URL: urlSetting(
+    {
+      default: 'redis://127.0.0.1:6379',
+      secret: true,
+      pattern: '^(rediss?(\\+cluster)?://|unix:///)',
+      mustBe: 'a URL that begins with redis://, rediss://, redis+cluster:// or unix:///',
+      description:
+        'URL of the Redis, 7.0 or newer, for the index of work: `redis://`, `rediss://` or `unix:///path`; `redis+cluster://host:port,host:port` for a Redis Cluster.',
+    },
+    isRedisUrl,
+  ),
   ADSWEEP_QUEUE_SHARDS: Type.Integer({
     default: 1,
     minimum: 1,
@@ -102,7 +107,7 @@ export const ConfigSchema = Type.Object({
     description:
       'Number of queues among which the organizations are distributed, for a Redis Cluster. Must be the same on all replicas; change it only while all of them are stopped.',
   }),
-  ADSWEEP_PROXY_URL: Type.String({
+  ADSWEEP_PROXY_URL: urlSetting({
     default: 'http://127.0.0.1:8082',
     pattern: '^https?://[^?#]+$',
     mustBe: 'an http or https URL without ? and #',
@@ -200,7 +205,7 @@ export const ConfigSchema = Type.Object({
     description:
       'Path of the JSON file with the hosts, limits and container of the scaler. Required unless it is `off`.',
   }),
-  ADSWEEP_AI_BASE_URL: Type.String({
+  ADSWEEP_AI_BASE_URL: urlSetting({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
     mustBe: 'an http or https URL without ? and #',
@@ -245,7 +250,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_AI_OUTPUT_PRICE_MICROS: tokenPriceSetting(
     'Price of a million output tokens, in millionths of the currency; for metrics.',
   ),
-  ADSWEEP_SMTP_URL: Type.String({
+  ADSWEEP_SMTP_URL: urlSetting({
     default: '',
     secret: true,
     pattern: '^(smtps?://[^/?#\\s]+(/|\\?\\S*)?)?$',
@@ -259,7 +264,7 @@ export const ConfigSchema = Type.Object({
     mustBe: 'a mail address',
     description: 'Sender of all mails. Empty: `adsweep@` and the host of `ADSWEEP_PUBLIC_URL`.',
   }),
-  ADSWEEP_TELEGRAM_API_URL: Type.String({
+  ADSWEEP_TELEGRAM_API_URL: urlSetting({
     default: 'https://api.telegram.org',
     pattern: '^https?://[^?#]+$',
     mustBe: 'an http or https URL without ? and #',
@@ -296,17 +301,17 @@ export const ConfigSchema = Type.Object({
 export type Config = Static<typeof ConfigSchema>;
 
 /** The settings of this process. Throws ConfigError with all problems. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const config = loadConfig(ConfigSchema, env);
-  const { ADSWEEP_AI_BASE_URL: url, ADSWEEP_AI_MODEL: model } = config;
+export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config =>
+  loadConfig(ConfigSchema, env, [], [requireModel, requireScalerFile, nodeApiTls, tlsClientFiles, bucketSettings]);
+
+function requireModel({ ADSWEEP_AI_BASE_URL: url, ADSWEEP_AI_MODEL: model }: Config): void {
   if ((url === '') !== (model === ''))
     throw new ConfigError(['ADSWEEP_AI_BASE_URL and ADSWEEP_AI_MODEL are set together or not at all']);
-  if (config.ADSWEEP_SCALER !== 'off' && config.ADSWEEP_SCALER_FILE === '')
+}
+
+function requireScalerFile({ ADSWEEP_SCALER: scaler, ADSWEEP_SCALER_FILE: file }: Config): void {
+  if (scaler !== 'off' && file === '')
     throw new ConfigError(['ADSWEEP_SCALER_FILE is required unless ADSWEEP_SCALER is off']);
-  nodeApiTls(config);
-  tlsClientFiles(config);
-  bucketSettings(config);
-  return config;
 }
 
 /** Variables of ours that are set and are no settings of this service. */

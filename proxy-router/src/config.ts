@@ -7,6 +7,7 @@ import {
   secretSetting,
   secretsSetting,
   switchSetting,
+  urlSetting,
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { certificateSetting, clientCaSetting, keySetting, tlsFilesOf } from '@adsweep/shared/service/tls-files.ts';
@@ -34,14 +35,14 @@ export const ConfigSchema = Type.Object({
   ),
   ...tlsClientProperties,
   ADSWEEP_GATEWAY_PORT: portSetting(0, 'Port of the gateway. 0: the one after the API’s.'),
-  ADSWEEP_GATEWAY_URL: Type.String({
+  ADSWEEP_GATEWAY_URL: urlSetting({
     default: '',
     pattern: '^(https?://[^/]+)?$',
     mustBe: 'an http or https URL without a path',
     description:
       'URL under which nodes reach the gateway. Empty: the host of their requests to the API, with the gateway’s port.',
   }),
-  ADSWEEP_REPLICA_URL: Type.String({
+  ADSWEEP_REPLICA_URL: urlSetting({
     default: '',
     pattern: '^(https?://[^/?#]+/?)?$',
     mustBe: 'an http or https URL without a path',
@@ -69,7 +70,7 @@ export const ConfigSchema = Type.Object({
     maximum: 604_800,
     description: 'Interval in seconds at which a provider’s catalogue is fetched from its URL.',
   }),
-  ADSWEEP_EXIT_CHECK_URL: Type.String({
+  ADSWEEP_EXIT_CHECK_URL: urlSetting({
     default: '',
     pattern: '^(https?://.+)?$',
     mustBe: 'an http or https URL',
@@ -135,12 +136,8 @@ export const ConfigSchema = Type.Object({
 export type Config = Static<typeof ConfigSchema>;
 
 /** The settings of this process. Throws ConfigError with all problems. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const config = loadConfig(ConfigSchema, env);
-  gatewayTls(config);
-  tlsClientFiles(config);
-  return config;
-}
+export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config =>
+  loadConfig(ConfigSchema, env, [], [gatewayTls, tlsClientFiles]);
 
 /** Variables of ours that are set and are no settings of this service. */
 export const unreadVariables = (env: NodeJS.ProcessEnv = process.env): string[] =>

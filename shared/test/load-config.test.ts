@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, isOneLetterApart, loadConfig, unreadSettings } from '@adsweep/shared/service/load-config.ts';
+import { urlSetting } from '@adsweep/shared/service/settings.ts';
 import { Type } from 'typebox';
 
 const Schema = Type.Object({
@@ -42,6 +43,36 @@ test('every problem is named at once in plain words, and no secret is repeated',
   assert.deepEqual(problemsOf({ PORT: '8080.5', NAME: 'a', SECRET: 'long enough' }), [
     'PORT must be an integer from 0 to 65535, not "8080.5"',
   ]);
+});
+
+test('a URL that cannot be used is named at once, without its credentials, and so are settings that do not fit together', () => {
+  const url = (more: object = {}) =>
+    urlSetting({ default: '', pattern: '^(https?://.*)?$', mustBe: 'an http or https URL', description: '', ...more });
+  const Urls = Type.Object({ API: url(), MAIL: url({ secret: true }), KEY: Type.String({ default: '' }) });
+  const problems = (env: Record<string, string>) => {
+    const unpaired = (one: string) => () => {
+      throw new ConfigError([`${one} needs KEY`]);
+    };
+    try {
+      loadConfig(Urls, env, [], [unpaired('API'), unpaired('MAIL')]);
+      return [];
+    } catch (error) {
+      return (error as ConfigError).problems;
+    }
+  };
+  const unpaired = ['API needs KEY', 'MAIL needs KEY'];
+  assert.deepEqual(problems({ API: 'http://[::1]:8080/x', MAIL: 'http://user:p%40ss@mail.example' }), unpaired);
+  for (const value of ['http://host:99999', 'http://', 'http://a b/', 'http://user:p%zz@host', 'http://user:a/b@host'])
+    assert.deepEqual(
+      problems({ API: value, MAIL: value }),
+      [
+        `API must be an http or https URL, with special characters percent-encoded, not ${JSON.stringify(value)}`,
+        'MAIL must be an http or https URL, with special characters percent-encoded',
+        ...unpaired,
+      ],
+      value,
+    );
+  assert.equal(problems({ API: 'ftp://host' })[0], 'API must be an http or https URL, not "ftp://host"');
 });
 
 test('a secret may stand in a file, but not in both places', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { Cluster, Redis } from 'ioredis';
+import { addressOf, clusterOf, type RedisCluster } from './redis-url.ts';
 
 /** Time limit of a command. While Redis is known to be unavailable, commands fail at once. */
 const COMMAND_TIMEOUT_MS = 2_000;
@@ -16,14 +17,12 @@ export type RedisClient = Redis;
  * fails within two seconds, and the outage is logged once.
  */
 export function openRedis(url: string, logger: Logger): RedisClient {
-  const redis = CLUSTER_URL.test(url)
-    ? openCluster(url)
-    : new Redis({ ...addressOf(url), ...CONNECTION, retryStrategy });
+  const cluster = clusterOf(url);
+  const redis = cluster ? openCluster(cluster) : new Redis({ ...addressOf(url), ...CONNECTION, retryStrategy });
   logOutages(redis, logger);
   return redis;
 }
 
-const CLUSTER_URL = /^(rediss?)\+cluster:\/\/(?:([^@]*)@)?([^@/]+)\/?$/;
 const CONNECTION = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
@@ -33,19 +32,11 @@ const CONNECTION = {
 const retryStrategy = (times: number) => Math.min(50 * times, RECONNECT_MAX_MS);
 
 /** A cluster client can be used like a single client, because all keys of a call are in one hash slot. */
-function openCluster(url: string): RedisClient {
-  const [, scheme = '', credentials, hosts = ''] = CLUSTER_URL.exec(url) ?? [];
-  const urls = hosts.split(',').map((host) => new URL(`${scheme}://${credentials ? `${credentials}@` : ''}${host}`));
-  const nodes = urls.map(({ hostname, port }) => ({ host: withoutBrackets(hostname), port: Number(port || 6379) }));
-  const { username, password } = urls[0]!;
-  const own = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
-  const redisOptions = { ...own, ...CONNECTION, ...(scheme === 'rediss' ? { tls: {} } : {}) };
+function openCluster({ nodes, ...own }: RedisCluster): RedisClient {
+  const redisOptions = { ...own, ...CONNECTION };
   const cluster = new Cluster(nodes, { redisOptions, enableOfflineQueue: false, clusterRetryStrategy: retryStrategy });
   return cluster as unknown as RedisClient;
 }
-
-/** A host name of a URL; an IPv6 address without its brackets. */
-const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
 /** The servers that hold keys: the single server, or the masters of a cluster. */
 export function serversOf(redis: RedisClient): RedisClient[] {
@@ -91,22 +82,6 @@ export function loadScript(...files: URL[]): Script {
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return redis.eval(text, keys.length, ...keys, ...args);
     }
-  };
-}
-
-function addressOf(url: string) {
-  const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url);
-  const credentials = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
-  if (protocol === 'unix:')
-    return { ...credentials, path: decodeURIComponent(pathname), db: Number(searchParams.get('db') ?? 0) };
-  if (protocol !== 'redis:' && protocol !== 'rediss:')
-    throw new Error(`REDIS_URL has the scheme ${protocol}, not redis:, rediss: or unix:`);
-  return {
-    ...credentials,
-    host: withoutBrackets(hostname),
-    port: Number(port || 6379),
-    db: Number(pathname.slice(1) || 0),
-    ...(protocol === 'rediss:' ? { tls: {} } : {}),
   };
 }
 

@@ -19,12 +19,14 @@ export class ConfigError extends OperatorError {
  * Reads a service's settings. Each property of `schema` is an environment variable with description and default; an empty variable
  * counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that holds the value. A property with a
  * `pattern` describes it in words as `mustBe`. A variable that is one letter away from an unset setting is a problem too.
- * Throws {@link ConfigError} with all problems at once; `further`: those that the caller has found.
+ * Throws {@link ConfigError} with all problems at once; `further`: those that the caller has found. `checks` compare settings with each other: each throws
+ * a ConfigError of its own.
  */
 export function loadConfig<Schema extends TObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv,
   further: readonly string[] = [],
+  checks: readonly ((config: Static<Schema>) => unknown)[] = [],
 ): Static<Schema> {
   const problems = [...further, ...misspeltSettings(Object.keys(schema.properties), env)];
   const raw: Record<string, string | number> = {};
@@ -38,8 +40,19 @@ export function loadConfig<Schema extends TObject>(
     const problem = problemOf(property, values[name], schema.required?.includes(name) ?? false);
     if (problem) problems.push(`${name} ${problem}`);
   }
+  for (const check of checks) problems.push(...problemsOf(() => check(values as Static<Schema>)));
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Static<Schema>;
+}
+
+function problemsOf(check: () => unknown): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
 }
 
 const PREFIX = 'ADSWEEP_';

@@ -3,6 +3,26 @@ import { readAddressBlock, splitAddressBlocks } from '../urls/address-blocks.ts'
 
 /** Settings that several services share. Every setting has a description and, unless it is required, a default. */
 
+type UrlOptions = { default: string; pattern: string; mustBe: string; description: string; secret?: true };
+
+/** A URL of a form that `pattern` describes. `isUsable`: whether the service that reads it can use it; '' is the default of one that may be left out. */
+export const urlSetting = (options: UrlOptions, isUsable: (url: string) => boolean = isUrl) =>
+  Type.Refine(
+    Type.String(options),
+    (text) => text === '' || isUsable(text),
+    () => `Must be ${options.mustBe}, with special characters percent-encoded.`,
+  );
+
+/** Whether a text is a URL whose credentials, if it has some, can be decoded. */
+function isUrl(text: string): boolean {
+  try {
+    const { username, password } = new URL(text);
+    return decodeURIComponent(`${username}${password}`) !== null;
+  } catch {
+    return false;
+  }
+}
+
 /** A port to listen on. */
 export const portSetting = (port: number, description: string, maximum = 65_535): TInteger =>
   Type.Integer({ default: port, minimum: 0, maximum, description });

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
+import { urlSetting } from '../service/settings.ts';
 
 /** Settings of a service that can export spans; their names are those of OpenTelemetry. */
 export const tracingProperties = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.String({
+  OTEL_EXPORTER_OTLP_ENDPOINT: urlSetting({
     default: '',
     pattern: '^(https?://[^?#]*[^/?#])?$',
     mustBe: 'an http or https URL that does not end in /',

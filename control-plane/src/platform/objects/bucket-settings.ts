@@ -1,5 +1,5 @@
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
-import { switchSetting } from '@adsweep/shared/service/settings.ts';
+import { switchSetting, urlSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 import type { S3Location } from './s3-objects.ts';
 
@@ -11,7 +11,7 @@ export const bucketProperties = {
     mustBe: 'the name of a bucket',
     description: 'Bucket for artifacts, in place of `objects/`. Empty: the folder.',
   }),
-  ADSWEEP_S3_ENDPOINT: Type.String({
+  ADSWEEP_S3_ENDPOINT: urlSetting({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
     mustBe: 'an http or https URL without ? and #',
