@@ -12,7 +12,8 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local isInSet = chargeSlotTime({ KEYS[3], KEYS[4], KEYS[6] }, org, since, charged, now)
-measureJob(KEYS[7], class, since, now)
+-- The nodes that are needed follow from it: jobs that were given back have taken no time yet.
+if ARGV[4] ~= '1' then measureJob(KEYS[7], class, since, now) end
 redis.call('ZREM', KEYS[2], id)
 redis.call('ZREM', prefix .. 'node:' .. node, id)
 forgetLosses(KEYS[8], node)
