@@ -71,7 +71,7 @@ export async function startRouter(
     idleMs: config.ADSWEEP_GATEWAY_IDLE_SECONDS * 1000,
   });
   await gateway.listen().catch((error) => {
-    throw portProblem(host, gatewayPort, 'ADSWEEP_GATEWAY_PORT', error);
+    throw portProblem(host, gatewayPort, 'ADSWEEP_GATEWAY_PORT', error, 'ADSWEEP_PROXY_HOST');
   });
   const draining = new AbortController();
   const app = createApp({

@@ -51,6 +51,13 @@ test('an exits file that cannot be read ends the start with the reason', async (
   assert.equal(said, `the exits file cannot be used:\n  - ${folder} cannot be read: EISDIR\n`);
 });
 
+test('an address that is not this machine’s ends the start with the setting that has it', async (t) => {
+  const child = start(t, { ADSWEEP_PROXY_HOST: '192.0.2.1' });
+  const [said, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+  assert.equal(status, 1);
+  assert.match(said, /of 192\.0\.2\.1: .*; check ADSWEEP_GATEWAY_PORT and ADSWEEP_PROXY_HOST\n$/);
+});
+
 test('settings that cannot be used end the start with all their problems', async (t) => {
   const child = start(t, { ADSWEEP_TICKET_SECRET: 'short', ADSWEEP_PROXY_PORT: 'eighty' });
   const [said, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);

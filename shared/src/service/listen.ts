@@ -87,8 +87,17 @@ export async function listen(
   };
 }
 
-/** Why a server cannot listen on a port, and what to do about it. `setting` names the port's setting, such as `ADSWEEP_HTTP_PORT`. */
-export function portProblem(host: string, port: number, setting: string, cause: NodeJS.ErrnoException): OperatorError {
+/**
+ * Why a server cannot listen on a port, and what to do about it. `setting` names the port's setting, such as `ADSWEEP_HTTP_PORT`, and `hostSetting` that
+ * of the address.
+ */
+export function portProblem(
+  host: string,
+  port: number,
+  setting: string,
+  cause: NodeJS.ErrnoException,
+  hostSetting = setting.replace(/PORT$/, 'HOST'),
+): OperatorError {
   const told = `port ${port} of ${host}`;
   switch (cause.code) {
     case 'EADDRINUSE':
@@ -99,7 +108,7 @@ export function portProblem(host: string, port: number, setting: string, cause: 
     case 'EACCES':
       return new OperatorError(`${told} is not open to this user: set ${setting} to a port above 1023`, { cause });
     default:
-      return new OperatorError(`${told}: ${cause.message}; check ${setting} and ${setting.replace(/PORT$/, 'HOST')}`, {
+      return new OperatorError(`${told}: ${cause.message}; check ${setting} and ${hostSetting}`, {
         cause,
       });
   }
