@@ -23,7 +23,7 @@ export const DASHBOARDS: Record<string, Panel[]> = {
       perSecond('adsweep_gateway_connections_total', 'outcome'),
       '{{outcome}}',
     ]),
-    p('Exits by state', 'short', ['sum by (provider, state) (adsweep_exits)', '{{provider}} {{state}}']),
+    p('Exits by state', 'short', ['max by (provider, state) (adsweep_exits)', '{{provider}} {{state}}']),
     p('Processes that lack something', 'short', [
       'count by (check) (adsweep_ready{check!="draining"} == 0)',
       '{{check}}',
