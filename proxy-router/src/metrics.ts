@@ -1,5 +1,5 @@
 import { measureCertificates } from '@adsweep/shared/service/certificates-in-use.ts';
-import { EXIT_REFUSALS, GATEWAY_OUTCOMES } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { EXIT_REFUSALS, GATEWAY_OUTCOMES, LEASE_REFUSALS } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** All metrics of this service. Labels are from closed sets. */
@@ -11,7 +11,7 @@ export function createMetrics(registry: Registry) {
   const perPool = ['provider', 'proxy_type'];
   const tickets = new Counter({
     name: 'adsweep_exit_tickets_total',
-    help: 'Requests for an exit ticket, by outcome: issued, or the code of the refusal.',
+    help: 'Requests for an exit ticket, by outcome: issued, or the code of the refusal; `LEASE_REQUIRED`, `LEASE_SPENT`: of an enrolled node beyond what its leases need.',
     labelNames: ['outcome'],
     registers,
   });
@@ -28,7 +28,7 @@ export function createMetrics(registry: Registry) {
     registers,
   });
   // rate() misses the first event of a series that did not exist before it.
-  for (const outcome of ['issued', ...EXIT_REFUSALS]) tickets.inc({ outcome }, 0);
+  for (const outcome of ['issued', ...EXIT_REFUSALS, ...LEASE_REFUSALS]) tickets.inc({ outcome }, 0);
   for (const outcome of GATEWAY_OUTCOMES) connections.inc({ outcome }, 0);
   for (const direction of ['sent', 'received']) bytes.inc({ direction }, 0);
   return {

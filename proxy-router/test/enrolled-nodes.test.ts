@@ -125,7 +125,9 @@ test('an enrolled node gets tickets for a lease that it was given itself in the 
     `${signed.slice(0, -18)}zz${signed.slice(-16)}`,
     signed.slice(0, -18),
   ];
-  for (const session of others) await assert.rejects(node.ticket({ session }), /403.*lease_required/, session);
+  for (const session of others) await assert.rejects(node.ticket({ session }), /403.*LEASE_REQUIRED/, session);
+  const { picks } = (await (await router.call('GET', '/overview')).json()) as { picks: Record<string, number> };
+  assert.deepEqual([picks.issued, picks.LEASE_REQUIRED], [2, others.length], 'which an alert is about');
   await router.ticket({ session: 'session-1' });
 });
 
@@ -138,7 +140,7 @@ test('the tickets of a lease of an enrolled node carry what its attempts need, a
   const asked = await Promise.allSettled(Array.from({ length: 8 }, ask));
   const issued = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   assert.equal(issued.length, 2, 'an attempt, and once more in another browser');
-  await assert.rejects(ask(), /429.*too_many_requests/);
+  await assert.rejects(ask(), /429.*LEASE_SPENT/);
   assert.equal((await request(issued[0]!, 'http://shop.example/')).status, 200);
   await node.call('DELETE', `/exits/${issued[0]!.ticket_id}`);
   const third = await ask();
@@ -147,7 +149,7 @@ test('the tickets of a lease of an enrolled node carry what its attempts need, a
   for (const { ticket_id } of [issued[1]!, third]) await node.call('DELETE', `/exits/${ticket_id}`);
   const fourth = await ask();
   await node.call('DELETE', `/exits/${fourth.ticket_id}`);
-  await assert.rejects(ask(), /429.*too_many_requests/, 'however little they transfer');
+  await assert.rejects(ask(), /429.*LEASE_SPENT/, 'however little they transfer');
   await node.ticket();
 });
 

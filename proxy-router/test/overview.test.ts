@@ -32,7 +32,14 @@ test('the operator sees exits by state, picks by outcome, the catalogue’s age,
     const now = await overview();
     return JSON.stringify(now).includes('bytes_received') && now;
   });
-  assert.deepEqual(picks, { issued: 2, NODE_NOT_FOUND: 0, NODE_BUSY: 0, ACCOUNT_REFUSED: 1 });
+  assert.deepEqual(picks, {
+    issued: 2,
+    NODE_NOT_FOUND: 0,
+    NODE_BUSY: 0,
+    ACCOUNT_REFUSED: 1,
+    LEASE_REQUIRED: 0,
+    LEASE_SPENT: 0,
+  });
   const by = Object.fromEntries(providers.map(({ provider, ...rest }) => [provider, rest])) as Record<string, never>;
   assert.deepEqual(Object.keys(by), ['list', 'direct', 'vendor']);
   const { list, vendor: own } = by as Record<

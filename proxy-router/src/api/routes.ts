@@ -2,7 +2,12 @@ import { openExitSession } from '@adsweep/shared/lease/exit-session.ts';
 import { nodeOfRouterPass } from '@adsweep/shared/lease/router-pass.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { RequestRate } from '@adsweep/shared/service/request-rate.ts';
-import { type ExitRefusal, type ExitRequest, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
+import {
+  type ExitRefusal,
+  type ExitRequest,
+  ExitRequestSchema,
+  type LeaseRefusal,
+} from '@adsweep/shared/targeting/exit-ticket.ts';
 import { inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import { readTraceparent } from '@adsweep/shared/tracing/traceparent.ts';
 import Router from '@koa/router';
@@ -25,10 +30,12 @@ export type ApiDependencies = IssueDependencies & {
   isReady: () => boolean;
 };
 
-const REFUSALS: Record<ExitRefusal, [status: number, text: string]> = {
+const REFUSALS: Record<ExitRefusal | LeaseRefusal, [status: number, text: string]> = {
   NODE_NOT_FOUND: [404, 'No exit matches the targeting.'],
   NODE_BUSY: [503, 'All exits that match the targeting are unavailable at the moment.'],
   ACCOUNT_REFUSED: [403, 'The provider refused our account.'],
+  LEASE_REQUIRED: [403, 'An enrolled node gets tickets for the exit session of its lease.'],
+  LEASE_SPENT: [429, 'This lease has had as many tickets as it needs.'],
 };
 
 /** The API for nodes and the control plane; every call needs the node token, or the pass of an enrolled node. */
@@ -44,10 +51,11 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
   router.get('/catalogue/times', (context) => {
     context.body = source.catalogueTimes();
   });
+  const logged = new RequestRate();
   router.post('/exits', (context) => {
     const details = { kind: SpanKind.SERVER, attributes: { 'http.request.method': 'POST', 'http.route': '/exits' } };
     const parent = readTraceparent(context.req.headers.traceparent);
-    return inSpan('POST /exits', parent, details, () => createTicket(dependencies, context));
+    return inSpan('POST /exits', parent, details, () => createTicket({ ...dependencies, logged }, context));
   });
   router.get('/exits/:ticket_id/traffic', (context) => {
     const ticket = tickets.find(context.params.ticket_id ?? '');
@@ -82,7 +90,12 @@ function requireToken(nodeTokens: string): Middleware {
   };
 }
 
-async function createTicket(dependencies: ApiDependencies, context: Context): Promise<void> {
+const LOGGED_PER_SECOND = 0.1;
+
+/** `logged`: how often the refusals of a node are logged. */
+type TicketDependencies = ApiDependencies & { logged: RequestRate };
+
+async function createTicket(dependencies: TicketDependencies, context: Context): Promise<void> {
   const { metrics, isReady, tickets } = dependencies;
   const request = await readJson(ExitRequestSchema, context.req);
   const issued = isReady() ? await issueWithinLease(dependencies, request, context) : { refusal: 'NODE_BUSY' as const };
@@ -98,22 +111,26 @@ async function createTicket(dependencies: ApiDependencies, context: Context): Pr
   context.body = issued.reply;
 }
 
-/** Issues a ticket, to an enrolled node for a lease that it has and within what that lease needs. Throws ApiError 403 without one, 429 beyond that. */
+/** Issues a ticket, to an enrolled node for a lease that it has and within what that lease needs. */
 async function issueWithinLease(
-  dependencies: ApiDependencies,
+  dependencies: TicketDependencies,
   request: ExitRequest,
   context: Context,
-): Promise<Issued> {
-  const { gatewayUrl, nodeTokens, tickets } = dependencies;
+): Promise<Issued | { refusal: LeaseRefusal }> {
+  const { gatewayUrl, nodeTokens, tickets, logged, logger } = dependencies;
   const { node: holder } = context.state as CallerState;
   const asked = { holder, server: gatewayUrl(context.hostname) };
   if (holder === null) return issueTicket(dependencies, request, asked);
   const lease = openExitSession(request.session, nodeTokens, holder, new Date());
-  if (!lease)
-    throw new ApiError(403, 'lease_required', 'An enrolled node gets tickets for the exit session of its lease.');
+  const refuse = (refusal: LeaseRefusal) => {
+    if (logged.admits(holder, LOGGED_PER_SECOND, performance.now()))
+      logger.warn({ node_id: holder, refusal }, 'an enrolled node asks for more exits than its leases need');
+    return { refusal };
+  };
+  if (!lease) return refuse('LEASE_REQUIRED');
   const { session, attempts } = lease;
   const bytes = tickets.leases.bytesFor(session, attempts, request.bytes_max ?? Number.MAX_SAFE_INTEGER);
-  if (bytes === 0) throw new ApiError(429, 'too_many_requests', 'This lease has had as many tickets as it needs.');
+  if (bytes === 0) return refuse('LEASE_SPENT');
   // Reserved meanwhile: the tickets of several requests would count only once each is issued.
   tickets.leases.add(session, { tickets: 1, bytes });
   try {

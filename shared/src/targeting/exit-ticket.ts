@@ -66,6 +66,10 @@ export type ExitTicket = Static<typeof ExitTicketSchema>;
 export const EXIT_REFUSALS = ['NODE_NOT_FOUND', 'NODE_BUSY', 'ACCOUNT_REFUSED'] as const;
 export type ExitRefusal = (typeof EXIT_REFUSALS)[number];
 
+/** Further ones, for an enrolled node: its request names no lease that it has, or one that has had as many tickets as it needs. */
+export const LEASE_REFUSALS = ['LEASE_REQUIRED', 'LEASE_SPENT'] as const;
+export type LeaseRefusal = (typeof LEASE_REFUSALS)[number];
+
 /**
  * Why the gateway could not connect to a target; `ok`: it could. `upstream_failed`, `rate_limited`, `account_refused` and `no_exit` (the
  * provider has none at the place) are the exit's, the others the target's or the ticket's.
