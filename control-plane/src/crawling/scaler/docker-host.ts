@@ -29,11 +29,13 @@ const LABEL = 'adsweep.scaler';
  * a node that ends is replaced by one with a new name.
  */
 export function dockerHost(address: DockerAddress, farm: string, template: ContainerTemplate) {
-  const docker = new Docker({ ...connectionTo(address), timeout: CALL_MS });
+  // Anew for each call: certificates are renewed while the scaler runs. Throws where one cannot be read.
+  const engine = () => new Docker({ ...connectionTo(address), timeout: CALL_MS });
 
   return {
     /** The containers, and the id of the image that new ones get; null: the engine does not have it. */
     async read(): Promise<{ image: string | null; containers: SeenContainer[] }> {
+      const docker = engine();
       const [image, listed] = await Promise.all([
         docker.getImage(template.Image).inspect().catch(nullIfMissing),
         docker.listContainers({ all: true, filters: { label: [`${LABEL}=${farm}`] } }),
@@ -49,7 +51,7 @@ export function dockerHost(address: DockerAddress, farm: string, template: Conta
 
     /** Creates and starts a node with this image id. */
     async start(name: string, image: string): Promise<void> {
-      const container = await docker.createContainer({
+      const container = await engine().createContainer({
         ...template,
         name,
         Hostname: name,
@@ -63,11 +65,11 @@ export function dockerHost(address: DockerAddress, farm: string, template: Conta
 
     /** Asks a node to end, as SIGTERM does. */
     stop: async (name: string): Promise<void> =>
-      void (await docker.getContainer(name).kill({ signal: 'SIGTERM' }).catch(nullIfMissing)),
+      void (await engine().getContainer(name).kill({ signal: 'SIGTERM' }).catch(nullIfMissing)),
 
     /** Removes a container, and kills what runs in it. */
     remove: async (name: string): Promise<void> =>
-      void (await docker.getContainer(name).remove({ force: true, v: true }).catch(nullIfMissing)),
+      void (await engine().getContainer(name).remove({ force: true, v: true }).catch(nullIfMissing)),
   };
 }
 

@@ -64,7 +64,7 @@ export function startScaler(dependencies: ScalerDependencies & { redis: RedisCli
 }
 
 type NamedAction = ScalingAction & { node: string };
-type Host = ScalerFile['hosts'][number] & { engine: DockerHost };
+type Host = ScalerFile['hosts'][number] & { engine: DockerHost; isAway: boolean };
 type SeenHost = { host: ScaledHost; containers: SeenContainer[] };
 
 /** Sees the farm, decides and acts, one step after another. */
@@ -79,7 +79,7 @@ export class Scaler {
     const { hosts, farm, container } = settings.file;
     this.#dependencies = dependencies;
     this.#settings = settings;
-    this.#hosts = hosts.map((host) => ({ ...host, engine: dockerHost(host.docker, farm, container) }));
+    this.#hosts = hosts.map((host) => ({ ...host, engine: dockerHost(host.docker, farm, container), isAway: false }));
   }
 
   /** One step. Rejects, and does nothing, while the queue or the store is unavailable. */
@@ -118,12 +118,18 @@ export class Scaler {
     await this.#record({ desired: view.desired, nodes, decision, actions, failed, now });
   }
 
-  async #see({ engine, name, min, max }: Host): Promise<SeenHost> {
+  /** What there is on a host. The log has when its engine stops answering, with the reason, and when it answers again. */
+  async #see(of: Host): Promise<SeenHost> {
+    const { logger } = this.#dependencies;
+    const { engine, name, min, max } = of;
     try {
       const { image, containers } = await engine.read();
+      if (of.isAway) logger.info({ host: name }, 'a Docker engine answers again');
+      of.isAway = false;
       return { host: { name, min, max, image, isReachable: true }, containers };
     } catch (cause) {
-      this.#dependencies.logger.debug({ host: name, cause }, 'a Docker engine does not answer');
+      if (!of.isAway) logger.warn({ host: name, cause }, 'a Docker engine does not answer');
+      of.isAway = true;
       return { host: { name, min, max, image: null, isReachable: false }, containers: [] };
     }
   }

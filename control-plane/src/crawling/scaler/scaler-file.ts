@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { type Static, Type } from 'typebox';
@@ -64,8 +64,22 @@ export function readScalerFile(path: string): ScalerFile {
   const names = file.hosts.map(({ name }) => name);
   if (new Set(names).size < names.length) problems.push('hosts: two of them have the same name');
   if (file.min > file.max || file.hosts.some(({ min, max }) => min > max)) problems.push('min: it is greater than max');
+  problems.push(...file.hosts.flatMap(unreadableFiles));
   if (problems.length > 0) throw problem(path, problems);
   return file;
+}
+
+/** The files of a host's certificates that cannot be read. */
+function unreadableFiles({ name, docker }: ScalerFile['hosts'][number]): string[] {
+  const files = 'tls' in docker && docker.tls ? Object.entries(docker.tls) : [];
+  return files.flatMap(([use, file]) => {
+    try {
+      accessSync(file, constants.R_OK);
+      return [];
+    } catch (cause) {
+      return [`hosts: ${use} of ${name}: ${(cause as Error).message}`];
+    }
+  });
 }
 
 function parse(path: string): unknown {

@@ -252,6 +252,26 @@ describe('the scaler on a Docker engine', () => {
   });
 });
 
+describe('a host whose certificates cannot be read any more', () => {
+  it('does not answer, which the log says once with the reason, and the others are scaled', async (t) => {
+    t.after(() => docker.close());
+    const folder = mkdtempSync(join(tmpdir(), 'scaler-tls-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const at = join(folder, 'ca.pem');
+    const tls = { ca: at, certificate: at, key: at };
+    const hosts = [
+      { name: 'b', docker: { host: '127.0.0.1', port: 1, tls }, min: 0, max: 6 },
+      { name: 'a', docker: { socket: docker.socket }, min: 1, max: 6 },
+    ];
+    const said: unknown[] = [];
+    const logger = { warn: (about: { cause: Error }) => said.push(about.cause.message), info() {} } as never;
+    const running = scaler({ file: fileOf({ hosts }) }, { logger });
+    for (let step = 1; step <= 3; step += 1) await running.step(now + step);
+    assert.equal(docker.containers.size, 1);
+    assert.deepEqual(said, [`ENOENT: no such file or directory, open '${at}'`]);
+  });
+});
+
 describe('the file of the scaler', () => {
   it('is read, and all its problems are named', (t) => {
     t.after(() => docker.close());
@@ -268,6 +288,12 @@ describe('the file of the scaler', () => {
     assert.throws(() => read(JSON.stringify({ ...file, max: -1, more: 1 })), /max.*\n.*more|more.*\n.*max/);
     assert.throws(() => read(JSON.stringify({ ...file, min: 7 })), /min: it is greater than max/);
     assert.throws(() => read(JSON.stringify({ ...file, hosts: [file.hosts[0], file.hosts[0]] })), /same name/);
+    const tls = { ca: path, certificate: join(folder, 'no.pem'), key: join(folder, 'no.key') };
+    const secured = { name: 'b', docker: { host: '127.0.0.1', port: 2_376, tls }, min: 0, max: 1 };
+    assert.throws(
+      () => read(JSON.stringify({ ...file, min: 7, hosts: [...file.hosts, secured] })),
+      /min: it is greater.*\n.*certificate of b: ENOENT.*\n.*key of b: ENOENT/,
+    );
     assert.throws(() => readScalerFile(join(folder, 'none.json')), /ENOENT/);
   });
 });
