@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { readConfig } from '../src/config.ts';
 import { NodeEnrolment } from '../src/node/node-enrolment.ts';
 
@@ -110,6 +111,19 @@ test('a node refuses the file of another node, and one that cannot be read', asy
   await rm(join(folder, 'node-credential.json'));
   await writeFile(join(folder, 'node-credential.json'), '{"node_id":');
   await assert.rejects(open(), /enrol the node again/);
+});
+
+test('a folder that cannot be used is refused with its setting, before the token is', async (t) => {
+  const { folder, api } = await world(t);
+  await writeFile(folder, 'no folder');
+  for (const unusable of [folder, join(folder, 'below')])
+    await assert.rejects(
+      NodeEnrolment.open({ folder: unusable, nodeId: 'node-1', token: TOKEN }, api, LOGGER),
+      (error) =>
+        error instanceof OperatorError &&
+        error.message.startsWith(`${unusable} cannot be used, check ADSWEEP_NODE_DATA_DIR: E`),
+    );
+  assert.deepEqual(api.calls, []);
 });
 
 test('a node needs a join token or a data folder, and an enrolment token needs the folder', () => {

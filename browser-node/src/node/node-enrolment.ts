@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LeaseClient, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
@@ -64,19 +64,19 @@ export class NodeEnrolment {
 
   /**
    * Reads the credential, or exchanges the token for one unless that was done before; waits for a control plane that cannot be reached. Null: the folder has
-   * none, and there is no token. Throws an OperatorError if the token is refused or the file is another node's.
+   * none, and there is no token. Throws an OperatorError if the token is refused, the file is another node's or the folder cannot be used.
    */
   static async open({ folder, nodeId, token }: EnrolmentSettings, api: EnrolmentApi, logger: Logger) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await usable(folder, mkdir(folder, { recursive: true, mode: 0o700 }));
     const path = join(folder, FILE);
     const found = await readStored(path);
     const isTokenNew = token !== '' && found?.token_sha256 !== sha256(token);
     if (!isTokenNew && !found) return null;
     if (isTokenNew) {
       const pending = join(folder, PENDING_FILE);
-      const offered = await offeredFor(pending, nodeId, token);
+      const offered = await usable(folder, offeredFor(pending, nodeId, token));
       await exchange(api, offered, token, logger);
-      await writeStored(path, offered);
+      await usable(folder, writeStored(path, offered));
       await rm(pending);
       return new NodeEnrolment(path, api, offered, logger);
     }
@@ -126,6 +126,16 @@ export class NodeEnrolment {
   }
 }
 
+/** What `work` in the folder returns. Throws an OperatorError if the folder cannot be used. */
+async function usable<T>(folder: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause;
+    throw new OperatorError(`${folder} cannot be used, check ADSWEEP_NODE_DATA_DIR: ${(cause as Error).message}`);
+  }
+}
+
 /** What an earlier start has offered for this token, otherwise a new credential, which is written before it is offered. */
 async function offeredFor(pending: string, nodeId: string, token: string): Promise<Stored> {
   const earlier = await readStored(pending);
@@ -162,6 +172,9 @@ async function writeStored(path: string, stored: Stored): Promise<void> {
     await file.close();
   }
   await rename(fresh, path);
+  // Without it, a power cut could lose a credential whose hash the control plane has.
+  const folder = await open(dirname(path), 'r');
+  await folder.sync().finally(() => folder.close());
 }
 
 async function readStored(path: string): Promise<Stored | null> {
