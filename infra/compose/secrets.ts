@@ -102,7 +102,7 @@ function handOut(folder: string, uid: number, reads: string[], all: Secrets): vo
 function replaceFile(file: string, text: string, uid: number): void {
   const fresh = `${file}.new`;
   rmSync(fresh, { force: true });
-  writeFileSync(fresh, text, { mode: 0o400 });
+  writeFileSync(fresh, text, { mode: 0o400, flush: true });
   if (uid !== 0) chownSync(fresh, uid, uid);
   renameSync(fresh, file);
 }

@@ -2,7 +2,9 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { newApiKey, newSecret } from '@adsweep/shared/ids.ts';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
+import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 
@@ -63,7 +65,10 @@ const SecretsSchema = Type.Object({
   ticket_secret: Type.String({ minLength: 16 }),
 });
 
-/** The farm's own secrets, generated at the first start and kept in `<data dir>/secrets.json`, which only its owner can read. */
+/**
+ * The farm's own secrets, generated at the first start and kept in `<data dir>/secrets.json`, which only its owner can read. Throws an OperatorError if
+ * that file is damaged.
+ */
 export function farmSecrets(dataDir: string) {
   const file = join(dataDir, 'secrets.json');
   let text: string;
@@ -77,8 +82,12 @@ export function farmSecrets(dataDir: string) {
       lease_secret: newSecret(32),
       ticket_secret: newSecret(32),
     });
-    writeFileSync(`${file}.new`, text, { mode: 0o600 });
+    writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
     renameSync(`${file}.new`, file);
   }
-  return Value.Parse(SecretsSchema, JSON.parse(text));
+  const secrets = jsonOrNull(text);
+  if (Value.Check(SecretsSchema, secrets)) return secrets;
+  throw new OperatorError(
+    `${file} has not the secrets that were written there: restore it, or remove it, and others are made, with another API key`,
+  );
 }

@@ -1,5 +1,6 @@
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { lineOf } from '@adsweep/shared/validation/issue.ts';
+import { jsonProblem } from '@adsweep/shared/validation/json-problem.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 import type { Static, TObject } from 'typebox';
@@ -99,12 +100,9 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ExitsFileError([`it is not valid JSON: ${withoutExcerpt((error as Error).message)}`]);
+    throw new ExitsFileError([`it is not valid JSON: ${jsonProblem(error)}`]);
   }
 }
-
-/** V8 quotes the text around the error, which may be a password. */
-const withoutExcerpt = (message: string): string => message.replace(/, (\.\.\.)?".*is not valid JSON$/s, '');
 
 function schemaProblems(parsed: unknown): string[] {
   if (ofFile.Check(parsed)) return [];

@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
+import { jsonProblem } from '@adsweep/shared/validation/json-problem.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -86,7 +87,7 @@ function parse(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw problem(path, [cause instanceof Error ? cause.message : String(cause)]);
+    throw problem(path, [jsonProblem(cause)]);
   }
 }
 

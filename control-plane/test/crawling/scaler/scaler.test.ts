@@ -285,6 +285,10 @@ describe('the file of the scaler', () => {
     const file = fileOf();
     assert.deepEqual(read(JSON.stringify(file)), file);
     assert.throws(() => read('{'), /cannot be used/);
+    assert.throws(
+      () => read(`{ "Env": [T=secret] }`),
+      ({ message }: Error) => message.includes('Unexpected token') && !message.includes('secret'),
+    );
     assert.throws(() => read(JSON.stringify({ ...file, max: -1, more: 1 })), /max.*\n.*more|more.*\n.*max/);
     assert.throws(() => read(JSON.stringify({ ...file, min: 7 })), /min: it is greater than max/);
     assert.throws(() => read(JSON.stringify({ ...file, hosts: [file.hosts[0], file.hosts[0]] })), /same name/);
