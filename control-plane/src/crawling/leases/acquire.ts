@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { exitSession, signedExitSession } from '@adsweep/shared/lease/exit-session.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
@@ -12,13 +13,16 @@ import { closeLease } from './close-lease.ts';
 import { chooseMembers, crawlJobOf, isWholeGroup } from './job-members.ts';
 
 export type AcquireDependencies = {
-  queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
+  queue: Pick<CrawlQueue, 'takeOrFull' | 'end' | 'enqueue' | 'waitForWork'>;
   scans: Pick<ScanStore, 'membersOf' | 'withTarget' | 'applyClaim' | 'apply'>;
   leaseSecret: string;
   /** Signs the exit sessions of enrolled nodes. */
   routerSecret: string;
   logger: Logger;
 };
+
+/** How often a node looks that has as many leases as it may have, in ms: it may have more when one of them runs out, or its pause ends. */
+const FULL_POLL_MS = 2_000;
 
 /** A node's request for work. */
 export type WorkRequest = Pick<Acquire, 'max' | 'wait_ms'> & { node: NodeIdentity };
@@ -37,16 +41,17 @@ export async function acquire(
   const deadline = performance.now() + wait_ms;
   for (;;) {
     const taken = await queue
-      .take(leaseHolderOf(node), max, node.slots)
+      .takeOrFull(leaseHolderOf(node), max, node.slots)
       .catch((error: unknown) => new QueueUnavailable(error));
-    const leases = taken instanceof QueueUnavailable ? [] : await grantAll(dependencies, taken, node);
+    const leases = taken === null || taken instanceof QueueUnavailable ? [] : await grantAll(dependencies, taken, node);
     if (leases.length > 0) return leases;
     const left = deadline - performance.now();
     if (gone.aborted) return [];
     if (left <= 0 && taken instanceof QueueUnavailable) throw taken;
     if (left <= 0) return [];
-    const isEmpty = taken instanceof QueueUnavailable || taken.length === 0;
-    if (isEmpty) await queue.waitForWork(left, gone);
+    // A hint wakes one waiting node: one that may have nothing would use it up.
+    if (taken === null) await pause(Math.min(left, FULL_POLL_MS), undefined, { signal: gone }).catch(() => undefined);
+    else if (taken instanceof QueueUnavailable || taken.length === 0) await queue.waitForWork(left, gone);
   }
 }
 

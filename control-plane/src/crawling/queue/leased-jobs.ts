@@ -18,13 +18,18 @@ const reap = queueScript('reap', 'has-waiting-jobs', 'charge-slot-time', 'losses
 export function leasedJobs(shards: QueueShards) {
   const { redis, all, keysFor } = shards;
   const takeOnce = takeFromShards(shards);
+  const takeOrFull = async (node: string, max: number, slots: number): Promise<LeaseRef[] | null> => {
+    const taken = await takeOnce(node, max, slots);
+    return taken?.length === 0 && (await promoteDue(shards)) > 0 ? takeOnce(node, max, slots) : taken;
+  };
 
   return {
     /** Leases up to `max` jobs to a node, which then has at most `slots` leases; of one that lost its last leases, or released very many, at most one. */
-    async take(node: string, max: number, slots: number): Promise<LeaseRef[]> {
-      const taken = await takeOnce(node, max, slots);
-      return taken.length === 0 && (await promoteDue(shards)) > 0 ? takeOnce(node, max, slots) : taken;
-    },
+    take: async (node: string, max: number, slots: number): Promise<LeaseRef[]> =>
+      (await takeOrFull(node, max, slots)) ?? [],
+
+    /** The same; null: whatever jobs there are, the node may have no more at the moment. */
+    takeOrFull,
 
     /** Extends a lease to its full duration; returns its age in ms, or null if the job is not leased under this fence. */
     async renew({ jobId, fence, organizationId }: LeaseRef): Promise<number | null> {
@@ -71,18 +76,20 @@ export function leasedJobs(shards: QueueShards) {
   };
 }
 
-/** Leases from all shards, starting with another one each time, so that none is preferred. */
+/** Leases from all shards, starting with another one each time, so that none is preferred; null: by none of them the node may have any. */
 function takeFromShards({ redis, all }: QueueShards) {
   let nextShard = 0;
 
-  const takeFrom = async (keys: ShardKeys, node: string, max: number, slots: number): Promise<LeaseRef[]> => {
+  const takeFrom = async (keys: ShardKeys, node: string, max: number, slots: number): Promise<LeaseRef[] | null> => {
     const { prefix, roundRobin, leased, fence, caps, adopted, clock, spent, lost } = keys;
     const scriptKeys = [roundRobin, leased, fence, caps, adopted, clock, spent, lost];
-    return refs(await acquire(redis, scriptKeys, [prefix, node, LEASE_MS, max, slots, CHARGED_MS]));
+    const reply = await acquire(redis, scriptKeys, [prefix, node, LEASE_MS, max, slots, CHARGED_MS]);
+    return reply === 0 ? null : refs(reply);
   };
 
-  return async (node: string, max: number, slots: number): Promise<LeaseRef[]> => {
+  return async (node: string, max: number, slots: number): Promise<LeaseRef[] | null> => {
     const taken: LeaseRef[] = [];
+    let isFull = true;
     const first = nextShard++;
     // A shard counts its own leases. With one shard, the usual case, the count is exact also for concurrent calls.
     const held = all.length === 1 ? [0] : await Promise.all(all.map((keys) => redis.zcard(keys.node(node))));
@@ -90,9 +97,11 @@ function takeFromShards({ redis, all }: QueueShards) {
     for (let step = 0; step < all.length && taken.length < max; step += 1) {
       const shard = (first + step) % all.length;
       const elsewhere = total - held[shard]! + taken.length;
-      taken.push(...(await takeFrom(all[shard]!, node, max - taken.length, slots - elsewhere)));
+      const found = await takeFrom(all[shard]!, node, max - taken.length, slots - elsewhere);
+      taken.push(...(found ?? []));
+      isFull &&= found === null;
     }
-    return taken;
+    return isFull ? null : taken;
   };
 }
 

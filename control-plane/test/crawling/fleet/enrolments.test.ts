@@ -249,11 +249,11 @@ describe('an enrolled node', () => {
     const { enrolment } = (await farm.store.collection<Enrolment>('node_enrolments').findOne({ _id: 'late' }))!;
     const scan = await farm.submit();
     const { dependencies } = farm.farm;
-    const take: CrawlQueue['take'] = async (...asked) => {
+    const takeOrFull: CrawlQueue['takeOrFull'] = async (...asked) => {
       await revoke('late');
-      return dependencies.queue.take(...asked);
+      return dependencies.queue.takeOrFull(...asked);
     };
-    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, takeOrFull } });
     const route = routes.find(({ path }) => path.endsWith('/acquire'));
     const caller = { node: newIdentity('late', 1, enrolment), lease: null, enrolled: null };
     const stream = { socket: Object.assign(new EventEmitter(), { destroyed: false }) };

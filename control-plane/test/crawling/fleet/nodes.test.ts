@@ -181,11 +181,11 @@ describe('a node that the operator blocks', () => {
   it('keeps no lease that was being granted at the same time', async () => {
     const [scan] = await submit(1);
     const { dependencies } = farm.farm;
-    const take: CrawlQueue['take'] = async (...asked) => {
+    const takeOrFull: CrawlQueue['takeOrFull'] = async (...asked) => {
       await farm.farm.blockNode('blocked');
-      return dependencies.queue.take(...asked);
+      return dependencies.queue.takeOrFull(...asked);
     };
-    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, takeOrFull } });
     const route = routes.find(({ path }) => path.endsWith('/acquire'));
     const caller = { node: newIdentity('blocked', 1), lease: null };
     const body = { node_id: 'blocked', max: 1, wait_ms: 0 };
@@ -252,11 +252,11 @@ describe('a node that the operator drains', () => {
   it('§4.6.3 keeps no lease that was taken while the drain was being written', async () => {
     const scan = await farm.submit();
     const { dependencies } = farm.farm;
-    const take: CrawlQueue['take'] = async (...asked) => {
+    const takeOrFull: CrawlQueue['takeOrFull'] = async (...asked) => {
       await farm.farm.drainNode('late');
-      return dependencies.queue.take(...asked);
+      return dependencies.queue.takeOrFull(...asked);
     };
-    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, takeOrFull } });
     const route = routes.find(({ path }) => path.endsWith('/acquire'));
     const caller = { node: newIdentity('late', 1), lease: null };
     const stream = { socket: Object.assign(new EventEmitter(), { destroyed: false }) };

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
+import { until } from '../../../../shared/test/support/until.ts';
+import { type NodeIdentity, newIdentity } from '../../../src/crawling/fleet/credentials.ts';
+import { acquire } from '../../../src/crawling/leases/acquire.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
-import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
+import { type CrawlQueue, crawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
+import { singleProcessHints } from '../../../src/platform/wake-hub.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { captureOf, isLeaseLost, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+
+import { hintsWithoutPoll } from '../../support/wake-by-hint.ts';
 
 const CHAIN = ['https://shop.example/'];
 
@@ -31,6 +36,31 @@ describe('a lease', () => {
       (await farm.farm.evidenceOf(scan)).landings.length === 1,
       'a failure reported afterwards takes nothing away',
     );
+  });
+
+  it('is for a node that waits, also while one that has all it may have waits for longer', {
+    timeout: 20_000,
+  }, async () => {
+    const hints = singleProcessHints();
+    const queue = crawlQueue(farm.redis.client, { wake: hintsWithoutPoll(hints) });
+    const { waiting } = hints.signal('jobs');
+    const gone = new AbortController();
+    const poll = (node: NodeIdentity) =>
+      acquire({ ...farm.farm.dependencies, queue }, { node, max: 1, wait_ms: 60_000 }, gone.signal);
+    const [full, free] = [newIdentity('full', 1), newIdentity('free', 1)];
+    await farm.submit();
+    assert.equal((await poll(full)).length, 1);
+    const ended = poll(full);
+    const given = poll(free);
+    await until('the free one to wait', () => waiting() > 0);
+    const { _id } = await farm.submit();
+    hints.announce('jobs');
+    assert.deepEqual(
+      (await given).map(({ job }) => job.job_id),
+      [_id],
+    );
+    gone.abort();
+    assert.deepEqual(await ended, []);
   });
 
   it('can be released before its job starts, so that another node can acquire it at once', async () => {
@@ -60,11 +90,11 @@ describe('a lease', () => {
     const scan = await farm.submit();
     const { dependencies } = farm.farm;
     const socket = Object.assign(new EventEmitter(), { destroyed: false });
-    const take: CrawlQueue['take'] = async (...asked) => {
+    const takeOrFull: CrawlQueue['takeOrFull'] = async (...asked) => {
       socket.destroyed = true;
-      return dependencies.queue.take(...asked);
+      return dependencies.queue.takeOrFull(...asked);
     };
-    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, takeOrFull } });
     const acquire = routes.find(({ path }) => path.endsWith('/acquire'));
     const caller = { node: newIdentity('gone', 1), lease: null };
     const request = { caller, body: { node_id: 'gone', max: 1, wait_ms: 0 }, stream: { socket } };

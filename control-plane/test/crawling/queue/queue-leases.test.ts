@@ -203,6 +203,20 @@ describe('the index of crawl jobs', () => {
     assert.ok(await queue.renew(now));
   });
 
+  it('tells a node that may have no more jobs from one for which there are none', async () => {
+    const [twice, shards] = [crawlQueue(redis.client, { shards: 2 }), crawlQueue(redis.client)];
+    for (const full of [twice, shards]) {
+      await redis.client.flushall();
+      assert.deepEqual(await full.takeOrFull('node', 1, 1), []);
+      for (const organizationId of ['one', 'two', 'three'])
+        await full.enqueue({ jobId: organizationId, organizationId, priority: 0, delayMs: 0 });
+      assert.equal((await full.takeOrFull('node', 2, 2))?.length, 2);
+      assert.equal(await full.takeOrFull('node', 2, 2), null);
+      assert.equal((await full.takeOrFull('node', 2, 3))?.length, 1);
+      assert.deepEqual(await full.takeOrFull('node', 2, 4), []);
+    }
+  });
+
   it('wakes a node that waits for work when a job is enqueued', async () => {
     const waking = crawlQueue(redis.client, { wake: hintsWithoutPoll() });
     const woken = wokenByHint(waking);

@@ -2,7 +2,7 @@
 -- KEYS  1 round-robin set (`ring`)  2 leased  3 fence  4 caps  5 adopted  6 clock  7 spent  8 lost
 -- ARGV  1 prefix of the shard's keys  2 node  3 lease in ms  4 maximum number of jobs  5 maximum number of leases of the node
 --       6 slot time in ms that a job is charged before it is known (end.lua and reap.lua correct it)
--- Reply { job id, fence, organization, job id, ... }, empty when nothing can be leased
+-- Reply { job id, fence, organization, job id, ... }, empty when nothing can be leased; 0: the node may have no more at the moment
 local prefix, node, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -12,6 +12,7 @@ local own = prefix .. 'node:' .. node
 local held = redis.call('ZCOUNT', own, string.format('(%.0f', now), '+inf')
 local slots = math.min(tonumber(ARGV[5]), mostAfterLosses(KEYS[8], node, now))
 local most = math.min(tonumber(ARGV[4]), slots - held)
+if most <= 0 then return 0 end
 local kept = redis.call('MGET', KEYS[3], KEYS[6])
 -- The time makes it grow even after Redis has lost its data. '%.0f', because Lua formats large numbers with an exponent.
 local fence = math.max(tonumber(kept[1] or '0'), time[1] * 1000000 + time[2] - 1)
@@ -114,7 +115,7 @@ local function slotTime(org, score)
 end
 
 -- An id whose job does not exist also uses a turn; the loop is bounded in case there are many.
-for _ = 1, most > 0 and most + 500 or 0 do
+for _ = 1, most + 500 do
   local one = #given < most * 3 and nextOrganization()
   if not one then break end
   local org, at = one.org, slotTime(one.org, one.score)
