@@ -73,6 +73,8 @@ export class Scaler {
   readonly #settings: ScalerSettings;
   readonly #hosts: Host[];
   #memory: ScalingMemory | null = null;
+  /** When the last step began. */
+  #steppedAt = 0;
   #lastSaid = '';
 
   constructor(dependencies: ScalerDependencies, settings: ScalerSettings) {
@@ -86,7 +88,10 @@ export class Scaler {
   async step(now: number): Promise<void> {
     const { fleet, queue, metrics } = this.#dependencies;
     const { min, max, cool_down_seconds } = this.#settings.file;
-    const before = this.#memory ?? newMemory(now);
+    // Times of before the clock was set back would hold starts and drains until it has caught up.
+    const isSetBack = now < this.#steppedAt;
+    const before = this.#memory === null || isSetBack ? newMemory(now) : this.#memory;
+    this.#steppedAt = now;
     // If this step fails, the reports of nodes may have been missing for longer than it is known.
     this.#memory = { ...before, reportedSince: null };
     const [reading, load, seen] = await Promise.all([

@@ -216,6 +216,22 @@ describe('the scaler on a Docker engine', () => {
     assert.equal(await step(1_000), false);
   });
 
+  it('starts nodes again when the clock is set back in the pause after a failure', async (t) => {
+    t.after(() => docker.close());
+    await waiting(1);
+    const running = scaler();
+    await running.step(now);
+    docker.containers.get([...docker.containers.keys()][0]!)!.isRunning = false;
+    now += 1_000;
+    await running.step(now);
+    assert.equal(docker.containers.size, 0);
+    now += 1_000;
+    await running.step(now);
+    assert.match((await latest()).held.join(), /nodes fail/);
+    await running.step(now - 3_600_000);
+    assert.equal(docker.containers.size, 1);
+  });
+
   it('only records what it would do in a dry run, once while it stays the same', async (t) => {
     t.after(() => docker.close());
     const running = scaler({ dryRun: true });
