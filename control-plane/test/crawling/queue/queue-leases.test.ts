@@ -111,7 +111,7 @@ describe('the index of crawl jobs', () => {
     ] as const) {
       await losses(count, pauseMs - 500);
       assert.deepEqual(await counts('node/2'), [0], `${count} losses`);
-      await losses(count, pauseMs + 1);
+      await losses(count, pauseMs + 500);
       assert.deepEqual(await counts('node/2'), [1], `${count} losses`);
     }
     await losses(30, -3_600_000);
