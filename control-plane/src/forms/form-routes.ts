@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { LimitByAddress } from '../accounts/rate-limit/limit-by-address.ts';
 import type { Caller } from '../http/caller.ts';
 import { resource } from '../http/resource-routes.ts';
-import { created, type Route, route } from '../http/route.ts';
+import { created, moment, type Route, route } from '../http/route.ts';
 import { dueAtOnce } from '../platform/due-by-organization.ts';
 import { FORM_SCHEMAS, filledFields, isTrapped } from './form-in.ts';
 import { FORM_PATHS } from './form-paths.ts';
@@ -19,13 +19,12 @@ export type FormParts = {
   isMailed: boolean;
 };
 
-const Time = Type.String({ format: 'date-time' });
-const ReceivedSchema = Type.Object({ id: Type.String(), received_at: Time }, { title: 'FormReceived' });
+const ReceivedSchema = Type.Object({ id: Type.String(), received_at: moment() }, { title: 'FormReceived' });
 const SubmissionSchema = Type.Object(
   {
     id: Type.String(),
     form: Type.Enum(FORMS),
-    received_at: Time,
+    received_at: moment(),
     fields: Type.Record(Type.String(), Type.String(), { description: 'What was filled in.' }),
   },
   { title: 'FormSubmission' },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { orNull, type Route } from '../../http/route.ts';
+import { moment, orNull, type Route } from '../../http/route.ts';
 import type { AuditRecord, AuditStore } from './audit-store.ts';
 
 export type AuditParts = {
@@ -12,7 +12,7 @@ export type AuditParts = {
 const AuditEntrySchema = Type.Object(
   {
     id: Type.String(),
-    at: Type.String({ format: 'date-time' }),
+    at: moment(),
     actor: Type.Object({
       kind: Type.Union([Type.Literal('operator'), Type.Literal('api_key'), Type.Literal('oauth_client')]),
       key_id: Type.String({

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { type DayRange, dayRangeIssues, isWithin, momentsOf } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { orNull, type Route } from '../../http/route.ts';
+import { moment, orNull, type Route } from '../../http/route.ts';
 import { LEDGER_TYPES, type LedgerEntry } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
@@ -21,7 +21,7 @@ export const LedgerSchema = Type.Object(
     reference_id: TextOrNull,
     document_number: orNull(Type.String({ description: 'Of a credit: the invoice or receipt.' })),
     actor_user_id: orNull(Type.String({ description: "Of a credit: the operator's key that booked it." })),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: moment(),
   },
   { title: 'Ledger' },
 );

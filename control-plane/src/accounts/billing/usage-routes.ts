@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { ok, orNull, type Route, route } from '../../http/route.ts';
+import { moment, ok, orNull, type Route, route } from '../../http/route.ts';
 import { type Billing, monthPeriod } from './billing.ts';
 import type { RecheckStore } from './recheck-store.ts';
 import type { DayUsage, Period } from './usage-by-day.ts';
@@ -19,7 +19,6 @@ export type UsageParts = UsageRowParts & {
 const DAYS_MAX = 366;
 const DAY_MS = 86_400_000;
 
-const Time = Type.String({ format: 'date-time' });
 const NoPlan = Type.Null({ description: 'Always null: there are no plans.' });
 
 const BillingSchema = Type.Object(
@@ -31,8 +30,8 @@ const BillingSchema = Type.Object(
       Type.Integer({ description: '`checks_per_month` of the organization; null: unlimited.' }),
     ),
     checks_used: Type.Integer({ description: 'Checks of this month without refunded ones.' }),
-    period_start: Time,
-    period_end: Time,
+    period_start: moment(),
+    period_end: moment(),
     price_per_extra_check_micros: Type.Integer({ description: 'Price of a check.' }),
     current_plan_is_custom: Type.Boolean(),
     is_suspended: Type.Boolean(),
@@ -77,8 +76,8 @@ const UsageQuerySchema = Type.Object(
 );
 const SummarySchema = Type.Object(
   {
-    period_start: Time,
-    period_end: Time,
+    period_start: moment(),
+    period_end: moment(),
     checks: Type.Integer({ description: 'Charged checks without refunded ones.' }),
     rechecks: Type.Integer({ description: 'Rechecks are free of charge.' }),
     within_plan: Type.Integer({ description: 'Always 0: there are no plans.' }),

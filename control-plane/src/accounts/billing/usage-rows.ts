@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isWithin, momentsOf, orderIssue } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { ok, type Route, route } from '../../http/route.ts';
+import { moment, ok, type Route, route } from '../../http/route.ts';
 import { type LedgerEntry, postingIdOf } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
@@ -20,7 +20,7 @@ const UsageSchema = Type.Object(
       description:
         'The kind of target; `ad_discovery`: a sweep; `discovered_ad`: an ad that a sweep found; `scan`: not known. New values can be added.',
     }),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: moment(),
   },
   { title: 'Usage' },
 );
@@ -28,7 +28,7 @@ const UsageSchema = Type.Object(
 /** A day, or a moment. */
 const bound = (ofDay: string, ofMoment: string) =>
   Type.Optional(
-    Type.Union([Type.String({ format: 'date' }), Type.String({ format: 'date-time' })], {
+    Type.Union([Type.String({ format: 'date' }), moment()], {
       description: `${ofDay} (UTC), or ${ofMoment}.`,
     }),
   );

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import { type Caller, PERMISSIONS } from '../../http/caller.ts';
-import { ok, orNull, type Route, route } from '../../http/route.ts';
+import { moment, ok, orNull, type Route, route } from '../../http/route.ts';
 import { ORGANIZATION_STATUSES } from '../organizations/organization.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 
@@ -15,7 +15,7 @@ const CredentialSchema = Type.Object(
     }),
     client_id: orNull(Type.String({ description: 'The OAuth client; null: the credential is an API key.' })),
     permissions: Type.Array(Type.Enum(PERMISSIONS)),
-    expires_at: orNull(Type.String({ format: 'date-time' })),
+    expires_at: orNull(moment()),
   },
   { title: 'Credential' },
 );

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import { type Caller, ORGANIZATION_PERMISSIONS, PERMISSIONS } from '../../http/caller.ts';
 import { type ResourceRequest, resource } from '../../http/resource-routes.ts';
-import { orNull, type Route } from '../../http/route.ts';
+import { moment, orNull, type Route } from '../../http/route.ts';
 import type { OrganizationRecord, Role } from '../organizations/organization.ts';
 import { type ApiKeyRecord, apiKeyRecord } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
@@ -19,20 +19,18 @@ export type KeyParts = {
   outboxFilled: () => void;
 };
 
-const Time = Type.String({ format: 'date-time' });
-
 const commonFields = {
   id: Type.String(),
   key_prefix: Type.String({ description: 'The first characters of the key, which help people to recognize it.' }),
   name: Type.String(),
   permissions: Type.Array(Type.Enum(PERMISSIONS)),
-  expires_at: orNull(Time),
-  created_at: Time,
+  expires_at: orNull(moment()),
+  created_at: moment(),
 };
 const ApiKeySchema = Type.Object(
   {
     ...commonFields,
-    last_used_at: orNull(Type.String({ format: 'date-time', description: 'To the minute; null: never.' })),
+    last_used_at: orNull(moment('To the minute; null: never.')),
     is_operators: Type.Boolean({ description: 'Whether the settings of the service define this key.' }),
   },
   { title: 'ApiKey' },
@@ -49,14 +47,7 @@ const NamedSchema = Type.Object(
 const ApiKeyInSchema = Type.Object(
   {
     name: Name,
-    expires_at: Type.Optional(
-      orNull(
-        Type.String({
-          format: 'date-time',
-          description: 'When it expires; null: when the key that creates it expires, if ever.',
-        }),
-      ),
-    ),
+    expires_at: Type.Optional(orNull(moment('When it expires; null: when the key that creates it expires, if ever.'))),
     permissions: Type.Optional(orNull(PermissionList)),
     role_id: Type.Optional(
       orNull(

@@ -4,7 +4,7 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { type Caller, PERMISSIONS } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { orNull, type Route } from '../../http/route.ts';
+import { moment, orNull, type Route } from '../../http/route.ts';
 import { permissionIssues } from '../keys/roles.ts';
 import { hashSecret, type OAuthClientRecord, redirectUriProblem } from './oauth-client.ts';
 import type { OAuthClientStore } from './oauth-client-store.ts';
@@ -16,7 +16,6 @@ export type OAuthClientParts = {
   outboxFilled: () => void;
 };
 
-const Time = Type.String({ format: 'date-time' });
 const REDIRECTS_MAX = 10;
 
 const fields = {
@@ -25,8 +24,8 @@ const fields = {
   name: Type.String({ description: 'People who sign in are shown this name.' }),
   permissions: Type.Array(Type.Enum(PERMISSIONS)),
   redirect_uris: Type.Array(Type.String()),
-  expires_at: orNull(Time),
-  created_at: Time,
+  expires_at: orNull(moment()),
+  created_at: moment(),
 };
 const ClientSchema = Type.Object(fields, { title: 'OAuthClient' });
 const ClientNewSchema = Type.Object(

@@ -3,7 +3,7 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { orNull, type Route } from '../../http/route.ts';
+import { moment, orNull, type Route } from '../../http/route.ts';
 import { ORGANIZATION_STATUSES, type OrganizationRecord } from './organization.ts';
 import { quotaSchemas } from './organization-routes.ts';
 import type { OrganizationStore } from './organization-store.ts';
@@ -34,7 +34,7 @@ const AccountSchema = Type.Object(
     owner_id: TextOrNull,
     status: Type.Enum(ORGANIZATION_STATUSES),
     domain: TextOrNull,
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: moment(),
     available_transitions: Type.Array(Type.Object({}), {
       description: 'Always empty: only the operator can change the status.',
     }),

@@ -2,7 +2,7 @@ import { newApiKey } from '@adsweep/shared/ids.ts';
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { orNull, type Route } from '../../http/route.ts';
+import { moment, orNull, type Route } from '../../http/route.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { NO_QUOTAS, ORGANIZATION_STATUSES, type OrganizationRecord } from './organization.ts';
 import type { OrganizationChange, OrganizationStore } from './organization-store.ts';
@@ -45,7 +45,7 @@ const OrganizationSchema = Type.Object(
     status: Type.Enum(ORGANIZATION_STATUSES),
     check_price_micros: Price,
     ...quotaSchemas,
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: moment(),
   },
   { title: 'Organization' },
 );

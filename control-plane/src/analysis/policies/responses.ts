@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type Caller, isOperator } from '../../http/caller.ts';
-import { orNull } from '../../http/route.ts';
+import { moment, orNull } from '../../http/route.ts';
 import { isOperatorsTag, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { POLICY_RULE_TYPES, type PolicyEntry } from './policy.ts';
 import type { PolicySetRecord } from './policy-set.ts';
@@ -40,7 +40,7 @@ const item = {
   is_default: Type.Boolean({ description: 'Bound to new campaigns that name no set; false for those of others.' }),
   moderation_note: orNull(Type.String({ description: 'Why the operator rejected or took down the set.' })),
   version: Type.Integer({ description: 'Grows with every change of the set.' }),
-  created_at: Type.String({ format: 'date-time' }),
+  created_at: moment(),
 };
 export const PolicySetItemSchema = Type.Object(item, { title: 'PolicySetItem' });
 export const PolicySetSchema = Type.Object(

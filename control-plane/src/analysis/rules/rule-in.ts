@@ -1,6 +1,6 @@
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import { type Static, Type } from 'typebox';
-import { orNull } from '../../http/route.ts';
+import { moment, orNull } from '../../http/route.ts';
 import { SEVERITIES } from '../../reference/tags/system-tag.ts';
 import { RULE_TYPE_NAMES } from './rule.ts';
 import { RULE_TARGETS, SLUG_PATTERN } from './rule-types/rule-type.ts';
@@ -75,7 +75,7 @@ export const RuleSchema = Type.Object(
     config: conditionFields.config,
     target: Type.Enum(RULE_TARGETS),
     is_active: Type.Boolean(),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: moment(),
     scope: Type.Enum(['system', 'personal']),
     tag_visibility: Visibilities,
   },

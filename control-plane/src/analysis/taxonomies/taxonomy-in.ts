@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { orNull } from '../../http/route.ts';
+import { moment, orNull } from '../../http/route.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 const Description = Type.String({ maxLength: 500 });
@@ -51,7 +51,6 @@ export const TaxonomyPutSchema = Type.Object(
   { additionalProperties: false, title: 'TaxonomyPut' },
 );
 
-const Time = Type.String({ format: 'date-time' });
 const words = {
   id: Type.String(),
   name: Type.String(),
@@ -62,7 +61,7 @@ const words = {
 };
 
 export const TaxonomyItemSchema = Type.Object(
-  { ...words, node_count: Type.Integer(), created_at: Time, updated_at: Time },
+  { ...words, node_count: Type.Integer(), created_at: moment(), updated_at: moment() },
   { title: 'TaxonomyItem' },
 );
 
@@ -84,8 +83,8 @@ export const TaxonomySchema = Type.Object(
         { title: 'TaxonomyNode' },
       ),
     ),
-    created_at: Time,
-    updated_at: Time,
+    created_at: moment(),
+    updated_at: moment(),
   },
   { title: 'Taxonomy' },
 );

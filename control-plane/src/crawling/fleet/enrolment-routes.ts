@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { noContent, ok, type Route, route } from '../../http/route.ts';
+import { moment, noContent, ok, type Route, route } from '../../http/route.ts';
 import type { Enrolment, Enrolments } from './enrolments.ts';
 
 /** What the operator can do about the enrolment of nodes. */
@@ -15,8 +15,7 @@ export type EnrolmentVerbs = Pick<Enrolments, 'invite' | 'list'> & {
 const ENROLMENT_STATES = ['invited', 'enrolled', 'expired', 'revoked'] as const;
 type EnrolmentState = (typeof ENROLMENT_STATES)[number];
 
-const moment = (description: string) =>
-  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
+const momentOrNull = (description: string) => Type.Union([moment(), Type.Null()], { description });
 
 const EnrolmentSchema = Type.Object(
   {
@@ -25,10 +24,10 @@ const EnrolmentSchema = Type.Object(
       description:
         '`invited`: its first token was not used yet. `enrolled`: it has a credential. `expired`: its credential has ended. `revoked`: the operator ended it.',
     }),
-    token_expires_at: moment('Until when a token can be used that was not; null: there is none.'),
-    enrolled_at: moment('When its last token was used.'),
-    credential_expires_at: moment('When its credential ends unless it is rotated.'),
-    revoked_at: moment('When the operator ended it.'),
+    token_expires_at: momentOrNull('Until when a token can be used that was not; null: there is none.'),
+    enrolled_at: momentOrNull('When its last token was used.'),
+    credential_expires_at: momentOrNull('When its credential ends unless it is rotated.'),
+    revoked_at: momentOrNull('When the operator ended it.'),
   },
   { title: 'NodeEnrolment' },
 );
@@ -37,7 +36,7 @@ const TokenSchema = Type.Object(
   {
     node_id: Type.String(),
     token: Type.String({ description: 'For `ADSWEEP_ENROLMENT_TOKEN` of the node. It is shown once.' }),
-    expires_at: Type.String({ format: 'date-time' }),
+    expires_at: moment(),
   },
   { title: 'NodeEnrolmentToken' },
 );

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { ok, orNull, type Route, route } from '../../http/route.ts';
+import { moment, ok, orNull, type Route, route } from '../../http/route.ts';
 import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { OrganizationDepth } from '../queue/read-depth.ts';
@@ -48,7 +48,7 @@ const ExitUseSchema = Type.Object(
     scans: Count,
     failed: Type.Integer({ minimum: 0, description: 'Scans that failed because of the exit.' }),
     mismatched: Type.Integer({ minimum: 0, description: 'Scans for which it was in another country.' }),
-    last_used_at: Type.String({ format: 'date-time', description: 'When the last of these scans ended.' }),
+    last_used_at: moment('When the last of these scans ended.'),
   },
   { title: 'ExitUse' },
 );

@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { ok, type Route, route } from '../../http/route.ts';
+import { moment, ok, type Route, route } from '../../http/route.ts';
 import type { DecisionRecord, DecisionStore } from './decision-store.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
 const ScalingDecisionSchema = Type.Object(
   {
-    at: Type.String({ format: 'date-time' }),
+    at: moment(),
     dry_run: Type.Boolean({ description: 'The actions were only decided, not carried out.' }),
     desired_nodes: Type.Integer({ minimum: 0, description: 'Nodes that the work needed at that time.' }),
     target_nodes: Type.Integer({

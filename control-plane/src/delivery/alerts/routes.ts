@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { type Caller, isOperator } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { ok, orNull, type Route, route } from '../../http/route.ts';
+import { moment, ok, orNull, type Route, route } from '../../http/route.ts';
 import { ALERT_STATUSES } from '../../platform/outbox/outbox-entry.ts';
 import type { ReadTags } from '../../reference/tags/tag-definitions.ts';
 import { ALERT_URL_MAX, type AlertRecord } from './alert.ts';
@@ -32,7 +32,6 @@ export type AlertParts = {
 const group = 'Alerts';
 const path = '/api/v1/alerts';
 
-const moment = Type.String({ format: 'date-time' });
 const AlertSchema = Type.Object(
   {
     id: Type.String(),
@@ -53,8 +52,8 @@ const AlertSchema = Type.Object(
       description: `The first ${ALERT_URL_MAX} characters of the target; '' for ad tags and VAST tags.`,
     }),
     offer_url: Type.String({ description: `The first ${ALERT_URL_MAX} characters of the final URL of the landing.` }),
-    created_at: moment,
-    updated_at: orNull(moment),
+    created_at: moment(),
+    updated_at: orNull(moment()),
   },
   { title: 'Alert' },
 );

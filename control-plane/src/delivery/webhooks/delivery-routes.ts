@@ -8,7 +8,7 @@ import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { noContent, ok, orNull, type Route, route } from '../../http/route.ts';
+import { moment, noContent, ok, orNull, type Route, route } from '../../http/route.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { EventStore } from '../events/event-store.ts';
 import { signingSecretsOf, unreadable } from './deliver-event.ts';
@@ -32,7 +32,6 @@ export type DeliveryRouteParts = {
 };
 
 const noun = 'webhook endpoint';
-export const Moment = (description: string) => Type.String({ format: 'date-time', description });
 
 const DeliverySchema = Type.Object(
   {
@@ -49,7 +48,7 @@ const DeliverySchema = Type.Object(
       }),
     ),
     elapsed_ms: orNull(Type.Integer()),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: moment(),
   },
   { title: 'Delivery' },
 );
@@ -71,7 +70,7 @@ const TestInSchema = Type.Object(
 );
 
 const ReplayInSchema = Type.Object(
-  { from_ts: Moment('Inclusive.'), to_ts: Moment('Exclusive.') },
+  { from_ts: moment('Inclusive.'), to_ts: moment('Exclusive.') },
   {
     additionalProperties: false,
     title: 'ReplayIn',
@@ -107,8 +106,8 @@ export function deliveryRoutes(parts: DeliveryRouteParts): Route<Caller>[] {
       reply: 'A page of tries.',
       query: {
         success: Type.Optional(Type.Boolean()),
-        from_ts: Type.Optional(Moment('Tries from then on.')),
-        to_ts: Type.Optional(Moment('Tries before then.')),
+        from_ts: Type.Optional(moment('Tries from then on.')),
+        to_ts: Type.Optional(moment('Tries before then.')),
       },
       refine: ({ query: { from_ts, to_ts } }) => rangeIssues('query', from_ts, to_ts),
       rows: async ({ organizationId, params: { endpoint_id = '' }, query: { success, from_ts, to_ts } }, window) => {

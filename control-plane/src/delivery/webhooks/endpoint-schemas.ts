@@ -1,15 +1,13 @@
 import { EVENT_KINDS } from '@adsweep/shared/events/event-kinds.ts';
 import { DistinctList } from '@adsweep/shared/validation/distinct-list.ts';
 import { Type } from 'typebox';
-import { orNull } from '../../http/route.ts';
+import { moment, orNull } from '../../http/route.ts';
 import type { EndpointRecord } from './endpoint.ts';
 import { successRate } from './health.ts';
 
 const CAMPAIGNS_MAX = 100;
 const URL_CHARACTERS_MAX = 2048;
 const DESCRIPTION_CHARACTERS_MAX = 256;
-
-const Time = (description: string) => Type.String({ format: 'date-time', description });
 
 const Url = Type.String({
   minLength: 1,
@@ -78,8 +76,8 @@ export const RotateSecretSchema = Type.Object(
 );
 
 const failing = {
-  failing_since: orNull(Time('The first failure since the last 2xx; null: it does not fail.')),
-  paused_until: orNull(Time('While it fails: when the next delivery is tried.')),
+  failing_since: orNull(moment('The first failure since the last 2xx; null: it does not fail.')),
+  paused_until: orNull(moment('While it fails: when the next delivery is tried.')),
 };
 
 export const WebhookSchema = Type.Object(
@@ -92,20 +90,20 @@ export const WebhookSchema = Type.Object(
     is_active: Type.Boolean(),
     disabled_reason: orNull(Type.Enum(['paused', 'failing'])),
     disabled_reason_detail: orNull(Type.String()),
-    disabled_at: orNull(Time('')),
+    disabled_at: orNull(moment()),
     ...failing,
     health: Type.Object(
       {
         consecutive_failures: Type.Integer(),
-        last_delivery_at: orNull(Time('When a delivery was last tried.')),
+        last_delivery_at: orNull(moment('When a delivery was last tried.')),
         last_delivery_status: orNull(Type.Integer({ description: 'null: no answer came.' })),
         success_rate_7d: Type.Number({ description: '0 to 1, in calendar days (UTC); 1 where nothing was tried.' }),
         ...failing,
       },
       { title: 'WebhookHealth' },
     ),
-    created_at: Time(''),
-    updated_at: Time(''),
+    created_at: moment(),
+    updated_at: moment(),
   },
   { title: 'Webhook' },
 );

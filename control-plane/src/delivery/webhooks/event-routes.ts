@@ -2,11 +2,11 @@ import { EVENT_KINDS } from '@adsweep/shared/events/event-kinds.ts';
 import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import type { Route } from '../../http/route.ts';
+import { moment, type Route } from '../../http/route.ts';
 import type { ReadTags } from '../../reference/tags/tag-definitions.ts';
 import type { EventRecord, EventStore } from '../events/event-store.ts';
 import { DELIVERY_STATES, type DeliveryState, deliveryIdOf, stateAt } from './delivery.ts';
-import { Moment, rangeIssues } from './delivery-routes.ts';
+import { rangeIssues } from './delivery-routes.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { WEBHOOKS } from './endpoint-routes.ts';
 import type { EndpointStore } from './endpoint-store.ts';
@@ -17,7 +17,7 @@ const EventSchema = Type.Object(
   {
     id: Type.String({ description: 'The `webhook-id` of its deliveries.' }),
     type: Type.Enum(EVENT_KINDS),
-    timestamp: Type.String({ format: 'date-time', description: 'When it occurred.' }),
+    timestamp: moment('When it occurred.'),
     data: Type.Object({}, { additionalProperties: true, description: 'As in a delivery; see the kinds of events.' }),
     deliveries: Type.Array(
       Type.Object({
@@ -82,8 +82,8 @@ export function eventRoutes(parts: EventRouteParts): Route<Caller>[] {
       reply: 'A page of events.',
       query: {
         scan_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Events of this scan.' })),
-        from_ts: Type.Optional(Moment('Events from then on.')),
-        to_ts: Type.Optional(Moment('Events before then.')),
+        from_ts: Type.Optional(moment('Events from then on.')),
+        to_ts: Type.Optional(moment('Events before then.')),
       },
       refine: ({ query: { from_ts, to_ts } }) => rangeIssues('query', from_ts, to_ts),
       rows: async ({ organizationId, query: { scan_id, from_ts, to_ts } }, window) => {

@@ -6,7 +6,7 @@ import { type Catalogue, PROXY_TYPES, type ProxyType } from '@adsweep/shared/tar
 import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
-import { ok, type Route, route } from '../../http/route.ts';
+import { moment, ok, type Route, route } from '../../http/route.ts';
 import {
   catalogueNotReady,
   countriesOf,
@@ -47,7 +47,7 @@ const TargetingSchema = Type.Object(
       description: 'The cities of the country, or of `region` if it is sent; largest pool first.',
     }),
     isps: Type.Array(Type.String(), { description: 'Largest pool first.' }),
-    refreshed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    refreshed_at: Type.Union([moment(), Type.Null()], {
       description: 'When the lists were last verified; null: not yet.',
     }),
     ttl_seconds: Type.Integer({ description: 'Equals the `max-age` of the response.' }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { orNull, type Route } from '../../http/route.ts';
+import { moment, orNull, type Route } from '../../http/route.ts';
 import { SEVERITIES } from './system-tag.ts';
 import type { TagDefinitionStore } from './tag-definition-store.ts';
 import { hiddenAmong, isOperatorsTag, type ReadTags, type TagDefinition } from './tag-definitions.ts';
@@ -40,7 +40,7 @@ const TagDefSchema = Type.Object(
     severity: Type.Enum(SEVERITIES),
     scans_count: Type.Integer({ description: "Number of your organization's scans with this tag." }),
     rules_count: Type.Integer({ description: 'Number of rules that assign it or have it as a condition.' }),
-    archived_at: orNull(Type.String({ format: 'date-time' })),
+    archived_at: orNull(moment()),
   },
   { title: 'TagDef' },
 );

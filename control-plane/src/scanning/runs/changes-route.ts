@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
-import type { Route } from '../../http/route.ts';
+import { moment, type Route } from '../../http/route.ts';
 import { LOOK_DIFFERENCES } from '../../scan/look.ts';
 import type { ChangedScan } from '../../scan/scan-list-store.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
@@ -31,7 +31,7 @@ const ChangedScanSchema = Type.Object(
     country_code: Type.String(),
     emulator_id: Type.String(),
     changes: Type.Array(ChangeSchema),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: moment(),
   },
   { title: 'ChangedScan' },
 );

@@ -5,7 +5,7 @@ import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { resource } from '../../http/resource-routes.ts';
-import { created, ok, type Route, route } from '../../http/route.ts';
+import { created, moment, ok, type Route, route } from '../../http/route.ts';
 import { filterKey } from '../../scan/filter-keys.ts';
 import type { RunCounts } from '../../scan/run-counts.ts';
 import type { ListedScan } from '../../scan/scan.ts';
@@ -45,7 +45,7 @@ const RunSchema = Type.Object(
     trigger: Type.Enum([...RUN_TRIGGERS], {
       description: 'What made it; `manual`: a request to run the campaign, `group`: one to run its group.',
     }),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: moment(),
   },
   { title: 'Run' },
 );

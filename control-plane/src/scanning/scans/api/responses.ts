@@ -3,13 +3,12 @@ import { HOP_KINDS } from '@adsweep/shared/capture/hop.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Static, Type } from 'typebox';
-import { orNull } from '../../../http/route.ts';
+import { moment, orNull } from '../../../http/route.ts';
 import { SEVERITIES } from '../../../reference/tags/system-tag.ts';
 import { VastOutSchema, VideoSchema } from './vast-responses.ts';
 
-const Time = Type.String({ format: 'date-time' });
 const StringOrNull = orNull(Type.String());
-const TimeOrNull = orNull(Time);
+
 const AdKind = Type.Enum(AD_KINDS);
 const Labels = Type.Record(Type.String(), Type.String(), { description: 'Those of a finished scan; empty before.' });
 
@@ -95,7 +94,7 @@ const LandingSchema = Type.Object(
     screenshot_url: Type.String(),
     redirect_chain: Type.Array(HopSchema),
     elapsed_ms: Type.Integer(),
-    created_at: Time,
+    created_at: moment(),
   },
   { title: 'Landing' },
 );
@@ -167,7 +166,7 @@ const shared = {
   labels: Labels,
   classification: orNull(ClassificationSchema),
   elapsed_ms: Type.Integer(),
-  created_at: Time,
+  created_at: moment(),
   campaign_id: StringOrNull,
   campaign_name: StringOrNull,
   parent_scan_id: orNull(Type.String({ description: 'The sweep that found this ad.' })),
@@ -238,13 +237,13 @@ export const ScanSchema = Type.Object(
     left_out: Type.Array(LeftOutSchema, {
       description: 'What was not captured, or was done to the pages so that they could be captured.',
     }),
-    evidence_removed_at: Type.Union([Time, Type.Null()], {
+    evidence_removed_at: Type.Union([moment(), Type.Null()], {
       description:
         'When its capture and files were removed, because they are kept for a shorter time; null: they were not.',
     }),
     campaign_group_id: StringOrNull,
     campaign_group_name: StringOrNull,
-    completed_at: TimeOrNull,
+    completed_at: orNull(moment()),
     landings: Type.Array(LandingSchema),
     repeat_scan_ids: Type.Optional(
       Type.Array(Type.String(), { description: 'The other scans of a group of repeats, when it is created.' }),
@@ -297,7 +296,7 @@ export const ScanTagSchema = Type.Object(
     category: Type.String(),
     severity: Type.Enum(SEVERITIES),
     match: Type.Union([TagMatchSchema, Type.Null()], { description: 'Where a rule found it.' }),
-    created_at: Time,
+    created_at: moment(),
   },
   { title: 'ScanTag' },
 );

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
-import { ok, type Route, route } from '../../../http/route.ts';
+import { moment, ok, type Route, route } from '../../../http/route.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 
 const HOUR_MS = 3_600_000;
@@ -10,7 +10,7 @@ const SummarySchema = Type.Object(
   {
     waiting: Count,
     running: Type.Integer({ minimum: 0, description: 'Those that are crawled, or analysed.' }),
-    since: Type.String({ format: 'date-time', description: 'An hour ago.' }),
+    since: moment('An hour ago.'),
     ended: Type.Object(
       { completed: Count, partial: Count, failed: Count },
       { description: 'Scans that have ended since then, 1,000 in all at most.' },
