@@ -1,7 +1,4 @@
-import { hkdfSync } from 'node:crypto';
-import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import type { Domain } from '../domain.ts';
-import type { Caller, FindCaller } from '../http/caller.ts';
 import { dayShares } from '../platform/day-shares.ts';
 import type { Origin, OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -19,12 +16,11 @@ import { recheckStore } from './billing/recheck-store.ts';
 import { type ReleaseParts, startReleasing } from './billing/release-abandoned.ts';
 import { usageByDay } from './billing/usage-by-day.ts';
 import { usageRoutes } from './billing/usage-routes.ts';
-import { type ApiKeyRecord, findCaller, isStillValid, recordUse } from './keys/api-key.ts';
 import { credentialRoute } from './keys/credential-route.ts';
 import { keyRoutes, keysOfOrganizationsRoutes } from './keys/key-routes.ts';
 import { keyStore } from './keys/key-store.ts';
 import { roleRoutes } from './keys/role-routes.ts';
-import { oauth } from './oauth/oauth.ts';
+import { type CredentialSettings, openCredentials } from './open-credentials.ts';
 import { accountRoutes } from './organizations/account-routes.ts';
 import {
   type Label,
@@ -35,31 +31,20 @@ import {
 } from './organizations/organization.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { organizationStore } from './organizations/organization-store.ts';
-import { limitByAddress } from './rate-limit/limit-by-address.ts';
-import { countRequestOf, limitRequests, requestCounter } from './rate-limit/limit-requests.ts';
 import { storedPerDay } from './stored-per-day.ts';
 
 const REMEMBERED_MS = 1_000;
-/** How long the result of `isStillValid` is cached; open streams call it repeatedly. */
-const KEY_WATCH_MS = 500;
 
 /** `countScans` returns how many scans with these ids an organization has. */
 export type AccountsNeeds = Pick<ReleaseParts, 'countScans' | 'isCreatingRun'>;
 
-export type AccountsSettings = {
+export type AccountsSettings = CredentialSettings & {
   /** Price of a check for organizations without their own price, in micros. */
   checkPriceMicros: number;
   /** The starting balance of an organization, in micros; null: no balance is enforced. */
   startBalanceMicros: number | null;
   /** Megabytes of targets, and of answers for an `Idempotency-Key`, that an organization may store in a day; 0: no bound. */
   storedMbPerDay: number;
-  publicUrl: string;
-  /** Secret that signs lease tokens; the key of OAuth's cookies is derived from it. The same on all replicas. */
-  leaseSecret: string;
-  /** Whether everybody may register an OAuth client. */
-  oauthRegistration: boolean;
-  /** Address blocks of the proxies whose `X-Forwarded-For` counts. */
-  trustedProxies?: string[];
   /** How long keys and organizations are cached, because every request reads both; changes take effect at most this much later. */
   rememberedMs?: number;
 };
@@ -100,47 +85,9 @@ export function accountsDomain(
     recheck: (entry, origin) => rechecks.add(entry, origin),
     audit: (entry, origin) => audits.add(entry, origin),
   } satisfies Partial<OutboxHandlers>;
-  const readKey = async (hash: string) => {
-    const key = await keys.findByHash(hash);
-    // Not awaited: if the write fails, the next use is recorded.
-    if (key)
-      recordUse(keys, key, new Date()).catch((cause: unknown) =>
-        logger.debug({ cause }, 'could not record the last use of a key'),
-      );
-    return key;
-  };
-  const findByHash = rememberBriefly(readKey, rememberedMs);
-  const findById = rememberBriefly((id) => keys.findById(id), Math.min(KEY_WATCH_MS, rememberedMs));
-  const isTrusted = addressBlocks(settings.trustedProxies ?? []);
   const stored = storedPerDay(shares, settings.storedMbPerDay);
-  const limits = { quotasOf, countRequest: requestCounter(redis) };
-  const findByKey = (key: string) => findCaller({ findByHash }, key, new Date());
-  const oauth2 = oauth(
-    {
-      store,
-      outboxFilled,
-      rememberedMs,
-      findKeyById: findById,
-      findCallerByKey: findByKey,
-      cookieKeys: [
-        Buffer.from(hkdfSync('sha256', settings.leaseSecret, '', 'adsweep oauth cookies', 32)).toString('hex'),
-      ],
-      countToken: async (organizationId) => {
-        await countRequestOf(limits, organizationId);
-        await stored.take(organizationId, 'tokens', 1);
-      },
-      limitByAddress: (limit, windowMs) =>
-        limitByAddress({ count: requestCounter(redis, { windowMs }), isTrusted }, limit),
-      failed: (cause, request_id) => logger.error({ cause, request_id }, 'an OAuth request failed'),
-    },
-    { publicUrl: settings.publicUrl, allowsRegistration: settings.oauthRegistration },
-  );
-  const findUncounted: FindCaller = async (credential) =>
-    (await findByKey(credential)) ?? oauth2.findCaller(credential);
-  const revoked = ({ _id, key_hash }: ApiKeyRecord) => {
-    findByHash.forget(key_hash);
-    findById.forget(_id);
-  };
+  const parts = { store, redis, logger, keys, quotasOf, stored, outboxFilled };
+  const { oauth2, revoked, verbs: credentials } = openCredentials(parts, settings, rememberedMs);
   const addCustomer = (
     organization: Pick<OrganizationRecord, '_id' | 'name'>,
     { key, expiresAt }: { key: string; expiresAt: Date | null },
@@ -183,15 +130,7 @@ export function accountsDomain(
     loops: { relay: () => [startReleasing({ allowances: allowance.allowances, countScans, isCreatingRun, logger })] },
     outboxHandlers,
     verbs: {
-      /** The caller with an API key or an OAuth access token. */
-      findCaller: limitRequests({ ...limits, findCaller: findUncounted }),
-      /** The same, without counting the request: it is a part of one that was. */
-      findUncounted,
-      /** Whether the caller's key or token is still valid; a revocation by another process takes effect within a second. */
-      isStillValid: (caller: Caller) =>
-        caller.token ? oauth2.isStillValid(caller.token.id) : isStillValid({ findById }, caller, new Date()),
-      /** What is served of OAuth 2.0. */
-      oauthSurface: oauth2.surface,
+      ...credentials,
       isActive: async (id: string) => (await find(id))?.status === 'active',
       /** The quotas of the organization; changes take effect within a second. */
       quotasOf,
