@@ -1,15 +1,14 @@
-import { newId } from '@adsweep/shared/ids.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Amount, boundedSums } from '../../platform/bounded-sums.ts';
-import { dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
 import { FOUND_AT_ONCE, inPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
-import { pickingInTurns } from '../../platform/pick-in-turns.ts';
 import { type Collection, containing, type Filter, type Store } from '../../platform/store.ts';
-import { nextRunOf, type Replanned, type ScheduleProblem } from '../schedules/schedule.ts';
+import { nextRunOf, type Replanned } from '../schedules/schedule.ts';
 import type { AlertRouting } from './alert-routing.ts';
 import { BOUND_INDEX, boundCampaigns } from './bound-campaign-store.ts';
 import { type CampaignRecord, type CampaignSettings, TARGET_FIELD } from './campaign.ts';
+import { campaignTexts } from './campaign-texts.ts';
+import { FIRING_INDEXES, firings, NO_NEXT_RUN, PLANNED, type Planned } from './firing-store.ts';
 
 /** The only code that accesses campaigns. Queries filter by organization first. */
 export type CampaignStore = ReturnType<typeof campaignStore>;
@@ -23,53 +22,28 @@ export type CampaignFilter = {
   last_run: { $gte?: Date; $lt?: Date } | null;
 };
 
-/** A firing of a campaign's schedule that one process carries out. */
-export type Firing = { campaign: CampaignRecord; moment: Date };
-
 /** Of one organization, archived campaigns included. `bytes`: of their settings and targets as JSON. */
 const MOST: Amount = { records: 20_000, bytes: 256 * 1024 * 1024 };
 
-type TargetText = { _id: string; organization_id: string; text: string };
-
-/** Longer targets are stored separately, so that lists do not read them. */
-const OWN_TEXT_MAX = 4_096;
 const NEWEST = { created_at: -1, _id: -1 } as const;
 
 export function campaignStore(store: Store, most = MOST) {
   const campaigns: Collection<CampaignRecord> = store.collection<CampaignRecord>('campaigns');
-  const texts: Collection<TargetText> = store.collection<TargetText>('campaign_targets');
+  const texts = campaignTexts(store);
 
-  /**
-   * Writes a campaign whose target, if it is long, is stored before it under an id of its own: a change never alters a text in use. `write`
-   * gets the campaign as it is stored and resolves to whether it wrote it; if not, its text is removed again.
-   */
-  const writeCampaign = async (
-    campaign: CampaignRecord,
-    write: (stored: CampaignRecord) => Promise<boolean>,
-  ): Promise<boolean> => {
-    const { target_text_id: _, ...whole } = { ...campaign, bytes: bytesOf(campaign) };
-    const field = TARGET_FIELD[campaign.campaign_type];
-    const text = campaign[field] ?? '';
-    if (text.length <= OWN_TEXT_MAX) return write(whole);
-    const { organization_id } = campaign;
-    const target_text_id = newId();
-    await texts.insertOne({ _id: target_text_id, organization_id, text });
-    const isWritten = await write({ ...whole, [field]: '', target_text_id });
-    if (!isWritten) await texts.deleteOne({ _id: target_text_id, organization_id });
-    return isWritten;
-  };
+  /** Writes a campaign with its size, and its target. */
+  const writeCampaign = (campaign: CampaignRecord, write: (stored: CampaignRecord) => Promise<boolean>) =>
+    texts.writeWith({ ...campaign, bytes: bytesOf(campaign) }, write);
 
   const find = (organization_id: string, _id: string): Promise<CampaignRecord | null> =>
     campaigns.findOne({ _id, organization_id });
 
   const withTarget = async (campaign: CampaignRecord): Promise<CampaignRecord> => {
-    const { _id, target_text_id, organization_id, campaign_type } = campaign;
-    if (target_text_id === undefined) return campaign;
-    const found = await texts.findOne({ _id: target_text_id, organization_id });
-    if (found) return { ...campaign, [TARGET_FIELD[campaign_type]]: found.text };
-    const changed = await find(organization_id, _id);
-    if (!changed || changed.target_text_id === target_text_id)
-      throw new Error(`the target of the campaign ${_id} is missing`);
+    const whole = await texts.withText(campaign);
+    if (whole) return whole;
+    const changed = await find(campaign.organization_id, campaign._id);
+    if (!changed || changed.target_text_id === campaign.target_text_id)
+      throw new Error(`the target of the campaign ${campaign._id} is missing`);
     return withTarget(changed);
   };
 
@@ -90,7 +64,6 @@ export function campaignStore(store: Store, most = MOST) {
       'campaigns.too_many',
       `There can be at most ${most.records} campaigns, whose settings and targets have at most ${most.bytes} bytes together.`,
     );
-  const pickDue = pickingInTurns();
   const writeWithin = boundedSums(store, 'campaigns', { most, sumOf, refuse });
 
   return {
@@ -101,13 +74,13 @@ export function campaignStore(store: Store, most = MOST) {
         { key: { organization_id: 1, group_id: 1, is_archived: 1, ...NEWEST }, countedPrefix: 3 },
         { key: { organization_id: 1, is_archived: 1, last_run_at: -1 }, countedPrefix: 2 },
         { key: { organization_id: 1, group_id: 1, last_run_at: -1 }, countedPrefix: 1 },
-        ...dueIndexes('next_run_at', 'firing_due_at'),
-        { key: { firing_due_at: 1 }, sparse: true },
+        ...FIRING_INDEXES,
         BOUND_INDEX,
       ]);
     },
 
     ...boundCampaigns(campaigns),
+    ...firings(campaigns),
 
     /** Stores a campaign, unless one with this id exists. Throws 409 if its organization keeps too much. */
     async insertWithin(campaign: CampaignRecord): Promise<void> {
@@ -160,7 +133,7 @@ export function campaignStore(store: Store, most = MOST) {
         return changed !== null;
       };
       await writeWithin(organization_id, growth, () => writeCampaign(next, replace));
-      if (changed && before !== undefined) await texts.deleteOne({ _id: before, organization_id });
+      if (changed && before !== undefined) await texts.remove(organization_id, before);
       return changed;
     },
 
@@ -200,64 +173,6 @@ export function campaignStore(store: Store, most = MOST) {
       }
       const set = { $set: { is_archived, archived_with_group: false } };
       return restored + (await updateInPortions(campaigns, { ...taken, schedule_enabled: { $ne: true } }, set));
-    },
-
-    /** Campaigns whose schedules are due and are not being fired, one of each organization in turn. */
-    async dueSchedules(now: Date, limit: number): Promise<DueCampaign[]> {
-      // Absent: unlike `$exists`, this is a value by which an index finds them.
-      const where = { firing_due_at: null } as object;
-      return pickDue(
-        dueByOrganization<CampaignRecord, DueCampaign>(campaigns, 'next_run_at', now, { where, shown: PLANNED }),
-        limit,
-      );
-    },
-
-    /** Campaigns whose firing another process began and did not end in time. */
-    async interruptedFirings(now: Date, limit: number): Promise<CampaignRecord[]> {
-      return campaigns
-        .find({ firing_due_at: { $lte: now } })
-        .sort({ firing_due_at: 1 })
-        .limit(limit)
-        .toArray();
-    },
-
-    /** Begins the firing of a due schedule, which is due again at `next`; null: another process did, or the schedule was changed. */
-    async beginFiring(campaign: DueCampaign, next: Date | null, until: Date): Promise<Firing | null> {
-      const { _id, organization_id, next_run_at: moment } = campaign;
-      if (!moment) return null;
-      const filter: Filter<CampaignRecord> = {
-        _id,
-        organization_id,
-        next_run_at: moment,
-        firing_due_at: { $exists: false },
-      };
-      const firing = { firing_moment: moment, firing_due_at: until };
-      const update = next ? { $set: { ...firing, next_run_at: next } } : { $set: firing, $unset: NO_NEXT_RUN };
-      const begun = await campaigns.findOneAndUpdate(filter, update, { returnDocument: 'after' });
-      return begun && { campaign: begun, moment };
-    },
-
-    /** Takes over a firing that was interrupted; null: another process did. */
-    async repeatFiring({ _id, organization_id, firing_due_at }: CampaignRecord, until: Date): Promise<Firing | null> {
-      if (!firing_due_at) return null;
-      const update = { $set: { firing_due_at: until } };
-      const key = { _id, organization_id, firing_due_at };
-      const campaign = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
-      return campaign?.firing_moment ? { campaign, moment: campaign.firing_moment } : null;
-    },
-
-    /** Ends a firing. `problem` undefined: the last one stays. */
-    async endFiring(
-      { campaign: { _id, organization_id }, moment }: Firing,
-      { problem, runId }: { problem: ScheduleProblem | null | undefined; runId: string | undefined },
-    ): Promise<void> {
-      const set = {
-        ...(problem !== undefined && { last_schedule_problem: problem }),
-        ...(runId !== undefined && { last_scheduled_run_id: runId }),
-      };
-      const ended = { $unset: { firing_moment: '' as const, firing_due_at: '' as const } };
-      const update = Object.keys(set).length > 0 ? { ...ended, $set: set } : ended;
-      await campaigns.updateOne({ _id, organization_id, firing_moment: moment }, update);
     },
 
     /** Notes the creation of a run. */
@@ -311,21 +226,6 @@ function bytesOf(campaign: CampaignRecord): number {
   const lists = [campaign.country_codes, campaign.emulator_specific_ids, campaign.schedule_weekly, campaign.labels];
   return Buffer.byteLength(JSON.stringify([texts, lists]));
 }
-
-const NO_NEXT_RUN = { next_run_at: '' } as const;
-
-/** What the next moment of a schedule depends on. */
-const PLANNED = {
-  schedule_type: 1,
-  schedule_weekly: 1,
-  schedule_interval_seconds: 1,
-  schedule_timezone: 1,
-  schedule_enabled: 1,
-  schedule_anchor: 1,
-} as const;
-type Planned = Pick<CampaignRecord, '_id' | keyof typeof PLANNED>;
-/** What a due campaign is fired by. */
-type DueCampaign = Planned & Pick<CampaignRecord, 'organization_id' | 'next_run_at'>;
 
 /** The update that archives a campaign, whose schedule then has no next moment, or restores it. */
 function archiving(campaign: Planned, is_archived: boolean, now: Date) {
