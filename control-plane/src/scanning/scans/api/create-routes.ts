@@ -6,15 +6,14 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import type { StoredPerDay } from '../../../accounts/stored-per-day.ts';
 import type { Caller } from '../../../http/caller.ts';
-import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
+import { type Answer, created, type Incoming, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
 import type { PublicUrls } from '../../../scan/scan-links.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
 import type { ScanCreation, ScanOrder } from '../request/create-scans.ts';
-import type { Estimate } from '../request/estimate.ts';
 import type { CampaignWordsOf } from '../request/find-campaign.ts';
 import type { RequestedScans } from '../request/new-scan.ts';
-import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
+import { BulkScanInSchema, ScanInSchema } from '../request/scan-in.ts';
 import { presentCreated } from './present-scan.ts';
 import { EstimateSchema, ScanSchema } from './responses.ts';
 
@@ -26,8 +25,6 @@ export type CreateRouteParts = {
   urls: PublicUrls;
   storedPerDay: Pick<StoredPerDay, 'storing' | 'requireLeft'>;
 };
-
-const shared = { method: 'POST', group: 'Scans', permission: 'scans.write' } as const;
 
 const CreateQuery = Type.Object(
   {
@@ -57,17 +54,20 @@ const ERRORS = [
   'storage.quota_exhausted',
 ] as const;
 
-/** The estimate of an order, of which nothing is stored. Throws as creating its scans would. */
-async function estimateFor({ creation, storedPerDay }: CreateRouteParts, order: ScanOrder): Promise<Estimate> {
-  await storedPerDay.requireLeft(order.organizationId, 'targets', targetBytes(order));
-  return creation.estimateScans(order);
-}
-
 /** An address of a tag is short, and a page's URL is a part of its scan. */
 const targetBytes = ({ settings: { ad_tag, vast_tag } }: ScanOrder): number =>
   Buffer.byteLength(ad_tag ?? vast_tag ?? '');
 
 const ESTIMATED = { description: 'The estimate (`dry_run=true`).', schema: EstimateSchema };
+
+const shared = {
+  method: 'POST',
+  group: 'Scans',
+  permission: 'scans.write',
+  query: CreateQuery,
+  errors: ERRORS,
+  runsOnce: ({ query }: Pick<CreateRequest, 'query'>) => query.dry_run !== true,
+} as const;
 
 /** Operations that create scans (spec 4.2). */
 export const createRoutes = (parts: CreateRouteParts): Route<Caller>[] => [createRoute(parts), bulkRoute(parts)];
@@ -79,22 +79,15 @@ function createRoute(parts: CreateRouteParts): Route<Caller> {
     summary: 'Create a scan',
     description:
       'Exactly one of `url`, `ad_tag` and `vast_tag`. The request is validated in full, and the scan is charged and queued; it is crawled later. With a `repeat_count` above 1, this number of scans is created: the response is the first of them and names the others. With `repeat_mode: shared` they run one after the other in one browser and see what the earlier ones stored. With `ad_discovery: true`, the page is swept for ads: each of the first `max_discovered_ads` becomes a scan of its own, charged when it is found and listed by `GET /scans/{id}/children`.',
-    query: CreateQuery,
     body: ScanInSchema,
     replies: {
       200: ESTIMATED,
       201: { description: 'The scan, `pending`; `cancelled` if its run was cancelled meanwhile.', schema: ScanSchema },
     },
-    errors: ERRORS,
-    runsOnce: ({ query }) => query.dry_run !== true,
     refine: (request) => requestIssues(request, { field: 'country_code', value: request.body.country_code }, parts),
-    handle: async ({ caller, body, query, headers, recordId }) => {
-      const { country_code, ...settings } = body satisfies ScanIn;
+    handle: ({ body: { country_code, ...settings }, ...request }) => {
       const requested = { settings, countries: [country_code.toUpperCase()] };
-      const order = orderOf(caller, requested, recordId);
-      if (query.dry_run) return ok(await estimateFor(parts, order));
-      const [answered] = await createGroups(parts, order, { path: '/api/v1/scans', headers });
-      return created(answered);
+      return answerOrder(parts, requested, request, '/api/v1/scans', ([leader]) => leader);
     },
   });
 }
@@ -106,28 +99,38 @@ function bulkRoute(parts: CreateRouteParts): Route<Caller> {
     summary: 'Create scans in several countries',
     description:
       'As `POST /scans`, with `country_codes` instead of `country_code`: a scan in each country, or a group of repeats. If it is refused for one country, no scan is created. If the response is lost, send the request again with the same `Idempotency-Key`: it creates the missing scans, and none twice.',
-    query: CreateQuery,
     body: BulkScanInSchema,
     replies: {
       200: ESTIMATED,
       201: { description: 'The scan of each country, or the first one of its group.', schema: Type.Array(ScanSchema) },
     },
-    errors: ERRORS,
-    runsOnce: ({ query }) => query.dry_run !== true,
     refine: (request) => requestIssues(request, { field: 'country_codes', value: request.body.country_codes }, parts),
-    handle: async ({ caller, body, query, headers, recordId }) => {
-      const { country_codes, ...settings } = body satisfies BulkScanIn;
+    handle: ({ body: { country_codes, ...settings }, ...request }) => {
       const requested = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
-      const order = orderOf(caller, requested, recordId);
-      if (query.dry_run) return ok(await estimateFor(parts, order));
-      return created(await createGroups(parts, order, { path: '/api/v1/scans/bulk', headers }));
+      return answerOrder(parts, requested, request, '/api/v1/scans/bulk', (leaders) => leaders);
     },
   });
 }
 
-/** With a `recordId`, the request may be repeated. */
-function orderOf({ organizationId }: Caller, requested: RequestedScans, recordId: string | undefined): ScanOrder {
-  return { ...requested, organizationId, requestId: recordId ?? newId(), isRepeatable: recordId !== undefined };
+type CreateRequest = Pick<
+  Incoming<Caller, unknown, Static<typeof CreateQuery>>,
+  'caller' | 'query' | 'headers' | 'recordId'
+>;
+
+/** Creates the scans of a request, or estimates what that would cost. `shown`: what is shown of the leaders of the groups. */
+async function answerOrder(
+  parts: CreateRouteParts,
+  requested: RequestedScans,
+  { caller: { organizationId }, query, headers, recordId }: CreateRequest,
+  path: string,
+  shown: (leaders: unknown[]) => unknown,
+): Promise<Answer> {
+  // With a `recordId`, the request may be repeated.
+  const requestId = recordId ?? newId();
+  const order = { ...requested, organizationId, requestId, isRepeatable: recordId !== undefined };
+  if (!query.dry_run) return created(shown(await createGroups(parts, order, { path, headers })));
+  await parts.storedPerDay.requireLeft(organizationId, 'targets', targetBytes(order));
+  return ok(await parts.creation.estimateScans(order));
 }
 
 /** Creates the scans, in the trace of the request, and presents the leader of each group. */
