@@ -23,7 +23,7 @@ import { workRoutes } from './fleet/work-routes.ts';
 import { unqueue } from './leases/close-lease.ts';
 import { startReaper } from './leases/reaper.ts';
 import { startRefill } from './leases/refill.ts';
-import { attemptsEndBy, blockNode, revokeNode } from './leases/release-lease.ts';
+import { blockNode, drainNode, revokeNode } from './leases/release-lease.ts';
 import { admitNode, type NodeCaller } from './node-api/admit-node.ts';
 import { enrolRoutes } from './node-api/enrol-routes.ts';
 import { leaseRoutes, memberRoutes } from './node-api/lease-routes.ts';
@@ -122,12 +122,7 @@ export function crawlingDomain(
     readLoad: () => queue.load(),
     blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
     unblockNode: (nodeId: string) => blocked.remove(nodeId),
-    drainNode: async (nodeId: string) => {
-      const now = new Date();
-      await draining.add(nodeId, now);
-      orders.announce(nodeId);
-      return attemptsEndBy({ scans }, nodeId, now);
-    },
+    drainNode: (nodeId: string) => drainNode(dependencies, nodeId, new Date()),
     undrainNode: (nodeId: string) => draining.remove(nodeId),
   };
 

@@ -62,18 +62,24 @@ type ReleaseDependencies = EndDependencies & { scans: EndDependencies['scans'] &
 type OrderDependencies = ReleaseDependencies & { announceOrder: (nodeId: string) => void };
 export type BlockDependencies = OrderDependencies & { blocked: Pick<MarkedNodes, 'add'> };
 export type RevokeDependencies = OrderDependencies & { enrolments: Pick<Enrolments, 'revoke'> };
+export type DrainDependencies = Pick<OrderDependencies, 'announceOrder'> & {
+  scans: Pick<ScanStore, 'pageInStatus'>;
+  draining: Pick<MarkedNodes, 'add'>;
+};
 
 /** The scans that run on the processes of a node, by its name. */
 async function* runningOn(scans: Pick<ScanStore, 'pageInStatus'>, nodeId: string): AsyncGenerator<ScanInQueue> {
   for await (const running of pagesOfRunning(scans)) yield* running.filter(({ lease }) => lease?.node_id === nodeId);
 }
 
-/** When the attempts that run on a node now will have ended at the latest. */
-export async function attemptsEndBy(
-  { scans }: { scans: Pick<ScanStore, 'pageInStatus'> },
+/** Lets a node take no work from now on. Returns when the attempts that run on it will have ended at the latest. */
+export async function drainNode(
+  { scans, draining, announceOrder }: DrainDependencies,
   nodeId: string,
   now: Date,
 ): Promise<Date> {
+  await draining.add(nodeId, now);
+  announceOrder(nodeId);
   let longestMs = 0;
   for await (const { job_kind } of runningOn(scans, nodeId)) longestMs = Math.max(longestMs, attemptMs(job_kind));
   return new Date(now.getTime() + longestMs);
