@@ -117,7 +117,7 @@ function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
     }) => {
       const lease = leaseOf(caller);
       const scan = await memberOf(dependencies, lease, params.scan);
-      const sender = await mayUpload(dependencies, lease, scan, params.name, stream);
+      const sender = await admitUpload(dependencies, lease, scan, params.name, stream);
       const { name, sha256, bytes } = await arriving.run(sender, () =>
         receive(dependencies, lease, scan, params.name, stream),
       );
@@ -156,7 +156,7 @@ function completeWithFiles(dependencies: UploadDependencies): Route<NodeCaller> 
     async end(scan, fence, { capture, files, content }, now) {
       const sent = filesIn(files, content);
       if (!sent) throw refusedArtifact('The files are not as long as their sizes say.');
-      mayHaveFiles(scan, capture, sent);
+      requireFiles(scan, capture, sent);
       await disk.requireFree();
       const outcome = await acceptCapture(dependencies, scan, fence, capture, now, sent).catch(refuseArtifact);
       if (outcome !== 'accepted') return outcome;
@@ -185,17 +185,22 @@ async function parseCaptureWithFiles(body: Buffer, bounds: BodyBounds): Promise<
 }
 
 /** Throws if the scan may not have such files, or so many or so large ones. */
-function mayHaveFiles(scan: ScanRecord, { artifacts }: Capture, sent: readonly SentFile[]): void {
+function requireFiles(scan: ScanRecord, { artifacts }: Capture, sent: readonly SentFile[]): void {
   const limits = JOB_LIMITS[scan.job_kind];
-  const kind = scannedKind(scan);
-  const unknown = sent.find(({ name }) => !mayHaveArtifact(kind, name));
-  if (unknown) throw refusedArtifact(`A scan of kind ${kind} has no ${unknown.name}.`);
+  for (const { name } of sent) requireArtifact(scan, name);
   if (new Set(sent.map(({ name }) => name)).size < sent.length) throw refusedArtifact('A file was sent twice.');
-  if (Math.max(sent.length, artifacts.length) > limits.artifacts)
-    throw refusedArtifact(`An attempt has at most ${limits.artifacts} artifacts.`);
+  if (Math.max(sent.length, artifacts.length) > limits.artifacts) throw tooManyArtifacts(limits.artifacts);
   if (sent.some(({ bytes }) => bytes.length > limits.artifact_bytes))
     throw new ApiError('request_too_large', `An artifact has at most ${limits.artifact_bytes} bytes.`);
 }
+
+/** Throws if the scan has no file of this name. */
+function requireArtifact(scan: ScanRecord, name: string): void {
+  const kind = scannedKind(scan);
+  if (!mayHaveArtifact(kind, name)) throw refusedArtifact(`A scan of kind ${kind} has no ${name}.`);
+}
+
+const tooManyArtifacts = (max: number): ApiError => refusedArtifact(`An attempt has at most ${max} artifacts.`);
 
 function failMember(dependencies: UploadDependencies): Route<NodeCaller> {
   return endOfAttempt<Fail>(dependencies, {
@@ -286,7 +291,7 @@ async function answerAfterEnd(
  * Refuses an upload before reading it: a lease that has ended must not replace files that were accepted under it. Returns the name of the node that
  * has the lease.
  */
-async function mayUpload(
+async function admitUpload(
   { artifacts, disk, metrics }: UploadDependencies,
   { fence }: LeaseRef,
   scan: ScanRecord,
@@ -295,13 +300,11 @@ async function mayUpload(
 ): Promise<string> {
   const limits = JOB_LIMITS[scan.job_kind];
   refuseLarger(stream, limits.artifact_bytes, 'An artifact');
-  const kind = scannedKind(scan);
-  if (!mayHaveArtifact(kind, name)) throw refusedArtifact(`A scan of kind ${kind} has no ${name}.`);
+  requireArtifact(scan, name);
   if (!runsUnder(scan, fence)) throw leaseLost(metrics, 'upload');
   await disk.requireFree();
   const names = (await artifacts.listOf({ scanId: scan._id, fence })).map((artifact) => artifact.name);
-  if (names.length >= limits.artifacts && !names.includes(name))
-    throw refusedArtifact(`An attempt has at most ${limits.artifacts} artifacts.`);
+  if (names.length >= limits.artifacts && !names.includes(name)) throw tooManyArtifacts(limits.artifacts);
   return scan.lease.node_id;
 }
 
