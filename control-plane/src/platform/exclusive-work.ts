@@ -1,5 +1,6 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import { loadScript, type RedisClient } from './redis.ts';
+import type { Loop } from './start-loop.ts';
 
 const [claim, release] = ['claim', 'release'].map((name) =>
   loadScript(new URL(`scripts/${name}.lua`, import.meta.url)),
@@ -12,8 +13,8 @@ export type ExclusiveWork = {
    * while `work` runs and kept for `claimMs` after it. While Redis is unavailable every process may run: exclusive work must be idempotent.
    */
   run<T>(work: () => Promise<T>): Promise<T | undefined>;
-  /** Gives up the claim, so that another process can take it at once. */
-  release(): Promise<void>;
+  /** Stops loops that run it, then gives up the claim, so that another process can take it at once. */
+  stop(...loops: Loop[]): Promise<void>;
 };
 
 const RENEWALS_PER_CLAIM = 3;
@@ -38,6 +39,10 @@ export function exclusiveWork(redis: RedisClient, name: string, claimMs: number)
         clearInterval(renewing);
       }
     },
-    release: async () => void (await release!(redis, [key], [self]).catch(() => undefined)),
+
+    async stop(...loops) {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await release!(redis, [key], [self]).catch(() => undefined);
+    },
   };
 }

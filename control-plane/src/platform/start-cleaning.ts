@@ -31,10 +31,5 @@ export function startCleaning(redis: RedisClient, logger: Logger, { expired, wal
     startLoop(logger, { name: expired.name, everyMs: EXPIRED_EVERY_MS, step: removeExpired }),
     startLoop(logger, { name: walk.name, everyMs: WALK_STEP_EVERY_MS, step: walkNext }),
   ];
-  return {
-    async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
-      await exclusive.release();
-    },
-  };
+  return { stop: () => exclusive.stop(...loops) };
 }

@@ -164,7 +164,7 @@ describe('two processes on one Redis', () => {
     assert.equal(await first.run(async () => 'done'), 'done');
     assert.equal(await second.run(async () => 'done'), undefined);
     assert.equal(await first.run(async () => 'again'), 'again');
-    await first.release();
+    await first.stop();
     assert.equal(await second.run(async () => 'done'), 'done');
   });
 

@@ -63,12 +63,7 @@ export function startRefill(dependencies: RefillDependencies): Loop {
     everyMs: REFILL_EVERY_MS,
     step: () => exclusive.run(step),
   });
-  return {
-    async stop() {
-      await loop.stop();
-      await exclusive.release();
-    },
-  };
+  return { stop: () => exclusive.stop(loop) };
 }
 
 /** Removes what no script can work with; returns whether anything was. */

@@ -55,12 +55,7 @@ export function startScaler(dependencies: ScalerDependencies & { redis: RedisCli
     dependencies.metrics.scalerTarget.reset();
   };
   const loop = startLoop(dependencies.logger, { name: 'scaler', everyMs: STEP_EVERY_MS, step });
-  return {
-    async stop() {
-      await loop.stop();
-      await exclusive.release();
-    },
-  };
+  return { stop: () => exclusive.stop(loop) };
 }
 
 type NamedAction = ScalingAction & { node: string };
