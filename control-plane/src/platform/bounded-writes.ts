@@ -1,6 +1,6 @@
 import { insertOnce } from './insert-once.ts';
 import { serializeByKey } from './serialize-by-key.ts';
-import type { Collection, Store } from './store.ts';
+import type { Collection, Filter, Store } from './store.ts';
 
 /** A record that an owner keeps, with what its bound is counted by. */
 type Counted = { id: string };
@@ -56,3 +56,33 @@ export function boundedWrites<K extends Counted>(store: Store, of: string) {
  * the others, those that are about to be stored too, and returns what is claimed or throws if the owner has no room.
  */
 export type Wanted<K> = { id: string; kept: (claimed: string[]) => Promise<K[]>; take: (others: K[]) => K };
+
+/**
+ * Keeps the number of an organization's records, of those that match `where`, within a bound: each counts one. `refuse` returns the error for an
+ * organization that has `most`.
+ */
+export function boundedNumber<R extends { _id: string }>(
+  store: Store,
+  of: string,
+  {
+    records,
+    where = {},
+    most,
+    refuse,
+  }: { records: Collection<R>; where?: Filter<R>; most: number; refuse: () => Error },
+) {
+  const writeWithin = boundedWrites<Counted>(store, of);
+  const kept = async (organization_id: string): Promise<Counted[]> => {
+    const found = records.find({ ...where, organization_id } as object).project<{ _id: string }>({ _id: 1 });
+    return (await found.toArray()).map(({ _id }) => ({ id: _id }));
+  };
+
+  /** Writes the record with this id, if there is room for it. */
+  return <T>(organizationId: string, id: string, write: () => Promise<T>): Promise<T> => {
+    const take = (others: Counted[]): Counted => {
+      if (others.length >= most) throw refuse();
+      return { id };
+    };
+    return writeWithin(organizationId, { id, kept: () => kept(organizationId), take }, write);
+  };
+}

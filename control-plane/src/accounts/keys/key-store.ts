@@ -1,5 +1,5 @@
 import { ApiError } from '../../http/api-error.ts';
-import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { boundedNumber } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
@@ -19,14 +19,19 @@ export type KeyStore = ReturnType<typeof keyStore>;
 
 export function keyStore(store: Store) {
   const keys: Collection<ApiKeyRecord> = store.collection<ApiKeyRecord>('api_keys');
-  const writeWithin = boundedWrites<{ id: string }>(store, 'api_keys');
+  const writeWithin = boundedNumber(store, 'api_keys', {
+    records: keys,
+    where: VALID,
+    most: KEYS_MAX,
+    refuse: () =>
+      new ApiError(
+        'account.too_many_keys',
+        `There can be at most ${KEYS_MAX} keys: revoke those that you do not need.`,
+      ),
+  });
 
   const insert = async (record: ApiKeyRecord, follows: OutboxEntry[] = []): Promise<void> => {
     await insertOnce(keys, { ...record, ...(follows.length > 0 && initialOutbox(record.organization_id, follows)) });
-  };
-  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
-    const found = keys.find({ organization_id, ...VALID }).project<Pick<ApiKeyRecord, '_id'>>({ _id: 1 });
-    return (await found.toArray()).map(({ _id }) => ({ id: _id }));
   };
 
   return {
@@ -40,16 +45,7 @@ export function keyStore(store: Store) {
 
     /** The same, of a client. Throws 409 if its organization has too many keys. */
     async insertWithin(record: ApiKeyRecord, follows: OutboxEntry[]): Promise<void> {
-      const { _id: id, organization_id } = record;
-      const take = (others: { id: string }[]) => {
-        if (others.length < KEYS_MAX) return { id };
-        throw new ApiError(
-          'account.too_many_keys',
-          `There can be at most ${KEYS_MAX} keys: revoke those that you do not need.`,
-        );
-      };
-      const kept = () => idsOf(organization_id);
-      await writeWithin(organization_id, { id, kept, take }, () => insert(record, follows));
+      await writeWithin(record.organization_id, record._id, () => insert(record, follows));
     },
 
     /** Removes the organization's keys from the environment, except `key`. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../http/api-error.ts';
-import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { boundedNumber } from '../../platform/bounded-writes.ts';
 import { deleteInPortions, updateInPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
@@ -28,12 +28,12 @@ export type OAuthClientStore = ReturnType<typeof oauthClientStore>;
 
 export function oauthClientStore(store: Store, registeredMax = REGISTERED_MAX) {
   const clients: Collection<StoredClient> = store.collection<StoredClient>('oauth_clients');
-  const writeWithin = boundedWrites<{ id: string }>(store, 'oauth_clients');
-
-  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
-    const found = clients.find({ organization_id, ...LIVE }).project<Pick<StoredClient, '_id'>>({ _id: 1 });
-    return (await found.toArray()).map(({ _id }) => ({ id: _id }));
-  };
+  const writeWithin = boundedNumber(store, 'oauth_clients', {
+    records: clients,
+    where: LIVE,
+    most: CLIENTS_MAX,
+    refuse: () => new ApiError('account.too_many_oauth_clients', `There can be at most ${CLIENTS_MAX} OAuth clients.`),
+  });
 
   return {
     async createIndexes(): Promise<void> {
@@ -50,15 +50,10 @@ export function oauthClientStore(store: Store, registeredMax = REGISTERED_MAX) {
      */
     async insertWithin(client: OAuthClientRecord & { organization_id: string }, audit: OutboxEntry<'audit'>) {
       const { _id: id, organization_id } = client;
-      const take = (others: { id: string }[]) => {
-        if (others.length < CLIENTS_MAX) return { id };
-        throw new ApiError('account.too_many_oauth_clients', `There can be at most ${CLIENTS_MAX} OAuth clients.`);
-      };
-      const insert = async (): Promise<void> => {
+      await writeWithin(organization_id, id, async () => {
         if (await insertOnce(clients, { ...client, ...initialOutbox(organization_id, [audit]) })) return;
         await clients.updateOne({ _id: id, organization_id, ...LIVE }, { $set: { secret_hash: client.secret_hash } });
-      };
-      await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, insert);
+      });
     },
 
     /**

@@ -1,6 +1,6 @@
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { boundedNumber } from '../../platform/bounded-writes.ts';
 import { dueAtOnce, dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
 import { inPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
@@ -34,12 +34,12 @@ export function destinationStore(store: Store) {
   const destinations: Collection<DestinationRecord> = store.collection<DestinationRecord>('destinations');
 
   const pickDue = pickingInTurns();
-  const writeWithin = boundedWrites<{ id: string }>(store, 'destinations');
-
-  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
-    const rows = destinations.find({ organization_id }).project<Pick<DestinationRecord, '_id'>>({ _id: 1 });
-    return (await rows.toArray()).map(({ _id }) => ({ id: _id }));
-  };
+  const writeWithin = boundedNumber(store, 'destinations', {
+    records: destinations,
+    most: DESTINATIONS_MAX,
+    refuse: () =>
+      new ApiError('notifications.too_many_destinations', `There can be at most ${DESTINATIONS_MAX} destinations.`),
+  });
 
   const held = ({ _id, organization_id, fence }: ClaimedDestination) => ({ _id, organization_id, fence });
   const free = (now: Date) => ({ $or: [{ claimed_until: { $exists: false } }, { claimed_until: { $lt: now } }] });
@@ -54,15 +54,8 @@ export function destinationStore(store: Store) {
 
     /** Stores a destination, unless one with this id exists. Throws 409 if its organization has too many. */
     async insertWithin(destination: DestinationRecord): Promise<void> {
-      const { _id: id, organization_id } = destination;
-      const take = (others: { id: string }[]) => {
-        if (others.length < DESTINATIONS_MAX) return { id };
-        const text = `There can be at most ${DESTINATIONS_MAX} destinations.`;
-        throw new ApiError('notifications.too_many_destinations', text);
-      };
-      await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, async () => {
-        await insertOnce(destinations, destination);
-      });
+      const { _id, organization_id } = destination;
+      await writeWithin(organization_id, _id, () => insertOnce(destinations, destination));
     },
 
     /** A destination of this organization; null: missing, or another organization's. */
@@ -111,8 +104,8 @@ export function destinationStore(store: Store) {
     },
 
     /**
-     * Claims up to `limit` due destinations until `until`, one of each organization in turn, and of each as many as `serving` allows. `hasMore`: further
-     * ones may be due.
+     * Claims up to `limit` due destinations until `until`, one of each organization in turn, and of each as many as
+     * `serving` allows. `hasMore`: further ones may be due.
      */
     async claimDue(
       now: Date,
@@ -156,8 +149,8 @@ export function destinationStore(store: Store) {
     },
 
     /**
-     * Ends a claim; `dueAt`: when it is due next, null: when a notice is queued. False: one was queued since `arrivals` was read, and the claim goes on;
-     * true also if the claim is lost.
+     * Ends a claim; `dueAt`: when it is due next, null: when a notice is queued. False: one was queued since `arrivals`
+     * was read, and the claim goes on; true also if the claim is lost.
      */
     async release(claim: DestinationRecord, dueAt: Date | null): Promise<boolean> {
       const update = (

@@ -1,6 +1,6 @@
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { boundedNumber } from '../../platform/bounded-writes.ts';
 import { dueAtOnce } from '../../platform/due-by-organization.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
@@ -31,14 +31,15 @@ const CANDIDATES_PER_CLAIM = 4;
 
 export function endpointStore(store: Store) {
   const endpoints: Collection<EndpointRecord> = store.collection<EndpointRecord>('webhook_endpoints');
-  const writeWithin = boundedWrites<{ id: string }>(store, 'webhook_endpoints');
+  const writeWithin = boundedNumber(store, 'webhook_endpoints', {
+    records: endpoints,
+    where: LIVE,
+    most: ENDPOINTS_MAX,
+    refuse: () => new ApiError('webhooks.too_many', `There can be at most ${ENDPOINTS_MAX} webhook endpoints.`),
+  });
 
   const find = (organization_id: string, _id: string): Promise<EndpointRecord | null> =>
     endpoints.findOne({ _id, organization_id, ...LIVE });
-  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
-    const found = endpoints.find({ organization_id, ...LIVE }).project<Pick<EndpointRecord, '_id'>>({ _id: 1 });
-    return (await found.toArray()).map(({ _id }) => ({ id: _id }));
-  };
   const held = ({ _id, organization_id, fence }: ClaimedEndpoint) => ({ _id, organization_id, fence });
   const active = (claim: ClaimedEndpoint & Pick<EndpointRecord, 'epoch'>) => ({
     ...held(claim),
@@ -69,12 +70,8 @@ export function endpointStore(store: Store) {
     /** Stores a new endpoint and returns it; the one with this id, if it was stored before. Throws 409 if the organization has too many. */
     async insertWithin(record: ReturnType<typeof newEndpoint>, follows: OutboxEntry[]): Promise<EndpointRecord> {
       const { _id: id, organization_id } = record;
-      const take = (others: { id: string }[]) => {
-        if (others.length < ENDPOINTS_MAX) return { id };
-        throw new ApiError('webhooks.too_many', `There can be at most ${ENDPOINTS_MAX} webhook endpoints.`);
-      };
       const whole: EndpointRecord = { ...record, ...initialOutbox(organization_id, follows) };
-      return writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, async () => {
+      return writeWithin(organization_id, id, async () => {
         const isNew = await insertOnce(endpoints, whole);
         return isNew ? whole : ((await endpoints.findOne({ _id: id, organization_id })) ?? whole);
       });

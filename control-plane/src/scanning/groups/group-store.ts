@@ -1,5 +1,5 @@
 import { ApiError } from '../../http/api-error.ts';
-import { boundedWrites } from '../../platform/bounded-writes.ts';
+import { boundedNumber } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import { defaultGroup, defaultGroupId, type GroupRecord } from './group.ts';
@@ -18,15 +18,14 @@ const NEWEST = { created_at: -1, _id: -1 } as const;
 export function groupStore(store: Store) {
   const groups: Collection<GroupRecord> = store.collection<GroupRecord>('campaign_groups');
 
-  const writeWithin = boundedWrites<{ id: string }>(store, 'campaign_groups');
+  const writeWithin = boundedNumber(store, 'campaign_groups', {
+    records: groups,
+    most: GROUPS_MAX,
+    refuse: () => new ApiError('campaign_groups.too_many', `There can be at most ${GROUPS_MAX} campaign groups.`),
+  });
 
   const find = (organization_id: string, _id: string): Promise<GroupRecord | null> =>
     groups.findOne({ _id, organization_id });
-
-  const idsOf = async (organization_id: string): Promise<{ id: string }[]> => {
-    const rows = groups.find({ organization_id }).project<Pick<GroupRecord, '_id'>>({ _id: 1 });
-    return (await rows.toArray()).map(({ _id }) => ({ id: _id }));
-  };
 
   /** Stores the organization's default group, unless it exists: organizations of earlier versions have none. */
   const ensureDefault = async (organizationId: string): Promise<void> => {
@@ -44,14 +43,7 @@ export function groupStore(store: Store) {
 
     /** Stores a group, unless one with this id exists. Throws 409 if its organization has too many. */
     async insertWithin(group: GroupRecord): Promise<void> {
-      const { _id: id, organization_id } = group;
-      const take = (others: { id: string }[]) => {
-        if (others.length < GROUPS_MAX) return { id };
-        throw new ApiError('campaign_groups.too_many', `There can be at most ${GROUPS_MAX} campaign groups.`);
-      };
-      await writeWithin(organization_id, { id, kept: () => idsOf(organization_id), take }, async () => {
-        await insertOnce(groups, group);
-      });
+      await writeWithin(group.organization_id, group._id, () => insertOnce(groups, group));
     },
 
     /** A group of this organization; null: missing, or another organization's. */
