@@ -8,6 +8,7 @@ import { pickFields } from '../../platform/pick-fields.ts';
 import { defaultGroupId, type GroupRecord } from '../groups/group.ts';
 import { listFilterIssues, listFilters, readListFilters } from '../groups/list-filters.ts';
 import type { GroupParts } from '../groups/routes.ts';
+import { CHECK_ERRORS } from '../scans/request/create-scans.ts';
 import { replanned } from '../schedules/schedule.ts';
 import { changedSchedule } from '../schedules/schedule-in.ts';
 import { routingOf } from './alert-routing.ts';
@@ -32,12 +33,8 @@ const PICKED_MAX = 100;
 const [group, path] = ['Campaigns', '/api/v1/campaigns'];
 const inGroup = Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Campaigns of this group.' }));
 
-const CHECK_ERRORS = [
-  'scanning.unsupported_country_code',
-  'scanning.unknown_emulator_id',
-  'scanning.unsupported_proxy_region',
-  'scanning.unsupported_proxy_city',
-  'scanning.unsupported_proxy_isp',
+const ERRORS = [
+  ...CHECK_ERRORS,
   'campaigns.run_too_large',
   'campaign_groups.archived',
   'notifications.invalid_override_combination',
@@ -82,7 +79,7 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
         'Of the targets, exactly the one of its type. A run makes a scan, or a group of repeats, in each country on each device.',
       reply: 'The campaign.',
       body: CampaignInSchema,
-      errors: [...CHECK_ERRORS, 'campaigns.too_many'],
+      errors: [...ERRORS, 'campaigns.too_many'],
       refine: async ({ caller, body, refused }) => {
         requireRoutingPermission(caller, body);
         return refused ? parts.certainOf(await campaignIssues(parts, caller.organizationId, body, refused)) : [];
@@ -114,7 +111,7 @@ export function campaignRoutes(parts: CampaignParts): Route<Caller>[] {
         'Later runs use the new values. Omitted fields keep their values, which are not checked again; null removes a referrer or a policy set, and restores the default of `max_discovered_ads` and `ad_formats`.',
       reply: 'The campaign.',
       body: CampaignPatchSchema,
-      errors: [...CHECK_ERRORS, 'campaigns.archived', 'campaigns.too_many'],
+      errors: [...ERRORS, 'campaigns.archived', 'campaigns.too_many'],
       refine: async ({ caller, params, body, refused }) => {
         requireRoutingPermission(caller, body);
         const found = refused && (await campaigns.find(caller.organizationId, params.campaign_id!));
@@ -268,8 +265,8 @@ async function followGroup(
 }
 
 /**
- * A campaign that was bound to a policy set while that was being deleted, as it is then: unbound. Deletion removes the set before it unbinds its campaigns,
- * so either it finds the campaign, or this finds that the set is gone.
+ * A campaign that was bound to a policy set while that was being deleted, as it is then: unbound. Deletion removes the
+ * set before it unbinds its campaigns, so either it finds the campaign, or this finds that the set is gone.
  */
 async function followSet(
   { campaigns, isPolicySetGone }: Pick<CampaignParts, 'campaigns' | 'isPolicySetGone'>,

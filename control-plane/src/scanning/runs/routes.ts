@@ -13,6 +13,7 @@ import { type PublicUrls, scanLinks } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CampaignStore } from '../campaigns/campaign-store.ts';
 import { archived } from '../campaigns/routes.ts';
+import { BILLING_ERRORS } from '../scans/request/create-scans.ts';
 import type { cancelRuns } from './cancel-runs.ts';
 import { countersOf, RUN_TRIGGERS, type RunRecord } from './run.ts';
 import type { RunStore } from './run-store.ts';
@@ -64,9 +65,6 @@ const TileSchema = Type.Object(
   { title: 'ScanTile' },
 );
 const CancelledSchema = Type.Object({ cancelled_count: Type.Integer() });
-
-/** Why an organization may not make the checks of a run. */
-const BILLING_ERRORS = ['billing.suspended', 'billing.quota_exhausted', 'billing.insufficient_funds'] as const;
 
 const group = 'Runs';
 const params = Type.Object({ run_id: Type.String({ description: 'The run.' }) });

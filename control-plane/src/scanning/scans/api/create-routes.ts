@@ -10,7 +10,7 @@ import { type Answer, created, type Incoming, ok, type Route, route, type ValidP
 import type { PublicUrls } from '../../../scan/scan-links.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
-import type { ScanCreation, ScanOrder } from '../request/create-scans.ts';
+import { BILLING_ERRORS, CHECK_ERRORS, type ScanCreation, type ScanOrder } from '../request/create-scans.ts';
 import type { CampaignWordsOf } from '../request/find-campaign.ts';
 import type { RequestedScans } from '../request/new-scan.ts';
 import { BulkScanInSchema, ScanInSchema } from '../request/scan-in.ts';
@@ -39,16 +39,10 @@ const CreateQuery = Type.Object(
 );
 
 const ERRORS = [
-  'scanning.unsupported_country_code',
-  'scanning.unknown_emulator_id',
-  'scanning.unsupported_proxy_region',
-  'scanning.unsupported_proxy_city',
-  'scanning.unsupported_proxy_isp',
+  ...CHECK_ERRORS,
   'campaigns.archived',
   'runs.cancelled',
-  'billing.suspended',
-  'billing.quota_exhausted',
-  'billing.insufficient_funds',
+  ...BILLING_ERRORS,
   'catalogue.not_ready',
   'storage.full',
   'storage.quota_exhausted',

@@ -63,6 +63,18 @@ export type CreatedScans = { groups: ScanRecord[][]; next: number | null };
  */
 export type CreateScans = (order: ScanOrder, step?: CreateStep) => Promise<CreatedScans>;
 
+/** The error codes of what the checks of a request find. */
+export const CHECK_ERRORS = [
+  'scanning.unsupported_country_code',
+  'scanning.unknown_emulator_id',
+  'scanning.unsupported_proxy_region',
+  'scanning.unsupported_proxy_city',
+  'scanning.unsupported_proxy_isp',
+] as const;
+
+/** Why an organization may not make the checks of an order. */
+export const BILLING_ERRORS = ['billing.suspended', 'billing.quota_exhausted', 'billing.insufficient_funds'] as const;
+
 /** A request to check: what was sent, as far as its form is valid, and the organization that sent it. */
 export type CheckedRequest = Omit<ScanRequest, 'campaign' | 'catalogue' | 'addresses'> & { organizationId: string };
 
