@@ -15,6 +15,9 @@ import { PAGE } from '../../support/running-api.ts';
 import { captureOf } from '../../support/running-farm.ts';
 import { type LeaseOfFirst, SimulatedNode } from '../../support/simulated-node.ts';
 
+/** Longer than the second between two steps of the reaper and the second by which one may be late. */
+const STOPPED_MS = 2_500;
+
 describe('a control plane that is stopped by SIGSTOP', () => {
   it('reaps no live lease when it continues', async (t) => {
     const redis = await startRedis();
@@ -38,7 +41,7 @@ describe('a control plane that is stopped by SIGSTOP', () => {
     const lease = await acquire();
     signal('SIGSTOP');
     await expire(lease);
-    await pause(2_500);
+    await pause(STOPPED_MS);
     signal('SIGCONT');
     assert.equal((await node.renew(lease)).outcome, 'renewed');
     await node.complete(lease, captureOf(['https://shop.example/']));
