@@ -3,12 +3,13 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { openTlsClient, type TlsClientFiles } from '@adsweep/shared/service/tls-client.ts';
 import { followTlsFiles, type TlsPair } from '@adsweep/shared/service/tls-files.ts';
 import { freePort } from '../../shared/test/support/free-port.ts';
+import { until } from '../../shared/test/support/until.ts';
 import { readConfig } from '../src/config.ts';
 import { openTunnel, requestOver, request as requestThrough } from './support/proxy-client.ts';
 import { apiClient, logger, startTestRouter, temporaryFolder } from './support/router.ts';
@@ -57,14 +58,15 @@ it('a certificate that does not fit its key ends the start with a sentence; one 
 it('a changed certificate is used from then on, and a wrong one never', async (t) => {
   const files = tlsFiles();
   const used: TlsPair[] = [];
-  t.after(followTlsFiles(files, (pair) => used.push(pair), logger, 5));
+  const refused: unknown[] = [];
+  const noting = { error: (about: unknown) => refused.push(about), info: () => {} } as unknown as Logger;
+  t.after(followTlsFiles(files, (pair) => used.push(pair), noting, 5));
   assert.equal(used.length, 1);
   const renewed = `${readFileSync(files.certificate, 'utf8')}\n`;
   writeFileSync(files.certificate, 'half a certificate');
-  await sleep(30);
-  assert.equal(used.length, 1);
+  await until('the wrong certificate to be read', () => refused.length > 0);
   writeFileSync(files.certificate, renewed);
-  while (used.length === 1) await sleep(5);
+  await until('the new certificate to be used', () => used.length > 1);
   assert.equal(used[1]?.cert, renewed);
 });
 
