@@ -22,9 +22,9 @@ import { ExitsClient } from '../lease/exits-client.ts';
 import { LeaseLoop } from '../lease/lease-loop.ts';
 import { Renewals } from '../lease/renewals.ts';
 import { readFile } from '../machine/cgroup.ts';
-import { nextSlots } from '../machine/default-slots.ts';
+import { nextSlots, type SlotBounds } from '../machine/default-slots.ts';
 import { ResourceMeter } from '../machine/resource-usage.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics, type NodeMetrics } from '../metrics.ts';
 import { drainOnRequest, Heartbeat } from './heartbeat.ts';
 import { type EnrolmentApi, NodeEnrolment } from './node-enrolment.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
@@ -53,35 +53,20 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   await sweepProfiles();
   const { chromium, version } = await (config.BROWSER_CDP_URL === '' ? useLocal : useRemote)(config, logger);
   const metrics = createMetrics();
-  const joinToken = firstSecret(config.ADSWEEP_NODE_TOKEN);
-  const services = openTlsClient(tlsClientFiles(config), UNREACHED, logger);
-  const nodeApiUrl = await services.reach(config.ADSWEEP_NODE_API_URL);
-  const proxyUrl = await services.reach(config.ADSWEEP_PROXY_URL);
-  const enrolment = await openEnrolment(config, new LeaseClient(nodeApiUrl, ''), logger);
-  const api = new LeaseClient(nodeApiUrl, () => enrolment?.credential ?? joinToken);
-  let routerToken = enrolment ? '' : joinToken;
-  const exits = new ExitsClient(
-    proxyUrl,
-    () => routerToken,
-    chromium.gatewayHosts,
-    (url) => services.reach(url, true),
-  );
+  const { services, nodeApiUrl, enrolment, api, exits, registered } = await openServices(config, chromium, logger);
   const pool = new ChromiumPool(chromium, logger, (reason) => metrics.browserLaunches.inc({ reason }));
   const renewals = new Renewals(nodeApiUrl);
-  const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;
-  const limits = { attemptMs, evidenceMs: EVIDENCE_MS };
-  const isRouterGone = () => router.doubt();
-  const isBrowserGone = () => browser.doubt();
   const parts = {
     api,
     exits,
-    isRouterGone,
-    isBrowserGone,
+    isRouterGone: () => router.doubt(),
+    isBrowserGone: () => browser.doubt(),
     pool,
     capturePage,
     startSweep,
     metrics,
-    ...limits,
+    attemptMs: config.ADSWEEP_CAPTURE_SECONDS * 1000,
+    evidenceMs: EVIDENCE_MS,
     renewals,
   };
   const bounds = slotBounds(config);
@@ -92,22 +77,9 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   if ('cdpUrl' in chromium) pool.onlost = () => browser.lost();
   const ready = { name: 'the proxy-router', reason: 'exits', connect: () => exits.requireReady() } as const;
   const router = new ServiceWatch(ready, loop.gate, logger);
-
-  let started = false;
-  const readiness: Readiness = () => (loop.draining ? 'draining' : started ? 'ready' : 'starting');
-  const meter = new ResourceMeter(readFile, () => performance.now());
-  const thresholds = {
-    memory: config.ADSWEEP_MEMORY_MAX_PERCENT / 100,
-    cpu: config.ADSWEEP_CPU_MAX_PERCENT / 100,
-  };
-  const load = new LoadWatch({
-    measure: () => meter.measure(),
-    measured: (usage) => loop.resize(nextSlots(loop.slots, loop.busy, usage, bounds)),
-    thresholds,
-    gate: loop.gate,
-    metrics,
-    logger,
-  });
+  const load = watchMachine(config, bounds, loop, metrics, logger);
+  const drainAsTold = drainOnRequest(loop, config.ADSWEEP_OPERATOR_DRAIN_SECONDS * 1000, logger);
+  loop.drainRequested = () => drainAsTold({ drain: true });
   const report = () => ({
     slots: loop.slots,
     slots_max: bounds.most,
@@ -119,15 +91,14 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     overloaded: load.overloaded,
     ...waitsFor(loop.gate),
   });
-  const drainMs = config.ADSWEEP_DRAIN_SECONDS * 1000;
-  const drainAsTold = drainOnRequest(loop, config.ADSWEEP_OPERATOR_DRAIN_SECONDS * 1000, logger);
-  loop.drainRequested = () => drainAsTold({ drain: true });
   const answered = (answer: Registered) => {
-    routerToken = answer.router_pass ?? routerToken;
+    registered(answer);
     drainAsTold(answer);
   };
   const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, { report, answered }, metrics, logger);
 
+  let started = false;
+  const readiness: Readiness = () => (loop.draining ? 'draining' : started ? 'ready' : 'starting');
   // Without any token nobody may read the metrics.
   const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN || randomBytes(32).toString('hex');
   const { ADSWEEP_METRICS_HOST: host, ADSWEEP_METRICS_PORT: port } = config;
@@ -140,7 +111,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   loop.start();
   started = true;
   const stopLeases = async () => {
-    const stopped = loop.stop(drainMs);
+    const stopped = loop.stop(config.ADSWEEP_DRAIN_SECONDS * 1000);
     await Promise.all([heartbeat.beat(), stopped]);
   };
   const stops: Stop[] = [
@@ -161,6 +132,42 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     giveBackAll: () => loop.giveBackAll(),
     endBrowsers: () => pool.endBrowsers(),
   };
+}
+
+/** The clients of the control plane and of the proxy-router. `registered`: takes the pass for the router from the answer to a heartbeat. */
+async function openServices(config: Config, { gatewayHosts }: Pick<Chromium, 'gatewayHosts'>, logger: Logger) {
+  const joinToken = firstSecret(config.ADSWEEP_NODE_TOKEN);
+  const services = openTlsClient(tlsClientFiles(config), UNREACHED, logger);
+  const nodeApiUrl = await services.reach(config.ADSWEEP_NODE_API_URL);
+  const proxyUrl = await services.reach(config.ADSWEEP_PROXY_URL);
+  const enrolment = await openEnrolment(config, new LeaseClient(nodeApiUrl, ''), logger);
+  const api = new LeaseClient(nodeApiUrl, () => enrolment?.credential ?? joinToken);
+  let routerToken = enrolment ? '' : joinToken;
+  const reachGateway = (url: string) => services.reach(url, true);
+  const exits = new ExitsClient(proxyUrl, () => routerToken, gatewayHosts, reachGateway);
+  const registered = ({ router_pass }: Registered) => {
+    routerToken = router_pass ?? routerToken;
+  };
+  return { services, nodeApiUrl, enrolment, api, exits, registered };
+}
+
+/** Sets the slots of the loop by the load of the machine, and closes its gate while that is too high. */
+function watchMachine(
+  config: Config,
+  bounds: SlotBounds,
+  loop: LeaseLoop,
+  metrics: NodeMetrics,
+  logger: Logger,
+): LoadWatch {
+  const meter = new ResourceMeter(readFile, () => performance.now());
+  return new LoadWatch({
+    measure: () => meter.measure(),
+    measured: (usage) => loop.resize(nextSlots(loop.slots, loop.busy, usage, bounds)),
+    thresholds: { memory: config.ADSWEEP_MEMORY_MAX_PERCENT / 100, cpu: config.ADSWEEP_CPU_MAX_PERCENT / 100 },
+    gate: loop.gate,
+    metrics,
+    logger,
+  });
 }
 
 /** The node's own credential; null: it has a join token alone. Throws an OperatorError if it has neither. */
