@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
 import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
-import { RunningFarm, writeExits } from './support/running-farm.ts';
+import { RunningFarm, type Scan, writeExits } from './support/running-farm.ts';
 
 /** So many run at once, and as many wait meanwhile. */
 const SLOTS = 2;
@@ -26,54 +26,48 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+const submitScans = (count: number, settings: object = {}) =>
+  Promise.all(Array.from({ length: count }, () => farm.submit({ url: 'http://news.publisher.example/', ...settings })));
+
+const someRuns = (scans: Scan[]) =>
+  until('a running scan', async () => {
+    const now = await Promise.all(scans.map(({ id }) => farm.scan(id)));
+    return now.some(({ status }) => status === 'running');
+  });
+
+/** Asserts that all scans complete, and that the part is started again in place of the process that was killed. */
+async function allComplete(scans: Scan[], part: string, killed: number) {
+  const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 120)));
+  assert.deepEqual(
+    ends.map((scan) => `${scan.status} ${scan.error}`.trim()),
+    scans.map(() => 'completed'),
+  );
+  await until(`${part} to be started again`, () => farm.pidOf(part) !== killed);
+}
+
 for (const part of ['browser-node 1', 'redis', 'control-plane', 'proxy-router'])
   test(`kill -9 of ${part} in the middle of scans: every scan ends, each charged once`, async () => {
-    const scans = await Promise.all(
-      Array.from({ length: SCANS }, () =>
-        farm.submit({ url: 'http://news.publisher.example/', retry_max_attempts: 5 }),
-      ),
-    );
-    await until('a running scan', async () => {
-      const now = await Promise.all(scans.map((scan) => farm.scan(scan.id)));
-      return now.some((scan) => scan.status === 'running') ? true : null;
-    });
+    const scans = await submitScans(SCANS, { retry_max_attempts: 5 });
+    await someRuns(scans);
     const killed = farm.pidOf(part);
     process.kill(killed, 'SIGKILL');
-
-    const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 120)));
-    assert.deepEqual(
-      ends.map((scan) => `${scan.status} ${scan.error}`.trim()),
-      scans.map(() => 'completed'),
-    );
+    await allComplete(scans, part, killed);
     for (const scan of scans)
       assert.deepEqual(await farm.charged(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
-    await until(`${part} to be started again`, () => farm.pidOf(part) !== killed);
   });
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const)
   test(`${signal} of the proxy-router in the middle of scans that may not be retried: every scan completes`, async () => {
-    const scans = await Promise.all(
-      Array.from({ length: 2 * SCANS }, () => farm.submit({ url: 'http://news.publisher.example/' })),
-    );
-    await until('a running scan', async () => {
-      const now = await Promise.all(scans.map((scan) => farm.scan(scan.id)));
-      return now.some((scan) => scan.status === 'running') ? true : null;
-    });
+    const scans = await submitScans(2 * SCANS);
+    await someRuns(scans);
     const killed = farm.pidOf('proxy-router');
     process.kill(killed, signal);
-    const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 120)));
-    assert.deepEqual(
-      ends.map((scan) => `${scan.status} ${scan.error}`.trim()),
-      scans.map(() => 'completed'),
-    );
-    await until('the proxy-router to be started again', () => farm.pidOf('proxy-router') !== killed);
+    await allComplete(scans, 'proxy-router', killed);
   });
 
 test('kill -9 of the whole farm in the middle of scans: after a restart every scan ends, each charged once', async () => {
-  const scans = await Promise.all(
-    Array.from({ length: SCANS }, () => farm.submit({ url: 'http://news.publisher.example/' })),
-  );
-  await until('a running scan', async () => ((await farm.scan(scans[0]?.id ?? '')).status === 'running' ? true : null));
+  const scans = await submitScans(SCANS);
+  await someRuns(scans);
   await farm.stop('SIGKILL');
   const again = { ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ADSWEEP_SLOTS: String(SLOTS) };
   const next = await new RunningFarm(again, farm.dataDir).ready();
