@@ -100,27 +100,24 @@ const asConcern =
     return [{ tone: 'low', text: 'A part of this page could not be read', detail: error.message, href: link('') }];
   };
 
+const concernsOf = (...concerns: (Concern | false)[]): Concern[] => concerns.filter((one) => one !== false);
+
 async function openAlerts({ api, link, now }: Visit): Promise<Concern[]> {
   const [stats, { items }] = await Promise.all([
     api.get<Schemas['AlertStats']>(at`/alerts/stats`),
     api.get<Listed<Schemas['Alert']>>(at`/alerts`, { status: 'open', limit: 1 }),
   ]);
   const latest = items[0] ? `the latest is ${items[0].tag_display_name}, ${agoWords(items[0].created_at, now)}` : '';
-  return [
-    ...(stats.open > 0
-      ? [{ tone: 'high', text: counted(stats.open, 'open alert'), detail: latest, href: link('/alerts') } as const]
-      : []),
-    ...(stats.escalated > 0
-      ? [
-          {
-            tone: 'high',
-            text: counted(stats.escalated, 'escalated alert'),
-            detail: '',
-            href: link('/alerts', { status: 'escalated' }),
-          } as const,
-        ]
-      : []),
-  ];
+  const escalated = link('/alerts', { status: 'escalated' });
+  return concernsOf(
+    stats.open > 0 && { tone: 'high', text: counted(stats.open, 'open alert'), detail: latest, href: link('/alerts') },
+    stats.escalated > 0 && {
+      tone: 'high',
+      text: counted(stats.escalated, 'escalated alert'),
+      detail: '',
+      href: escalated,
+    },
+  );
 }
 
 const failedWords = (since: string | null, now: Date): string =>
@@ -203,46 +200,31 @@ async function fleetConcerns({ api, link }: Visit): Promise<Concern[]> {
   const running = nodes.working + nodes.overloaded;
   const waiting = queue.waiting_interactive + queue.waiting_bulk + queue.waiting_campaign;
   const href = link('/fleet');
-  return [
-    ...(running === 0
-      ? [
-          {
-            tone: 'high',
-            text: 'No browser node takes work',
-            detail: `${counted(waiting, 'job')} waiting`,
-            href,
-          } as const,
-        ]
-      : []),
-    ...(running > 0 && desired_nodes > running
-      ? [
-          {
-            tone: 'medium',
-            text: 'The fleet is too small',
-            detail: `${counted(running, 'node')} where ${number(desired_nodes)} are wanted`,
-            href,
-          } as const,
-        ]
-      : []),
-    ...(nodes.waiting > 0
-      ? [
-          {
-            tone: 'high',
-            text: `${counted(nodes.waiting, 'node')} ${nodes.waiting === 1 ? 'waits' : 'wait'} for a service`,
-            detail: 'no work until it is back: the fleet page names it',
-            href,
-          } as const,
-        ]
-      : []),
-    ...(nodes.overloaded > 0
-      ? [
-          {
-            tone: 'medium',
-            text: counted(nodes.overloaded, 'overloaded node'),
-            detail: 'no work until less of the machine is in use',
-            href,
-          } as const,
-        ]
-      : []),
-  ];
+  return concernsOf(
+    running === 0 && {
+      tone: 'high',
+      text: 'No browser node takes work',
+      detail: `${counted(waiting, 'job')} waiting`,
+      href,
+    },
+    running > 0 &&
+      desired_nodes > running && {
+        tone: 'medium',
+        text: 'The fleet is too small',
+        detail: `${counted(running, 'node')} where ${number(desired_nodes)} are wanted`,
+        href,
+      },
+    nodes.waiting > 0 && {
+      tone: 'high',
+      text: `${counted(nodes.waiting, 'node')} ${nodes.waiting === 1 ? 'waits' : 'wait'} for a service`,
+      detail: 'no work until it is back: the fleet page names it',
+      href,
+    },
+    nodes.overloaded > 0 && {
+      tone: 'medium',
+      text: counted(nodes.overloaded, 'overloaded node'),
+      detail: 'no work until less of the machine is in use',
+      href,
+    },
+  );
 }
