@@ -46,6 +46,15 @@ const isRole = (name: string): name is RoleName => ROLES.some((role) => role ===
 const tokenPriceSetting = (description: string) =>
   Type.Integer({ default: 0, minimum: 0, maximum: 1_000_000_000_000, description });
 
+const apiKeySetting = (description: string) =>
+  Type.String({
+    default: '',
+    secret: true,
+    pattern: '^[\\x21-\\x7e]*$',
+    mustBe: 'letters, digits and punctuation, without spaces',
+    description,
+  });
+
 const daysSetting = (description: string) => Type.Integer({ default: 0, minimum: 0, maximum: 36_500, description });
 
 /** Settings of the control plane. The README shows the same table; a test compares them. */
@@ -131,13 +140,7 @@ export const ConfigSchema = Type.Object({
     description:
       'Key that encrypts stored secrets of clients (webhooks, destinations). With two, separated by a comma, the first encrypts and both decrypt. Must be the same on all replicas. Empty: a key in `secrets.key` of `ADSWEEP_DATA_DIR`, made at the first start.',
   }),
-  ADSWEEP_API_KEY: Type.String({
-    default: '',
-    secret: true,
-    pattern: '^[\\x21-\\x7e]*$',
-    mustBe: 'letters, digits and punctuation, without spaces',
-    description: 'API key of the first organization, created at start. Empty: none is created.',
-  }),
+  ADSWEEP_API_KEY: apiKeySetting('API key of the first organization, created at start. Empty: none is created.'),
   ADSWEEP_PRINT_FIRST_KEY: switchSetting(
     'off',
     'on: the start that stores the first API key prints `adsweep ready <base url> key <key>`: everybody who can read its log has that key.',
@@ -212,13 +215,7 @@ export const ConfigSchema = Type.Object({
     description:
       'Base URL of an OpenAI-compatible API, such as `https://api.openai.com/v1`, whose model classifies scans. Empty: AI is switched off.',
   }),
-  ADSWEEP_AI_API_KEY: Type.String({
-    default: '',
-    secret: true,
-    pattern: '^[\\x21-\\x7e]*$',
-    mustBe: 'letters, digits and punctuation, without spaces',
-    description: 'Key for that API. Empty: none is sent.',
-  }),
+  ADSWEEP_AI_API_KEY: apiKeySetting('Key for that API. Empty: none is sent.'),
   ADSWEEP_AI_MODEL: Type.String({ default: '', description: 'Name of the model. Empty: AI is switched off.' }),
   ADSWEEP_AI_TIMEOUT_SECONDS: Type.Integer({
     default: 60,
