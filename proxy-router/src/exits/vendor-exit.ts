@@ -51,7 +51,7 @@ export function omittedFields(config: UserNameConfig, places: readonly Place[]):
 
 /** Whether places are in several countries and the user name omits the country: all scans would leave from one of them. Pure. */
 export const omitsCountry = (config: UserNameConfig, places: readonly Place[]): boolean =>
-  !sendsField(config, 'country') && places.some(({ country_code }) => country_code !== places[0]!.country_code);
+  omittedFields(config, places).includes('country');
 
 /** Throws {@link CatalogueError} if {@link omitsCountry}. */
 export function requireCountry(config: UserNameConfig, places: readonly Place[]): void {

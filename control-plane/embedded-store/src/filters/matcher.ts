@@ -14,16 +14,6 @@ const toList = (operand: unknown): unknown[] => {
   return operand;
 };
 
-/** True if a value at the path, or an element of an array there, passes. */
-const some =
-  (test: (operand: unknown) => LeafTest): Operator =>
-  (path, operand) => {
-    const segments = splitPath(path);
-    const passes = test(operand);
-    const passesAny: LeafTest = (value) => passes(value) || (Array.isArray(value) && value.some(passes));
-    return (fields) => valuesAt(fields, segments).some(passesAny);
-  };
-
 /** True if a value at the path passes; arrays are tested as a whole. */
 const someWhole =
   (test: (operand: unknown) => LeafTest): Operator =>
@@ -32,6 +22,13 @@ const someWhole =
     const passes = test(operand);
     return (fields) => valuesAt(fields, segments).some(passes);
   };
+
+/** True if a value at the path, or an element of an array there, passes. */
+const some = (test: (operand: unknown) => LeafTest): Operator =>
+  someWhole((operand) => {
+    const passes = test(operand);
+    return (value) => passes(value) || (Array.isArray(value) && value.some(passes));
+  });
 
 const none =
   (operator: Operator): Operator =>
