@@ -152,11 +152,11 @@ function advanceLeased(scan: ScanRecord & { lease: ScanLease }, event: LeaseEven
     case 'capture':
       return change(when, { status: 'crawled', lease: null, crawled_at: now, ...captureFields(scan, event) });
     case 'failure':
-      return endFailedAttempt(scan, event, now);
+      return endFailedAttempt(scan, when, event, now);
     case 'found_ads':
       return change({ ...when, ...adsOf(scan) }, { found_ads: event.ads });
     case 'found_again':
-      return changeAdBlock(scan, event.fence, event.adBlock);
+      return changeAdBlock(scan, when, event.adBlock);
   }
 }
 
@@ -195,10 +195,9 @@ const adsOf = ({ discovery, found_ads }: ScanRecord): Partial<ScanChange['when']
   discovery ? { 'found_ads.sequence': found_ads?.sequence ?? null } : {};
 
 /** An ad may have another position on its page, or another network, when the page is swept again. */
-function changeAdBlock({ ad_block }: ScanRecord, fence: number, found: AdBlock): ScanChange | null {
+function changeAdBlock({ ad_block }: ScanRecord, when: ScanChange['when'], found: AdBlock): ScanChange | null {
   if (isDeepStrictEqual(ad_block, found)) return null;
-  const set = { ad_block: found, slot: found.slot_index + 1, ...networkOfBlock(found) };
-  return change({ status: 'running', fence }, set);
+  return change(when, { ad_block: found, slot: found.slot_index + 1, ...networkOfBlock(found) });
 }
 
 /** Ends the scan of an ad that is not on its page any more, under whatever lease it runs. */
@@ -232,8 +231,7 @@ const AGAIN = { status: 'pending', lease: null, started_at: null } as const;
 type Failure = Extract<ScanEvent, { type: 'failure' }>;
 
 /** After a transient failure the scan returns to `pending` while retries remain; the loss of its node does not use up a retry. */
-function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanChange {
-  const when = { status: 'running' as const, fence: failure.fence };
+function endFailedAttempt(scan: ScanRecord, when: ScanChange['when'], failure: Failure, now: Date): ScanChange {
   const loaded = scan.loaded || failure.loaded;
   const pendingAgain = { ...AGAIN, ...(loaded && { loaded }) };
   const outcome = failure.code === 'node: LOST' ? afterLoss(scan) : failure.code;

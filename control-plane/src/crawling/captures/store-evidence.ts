@@ -55,11 +55,10 @@ export async function storeEvidence(
   }
   const names = capture.artifacts.map(({ name }) => name);
   if (received.some(({ name }) => !names.includes(name))) issues.push(unnamedFile());
-  const isConsistent = issues.length === 0;
-  const areKept = isConsistent && (await keepAll(artifacts, ref, { uploaded, received }, capture, now));
-  if (!areKept) await artifacts.discardStored(received);
-  if (!isConsistent) throw refused(issues);
-  if (!areKept) throw refused([replacedMeanwhile()]);
+  if (issues.length > 0 || !(await keepAll(artifacts, ref, { uploaded, received }, capture, now))) {
+    await artifacts.discardStored(received);
+    throw refused(issues.length > 0 ? issues : [replacedMeanwhile()]);
+  }
   // Requests that are all in the record need no file of their own: the analysis reads those of the record then.
   if (stored.requests.length < capture.requests.length) await bodies.writeRequests(ref, capture.requests, now);
   const measured = uploads.filter(({ name }) => names.includes(name)).map(asArtifact);

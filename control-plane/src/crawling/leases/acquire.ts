@@ -43,15 +43,15 @@ export async function acquire(
     const taken = await queue
       .takeOrFull(leaseHolderOf(node), max, node.slots)
       .catch((error: unknown) => new QueueUnavailable(error));
-    const leases = taken === null || taken instanceof QueueUnavailable ? [] : await grantAll(dependencies, taken, node);
-    if (leases.length > 0) return leases;
+    const refs = taken === null || taken instanceof QueueUnavailable ? [] : taken;
+    const leases = await grantAll(dependencies, refs, node);
+    if (leases.length > 0 || gone.aborted) return leases;
     const left = deadline - performance.now();
-    if (gone.aborted) return [];
     if (left <= 0 && taken instanceof QueueUnavailable) throw taken;
     if (left <= 0) return [];
     // A hint wakes one waiting node: one that may have nothing would use it up.
     if (taken === null) await pause(Math.min(left, FULL_POLL_MS), undefined, { signal: gone }).catch(() => undefined);
-    else if (taken instanceof QueueUnavailable || taken.length === 0) await queue.waitForWork(left, gone);
+    else if (refs.length === 0) await queue.waitForWork(left, gone);
   }
 }
 

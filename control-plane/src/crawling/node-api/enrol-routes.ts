@@ -4,8 +4,16 @@ import { ok, type Route, route } from '../../http/route.ts';
 import type { Enrolments } from '../fleet/enrolments.ts';
 import { enrolledOf, NODE_BODY, type NodeCaller, notValid, sentByNode } from './admit-node.ts';
 
-const params = Type.Object({ id: Type.String({ pattern: NODE_ID }) });
-const replies = { 200: { description: 'When the credential ends.', schema: EnrolledSchema } };
+const shared = {
+  method: 'POST' as const,
+  group: 'Nodes',
+  params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
+  body: CredentialHashSchema,
+  bodyBounds: NODE_BODY,
+  beforeBody: sentByNode,
+  replies: { 200: { description: 'When the credential ends.', schema: EnrolledSchema } },
+  errors: ['node.blocked'] as const,
+};
 
 /** The routes by which a node gets and replaces a credential of its own. The node makes it and sends its hash alone. */
 export function enrolRoutes({
@@ -15,17 +23,10 @@ export function enrolRoutes({
 }): Route<NodeCaller>[] {
   return [
     route({
-      method: 'POST',
+      ...shared,
       path: '/node/v1/nodes/{id}/enrol',
-      group: 'Nodes',
       permission: 'enrol',
       summary: 'Exchange a one-time token for a credential',
-      params,
-      body: CredentialHashSchema,
-      bodyBounds: NODE_BODY,
-      beforeBody: sentByNode,
-      replies,
-      errors: ['node.blocked'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: { sha256: string } }) => {
         const { nodeId, hash } = enrolledOf(caller);
         const expiresAt = await enrolments.exchange(nodeId, hash, body.sha256, new Date());
@@ -34,17 +35,10 @@ export function enrolRoutes({
       },
     }),
     route({
-      method: 'POST',
+      ...shared,
       path: '/node/v1/nodes/{id}/rotate',
-      group: 'Nodes',
       permission: 'enrolled',
       summary: 'Replace the credential of an enrolled node',
-      params,
-      body: CredentialHashSchema,
-      bodyBounds: NODE_BODY,
-      beforeBody: sentByNode,
-      replies,
-      errors: ['node.blocked'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: { sha256: string } }) => {
         const expiresAt = await enrolments.rotate(enrolledOf(caller), body.sha256, new Date());
         if (!expiresAt) throw notValid('enrolled');

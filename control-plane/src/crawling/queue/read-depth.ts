@@ -21,12 +21,12 @@ export async function readDepth(redis: RedisClient, shards: ShardKeys[]): Promis
   const count = async (keyOf: (keys: ShardKeys) => string): Promise<number> => {
     return sum(await Promise.all(shards.map((keys) => redis.zcard(keyOf(keys)))));
   };
-  const [interactive, bulk, campaigns, delayed, leased] = await Promise.all([
-    ...PRIORITY_CLASSES.map((priority) => count((keys) => keys.waitingOfAll(priority))),
+  const [waiting, delayed, leased] = await Promise.all([
+    Promise.all(PRIORITY_CLASSES.map((priority) => count((keys) => keys.waitingOfAll(priority)))),
     count((keys) => keys.delayed),
     count((keys) => keys.leased),
   ]);
-  return { waiting: { 0: interactive!, 1: bulk!, 2: campaigns! }, delayed: delayed!, leased: leased! };
+  return { waiting: byClass(waiting), delayed, leased };
 }
 
 /** Counts jobs, and those beyond their organization's cap. The cost grows with the number of organizations that have a cap. */
@@ -54,19 +54,26 @@ function runningOf(leased: number, classes: number[][]): Record<PriorityClass, n
   const found = sum(classes.flat());
   const of = (priority: PriorityClass) =>
     found === 0 ? 0 : (leased * sum(classes.map((counts) => counts[priority]!))) / found;
-  return { 0: of(0), 1: of(1), 2: of(2) };
+  return byClass(PRIORITY_CLASSES.map(of));
 }
 
 /** The means of the shards that have one; each counts alike. */
 async function readSeconds(redis: RedisClient, shards: ShardKeys[]): Promise<JobSeconds> {
   const fields = PRIORITY_CLASSES.map(String);
   const rows = await Promise.all(shards.map((keys) => redis.hmget(keys.means, ...fields)));
-  const [interactive, bulk, campaigns] = fields.map((_, at) => {
+  const means = fields.map((_, at) => {
     const known = rows.flatMap((row) => (Number(row[at]) > 0 ? [Number(row[at]) / 1000] : []));
     return known.length === 0 ? null : sum(known) / known.length;
   });
-  return { 0: interactive!, 1: bulk!, 2: campaigns! };
+  return byClass(means);
 }
+
+/** Values in the order of {@link PRIORITY_CLASSES}, by class. */
+const byClass = <T>(values: readonly T[]): Record<PriorityClass, T> => ({
+  0: values[0]!,
+  1: values[1]!,
+  2: values[2]!,
+});
 
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
 
@@ -84,11 +91,12 @@ export type OrganizationDepth = {
  */
 export async function readOrganizations(redis: RedisClient, shards: ShardKeys[]): Promise<OrganizationDepth[]> {
   const depthOf = async ({ waiting, leases }: ShardKeys, organizationId: string, cap: string | undefined) => {
-    const keys = [...PRIORITY_CLASSES.map((priority) => waiting(organizationId, priority)), leases(organizationId)];
-    const [interactive, bulk, campaigns, leased] = await Promise.all(keys.map((key) => redis.zcard(key)));
+    const queues = PRIORITY_CLASSES.map((priority) => waiting(organizationId, priority));
+    const keys = [leases(organizationId), ...queues];
+    const [leased, ...counts] = await Promise.all(keys.map((key) => redis.zcard(key)));
     const depth: OrganizationDepth = {
       organizationId,
-      waiting: { 0: interactive!, 1: bulk!, 2: campaigns! },
+      waiting: byClass(counts),
       leased: leased!,
       cap: cap === undefined ? null : Number(cap),
     };
@@ -122,8 +130,7 @@ export async function readOldest(redis: RedisClient, shards: ShardKeys[]): Promi
     const since = heads.flatMap(([, micros]) => (micros === undefined ? [] : [Number(micros) / 1e6]));
     return since.length === 0 ? 0 : Math.max(0, Number(seconds) - Math.min(...since));
   };
-  const [interactive, bulk, campaigns] = await Promise.all(PRIORITY_CLASSES.map(oldestIn));
-  return { 0: interactive!, 1: bulk!, 2: campaigns! };
+  return byClass(await Promise.all(PRIORITY_CLASSES.map(oldestIn)));
 }
 
 /** The keys that together have the waiting jobs of a shard's organizations below their cap. */
