@@ -19,7 +19,13 @@ import { reportRoutes } from './reports/routes.ts';
 import type { ScanEvidence } from './scans/api/evidence.ts';
 import { scanRoutes } from './scans/api/routes.ts';
 import { scanCreation } from './scans/request/create-scans.ts';
-import type { CampaignWordsOf, FindCampaign, IsRunCancelled, JoinRun } from './scans/request/find-campaign.ts';
+import {
+  type CampaignWordsOf,
+  type FindCampaign,
+  type IsRunCancelled,
+  type JoinRun,
+  wordsOfCampaign,
+} from './scans/request/find-campaign.ts';
 import type { Enqueue } from './scans/request/submit.ts';
 
 /** What scanning needs from accounts, the catalogue and crawling. */
@@ -107,9 +113,7 @@ export function scanningDomain(
           answerPicture: async (scan, of, size, request) =>
             answerPicture(pictures, await findPicture(scan, of), size, request),
           campaignNameOf: async ({ organization_id, campaign_id }) =>
-            campaign_id === null
-              ? null
-              : ((await needs.campaignWordsOf(organization_id, [campaign_id])).get(campaign_id)?.name ?? null),
+            (await wordsOfCampaign(needs.campaignWordsOf, organization_id, campaign_id))?.name ?? null,
           pictureForMessage,
           tagWordsFor: ({ organization_id }) => tagWordsFor(organization_id),
         }),

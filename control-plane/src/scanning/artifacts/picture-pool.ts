@@ -26,9 +26,10 @@ type StoredPicture = Size & Pick<FoundPicture, 'sha256' | 'organizationId'> & { 
 type Waiting = { resolve: (bytes: Buffer) => void; reject: (error: Error) => void };
 
 /**
- * Resizes pictures in a process of its own, so that it blocks neither the event loop nor the thread pool, which file access and compression
- * need. Caches the results. Two resizes run at once and others wait, those of organizations in turn; while {@link WAITING_EACH_MAX} of one organization, or
- * {@link WAITING_MAX} in all, wait, further ones are refused with {@link QueueFull}. One that fails rejects with {@link NotResized}.
+ * Resizes pictures in a process of its own, so that it blocks neither the event loop nor the thread pool, which file
+ * access and compression need. Caches the results. Two resizes run at once and others wait, those of organizations in
+ * turn; while {@link WAITING_EACH_MAX} of one organization, or {@link WAITING_MAX} in all, wait, further ones are
+ * refused with {@link QueueFull}. One that fails rejects with {@link NotResized}.
  */
 export class PicturePool {
   readonly #queue = new BoundedQueue({

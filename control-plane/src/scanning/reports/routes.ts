@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
-import { type Static, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
@@ -132,6 +132,23 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       const size = wantedSize(w && inSteps(w), of);
       return sources.answerPicture(scan, of, isWhole ? { ...size, isWhole } : size, stream);
     });
+  const pictureRoute = (
+    path: string,
+    summary: string,
+    of: (params: Record<string, string>) => PictureOf,
+    params: TProperties = {},
+  ) =>
+    route({
+      ...shared,
+      path: `/r/{token}/${path}`,
+      summary: `${summary}, as the public report shows it`,
+      params: Type.Object({ token: Token, ...params }),
+      query: Width,
+      replies: pictureReplies,
+      errors: ['not_found', 'unavailable'],
+      handle: ({ params: { token, ...named }, query, stream }) =>
+        picture(token as string, of(named as Record<string, string>), query, { stream }),
+    });
   return [
     route({
       ...shared,
@@ -194,37 +211,16 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
           return { status: 200, body, type: 'image/jpeg', headers: { 'Cache-Control': 'private, max-age=3600' } };
         }),
     }),
-    route({
-      ...shared,
-      path: '/r/{token}/creative-screenshot',
-      summary: 'Screenshot of the creative, as the public report shows it',
-      params: Type.Object({ token: Token }),
-      query: Width,
-      replies: pictureReplies,
-      errors: ['not_found', 'unavailable'],
-      handle: ({ params, query, stream }) => picture(params.token, 'creative', query, { stream }),
+    pictureRoute('creative-screenshot', 'Screenshot of the creative', () => 'creative'),
+    pictureRoute('landings/{ord}/screenshot', 'Screenshot of one landing', ({ ord }) => Number(ord), {
+      ord: Type.String({ pattern: '^[0-9]{1,15}$' }),
     }),
-    route({
-      ...shared,
-      path: '/r/{token}/landings/{ord}/screenshot',
-      summary: 'Screenshot of one landing, as the public report shows it',
-      params: Type.Object({ token: Token, ord: Type.String({ pattern: '^[0-9]{1,15}$' }) }),
-      query: Width,
-      replies: pictureReplies,
-      errors: ['not_found', 'unavailable'],
-      handle: ({ params, query, stream }) => picture(params.token, Number(params.ord), query, { stream }),
-    }),
-    route({
-      ...shared,
-      path: '/r/{token}/companions/{place}/screenshot',
-      summary: 'Screenshot of a companion of a video ad, as the public report shows it',
-      params: Type.Object({ token: Token, place: Type.String({ pattern: '^[0-9]{1,2}$' }) }),
-      query: Width,
-      replies: pictureReplies,
-      errors: ['not_found', 'unavailable'],
-      handle: ({ params, query, stream }) =>
-        picture(params.token, `companion ${Number(params.place)}`, query, { stream }),
-    }),
+    pictureRoute(
+      'companions/{place}/screenshot',
+      'Screenshot of a companion of a video ad',
+      ({ place }) => `companion ${Number(place)}`,
+      { place: Type.String({ pattern: '^[0-9]{1,2}$' }) },
+    ),
     asset('report.css', 'text/css; charset=utf-8', STYLESHEET),
     asset('icon.svg', 'image/svg+xml', PAGE_ICON),
   ];

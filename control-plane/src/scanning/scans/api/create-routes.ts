@@ -11,7 +11,7 @@ import type { PublicUrls } from '../../../scan/scan-links.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
 import { BILLING_ERRORS, CHECK_ERRORS, type ScanCreation, type ScanOrder } from '../request/create-scans.ts';
-import type { CampaignWordsOf } from '../request/find-campaign.ts';
+import { type CampaignWordsOf, wordsOfCampaign } from '../request/find-campaign.ts';
 import type { RequestedScans } from '../request/new-scan.ts';
 import { BulkScanInSchema, ScanInSchema } from '../request/scan-in.ts';
 import { presentCreated } from './present-scan.ts';
@@ -143,9 +143,7 @@ async function createGroups(
         creation.createChecked({ ...order, ...carried(traceparent) }),
       ),
   );
-  const { campaign_id } = order.settings;
-  const words = await campaignWordsOf(order.organizationId, campaign_id ? [campaign_id] : []);
-  const campaign = words.get(campaign_id ?? '') ?? null;
+  const campaign = await wordsOfCampaign(campaignWordsOf, order.organizationId, order.settings.campaign_id);
   const answers = groups.map(async (group) => presentCreated(await scans.withTarget(group[0]!), group, urls, campaign));
   return Promise.all(answers);
 }

@@ -20,6 +20,7 @@ import { type CancelParts, cancelScan } from '../../../scan/cancel.ts';
 import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';
 import type { ListQuestion } from '../../../scan/scan-list-store.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
+import { wordsOfCampaign } from '../request/find-campaign.ts';
 import { type CreateRouteParts, createRoutes } from './create-routes.ts';
 import { type EventsParts, eventsRoute } from './events-route.ts';
 import type { ScanEvidence } from './evidence.ts';
@@ -125,12 +126,12 @@ function readRoute({ scans, readEvidence, campaignWordsOf, urls }: ScanParts): R
     handle: async ({ caller, params }) => {
       const scan = await findScan(scans, caller, params.id);
       const { organization_id, campaign_id } = scan;
-      const [whole, evidence, words] = await Promise.all([
+      const [whole, evidence, campaign] = await Promise.all([
         scans.withTarget(scan),
         readEvidence(scan),
-        campaignWordsOf(organization_id, campaign_id ? [campaign_id] : []),
+        wordsOfCampaign(campaignWordsOf, organization_id, campaign_id),
       ]);
-      return ok(presentScan(whole, evidence, urls, words.get(campaign_id ?? '') ?? null));
+      return ok(presentScan(whole, evidence, urls, campaign));
     },
   });
 }

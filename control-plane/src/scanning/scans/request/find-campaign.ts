@@ -27,3 +27,10 @@ export type CampaignWords = { name: string; groupId: string; groupName: string }
 
 /** Reads the words of campaigns by id; a campaign that does not exist is missing. */
 export type CampaignWordsOf = (organizationId: string, ids: string[]) => Promise<Map<string, CampaignWords>>;
+
+/** The words of a campaign; null: there is none with this id, or there is no id. */
+export const wordsOfCampaign = async (
+  campaignWordsOf: CampaignWordsOf,
+  organizationId: string,
+  id: string | null | undefined,
+): Promise<CampaignWords | null> => (id ? ((await campaignWordsOf(organizationId, [id])).get(id) ?? null) : null);
