@@ -86,24 +86,22 @@ export function clientApp(surface: SurfaceParts, { publicUrl, mcpUrl, consoleUrl
   const routes = clientRoutes(surface, publicUrl);
   const counted = countedRequests();
   const admit = admitCallers(surface, counted);
-  return forClients(surface, { routes, docs: true, admit }, [
-    ...(mcpUrl === null
-      ? []
-      : [
-          serveMcp({
-            publicUrl,
-            apiUrl: mcpUrl,
-            admit,
-            counted: counted.mark,
-            bodyBounds: largestBodyOf(routes),
-            closing: surface.platform.closing,
-            broadcast: surface.platform.broadcast,
-          }),
-        ]),
-    ...(consoleUrl === null
-      ? []
-      : [serveConsole(consoleOf(surface, callRoutes(routes, admit), counted.mark, { publicUrl, ownUrl: consoleUrl }))]),
-  ]);
+  const before: Middleware[] = [];
+  if (mcpUrl !== null)
+    before.push(
+      serveMcp({
+        publicUrl,
+        apiUrl: mcpUrl,
+        admit,
+        counted: counted.mark,
+        bodyBounds: largestBodyOf(routes),
+        closing: surface.platform.closing,
+        broadcast: surface.platform.broadcast,
+      }),
+    );
+  const urls = { publicUrl, ownUrl: consoleUrl ?? '' };
+  if (consoleUrl !== null) before.push(serveConsole(consoleOf(surface, callRoutes(routes, admit), counted.mark, urls)));
+  return forClients(surface, { routes, docs: true, admit }, before);
 }
 
 /** The bounds within which the body of each of these routes is. */

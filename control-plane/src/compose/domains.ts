@@ -90,12 +90,11 @@ export function createDomains(platform: Platform, settings: Settings) {
     { ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs, ...campaigns.verbs },
     settings,
   );
-  const handlers = { ...accounts.outboxHandlers };
   const delivery: DeliveryDomain = deliveryDomain(
     platform,
     {
       sources: outboxesOf([scan, scanning, accounts, reference, crawling, analysis]),
-      handlers,
+      handlers: accounts.outboxHandlers,
       ...reference.verbs,
       ...campaigns.verbs,
       ...scanning.verbs,

@@ -76,8 +76,8 @@ export function deliveryDomain(
     secrets,
     hasCampaign: async (organizationId, id) => (await needs.findCampaign(organizationId, id, null)).hasCampaign,
     changed: () => {
-      wake.announce('outbox');
-      wake.announce('deliveries');
+      outboxFilled();
+      queued();
     },
   };
   const sending: DispatchParts = {
