@@ -20,6 +20,9 @@ export type Purpose = { scan: string; host?: string | undefined; node?: TicketHo
 
 type Known = Pick<Exit, 'id' | 'account'>;
 
+/** What outages of an exit are known by: the exit, and the account that it needs. */
+const keysOf = ({ id, account }: Known): string[] => (account === undefined ? [id] : [id, account]);
+
 /**
  * Which exits and accounts are unavailable. What fails for one of the operator's nodes is unavailable to all. An enrolled node chooses the hosts and
  * the ids of scans that it names, so that it can provoke any refusal: what fails for it is unavailable to it alone, until another enrolled node has
@@ -59,8 +62,8 @@ export class ExitHealth {
   }
 
   /** A ticket for the exit was issued: during an outage, that is the probe. That of an enrolled node keeps no other from probing too. */
-  assigned({ id, account }: Known, now: number, node: TicketHolder = null): void {
-    for (const key of account === undefined ? [id] : [id, account]) {
+  assigned(exit: Known, now: number, node: TicketHolder = null): void {
+    for (const key of keysOf(exit)) {
       if (node === null) this.#common.probe(key, now);
       else if (this.#common.knows(key) || this.#seenBy(node)?.knows(key)) {
         const own = this.#openFor(node);
@@ -72,10 +75,9 @@ export class ExitHealth {
 
   /** The exit works: that ends its outages, also those that only one node has seen. */
   succeeded(exit: Known, node: TicketHolder = null): void {
-    const { id, account } = exit;
     this.#common.succeeded(exit);
     this.#seenBy(node)?.succeeded(exit);
-    for (const key of account === undefined ? [id] : [id, account]) {
+    for (const key of keysOf(exit)) {
       for (const accuser of this.#accusers.get(key)?.keys() ?? []) this.#seenBy(accuser)?.succeeded(exit);
       this.#accusers.delete(key);
     }

@@ -32,7 +32,8 @@ export function pickExit(
   let at = 0;
   for (let draw = 0; draw < DRAWS; draw += 1) {
     const { position, acceptance } = drawn(session, draw);
-    at = firstAbove(upTo, position * upTo[upTo.length - 1]!);
+    const wanted = position * upTo[upTo.length - 1]!;
+    at = firstIndex(upTo.length, (index) => upTo[index]! > wanted);
     const exit = exits[at]!;
     if (isAvailable(exit) && acceptance < scoreOf(exit)) return { exit };
   }
@@ -59,25 +60,20 @@ function drawn(session: string, draw: number): { position: number; acceptance: n
   return { position: hash.readUIntBE(0, 6) / 2 ** 48, acceptance: hash.readUIntBE(6, 6) / 2 ** 48 };
 }
 
-/** The first index whose value is above `wanted`; `values` ascend. */
-function firstAbove(values: Float64Array, wanted: number): number {
-  let [low, high] = [0, values.length - 1];
+/** The first of `length` indexes from which on `matches` is true; the last one if it is true for none. */
+function firstIndex(length: number, matches: (index: number) => boolean): number {
+  let [low, high] = [0, length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (values[middle]! > wanted) high = middle;
+    if (matches(middle)) high = middle;
     else low = middle + 1;
   }
   return low;
 }
 
 function findById(exits: readonly Exit[], id: string): Exit | undefined {
-  let [low, high] = [0, exits.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (exits[middle]!.id >= id) high = middle;
-    else low = middle + 1;
-  }
-  return exits[low]?.id === id ? exits[low] : undefined;
+  const exit = exits[firstIndex(exits.length, (index) => exits[index]!.id >= id)];
+  return exit?.id === id ? exit : undefined;
 }
 
 const SESSIONS_MAX = 50_000;
