@@ -93,7 +93,10 @@ const isBroken = ({ fault }: LastHop): boolean => fault !== '' && !fault.include
 const isStalled = ({ url, silentMs }: LastHop, traffic: TicketTraffic | null): boolean =>
   silentMs >= STALLED_MS && traffic !== null && hostIn(traffic, url)?.stalled === true;
 
-/** Whether our timeout for a navigation passed although the target had answered, before the browser had sent the request, or while other pages kept the browser busy. */
+/**
+ * Whether our timeout for a navigation passed although the target had answered, before the browser had sent the
+ * request, or while other pages kept the browser busy.
+ */
 function isBrowserLate(error: string, hop: LastHop, traffic: TicketTraffic | null, congestedMs: number): boolean {
   if (!OUR_TIMEOUT.test(error) || isBroken(hop)) return false;
   return (

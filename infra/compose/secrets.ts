@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { newApiKey, newSecret } from '@adsweep/shared/ids.ts';
 
 /**
- * `node infra/compose/secrets.ts`: makes the secrets of a deployment that are missing, and gives each service the ones that it needs, in a
- * volume of its own. `/secrets/all` holds all of them, `/secrets/<service>` those of a service. `... show` prints the API key; `... set <name>` first replaces
- * a secret by what it reads from standard input.
+ * `node infra/compose/secrets.ts`: makes the secrets of a deployment that are missing, and gives each service the ones
+ * that it needs, in a volume of its own. `/secrets/all` holds all of them, `/secrets/<service>` those of a service.
+ * `... show` prints the API key; `... set <name>` first replaces a secret by what it reads from standard input.
  */
 
 const FOLDER = '/secrets';

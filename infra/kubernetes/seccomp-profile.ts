@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * `node infra/kubernetes/seccomp-profile.ts`: writes `seccomp/profile.yaml` from Docker's profile of the browser node. Docker decides by the capabilities and the processor of
- * a container which rules count; containerd reads a profile of a file as it is, so the rules that need a capability must not be in it.
+ * `node infra/kubernetes/seccomp-profile.ts`: writes `seccomp/profile.yaml` from Docker's profile of the browser node.
+ * Docker decides by the capabilities and the processor of a container which rules count; containerd reads a profile of
+ * a file as it is, so the rules that need a capability must not be in it.
  */
 
 type Rule = {

@@ -1,7 +1,10 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A subscriber as a process of its own, with an IPC channel: `/ok...` is answered at once, `/slow` after 14 s, `/dead` never. It sends its port when it listens. */
+/**
+ * A subscriber as a process of its own, with an IPC channel: `/ok...` is answered at once, `/slow` after 14 s, `/dead`
+ * never. It sends its port when it listens.
+ */
 const SLOW_MS = 14_000;
 
 const server = http.createServer((request, response) => {

@@ -74,7 +74,10 @@ const [ORGANIZATIONS, ENDPOINTS, EVERY_MS, LASTS_MS] = [5, 20, 250, 12_000];
 const QUICK = '/ok';
 type Others = { p50: number; p99: number; cpuMs: number; calls: number; deliveries: number };
 
-/** The time from an event to its delivery at the quick endpoints. `slow`: one of the 100 takes 14 s; `dead`: another organization has 20 that never answer. */
+/**
+ * The time from an event to its delivery at the quick endpoints. `slow`: one of the 100 takes 14 s; `dead`: another
+ * organization has 20 that never answer.
+ */
 async function othersBeside(beside: 'nothing' | 'slow' | 'dead'): Promise<Others> {
   const ms: number[] = [];
   const timed =

@@ -9,9 +9,10 @@ import { CORPORA } from './registry.ts';
 import { describeFault, meets, type Outcome, runCases, type Score, scoresOf, totalOf } from './score.ts';
 
 /**
- * `npm run corpus -- [runs] [at once] [corpus] [subject ...]`: repeatedly scans everything whose outcome is known. Prints recall, false
- * positives and flaky cases of each subject, and saves them in `loadtest/results`. Exits with 1 if a score is below 100 %, or below what its corpus requires,
- * or if no case was run, and with 2 if the arguments are invalid.
+ * `npm run corpus -- [runs] [at once] [corpus] [subject ...]`: repeatedly scans everything whose outcome is known.
+ * Prints recall, false positives and flaky cases of each subject, and saves them in `loadtest/results`. Exits with 1 if
+ * a score is below 100 %, or below what its corpus requires, or if no case was run, and with 2 if the arguments are
+ * invalid.
  *
  * `npm run corpus -- fetch [folder]` downloads the data of `sources.json` into `.tools/corpus`, or into the folder.
  */

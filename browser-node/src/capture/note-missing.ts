@@ -9,8 +9,9 @@ import type { Visited } from './targets/target.ts';
 type Watched = Pick<MemberCapture, 'tabs' | 'landings'>;
 
 /**
- * Remembers which tabs can be inspected. The returned function lists what a draft lacks of them: screenshots, tabs that closed themselves
- * before they were read, and windows that no server has answered: what these lead to is not known. The collector of documents notes the texts that it could not read. `isPage`: the target is a page, of which there
+ * Remembers which tabs can be inspected. The returned function lists what a draft lacks of them: screenshots, tabs that
+ * closed themselves before they were read, and windows that no server has answered: what these lead to is not known.
+ * The collector of documents notes the texts that it could not read. `isPage`: the target is a page, of which there
  * always is a landing to be shown.
  */
 export function watchLandings(

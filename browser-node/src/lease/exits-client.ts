@@ -31,7 +31,10 @@ export class ExitsClient {
   /** How far the clock of the proxy-router is ahead of this machine's, in ms, by the ticket that it issued. */
   readonly #aheadMs = new Map<string, number>();
 
-  /** `token`: or a function that returns the present one. `gatewayHosts`: the hosts of the gateways that browsers may use; `reach`: the URL of a gateway for a browser. */
+  /**
+   * `token`: or a function that returns the present one. `gatewayHosts`: the hosts of the gateways that browsers may
+   * use; `reach`: the URL of a gateway for a browser.
+   */
   constructor(
     baseUrl: string,
     token: string | (() => string),

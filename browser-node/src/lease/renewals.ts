@@ -23,7 +23,10 @@ export class Renewals {
     });
   }
 
-  /** Renews from now on, for `forMs`; `ended` is called once when the control plane says that the lease is over. Returns the function that stops renewing. */
+  /**
+   * Renews from now on, for `forMs`; `ended` is called once when the control plane says that the lease is over. Returns
+   * the function that stops renewing.
+   */
   hold(lease: Lease, forMs: number, ended: (outcome: 'lost' | 'cancelled') => void): () => void {
     this.#ended.set(lease.lease_id, ended);
     this.#thread.postMessage({ lease, forMs } satisfies Hold);

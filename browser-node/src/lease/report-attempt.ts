@@ -23,8 +23,9 @@ export type LeasedMember = MemberLease & {
 export type Reported = 'completed' | 'failed' | 'lost' | 'unreported';
 
 /**
- * Reports to the control plane how an attempt ended: with one call if its files are small, else files first and the record last. Retried while the control plane is unavailable, because
- * the lease may be adopted again; a lost lease ends it without an error. Throws what `signal` is aborted with.
+ * Reports to the control plane how an attempt ended: with one call if its files are small, else files first and the
+ * record last. Retried while the control plane is unavailable, because the lease may be adopted again; a lost lease
+ * ends it without an error. Throws what `signal` is aborted with.
  */
 export async function reportAttempt(
   parts: ReportParts,

@@ -55,8 +55,8 @@ export class Heartbeat {
 }
 
 /**
- * Handles the answer to a heartbeat or to a request for work: the node drains while the operator's drain is active, and takes work again after that. A drained
- * node keeps sending heartbeats until it is stopped.
+ * Handles the answer to a heartbeat or to a request for work: the node drains while the operator's drain is active, and
+ * takes work again after that. A drained node keeps sending heartbeats until it is stopped.
  */
 export function drainOnRequest(
   loop: Pick<LeaseLoop, 'drain' | 'undrain'>,

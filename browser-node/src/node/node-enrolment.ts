@@ -63,8 +63,9 @@ export class NodeEnrolment {
   }
 
   /**
-   * Reads the credential, or exchanges the token for one unless that was done before; waits for a control plane that cannot be reached. Null: the folder has
-   * none, and there is no token. Throws an OperatorError if the token is refused, the file is another node's or the folder cannot be used.
+   * Reads the credential, or exchanges the token for one unless that was done before; waits for a control plane that
+   * cannot be reached. Null: the folder has none, and there is no token. Throws an OperatorError if the token is
+   * refused, the file is another node's or the folder cannot be used.
    */
   static async open({ folder, nodeId, token }: EnrolmentSettings, api: EnrolmentApi, logger: Logger) {
     await usable(folder, mkdir(folder, { recursive: true, mode: 0o700 }));

@@ -61,7 +61,10 @@ export type ResourceRequest<Q = unknown, B = unknown> = {
   audit(action: `${string}.${string}`, subjectId: string, changes: Record<string, unknown>): OutboxEntry<'audit'>;
 };
 
-/** What differs between the routes of a resource; `reply` describes the successful response. Routes with a path parameter have `not_found` among their errors. */
+/**
+ * What differs between the routes of a resource; `reply` describes the successful response. Routes with a path
+ * parameter have `not_found` among their errors.
+ */
 type Operation<Q extends TProperties, B extends TSchema> = {
   summary: string;
   description?: string;

@@ -69,7 +69,10 @@ export type Route<Caller = unknown> = {
   errors: readonly ErrorCode[];
   /** Whether a request with an `Idempotency-Key` is run only once; absent: true if the operation creates something (201). */
   runsOnce?(request: Incoming<Caller>): boolean;
-  /** The response to an earlier request that this one repeats; null: it repeats none. Asked before `refine`, which looks up what may have changed since. */
+  /**
+   * The response to an earlier request that this one repeats; null: it repeats none. Asked before `refine`, which looks
+   * up what may have changed since.
+   */
   earlierAnswer?(request: Incoming<Caller>): Promise<Answer | null>;
   refine?(request: ValidPart<Caller>): Issue[] | Promise<Issue[]>;
   handle(request: Incoming<Caller>): Promise<Answer> | Answer;

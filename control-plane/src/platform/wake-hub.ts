@@ -118,7 +118,10 @@ function readHint(message: string): { topic: WakeTopic | undefined; count: numbe
   return { topic: WAKE_TOPICS.find((topic) => topic === name), count: safeCount };
 }
 
-/** Kinds of work: crawl jobs to lease, crawled scans to analyse (`checks`), outbox entries of scans and of other records to process, deliveries to send. */
+/**
+ * Kinds of work: crawl jobs to lease, crawled scans to analyse (`checks`), outbox entries of scans and of other records
+ * to process, deliveries to send.
+ */
 const WAKE_TOPICS = ['jobs', 'checks', 'scan-outbox', 'outbox', 'runs', 'deliveries'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 

@@ -12,8 +12,8 @@ export type Shown = { status: number; url: string; html: string; headers: Header
 let browsers = 0;
 
 /**
- * A browser without scripts, with cookies, at an address of its own where the API trusts proxies: it follows redirects on our host and stops at any other. The public URL of the tests is mapped to the
- * port of the API.
+ * A browser without scripts, with cookies, at an address of its own where the API trusts proxies: it follows redirects
+ * on our host and stops at any other. The public URL of the tests is mapped to the port of the API.
  */
 export function openBrowser({ port }: Pick<RunningApi, 'port'>, address = `198.51.100.${++browsers}`) {
   const cookies = new Map<string, { value: string; path: string }>();

@@ -30,7 +30,10 @@ const BAD_LIVES_MS = 20_000;
 
 export type YearOptions = { days: number; tickMs: number; limits: ScalingLimits; seed: number };
 
-/** The state after a tick. `need` is what the work needs, `nodes` those that work or start, `oldest` the seconds that the oldest job of a class has waited. */
+/**
+ * The state after a tick. `need` is what the work needs, `nodes` those that work or start, `oldest` the seconds that
+ * the oldest job of a class has waited.
+ */
 export type Tick = {
   at: number;
   need: number;

@@ -30,7 +30,10 @@ const PLACES_OF_POLAND = [
   ['Silesia', 'Katowice'],
 ] as const;
 
-/** A page whose title says how its visitor's clock differs from that of the place of the address: of these exits Los Angeles, without summer time Phoenix. */
+/**
+ * A page whose title says how its visitor's clock differs from that of the place of the address: of these exits Los
+ * Angeles, without summer time Phoenix.
+ */
 const COMPARES = `<script>
 const at = (timeZone) => [0, 6].map((month) => new Date(Date.UTC(2026, month, 15)).toLocaleString('en', { timeZone })).join();
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -4,7 +4,10 @@ import { BODY_LIFETIME_MS } from '../limits.ts';
 import { Count, OPEN, Text } from './fields.ts';
 import type { ScannedKind } from './scanned-kind.ts';
 
-/** How a file is inspected: as an image, as gzipped JSON (RFC 1952) with an array of {@link CapturedItems} in it, as UTF-8 text, or as a media file of any kind. */
+/**
+ * How a file is inspected: as an image, as gzipped JSON (RFC 1952) with an array of {@link CapturedItems} in it, as
+ * UTF-8 text, or as a media file of any kind.
+ */
 export type ArtifactFormat = PictureFormat | 'gzipped_json' | 'text' | 'media';
 export type PictureFormat = 'jpeg' | 'webp';
 

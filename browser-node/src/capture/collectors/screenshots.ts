@@ -13,7 +13,10 @@ import { isShown, type OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
 
-/** Encoding WebP in the browser was 39 % of a capture's CPU time, JPEG half of that. It is encoded again as WebP when it is read, so its quality is higher. */
+/**
+ * Encoding WebP in the browser was 39 % of a capture's CPU time, JPEG half of that. It is encoded again as WebP when it
+ * is read, so its quality is higher.
+ */
 const JPEG = { format: 'jpeg', quality: 90 } as const;
 /** Screens that a page is scrolled through. Lazy content below is not loaded. */
 const SCREENS_MAX = 8;

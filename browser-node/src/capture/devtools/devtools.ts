@@ -53,7 +53,10 @@ export interface TargetSession {
   notify<C extends Command>(command: C, params?: CommandParams<C>): void;
 }
 
-/** Stops the scripts of a tab or frame of another site, as far as they run now and later: in an endless loop too. Resolves when none runs any more, or it does not answer. */
+/**
+ * Stops the scripts of a tab or frame of another site, as far as they run now and later: in an endless loop too.
+ * Resolves when none runs any more, or it does not answer.
+ */
 export async function disableScripts(document: TargetSession): Promise<void> {
   document.notify('Emulation.setScriptExecutionDisabled', { value: true });
   await document.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
@@ -75,8 +78,8 @@ export interface DevTools {
    */
   readonly isFlooded: boolean;
   /**
-   * `listener` is called once, when the first bound of frames and workers is exceeded, with the target that started one too many (null: it is not known), and
-   * that bound.
+   * `listener` is called once, when the first bound of frames and workers is exceeded, with the target that started one
+   * too many (null: it is not known), and that bound.
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
   /**

@@ -18,8 +18,9 @@ export type Style = (typeof STYLES)[number];
 const NODES_MAX = 60_000;
 
 /**
- * A snapshot of the documents in the process of a target. Rejects if they are too large, the target is gone, or it does not answer in time.
- * `styles`: the computed styles to read of each box; `nodesMax`: a lower bound of the nodes. It is a command that the page does not notice and that grants it nothing.
+ * A snapshot of the documents in the process of a target. Rejects if they are too large, the target is gone, or it does
+ * not answer in time. `styles`: the computed styles to read of each box; `nodesMax`: a lower bound of the nodes. It is
+ * a command that the page does not notice and that grants it nothing.
  */
 export async function takeSnapshot(
   session: TargetSession,

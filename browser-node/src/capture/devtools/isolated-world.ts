@@ -16,7 +16,10 @@ export async function evaluateInIsolatedWorld<Argument, Result>(
   return evaluateInWorld(session, world, script, argument, Math.max(1, until - performance.now()));
 }
 
-/** Without a name, Chromium creates a new world with all of JavaScript's globals each time: 2.2 ms instead of 0.9, eleven times per page. Pages never see it. */
+/**
+ * Without a name, Chromium creates a new world with all of JavaScript's globals each time: 2.2 ms instead of 0.9,
+ * eleven times per page. Pages never see it.
+ */
 const WORLD_NAME = 'capture';
 
 /** The id of a frame's isolated world, which lasts as long as the frame's document. */
@@ -26,7 +29,10 @@ export async function isolatedWorldOf(session: TargetSession, frameId: string, d
   return executionContextId;
 }
 
-/** Runs `script` in the world of {@link isolatedWorldOf}, which keeps the globals of earlier scripts. Rejects when the world no longer exists, and with a {@link ScriptError}. */
+/**
+ * Runs `script` in the world of {@link isolatedWorldOf}, which keeps the globals of earlier scripts. Rejects when the
+ * world no longer exists, and with a {@link ScriptError}.
+ */
 export async function evaluateInWorld<Argument, Result>(
   session: TargetSession,
   world: number,

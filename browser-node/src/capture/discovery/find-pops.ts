@@ -9,8 +9,8 @@ import { type Network, NO_NETWORK, networkOf } from './ad-servers.ts';
 export type FoundPop = Network & { tab: OpenTab; signal: AdSignal; sinceMs: number };
 
 /**
- * The pops of a page, in the order in which they opened, and the tab that shows the page: the one it was loaded in, or the window that it opened for itself
- * when it sent that one elsewhere; null: none shows it any more.
+ * The pops of a page, in the order in which they opened, and the tab that shows the page: the one it was loaded in, or
+ * the window that it opened for itself when it sent that one elsewhere; null: none shows it any more.
  */
 export function findPops(capture: MemberCapture, tab: OpenTab): { pops: FoundPop[]; pageTab: OpenTab | null } {
   const { journal, landings, tabs } = capture;

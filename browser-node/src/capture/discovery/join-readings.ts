@@ -2,7 +2,10 @@ import type { FoundBlock } from './find-blocks.ts';
 import { comparePlaces, isSamePlace } from './find-blocks.ts';
 import { isSameElement, type PageElement } from './found-ad.ts';
 
-/** An ad block as it was seen at one time. `around`: its slot, and the elements around it, innermost first; `isPinned`: it does not scroll with the page. */
+/**
+ * An ad block as it was seen at one time. `around`: its slot, and the elements around it, innermost first; `isPinned`:
+ * it does not scroll with the page.
+ */
 export type SeenBlock = Omit<FoundBlock, 'slot' | 'documents'> & {
   element: PageElement;
   around: readonly PageElement[];

@@ -70,8 +70,8 @@ export function labelsIn(page: PageIndex): NodeRef[] {
 }
 
 /**
- * What a label is about: the nearest element around it, or the element itself, that shows more than the label. `block`: one that holds an ad which is known; `own`: one without,
- * which leads to another site than the page's.
+ * What a label is about: the nearest element around it, or the element itself, that shows more than the label. `block`:
+ * one that holds an ad which is known; `own`: one without, which leads to another site than the page's.
  */
 export function labelledBy(
   page: PageIndex,

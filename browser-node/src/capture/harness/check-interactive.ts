@@ -13,10 +13,11 @@ const CLICKS_MAX = 40;
 const PAUSE_MS = 200;
 
 /**
- * Clicks each button and link of the creative once, until one of them tries no page load and no tab (spec 2.5). They are looked up
- * before each click, because a click may add and remove some. Page loads that a click starts are stopped inside the browser, so that no
- * click-through is requested; other requests of the creative pass. A click that makes the creative spin ends the check, and its scripts are stopped. Takes `budgetMs` at most. `clickables`: looks up what looks clickable on
- * the creative now.
+ * Clicks each button and link of the creative once, until one of them tries no page load and no tab (spec 2.5). They
+ * are looked up before each click, because a click may add and remove some. Page loads that a click starts are stopped
+ * inside the browser, so that no click-through is requested; other requests of the creative pass. A click that makes
+ * the creative spin ends the check, and its scripts are stopped. Takes `budgetMs` at most. `clickables`: looks up what
+ * looks clickable on the creative now.
  */
 export async function checkInteractive(
   capture: MemberCapture,

@@ -128,8 +128,9 @@ async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: CreativeP
 }
 
 /**
- * Opens a stopped load in a new tab. As in the creative's place, it has no opener, sends the same `Referer` and posts the same form. For an app the tab is empty: the
- * page chose the URL, and what we navigate to ourselves Chromium does not check.
+ * Opens a stopped load in a new tab. As in the creative's place, it has no opener, sends the same `Referer` and posts
+ * the same form. For an app the tab is empty: the page chose the URL, and what we navigate to ourselves Chromium does
+ * not check.
  */
 async function openInTab(
   { ending, open, tabs, journal }: CaptureSession,

@@ -2,7 +2,10 @@ import { composeScript } from './compose-script.ts';
 import { domReader } from './dom-reader.ts';
 import type { MeasuredWorld } from './measure-visuals.ts';
 
-/** The element at a point, null: nothing there looks clickable. `element`: the elements of a document are numbered in the order in which they were first hit. */
+/**
+ * The element at a point, null: nothing there looks clickable. `element`: the elements of a document are numbered in
+ * the order in which they were first hit.
+ */
 export type Hit = { element: number; label: string } | null;
 
 /**

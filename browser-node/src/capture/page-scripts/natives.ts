@@ -14,8 +14,10 @@ export type Natives = {
   /** A private property, invisible on the object. */
   secret<T>(): { of(self: unknown): T | undefined; keep(self: object, value: T): void };
   /**
-   * Calls `before` first whenever `owner[name]` is called, or set where it is an attribute, or read where it is one that cannot be set, and `after` with the result. Before a method, a `before` without parameters
-   * leaves no trace on the stack that code in its arguments sees. Neither may read anything of an object: its accessors and conversions are code of the page.
+   * Calls `before` first whenever `owner[name]` is called, or set where it is an attribute, or read where it is one
+   * that cannot be set, and `after` with the result. Before a method, a `before` without parameters leaves no trace on
+   * the stack that code in its arguments sees. Neither may read anything of an object: its accessors and conversions
+   * are code of the page.
    */
   precede(owner: object, name: string, before: Before, after?: After): void;
   /** Makes `owner[name]` return what `answer` returns; called on another object, it does what it did. */

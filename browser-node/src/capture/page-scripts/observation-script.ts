@@ -12,11 +12,13 @@ import { watchTimers } from './watch-timers.ts';
 import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
 
 /**
- * JavaScript that runs in every document before its own scripts and reports what the document does without a click. Reports go
- * through a function that Chromium defines under the name `reportBy`, which is removed before the page can see it, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
+ * JavaScript that runs in every document before its own scripts and reports what the document does without a click.
+ * Reports go through a function that Chromium defines under the name `reportBy`, which is removed before the page can
+ * see it, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
- * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`,
- * `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`, `<token>|activation`, `<token>|dialog`. `mark`: as in `nativesScript`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|app-navigation|<url>`, `<token>|timer|<subject>|<ms>`, `<token>|fingerprint|<trait>|<times since the last
+ * report>`, `<token>|drawn-text|<texts with their places>`, `<token>|message-flood|<origin>`, `<token>|activation`,
+ * `<token>|dialog`. `mark`: as in `nativesScript`. Strict, so that no function of it can be reached by its callers.
  */
 export const observationScript = (token: string, reportBy: string, mark: string): string => `(() => {
 'use strict';

@@ -1,8 +1,9 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in the page: reports that other windows send it more messages than it can be meant to handle, with the origin of the one that sent the last. Each message
- * waits in the memory of the page, so it reports at once; and again for as long as it goes on.
+ * Runs in the page: reports that other windows send it more messages than it can be meant to handle, with the origin of
+ * the one that sent the last. Each message waits in the memory of the page, so it reports at once; and again for as
+ * long as it goes on.
  */
 export function watchMessages({ listen, getter }: Natives, report: (origin: string) => void): void {
   const [MESSAGES_MAX, WITHIN_MS, REPORTS_MAX] = [5_000, 1_000, 20];

@@ -54,7 +54,10 @@ export const ANSWER_MS = 2_000;
 export const COLLECT_MS = 20_000;
 /** The screenshot of one landing. A page 16,383 pixels high takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */
 export const SCREENSHOT_MS = 10_000;
-/** For a screenshot of any part, Chromium lays out and paints the whole page, 10 s per million pixels of text: of higher pages, only the viewport is taken. */
+/**
+ * For a screenshot of any part, Chromium lays out and paints the whole page, 10 s per million pixels of text: of higher
+ * pages, only the viewport is taken.
+ */
 export const SCREENSHOT_HEIGHT_MAX = 300_000;
 /** Scrolling through a page so that it loads lazy content. */
 export const SCROLL_MS = 4_000;
@@ -75,7 +78,10 @@ export const LEAVE_MAX_MS = 6_000;
 /** How long the gateway may take to report the traffic: longer than the client's own timeout. */
 export const TRAFFIC_MS = 6_000;
 
-/** A main thread that seems busy after load is watched for this long, and again if it is not certain; workers for that long, if they compute at a glance. */
+/**
+ * A main thread that seems busy after load is watched for this long, and again if it is not certain; workers for that
+ * long, if they compute at a glance.
+ */
 export const MAIN_THREAD_WATCHED_MS = 4_200;
 export const MAIN_THREAD_WATCHED_AGAIN_MS = 3_000;
 export const WORKERS_WATCHED_MS = 3_000;
@@ -121,7 +127,10 @@ export const underLoad = ({ startedAt }: { startedAt: number }, ms: number): num
 
 let measured = { at: Number.NEGATIVE_INFINITY, loadFactor: 1 };
 
-/** The factor by which this machine is overloaded ({@link loadFactor}), at most a second old: a capture asks dozens of times, and each measurement reads files of the system. */
+/**
+ * The factor by which this machine is overloaded ({@link loadFactor}), at most a second old: a capture asks dozens of
+ * times, and each measurement reads files of the system.
+ */
 export function machineLoadFactor(): number {
   const now = performance.now();
   if (now - measured.at >= MEASURED_MS)

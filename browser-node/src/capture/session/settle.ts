@@ -25,9 +25,11 @@ const PROMPT_MS = 100;
 const TIMER_CHECKS_MAX = 3;
 
 /**
- * Waits until the tabs have settled: each has loaded, was looked at as a visitor does and was watched for a while, no request is pending, no
- * window waits for its first response, no refresh is announced, due timers have run, and scripts wait for nothing that comes soon. Waits at most `budgetMs`, then the capture gets a note; longer only while there is useful progress. Ends at once when
- * the capture does, or when a page floods it with frames and workers. Resolves to the tabs that navigated in a loop and were stopped.
+ * Waits until the tabs have settled: each has loaded, was looked at as a visitor does and was watched for a while, no
+ * request is pending, no window waits for its first response, no refresh is announced, due timers have run, and scripts
+ * wait for nothing that comes soon. Waits at most `budgetMs`, then the capture gets a note; longer only while there is
+ * useful progress. Ends at once when the capture does, or when a page floods it with frames and workers. Resolves to
+ * the tabs that navigated in a loop and were stopped.
  */
 export async function settle(session: CaptureSession, budgetMs = SETTLE_MS): Promise<readonly OpenTab[]> {
   const wait = new SettleWait(session, budgetMs);

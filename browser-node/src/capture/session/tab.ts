@@ -197,10 +197,10 @@ export class Tab {
   }
 
   /**
-   * To be called when a navigation ended without a document: its server answered 204, or it led to an app. `loaderId`: the id of that navigation; '': the tab
-   * has made none, because its window keeps the document that it opened with. A tab that never had a document gets an empty one, unless it navigates
-   * (again) soon, or a script has written the one that it opened with. Without a document, Playwright does not report the tab, and the tab does not
-   * count as loaded.
+   * To be called when a navigation ended without a document: its server answered 204, or it led to an app. `loaderId`:
+   * the id of that navigation; '': the tab has made none, because its window keeps the document that it opened with. A
+   * tab that never had a document gets an empty one, unless it navigates (again) soon, or a script has written the one
+   * that it opened with. Without a document, Playwright does not report the tab, and the tab does not count as loaded.
    */
   endedEmpty(loaderId: string): void {
     const fill = () => {

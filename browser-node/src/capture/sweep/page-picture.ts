@@ -45,7 +45,10 @@ export async function drawAdsOnPage(
   }
 }
 
-/** The picture of an ad with its place in that of its page; null: the page's own picture shows it, or the ad was elsewhere when its screenshot was taken. */
+/**
+ * The picture of an ad with its place in that of its page; null: the page's own picture shows it, or the ad was
+ * elsewhere when its screenshot was taken.
+ */
 async function overlayOf({ ad: { block }, kept }: KeptOnPage, page: CaptureFile): Promise<OverlayOptions | null> {
   const picture = kept.files.find(({ name }) => name === CREATIVE_SCREENSHOT);
   const { framedAt: at } = kept;

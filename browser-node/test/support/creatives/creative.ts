@@ -3,7 +3,10 @@ export type Creative = {
   kind: string;
   tag: string;
   emulator?: string;
-  /** What else there is in the ad world, by URL: a page, a script or JSON by its extension, `-> url` a redirect (`slow -> url` after four seconds), `deny:` not to be framed, `latin1:` in that charset. */
+  /**
+   * What else there is in the ad world, by URL: a page, a script or JSON by its extension, `-> url` a redirect (`slow
+   * -> url` after four seconds), `deny:` not to be framed, `latin1:` in that charset.
+   */
   pages?: Record<string, string>;
   /** Width and height of what is rendered; null: nothing is. */
   size: [number, number] | null;

@@ -4,8 +4,8 @@ import type { AllowanceStore, FinishedReservation } from './allowance-store.ts';
 const WRITE_WITHIN_MS = 500;
 
 /**
- * Buffers reservations whose scans have been written, to remove them from the store together. If the process dies before that, `release-abandoned.ts` removes
- * them later, after counting their scans.
+ * Buffers reservations whose scans have been written, to remove them from the store together. If the process dies
+ * before that, `release-abandoned.ts` removes them later, after counting their scans.
  */
 export function finishedReservations(allowances: Pick<AllowanceStore, 'finish'>) {
   const unwritten = new Map<string, FinishedReservation[]>();

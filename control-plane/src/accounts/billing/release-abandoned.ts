@@ -40,7 +40,10 @@ export function foundFor(ms: number) {
   };
 }
 
-/** Returns the checks that were reserved for scans that were never written. `choose`: from the reservations that are old by the clock `now`; absent: all. */
+/**
+ * Returns the checks that were reserved for scans that were never written. `choose`: from the reservations that are old
+ * by the clock `now`; absent: all.
+ */
 export async function releaseAbandoned(
   { allowances, countScans, isCreatingRun, logger }: ReleaseParts,
   now: Date,

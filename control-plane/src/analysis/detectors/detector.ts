@@ -44,8 +44,8 @@ const URL_LENGTH_MIN = 500;
 const DETAIL_LENGTH_MAX = 1_000;
 
 /**
- * Findings in order without duplicates by slug, URL and surface; the first of each is kept. Of too many or too large ones, the last ones of the most frequent slugs are
- * left out, so that no tag displaces another.
+ * Findings in order without duplicates by slug, URL and surface; the first of each is kept. Of too many or too large
+ * ones, the last ones of the most frequent slugs are left out, so that no tag displaces another.
  */
 export function combine(findings: Finding[]): Finding[] {
   // By slug and surface: the URLs, which are long, so that no key is made of them.

@@ -18,8 +18,9 @@ export type AcceptDependencies = EvidenceDependencies & {
 };
 
 /**
- * Accepts a node's capture of a scan with the files that were sent together with it, at most one per attempt. `repeated`: the same capture was accepted before, and its response was lost.
- * `lost`: the scan is not leased under this fence; nothing is kept.
+ * Accepts a node's capture of a scan with the files that were sent together with it, at most one per attempt.
+ * `repeated`: the same capture was accepted before, and its response was lost. `lost`: the scan is not leased under
+ * this fence; nothing is kept.
  */
 export async function acceptCapture(
   dependencies: AcceptDependencies,

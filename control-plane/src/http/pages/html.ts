@@ -9,7 +9,10 @@ export const PAGE_STYLESHEET = fileBeside('page.css');
 export const SIGN_IN_STYLESHEET = fileBeside('sign-in.css');
 export const PAGE_ICON = fileBeside('icon.svg');
 
-/** Values that a template accepts: text and numbers are escaped, markup made by {@link html} is inserted as it is, null, undefined and false are left out. */
+/**
+ * Values that a template accepts: text and numbers are escaped, markup made by {@link html} is inserted as it is, null,
+ * undefined and false are left out.
+ */
 export type Inserted = string | number | Markup | null | undefined | false | readonly Inserted[];
 
 class Markup {
@@ -79,8 +82,9 @@ export type Assets = { stylesheet: string; icon: string };
 type Frame = { title: string; heading: string; footer: string };
 
 /**
- * The head of a page that search engines do not index; `script`: the path of its module. Browsers that know `rel="expect"` (HTML, section 4.6.7) first draw
- * the page when its end, the element `page-end`, has arrived: rows that arrive later would move those that are shown.
+ * The head of a page that search engines do not index; `script`: the path of its module. Browsers that know
+ * `rel="expect"` (HTML, section 4.6.7) first draw the page when its end, the element `page-end`, has arrived: rows that
+ * arrive later would move those that are shown.
  */
 export function documentHead(title: string, { stylesheet, icon }: Assets, script: string | null = null): Html {
   return html`<head>

@@ -43,8 +43,8 @@ export const dialogLoop: Detector = {
 };
 
 /**
- * Landings that try to play sound when they open (spec 2.5), and ads on a page. An attempt counts although the browser blocks it. Muted media, media with volume
- * 0 or without an audio track make no sound.
+ * Landings that try to play sound when they open (spec 2.5), and ads on a page. An attempt counts although the browser
+ * blocks it. Muted media, media with volume 0 or without an audio track make no sound.
  */
 export const autosound: Detector = {
   name: 'autosound',

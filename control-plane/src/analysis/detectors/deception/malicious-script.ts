@@ -5,10 +5,12 @@ import { type Detector, type Finding, surfaceOf } from '../detector.ts';
 import { tagsIn } from './markup.ts';
 
 /**
- * What only malicious scripts do. `starts`: markers that are rare in other scripts; one of them must match before anything else is searched. `all`: one word of each group must occur, in lower case and without white space. `source` is
- * the publication that describes the behaviour; the words are our own choice. `beginsBase64`: a marker counts where base64 begins, and not inside a
- * picture or a source map, whose base64 contains URLs too. `reach`: the words count within so many characters of a marker, because a bundle contains
- * everything somewhere. `lengthMax`: longer scripts do not count.
+ * What only malicious scripts do. `starts`: markers that are rare in other scripts; one of them must match before
+ * anything else is searched. `all`: one word of each group must occur, in lower case and without white space. `source`
+ * is the publication that describes the behaviour; the words are our own choice. `beginsBase64`: a marker counts where
+ * base64 begins, and not inside a picture or a source map, whose base64 contains URLs too. `reach`: the words count
+ * within so many characters of a marker, because a bundle contains everything somewhere. `lengthMax`: longer scripts do
+ * not count.
  */
 type ScriptSignature = {
   name: string;
