@@ -48,10 +48,13 @@ export const LIST_INDEXES = [
 export function scanLists(scans: Collection<StoredScan>) {
   const serialized = serializeByKey();
 
+  /** Of the matching scans those after a position; null: all. */
+  const from = (where: Filter<StoredScan>, after: CursorPosition | null): Filter<StoredScan> =>
+    after ? { $and: [where, earlierThan('created_at', after)] } : where;
+
   const readPage = async (where: Filter<StoredScan>, { after, skip, limit }: ListWindow) => {
-    const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
     const found = await scans
-      .find(from, WITHIN)
+      .find(from(where, after), WITHIN)
       .sort(NEWEST)
       .skip(skip)
       .limit(limit + 1)
@@ -89,8 +92,7 @@ export function scanLists(scans: Collection<StoredScan>) {
     /** Pending scans with a filter key, newest first, after a position (null: from the first). */
     async pendingWith(organization_id: string, key: string, after: CursorPosition | null, limit: number) {
       const where: Filter<StoredScan> = { organization_id, filter_keys: key, status: 'pending' };
-      const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
-      return scans.find(from, WITHIN).sort(NEWEST).limit(limit).toArray();
+      return scans.find(from(where, after), WITHIN).sort(NEWEST).limit(limit).toArray();
     },
 
     /**

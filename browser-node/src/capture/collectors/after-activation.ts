@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { isolatedWorldOf } from '../devtools/isolated-world.ts';
+import { activateFrame } from '../devtools/isolated-world.ts';
 import { ANSWER_MS, DOCUMENTS_LENGTH_MAX, underLoad } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { Landing } from '../session/landings.ts';
+import { probe } from '../session/probe.ts';
 import type { Collector, Draft } from './collector.ts';
 import { documentsOf } from './documents.ts';
 
@@ -31,30 +32,18 @@ export const afterActivation: Collector = {
   },
 };
 
-/** Closes the capture's record; no page that a landing then navigates to is loaded. */
 async function use(capture: MemberCapture, landing: Landing, draft: Draft): Promise<void> {
-  const { open, visit, journal, ending } = capture;
-  visit.beginProbe(journal);
-  // `aborted` and not `blocked`: Chromium then leaves the page as it is.
-  await open.context.route('**/*', (route) => route.abort('aborted').catch(() => undefined));
-  try {
-    await activate(capture, landing);
-    await ending.race(pause(REACTION_MS));
+  const { session } = landing.tab;
+  await probe(capture, async () => {
+    await activateFrame(session, session.targetId, underLoad(capture, ANSWER_MS));
+    await capture.ending.race(pause(REACTION_MS));
     const { documents } = await documentsOf(capture, landing, () => '');
     const before = draft.documents.filter((one) => one.landing === landing.ord);
     const changed = documents.filter(({ frame, text }) =>
       before.every((one) => one.frame !== frame || one.text !== text),
     );
     for (const { siteName: _, ...document } of changed) if (fits(draft, document)) draft.documents.push(document);
-  } finally {
-    await open.context.unroute('**/*');
-  }
-}
-
-async function activate(capture: MemberCapture, { tab: { session } }: Landing): Promise<void> {
-  const deadlineMs = underLoad(capture, ANSWER_MS);
-  const contextId = await isolatedWorldOf(session, session.targetId, deadlineMs);
-  await session.send('Runtime.evaluate', { expression: '0', contextId, userGesture: true }, deadlineMs);
+  });
 }
 
 type Lengths = { html: string; text: string };

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { ResponseTooLargeError } from '../../browser/own-commands.ts';
 import { COMMAND_MS, type CommandAnswer, type TargetSession } from '../devtools/devtools.ts';
 import { documentOf, inRealmOf, listenersOf } from '../devtools/event-listeners.ts';
-import { isolatedWorldOf } from '../devtools/isolated-world.ts';
+import { activateFrame } from '../devtools/isolated-world.ts';
 import { FRAMES_MAX, PROBE_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
@@ -122,10 +122,8 @@ async function probe(
 /** Gives the frames user activation, as a visitor who goes back has: without it, Chromium does not let frames of other sites navigate the page. */
 async function activateFrames(capture: CaptureSession, root: TargetSession): Promise<void> {
   const frames = (await framesOf(capture, root)).slice(0, FRAMES_MAX);
-  const activate = async ({ session, frameId }: FrameAt) => {
-    const contextId = await isolatedWorldOf(session, frameId, COMMAND_MS);
-    await session.send('Runtime.evaluate', { expression: '0', contextId, userGesture: true });
-  };
   // A frame that was removed needs none.
-  await Promise.all(frames.map((frame) => activate(frame).catch(() => undefined)));
+  await Promise.all(
+    frames.map(({ session, frameId }) => activateFrame(session, frameId, COMMAND_MS).catch(() => undefined)),
+  );
 }

@@ -6,6 +6,7 @@ import { findPlainPoint } from '../page-scripts/find-clickable.ts';
 import { ANSWER_MS } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { Landing } from '../session/landings.ts';
+import { probe } from '../session/probe.ts';
 import { clickAsVisitor } from '../session/visitor-click.ts';
 import type { Collector } from './collector.ts';
 
@@ -105,21 +106,13 @@ const hasScriptLike = (source: string): boolean =>
     ({ text }) => new RegExp(source, 'i').test(text),
   );
 
-/**
- * Clicks an empty area of a tab's document, if there is one. This closes the capture's record, and no page that the click navigates to is
- * loaded. Resolves when the page's reports have arrived.
- */
-async function clickAnywhere({ open, journal, visit }: MemberCapture, landing: Landing): Promise<void> {
+/** Clicks an empty area of a tab's document, if there is one. Resolves when the page's reports have arrived. */
+async function clickAnywhere(capture: MemberCapture, landing: Landing): Promise<void> {
   const { session } = landing.tab;
   const point = await evaluateInIsolatedWorld(session, session.targetId, findPlainPoint, null, ANSWER_MS);
   if (!point) return;
-  visit.beginProbe(journal);
-  // `aborted` and not `blocked`: Chromium then leaves the page as it is.
-  await open.context.route('**/*', (route) => route.abort('aborted').catch(() => undefined));
-  try {
+  await probe(capture, async () => {
     await clickAsVisitor(landing, false, point);
     await landing.page.evaluate(() => null);
-  } finally {
-    await open.context.unroute('**/*');
-  }
+  });
 }

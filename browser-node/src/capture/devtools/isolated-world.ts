@@ -53,6 +53,12 @@ export async function evaluateInWorld<Argument, Result>(
   return scriptResult<Awaited<Result>>(script, answer);
 }
 
+/** Gives a frame user activation, as any click of a visitor does. */
+export async function activateFrame(session: TargetSession, frameId: string, deadlineMs: number): Promise<void> {
+  const contextId = await isolatedWorldOf(session, frameId, deadlineMs);
+  await session.send('Runtime.evaluate', { expression: '0', contextId, userGesture: true }, deadlineMs);
+}
+
 /** One of our scripts threw in a frame that was there and answered. */
 export class ScriptError extends Error {}
 
