@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
-import { CaptureWorld } from './support/capture-world.ts';
+import { type Captured, CaptureWorld } from './support/capture-world.ts';
 
 describe('landings', { concurrency: 4 }, () => {
   let world: CaptureWorld;
@@ -107,7 +107,7 @@ describe('landings', { concurrency: 4 }, () => {
     assert.deepEqual([hung.landings[0]?.page_title, hung.notes], ['Looked at', '']);
   });
 
-  it('a window that a page opens when it is scrolled for its screenshot, and where it goes then, are observed', async () => {
+  it('a window that a page opens when it is scrolled far down is a landing, and where the page goes then is one', async () => {
     const { site } = world;
     const lazy = '<img loading=lazy src="/lazy.png"><div style="height:6000px">Text</div>';
     const onScroll = (act: string) =>
@@ -119,8 +119,27 @@ describe('landings', { concurrency: 4 }, () => {
     const [pops, goes] = await Promise.all(['pops', 'goes'].map((name) => world.capture(`http://${name}.example/`)));
     const [window] = pops?.observed('popups') ?? [];
     assert.deepEqual([window?.facts.without_gesture, window?.facts.urls], [1, ['http://popped.example/']]);
-    assert.match(pops?.notes ?? '', /1 further window/);
+    const titles = (captured?: Captured) => captured?.landings.map(({ page_title }) => page_title);
+    assert.deepEqual([titles(pops), pops?.notes], [['pops', 'popped'], '']);
+    assert.ok(pops?.file('landing-1.jpeg'));
     assert.deepEqual(goes?.observed('auto_redirect')[0]?.facts.to, 'http://gone.example/');
+    assert.deepEqual([titles(goes), goes?.documents().map(({ text }) => text)], [['gone'], ['an offer']]);
+    assert.deepEqual(goes?.steps(), ['initial http://goes.example/', 'script http://gone.example/']);
+  });
+
+  it('the text that a page loads when it is scrolled far down is in its documents, as in its screenshot', async () => {
+    const { site } = world;
+    const load = "fetch('/more').then((more) => more.text()).then((more) => { end.textContent = more })";
+    site.setPage(
+      'http://later.example/',
+      `<img loading=lazy src="/lazy.png"><div style="height:4000px">Text</div><p id="end">...</p><iframe loading=lazy src="/frame"></iframe>
+      <script>new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && ${load}).observe(end)</script>`,
+    );
+    site.setText('http://later.example/more', 'text/plain', 'Loaded late');
+    site.setPage('http://later.example/frame', 'Framed late');
+    const texts = (await world.capture('http://later.example/')).documents().map(({ text }) => text);
+    assert.match(texts[0] ?? '', /Loaded late/);
+    assert.deepEqual(texts.slice(1), ['Framed late']);
   });
 
   it('the landings of a capture have full-page screenshots with lazy content', async () => {

@@ -20,6 +20,7 @@ import { type CaptureSession, type MemberCapture, openTab } from './session/capt
 import { isLoad } from './session/journal-entry.ts';
 import { Landings } from './session/landings.ts';
 import { stopMessageFloods } from './session/message-floods.ts';
+import { scrollFirstLanding } from './session/scroll-landing.ts';
 import { Visit } from './session/visit.ts';
 import type { CaptureTarget, Visited } from './targets/target.ts';
 
@@ -65,6 +66,7 @@ export async function seeVisit(
   const visiting = inSpan('navigation', request.traceparent, {}, () => visitWith(capture));
   const visited = (await session.ending.contain(visiting)) ?? NOTHING;
   await session.ending.race(stopBusyScripts(session));
+  await session.ending.race(scrollFirstLanding(capture));
   capture.tabs.keepPresent();
   capture.landings.giveOrdinals();
   const draft = newDraft(capture, visited);

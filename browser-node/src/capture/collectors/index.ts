@@ -55,7 +55,7 @@ const WHILE_OPEN: readonly Collecting[] = [
   { collector: placements, budgetMs: 4_000, kinds: ALL },
   { collector: screenshots, budgetMs: SCREENSHOT_MS * 3, kinds: ALL },
   { collector: pageScreenshot, budgetMs: SCREENSHOT_MS, kinds: TAGS },
-  // What pages did until here, also when they were scrolled for their screenshots.
+  // What pages did until here, also while their screenshots were taken.
   { collector: autoRedirect, budgetMs: 1_000, kinds: ALL },
   { collector: autoDownload, budgetMs: 1_000, kinds: ALL },
   { collector: popups, budgetMs: 1_000, kinds: ALL },

@@ -10,7 +10,6 @@ import { SCREENSHOT_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS, underLoad } from '../s
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import type { Landing } from '../session/landings.ts';
 import { isShown, type OpenTab } from '../session/open-tabs.ts';
-import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
 
 /**
@@ -18,10 +17,6 @@ import type { Collector } from './collector.ts';
  * is read, so its quality is higher.
  */
 const JPEG = { format: 'jpeg', quality: 90 } as const;
-/** Screens that a page is scrolled through. Lazy content below is not loaded. */
-const SCREENS_MAX = 8;
-/** Time for the requests that scrolling triggers. */
-const LAZY_MS = 1_500;
 
 /** A screenshot of each landing: the whole page, up to the maximum size of a WebP image. */
 export const screenshots: Collector = {
@@ -30,37 +25,33 @@ export const screenshots: Collector = {
     for (const landing of capture.landings.shown()) {
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
       if (!captured) continue;
-      const bytes = await screenshotOf(capture, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
+      const bytes = await screenshotOf(capture, landing);
       // A side beyond WebP's maximum gives an empty image and no error.
       const size = bytes && jpegSize(bytes);
       if (!size) continue;
       captured.screenshot = landingScreenshot(landing.ord);
       draft.files.push({ name: captured.screenshot, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
     }
-    // Windows that opened when their opener was scrolled.
+    // Windows that opened after the landings had been counted.
     const late = capture.landings.all.filter(({ ord }) => draft.landings.every((one) => one.ord !== ord));
     if (late.length > 0) capture.notes.push(note('landings', { count: late.length }));
   },
 };
 
 /** A tab whose screenshot cannot be taken must not cost those of other tabs. */
-async function screenshotOf(capture: MemberCapture, landing: Landing, screens: number): Promise<Buffer | null> {
+async function screenshotOf(capture: MemberCapture, landing: Landing): Promise<Buffer | null> {
   try {
-    return await takeScreenshot(capture, landing, screens);
+    return await takeScreenshot(capture, landing);
   } catch (cause) {
     capture.logger.info({ cause, landing: landing.ord }, 'no screenshot could be taken');
     return null;
   }
 }
 
-/** The whole page of a tab as JPEG, up to the maximum size of a WebP image; else the viewport. Scrolls through `screens` first. */
-async function takeScreenshot(
-  capture: MemberCapture,
-  landing: OpenTab & { ord?: number },
-  screens: number,
-): Promise<Buffer> {
+/** The whole page of a tab as JPEG, up to the maximum size of a WebP image; else the viewport. */
+async function takeScreenshot(capture: MemberCapture, landing: OpenTab & { ord?: number }): Promise<Buffer> {
   try {
-    const size = await scrollPage(capture, landing, screens);
+    const size = await sizeOf(capture, landing);
     if (size.isEmpty) return await screenshotOfView(landing);
     if (size.isCutOff) capture.notes.push(note('picture_part', { landing: landing.ord ?? null }));
     if (size.height <= SCREENSHOT_HEIGHT_MAX) return await screenshotOfPage(capture, landing, size);
@@ -73,18 +64,11 @@ async function takeScreenshot(
   return screenshotOfView(landing);
 }
 
-/** Scrolls through the page so that it loads lazy content; returns the page's size. */
-async function scrollPage(capture: MemberCapture, landing: OpenTab, screens: number): Promise<PageSize> {
-  const { session } = landing.tab;
+/** The size of the page that a tab shows. Rejects when it does not answer. */
+function sizeOf(capture: MemberCapture, { tab: { session } }: OpenTab): Promise<PageSize> {
+  const notScrolling = { screens: 0, heightMax: 0, keepsPlaces: true };
   const deadlineMs = underLoad(capture, SCROLL_MS);
-  const scroll = (most: number) => {
-    const scrolling = { screens: most, keepsPlaces: capture.isSwept === true };
-    return evaluateInIsolatedWorld(session, session.targetId, scrollThrough, scrolling, deadlineMs);
-  };
-  // A page that scrolls too slowly is captured as it is.
-  const size = await scroll(screens).catch(() => scroll(0));
-  if (size.scrolled) await settle(capture, LAZY_MS);
-  return size;
+  return evaluateInIsolatedWorld(session, session.targetId, scrollThrough, notScrolling, deadlineMs);
 }
 
 function screenshotOfPage(capture: CaptureSession, { page, tab }: OpenTab, size: PageSize): Promise<Buffer> {
@@ -109,7 +93,7 @@ export const pageScreenshot: Collector = {
       const tab = creative?.tab;
       const hasPage = capture.landings.shown().some(({ ord }) => ord === SUBJECT_ORD);
       if (!tab || hasPage || !isShown(tab)) return;
-      const bytes = await takeScreenshot(capture, tab, 0);
+      const bytes = await takeScreenshot(capture, tab);
       const size = jpegSize(bytes);
       if (size) draft.files.push({ name: PAGE_SCREENSHOT, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
     },

@@ -14,18 +14,18 @@ export type PageSize = {
   isEmpty: boolean;
   isCutOff: boolean;
 };
-type Scrolling = { screens: number; keepsPlaces: boolean };
+type Scrolling = { screens: number; heightMax: number; keepsPlaces: boolean };
 const PARTS = { domReader, scrollerReader };
 
 /**
  * Runs in the page, in an isolated world: scrolls down at most `screens` screens, one at a time, so that lazy content is requested, and
- * back up. Scrolling costs a tenth of a capture's CPU time: pages of little more than one screen, and pages without a sign of lazy
- * content, are not scrolled. Such a sign is also what is transparent below the view: many pages show their parts as these come into view. Parts
+ * back up. Scrolling costs a tenth of a capture's CPU time: pages of little more than one screen, pages higher than `heightMax` CSS pixels, and
+ * pages without a sign of lazy content, are not scrolled. Such a sign is also what is transparent below the view: many pages show their parts as these come into view. Parts
  * that the browser draws only in view (CSS Containment, `content-visibility`) are drawn from then on, unless everything is to keep its place:
  * such parts may have another size then.
  */
 export const scrollThrough = composeScript(async function scrollThrough(
-  { screens, keepsPlaces }: Scrolling,
+  { screens, heightMax, keepsPlaces }: Scrolling,
   parts: typeof PARTS,
 ): Promise<PageSize & { scrolled: boolean }> {
   const WAITING = '[loading=lazy], [data-src], [data-srcset], [data-original], [data-bg], [class*=lazy]';
@@ -101,7 +101,8 @@ export const scrollThrough = composeScript(async function scrollThrough(
     return Promise.race([Promise.all([over, pause(FADE_MS / 2)]), pause(FADE_MS)]);
   };
   const { viewportHeight, height } = size();
-  if (screens === 0 || !scroller || (height < viewportHeight * 1.5 && !isCutOff)) return { ...size(), scrolled: false };
+  const isHigh = isCutOff || (height >= viewportHeight * 1.5 && height <= heightMax);
+  if (screens === 0 || !scroller || !isHigh) return { ...size(), scrolled: false };
   const isChanged = !keepsPlaces && drawAll();
   const hidesParts = hidesBelow();
   if (!hidesParts && Document.prototype.querySelector.call(document, WAITING) === null)
