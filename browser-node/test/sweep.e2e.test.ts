@@ -65,6 +65,8 @@ const middleColour = (ad: Captured): Promise<string> =>
 /** What a capture of an ad lacks, and where its click led; and the same of an ad that lacks nothing and leads to its shop. */
 const notesAndLandings = ({ notes, landings }: Captured) => [notes, ...landings.map(({ final_url }) => final_url)];
 const toItsShop = (name: string) => ['', `http://shop-${name}.example/`];
+/** What opens nothing on an ad; '' = all does, none: it was not checked. */
+const inertParts = (ad: Captured) => ad.observed('creative_interactive').map(({ facts }) => facts.inert);
 
 /** Each ad in a process of its own: what one does holds up no other. */
 const hostileUrl = (name: string) => `http://ads-${name}.example/`;
@@ -206,10 +208,38 @@ describe('sweeps', { concurrency: 1 }, () => {
     world.site.setPage(`${url}inner`, `<p>Text</p>${frame('beyond', 'position:absolute;left:200px;top:300px')}`);
     const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 2 });
     assert.deepEqual(ads.map(notesAndLandings), names.map(toItsShop));
+    assert.deepEqual(ads.map(inertParts), [[''], ['']], 'the check of its parts clicks the ad and not the wall');
     assert.deepEqual(
       await Promise.all(ads.map(middleColour)),
       names.map(() => BANNER),
     );
+  });
+
+  it('§4.2.2 a consent wall that is a modal dialog, or has made the page inert, keeps no ad from being clicked, and is there again afterwards', async () => {
+    const walls = {
+      modal:
+        '<dialog id="wall" style="width:90vw;height:90vh">We value your privacy</dialog><script>wall.showModal()</script>',
+      inert:
+        '<div style="position:fixed;inset:0;background:#000">We value your privacy</div><script>main.inert = true</script>',
+    };
+    for (const [name, wall] of Object.entries(walls)) {
+      const url = `http://${name}-wall.example/`;
+      const closed =
+        "<script>document.querySelector('dialog')?.addEventListener('close', () => fetch('/closed'))</script>";
+      world.site.setPage(
+        url,
+        `<!doctype html><title>News</title><div id="main"><h1>News</h1>${slot('plain')}</div>${wall}${closed}`,
+      );
+      const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 1 });
+      assert.deepEqual([...ads.map(notesAndLandings), ...ads.map(inertParts)], [toItsShop('plain'), ['']], name);
+      assert.deepEqual(await Promise.all(ads.map(middleColour)), [BANNER]);
+      const { data } = await sharp(ads[0]?.file(PAGE_SCREENSHOT)?.bytes)
+        .extract({ left: 683, top: 500, width: 1, height: 1 })
+        .raw()
+        .toBuffer({ resolveWithObject: true });
+      assert.deepEqual(name === 'modal' ? data[0]! > 240 : data[0]! < 16, true, 'the page is shown with its wall');
+      assert.ok(!world.site.urls().includes(`${url}closed`));
+    }
   });
 
   it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {
@@ -238,6 +268,41 @@ describe('sweeps', { concurrency: 1 }, () => {
       /not scrolled to its end so that ads further down may be missing/,
     );
     assert.equal(await notesOf('http://long.example/'), '');
+  });
+
+  it('§4.2.2 a page that is busy for some seconds when an ad of it is to be clicked is not loaded again', async () => {
+    const url = 'http://busy.example/';
+    world.site.setPage(url, `<!doctype html><title>News</title><h1>News</h1>${slot('plain')}`);
+    const spin = 'const until = performance.now() + 8000; while (performance.now() < until);';
+    const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 1 }, undefined, async ({ context }) =>
+      context.pages()[0]?.evaluate(`setTimeout(() => { ${spin} })`),
+    );
+    assert.deepEqual(ads.map(notesAndLandings), [toItsShop('plain')]);
+    assert.equal(world.site.urls().filter((asked) => asked === url).length, 1);
+  });
+
+  it('§4.2.2 an ad that comes late on a page that had to be loaded again is captured', async () => {
+    const url = 'http://again.example/';
+    let loads = 0;
+    world.site.setRoute(url, (_, response) => {
+      loads += 1;
+      // The second time that it is scrolled down.
+      const late = `<script>let times = ${loads > 1 ? 0 : 1}, wasDown = false; addEventListener('scroll', () => {
+        const isDown = scrollY > 1500;
+        if (isDown && !wasDown && ++times === 2) document.getElementById('late').innerHTML = \`${slot('plain')}\`;
+        wasDown = isDown;
+      })</script>`;
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end(
+          `<!doctype html><title>News</title><h1>News</h1>${slot('beyond')}<div id="late"></div><p style="height:4000px">${late}`,
+        );
+    });
+    const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 2 }, undefined, async ({ context }) =>
+      context.pages()[0]?.close(),
+    );
+    assert.deepEqual(ads.map(notesAndLandings), [toItsShop('beyond'), toItsShop('plain')]);
+    assert.equal(loads, 2);
   });
 
   it('§4.2.2 hostile ads on a page neither end its sweep nor keep other ads from being captured', async () => {

@@ -154,8 +154,13 @@ export class CaptureWorld {
     }
   }
 
-  /** A page swept for ads, and its ads captured one after the other, as a node does. */
-  async sweep(url: string, discovery: Discovery, emulatorId = EMULATOR) {
+  /** A page swept for ads, and its ads captured one after the other, as a node does; `beforeAds` sees the page's context before the first ad. */
+  async sweep(
+    url: string,
+    discovery: Discovery,
+    emulatorId = EMULATOR,
+    beforeAds: (open: OpenContext) => Promise<unknown> = async () => undefined,
+  ) {
     const proxy = await ForwardProxy.start(this.site);
     const emulator = findEmulator(emulatorId)!;
     const ticket = ticketFor(proxy.server);
@@ -167,6 +172,7 @@ export class CaptureWorld {
       const page = new Captured(await sweep.page({ ...request, discovery }, open, proxy.traffic, signal, silent), 0);
       const { blocks } = sweep;
       const ads: Captured[] = [];
+      await beforeAds(open);
       for (const ad_block of blocks.slice(0, discovery.max_ads)) {
         const startedAt = performance.now();
         const outcome = await sweep.ad({ ...request, ad_block }, open, proxy.traffic, signal, silent);

@@ -25,7 +25,7 @@ export async function awaitClickables(
   page: CreativePage,
   look: () => Promise<Clickables>,
 ): Promise<Clickables> {
-  const until = performance.now() + LATE_CLICKABLE_MS;
+  const until = performance.now() + underLoad(session, LATE_CLICKABLE_MS);
   for (;;) {
     const found = await look();
     if (found.points.length > 0 || performance.now() > until || session.ending.failure || hasNavigatedAway(page))

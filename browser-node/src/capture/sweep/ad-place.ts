@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { TargetSession } from '../devtools/devtools.ts';
+import { COMMAND_MS, type TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
@@ -60,7 +60,8 @@ function awaitFrames(mostMs: number): Promise<void> {
  * smaller on one. Null: the page does not answer.
  */
 export async function viewOf(session: CaptureSession, { tab }: OpenTab): Promise<Box | null> {
-  const reading = tab.session.send('Page.getLayoutMetrics', undefined, underLoad(session, ANSWER_MS));
+  // Without it, an ad that was found is neither pictured nor clicked: a page that is busy for a moment is waited for.
+  const reading = tab.session.send('Page.getLayoutMetrics', undefined, underLoad(session, COMMAND_MS));
   const metrics = await reading.catch(() => null);
   if (!metrics) return null;
   const { pageX: x, pageY: y, clientWidth: width, clientHeight: height } = metrics.cssVisualViewport;

@@ -4,7 +4,6 @@ import { findAds } from '../discovery/find-ads.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
 import type { CreativePage } from '../harness/harness-page.ts';
 import { PageLoads } from '../harness/page-loads.ts';
-import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import { stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import {
@@ -41,6 +40,10 @@ export type VisitedPage = { tab: OpenTab; documentId: string; ads: readonly Foun
 
 /** How long a page may take to handle what scripts that were stopped had sent it. */
 const HANDLES_REST_MS = 20_000;
+/** How long a page may take to answer before it is loaded again, which takes longer and shows each of its ads once more. */
+const FIT_MS = 10_000;
+/** How often a page that was loaded again is searched for the ads that are wanted: some come late, or cannot be read in time on a busy machine. */
+const SEARCHES_MAX = 2;
 
 /** The ads on a page that has settled, once scripts that hold it up are stopped. Rejects when its tab is gone. */
 export async function findOnPage(capture: MemberCapture, tab: OpenTab): Promise<VisitedPage> {
@@ -66,7 +69,7 @@ export async function keepPage(session: CaptureSession, { tab, documentId, ads }
   const host = { page, tab, url: tab.tab.documentUrl, hasTouch: await hasTouch(tab), pageLoads };
   const isFit = async () => {
     if (hasEnded || tab.tab.documentId !== documentId || tab.tab.isScriptDisabled !== isScriptDisabled) return false;
-    const asking = tab.tab.session.send('Runtime.evaluate', { expression: '1' }, underLoad(session, ANSWER_MS));
+    const asking = tab.tab.session.send('Runtime.evaluate', { expression: '1' }, FIT_MS);
     return asking.then(
       () => !hasEnded,
       () => false,
@@ -75,10 +78,11 @@ export async function keepPage(session: CaptureSession, { tab, documentId, ads }
   return { ads, entries: session.journal.sent(), host, isFit, spoil };
 }
 
-/** Loads a page once more in a tab of its own, for its ads alone. Tabs that are open are closed. */
+/** Loads a page once more in a tab of its own, for those of its ads with the identities `wanted`. Tabs that are open are closed. */
 export async function loadAgain(
   watch: ContextWatch,
   request: CaptureRequest,
+  wanted: readonly string[],
   signal: AbortSignal,
   logger: Logger,
 ): Promise<{ page: PublisherPage; notes: Note[] } | { failure: CaptureFailure }> {
@@ -98,7 +102,11 @@ export async function loadAgain(
       const { error, failure } = await pageTarget.visit(capture, tab, request);
       if (failure || error)
         return { failure: failure ?? ({ code: 'navigation: CONNECTION_FAILED', cause: error } as const) };
-      return { page: await keepPage(capture, await findOnPage(capture, tab)), notes: session.notes };
+      const lacks = ({ ads }: VisitedPage) => wanted.some((one) => ads.every(({ block }) => block.identity !== one));
+      let found = await findOnPage(capture, tab);
+      for (let time = 1; time < SEARCHES_MAX && lacks(found) && !ending.failure; time += 1)
+        found = await findOnPage(capture, tab);
+      return { page: await keepPage(capture, found), notes: session.notes };
     };
     const loaded = await ending.contain(load());
     return loaded ?? { failure: ending.failure ?? { code: 'browser: TIMEOUT', cause: 'the page was not loaded' } };

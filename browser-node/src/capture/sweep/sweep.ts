@@ -74,7 +74,7 @@ class PageSweep implements Sweep {
       const { ad_block } = request;
       if (!ad_block) throw new Error('a scan of a sweep has no ad');
       const kept = this.#kept.get(ad_block.identity) ?? null;
-      const page = await this.#fitPage(watch, request, signal, logger);
+      const page = await this.#fitPage(watch, { ...request, ad_block }, signal, logger);
       if ('failure' in page && !kept) return { ...unseen(open, Date.now()), failure: page.failure };
       const own = 'failure' in page ? null : page;
       const found = own?.ads.find(({ block }) => block.identity === ad_block.identity) ?? null;
@@ -135,10 +135,18 @@ class PageSweep implements Sweep {
   }
 
   /** The page as it is, or loaded again. */
-  async #fitPage(watch: ContextWatch, request: CaptureRequest, signal: AbortSignal, logger: Logger) {
+  async #fitPage(
+    watch: ContextWatch,
+    request: CaptureRequest & { ad_block: AdBlock },
+    signal: AbortSignal,
+    logger: Logger,
+  ) {
     if (this.#page && (await this.#page.isFit())) return this.#page;
     this.#page = null;
-    const loaded = await loadAgain(watch, request, signal, logger);
+    const { identity, slot_index } = request.ad_block;
+    const later = this.#scanned.filter(({ block }) => block.slot_index > slot_index);
+    const wanted = [identity, ...later.map(({ block }) => block.identity)];
+    const loaded = await loadAgain(watch, request, wanted, signal, logger);
     if ('page' in loaded) this.#page = loaded.page;
     return 'page' in loaded ? loaded.page : loaded;
   }
