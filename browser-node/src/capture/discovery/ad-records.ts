@@ -41,7 +41,7 @@ export class AdRecords {
     const [own = emptyShare()] = shared.ads;
     const before = this.#parts.get(ad.block.identity) ?? emptyShare();
     this.#parts.delete(ad.block.identity);
-    Object.assign(draft, joined(before, joined(own, ofLandings(shared.page))));
+    Object.assign(draft, joined(before, joined(own, ofTurn(shared.page))));
   }
 
   #add({ block }: FoundAd, part: Part): void {
@@ -65,8 +65,9 @@ function joined(earlier: Part, later: Part): Part {
   };
 }
 
-const ofLandings = ({ observations, documents, bodies }: Part): Part => ({
-  observations: observations.filter(({ landing }) => landing !== null),
+/** What the landings of the ad whose turn it is did, and the check of its parts found, which is in no frame. */
+const ofTurn = ({ observations, documents, bodies }: Part): Part => ({
+  observations: observations.filter(({ kind, landing }) => landing !== null || kind === 'creative_interactive'),
   documents,
   bodies,
 });

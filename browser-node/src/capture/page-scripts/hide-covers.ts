@@ -9,23 +9,71 @@ export type Hidden = 'covers' | 'overlays';
 
 /** Part of a page script: hides elements and shows them again; what is hidden is kept in the isolated world. */
 function hiding({ get }: DomReader, kind: Hidden) {
+  const EVENTS_MS = 100;
   // A symbol: elements of the page shadow names that are not taken.
   const key = Symbol.for(`hidden ${kind}`);
-  const world = globalThis as { [hidden: symbol]: { style: CSSStyleDeclaration; was: string }[] | undefined };
+  const world = globalThis as { [hidden: symbol]: { element: Element; showAgain: () => void }[] | undefined };
   const hidden = world[key] ?? [];
   world[key] = hidden;
+  /** Whether it was not changed before, and is now; `change` returns what undoes it. */
+  const once = (element: Element, change: () => () => void): boolean => {
+    if (hidden.some((one) => one.element === element)) return false;
+    hidden.push({ element, showAgain: change() });
+    return true;
+  };
   /** Whether it was not hidden before, and is now. */
   const hide = (element: Element): boolean => {
     const owner = [HTMLElement, SVGElement, MathMLElement].find((one) => element instanceof one);
     if (!owner) return false;
     const style: CSSStyleDeclaration = get(owner, 'style', element);
-    if (hidden.some((one) => one.style === style)) return false;
-    hidden.push({ style, was: style.getPropertyValue('visibility') });
-    style.setProperty('visibility', 'hidden', 'important');
-    return true;
+    return once(element, () => {
+      const was = style.getPropertyValue('visibility');
+      style.setProperty('visibility', 'hidden', 'important');
+      return () => style.setProperty('visibility', was);
+    });
+  };
+  /** Keeps the events of a dialog from its page while we close it or show it again. */
+  const silently = (dialog: HTMLDialogElement, change: () => void) => {
+    const stop = (event: Event) => {
+      if (event.target === dialog) event.stopImmediatePropagation();
+    };
+    const [types, target] = [['beforetoggle', 'toggle', 'close'], EventTarget.prototype];
+    for (const type of types) target.addEventListener.call(window, type, stop, true);
+    change();
+    // The last of the events come in tasks of their own.
+    setTimeout(() => {
+      for (const type of types) target.removeEventListener.call(window, type, stop, true);
+    }, EVENTS_MS);
+  };
+  /**
+   * Lets what is `around` an ad be clicked, itself included, which inert elements and all outside of a modal dialog cannot be, hidden or not (HTML
+   * standard, 6.3). Returns how many elements and dialogs kept it from that.
+   */
+  const enable = (around: readonly Node[]): number => {
+    const { hasAttribute, setAttribute, removeAttribute } = Element.prototype;
+    const { close, showModal } = HTMLDialogElement.prototype;
+    const start = (element: Element) => {
+      removeAttribute.call(element, 'inert');
+      return () => setAttribute.call(element, 'inert', '');
+    };
+    const shut = (dialog: HTMLDialogElement) => {
+      silently(dialog, () => close.call(dialog));
+      const isShut = () => get(Node, 'isConnected', dialog) && !hasAttribute.call(dialog, 'open');
+      return () => {
+        if (isShut()) silently(dialog, () => showModal.call(dialog));
+      };
+    };
+    const inert = around.filter((at): at is Element => at instanceof Element && hasAttribute.call(at, 'inert'));
+    const dialogs = [...Document.prototype.querySelectorAll.call(document, 'dialog:modal')].filter(
+      (one): one is HTMLDialogElement => one instanceof HTMLDialogElement && !around.includes(one),
+    );
+    return [
+      ...inert.map((one) => once(one, () => start(one))),
+      ...dialogs.map((one) => once(one, () => shut(one))),
+    ].filter(Boolean).length;
   };
   const showAll = () => {
-    for (const { style, was } of hidden.splice(0)) style.setProperty('visibility', was);
+    for (const { showAgain } of hidden.splice(0)) showAgain();
   };
   /** An element with everything that it is in, shadow roots and their hosts included. */
   const around = (element: Element): Node[] => {
@@ -35,7 +83,7 @@ function hiding({ get }: DomReader, kind: Hidden) {
     for (let at: Node | null = element; at; at = above(at)) found.push(at);
     return found;
   };
-  return { hide, showAll, around };
+  return { hide, enable, showAll, around };
 }
 
 const PARTS = { domReader, hiding };
@@ -44,7 +92,7 @@ const PARTS = { domReader, hiding };
 type Covered = { x: number; y: number; box: Box; most: number };
 
 /**
- * Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport. Returns how many elements. Each is hidden with all
+ * Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, or keeps it from being clicked. Returns how many elements. Each is hidden with all
  * that it is a part of and the ad is not: a consent wall is many elements deep. In place of an ad whose element is gone, since its slot refreshed
  * meanwhile, it takes the one that has its place now.
  */
@@ -61,18 +109,20 @@ export const hideCovers = composeScript(function hideCovers(
   const isThere: boolean = dom.get(Node, 'isConnected', element);
   const ad = isThere ? element : Document.prototype.elementsFromPoint.call(document, x, y).findLast(hasItsPlace);
   if (!ad) return 0;
-  const { hide, around } = parts.hiding(dom, 'covers');
-  const own = new Set(around(ad));
+  const { hide, enable, around } = parts.hiding(dom, 'covers');
+  const whole = around(ad);
+  const own = new Set(whole);
+  const enabled = enable(whole);
   // Of what is in a shadow root, the document has its host only.
   const root = Node.prototype.getRootNode.call(ad);
   const hitAt = () =>
     root instanceof ShadowRoot ? root.elementFromPoint(x, y) : Document.prototype.elementFromPoint.call(document, x, y);
   for (let count = 0; count < most; count += 1) {
     const hit = hitAt();
-    if (!hit || own.has(hit) || Node.prototype.contains.call(ad, hit)) return count;
-    const whole = around(hit).findLast((at): at is Element => at instanceof Element && !own.has(at)) ?? hit;
+    if (!hit || own.has(hit) || Node.prototype.contains.call(ad, hit)) return enabled + count;
+    const cover = around(hit).findLast((at): at is Element => at instanceof Element && !own.has(at)) ?? hit;
     // What is in a hidden element can be visible all the same.
-    if (!hide(whole) && !hide(hit)) return count;
+    if (!hide(cover) && !hide(hit)) return enabled + count;
   }
   return most;
 }, PARTS);

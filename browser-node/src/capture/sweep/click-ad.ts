@@ -33,7 +33,8 @@ export async function clickAd(capture: MemberCapture, page: CreativePage, found:
     clicked = await clickOnce(capture, page, clicked.ad, 'now');
   if (clicked.followed === 'replaced') capture.notes.push(note('click'));
   const hasMore = clicked.isThere && clicked.followed === 'nothing' && capture.busyDocuments.size === 0;
-  return hasMore ? clickOnce(capture, page, clicked.ad, 'later') : clicked;
+  // One that is gone by then was there when it was clicked.
+  return hasMore ? { ...(await clickOnce(capture, page, clicked.ad, 'later')), isThere: true } : clicked;
 }
 
 /** `ad`: as it was shown. `when`: later: only what looks clickable is clicked, as soon as something does. */
@@ -68,12 +69,13 @@ async function clickOnce(
   if (hasNavigatedAway(page)) await becomeLanding(capture, page);
   const isCheckable = followed === 'opened' && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';
   const clickables = () => clickablesOf(capture, page, ad);
-  return {
-    ad,
-    isThere: true,
-    followed,
-    checkInteractive: isCheckable ? (budgetMs) => checkInteractive(capture, page, clickables, budgetMs) : null,
+  const check = async (budgetMs: number) => {
+    await uncover(capture, ad, centre, box);
+    const checked = await checkInteractive(capture, page, clickables, budgetMs);
+    await showAgain(capture, page.tab, 'covers');
+    return checked;
   };
+  return { ad, isThere: true, followed, checkInteractive: isCheckable ? check : null };
 }
 
 /** The largest frame of an ad. */
@@ -90,9 +92,14 @@ async function becomeLanding(capture: MemberCapture, page: CreativePage): Promis
   await capture.ending.race(settle(capture));
 }
 
-/** What looks clickable on the ad as it is shown now. */
+/** What looks clickable on the ad as it is shown now; nothing if its frames are gone. */
 async function clickablesOf(session: CaptureSession, { tab }: CreativePage, ad: FoundAd): Promise<Clickable[]> {
   const view = await viewOf(session, tab);
-  const box = ad.element && (await boxInView(ad.element, underLoad(session, ANSWER_MS)).catch(() => null));
-  return box && view ? clickablesUnder(session, await framesOfAd(session, ad), gridOver(box, view)) : [];
+  const frames = await framesOfAd(session, ad);
+  // A slot is often wider than the ad in it.
+  const inPage = ad.frameIds.length > 0 ? null : ad.element;
+  const box = inPage
+    ? await boxInView(inPage, underLoad(session, ANSWER_MS)).catch(() => null)
+    : shownFrame(frames, ad)?.box;
+  return box && view ? clickablesUnder(session, frames, gridOver(box, view)) : [];
 }
