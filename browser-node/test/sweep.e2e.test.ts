@@ -242,6 +242,18 @@ describe('sweeps', { concurrency: 1 }, () => {
     }
   });
 
+  it('§4.2.2 the ads of a page that is written from right to left and is wider than its view are pictured in their places', async () => {
+    const url = 'http://rtl.example/';
+    const wide = '<div style="width:2000px;height:20px"></div>';
+    world.site.setPage(url, `<!doctype html><html dir="rtl"><title>News</title>${wide}${slot('plain')}`);
+    const { page, blocks, ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 1 });
+    assert.deepEqual(
+      [...ads.map(notesAndLandings), await middleColour(ads[0] as Captured)],
+      [toItsShop('plain'), BANNER],
+    );
+    assert.equal(await colourIn(sharp(page.file(landingScreenshot(0))?.bytes), blocks[0] as Box), BANNER);
+  });
+
   it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {
     const before = world.site.urls().length;
     const { page, blocks, ads } = await world.sweep(PAGE, { ad_formats: ['pop'], max_ads: 2 });

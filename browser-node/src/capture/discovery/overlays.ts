@@ -18,7 +18,8 @@ export type Overlay = { ref: NodeRef; closeButton: NodeRef | null };
 export function overlayOf(page: PageIndex, slot: NodeRef): Overlay | null {
   const fixed = pinnedAround(page, slot).findLast((ref) => page.node(ref).position === 'fixed');
   const box = fixed && page.node(fixed).box;
-  const view: Box = { x: 0, y: 0, ...page.facts.view };
+  const { start = { x: 0, y: 0 } } = page.facts;
+  const view: Box = { ...start, ...page.facts.view };
   if (!fixed || !box || sharedArea(box, view) < COVERED_SHARE * areaOf(view)) return null;
   return { ref: fixed, closeButton: closeButtonIn(page, fixed) };
 }

@@ -1,4 +1,4 @@
-/** A rectangle in CSS pixels of the page. */
+/** A rectangle in CSS pixels, from the left edge of the page and its top. */
 export type Box = { x: number; y: number; width: number; height: number };
 
 /** A node of a document. Text nodes have the tag `#text`, shadow roots `#shadow`. */
@@ -47,13 +47,17 @@ export type PageRequest = {
   atMs: number;
 };
 
-/** What a page shows and requests; `documents` begins with the page's own, and parents come before the frames in them. */
+/**
+ * What a page shows and requests; `documents` begins with the page's own, and parents come before the frames in them. `start`: where the view is when
+ * the page is not scrolled, absent = at its top left, as of every page but those that are written from right to left.
+ */
 export type PageFacts = {
   documents: readonly PageDocument[];
   requests: readonly PageRequest[];
   /** Size of the page, and of what of it is in view. */
   page: { width: number; height: number };
   view: { width: number; height: number };
+  start?: { x: number; y: number };
 };
 
 /** The attributes that signals are in. */

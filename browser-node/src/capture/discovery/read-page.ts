@@ -1,5 +1,6 @@
 import type { TargetSession } from '../devtools/devtools.ts';
 import { takeSnapshot } from '../devtools/dom-snapshot.ts';
+import { pageStart } from '../devtools/page-start.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { type FrameAt, framesWithSilent } from '../session/frames.ts';
@@ -27,10 +28,10 @@ export async function readPage(session: CaptureSession, { tab }: OpenTab): Promi
   const deadlineMs = underLoad(session, ANSWER_MS);
   const all = await framesWithSilent(session, tab.session);
   const frames = all.slice(0, FRAMES_READ_MAX);
-  const ratio = await pixelRatio(tab.session, deadlineMs);
+  const { ratio, start } = await scaleOf(tab.session, deadlineMs);
   const read = await readFrames(frames, ratio, deadlineMs);
   const owners = await ownersOf(read, deadlineMs);
-  const documents = placeDocuments(read, owners);
+  const documents = placeDocuments(read, owners, start);
   const [main] = read;
   const { width = 0, height = 0 } = main?.read?.size ?? {};
   const view = { width: main?.read?.view.width ?? 0, height: main?.read?.view.height ?? 0 };
@@ -38,7 +39,7 @@ export async function readPage(session: CaptureSession, { tab }: OpenTab): Promi
     .all()
     .flatMap((entry) => (entry.tab === tab.session.targetId ? [asRequest(entry)] : []));
   return {
-    facts: { documents, requests, page: { width, height }, view },
+    facts: { documents, requests, page: { width, height }, view, start },
     sessionOf: (document) => frames[document]?.session ?? tab.session,
     unread: all.length - frames.length + documents.filter(({ isRead }) => !isRead).length,
   };
@@ -53,12 +54,15 @@ const asRequest = ({ url, resourceType, contentType, frameId, initiatorScripts, 
   atMs: timestampMs,
 });
 
-/** Snapshots are in device pixels: how many of these are a CSS pixel. 1 where the page does not answer. */
-async function pixelRatio(session: TargetSession, deadlineMs: number): Promise<number> {
+/** Snapshots are in device pixels: how many of these are a CSS pixel, 1 where the page does not answer; and where the page starts. */
+async function scaleOf(session: TargetSession, deadlineMs: number): Promise<{ ratio: number; start: Corner }> {
   const metrics = await session.send('Page.getLayoutMetrics', undefined, deadlineMs).catch(() => null);
-  const ratio = metrics ? metrics.layoutViewport.clientWidth / metrics.cssLayoutViewport.clientWidth : 1;
-  return Number.isFinite(ratio) && ratio > 0 ? ratio : 1;
+  if (!metrics) return { ratio: 1, start: { x: 0, y: 0 } };
+  const ratio = metrics.layoutViewport.clientWidth / metrics.cssLayoutViewport.clientWidth;
+  return { ratio: Number.isFinite(ratio) && ratio > 0 ? ratio : 1, start: pageStart(metrics) };
 }
+
+type Corner = { x: number; y: number };
 
 /** Snapshots that are taken at the same time: each may be large. */
 const SNAPSHOTS_AT_ONCE = 4;
@@ -108,7 +112,7 @@ function ownersOf(all: readonly Read[], deadlineMs: number): Promise<PageDocumen
 }
 
 /** The documents with the boxes of their nodes in pixels of the page. */
-function placeDocuments(all: readonly Read[], owners: readonly PageDocument['owner'][]): PageDocument[] {
+function placeDocuments(all: readonly Read[], owners: readonly PageDocument['owner'][], start: Corner): PageDocument[] {
   const known = new Map<number, Origin | null>();
   const originOf = (index: number): Origin | null => {
     const origin = known.get(index) ?? findOrigin(index);
@@ -116,7 +120,7 @@ function placeDocuments(all: readonly Read[], owners: readonly PageDocument['own
     return origin;
   };
   const findOrigin = (index: number): Origin | null => {
-    if (all[index]?.at.parentId === null) return { x: 0, y: 0, scale: 1 };
+    if (all[index]?.at.parentId === null) return { ...start, scale: 1 };
     const owner = owners[index];
     const outer = owner ? originOf(owner.document) : null;
     const box = owner && all[owner.document]?.read?.contentBoxes.get(owner.node);

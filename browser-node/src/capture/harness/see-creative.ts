@@ -4,6 +4,7 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import { pageStart } from '../devtools/page-start.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { readMarkup } from '../page-scripts/read-document.ts';
 import { browserTitle } from '../session/browser-title.ts';
@@ -127,13 +128,16 @@ async function screenshotOf(session: CaptureSession, harness: HarnessPage, box: 
 }
 
 /** A JPEG screenshot of a box of a harness page, which may reach beyond the viewport. Runs no script in the page. */
-export function screenshotOfBox(session: CaptureSession, { page, tab }: HarnessPage, box: Box): Promise<Buffer> {
-  const [x, y] = [Math.max(0, box.x), Math.max(0, box.y)];
+export async function screenshotOfBox(session: CaptureSession, { page, tab }: HarnessPage, box: Box): Promise<Buffer> {
+  const { session: target } = tab.tab;
+  const start = pageStart(await target.send('Page.getLayoutMetrics', undefined, underLoad(session, ANSWER_MS)));
+  const [x, y] = [Math.max(0, box.x + start.x), Math.max(0, box.y + start.y)];
   const clip = { x, y, width: Math.min(box.width, WEBP_SIDE_MAX / 4), height: Math.min(box.height, WEBP_SIDE_MAX / 4) };
   const view = page.viewportSize();
-  const beyondView = !view || x + clip.width > view.width || y + clip.height > view.height;
+  const [right, bottom] = [x - start.x + clip.width, y - start.y + clip.height];
+  const beyondView = !view || x < start.x || right > view.width || bottom > view.height;
   const part = { clip, beyondView, quality: 90 };
-  return session.open.screenshot(tab.tab.session.targetId, part, underLoad(session, SCREENSHOT_MS));
+  return session.open.screenshot(target.targetId, part, underLoad(session, SCREENSHOT_MS));
 }
 
 function noteFailure({ logger, notes }: CaptureSession, cause: unknown): null {

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { COMMAND_MS, type TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
+import { pageStart } from '../devtools/page-start.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
 import { type Hidden, hideCovers, hideElement, showHidden } from '../page-scripts/hide-covers.ts';
@@ -55,17 +56,21 @@ function awaitFrames(mostMs: number): Promise<void> {
   });
 }
 
+/** What is in view of a page, in CSS pixels from its left edge, as screenshots count; `start`: as of {@link pageStart}. */
+export type View = Box & { start: { x: number; y: number } };
+
 /**
- * What a tab shows of its page, in CSS pixels of the page. It is larger than the device's screen where a page that is not made for phones is shown
+ * What a tab shows of its page. It is larger than the device's screen where a page that is not made for phones is shown
  * smaller on one. Null: the page does not answer.
  */
-export async function viewOf(session: CaptureSession, { tab }: OpenTab): Promise<Box | null> {
+export async function viewOf(session: CaptureSession, { tab }: OpenTab): Promise<View | null> {
   // Without it, an ad that was found is neither pictured nor clicked: a page that is busy for a moment is waited for.
   const reading = tab.session.send('Page.getLayoutMetrics', undefined, underLoad(session, COMMAND_MS));
   const metrics = await reading.catch(() => null);
   if (!metrics) return null;
-  const { pageX: x, pageY: y, clientWidth: width, clientHeight: height } = metrics.cssVisualViewport;
-  return { x, y, width, height };
+  const { pageX, pageY, clientWidth: width, clientHeight: height } = metrics.cssVisualViewport;
+  const start = pageStart(metrics);
+  return { x: start.x + pageX, y: start.y + pageY, width, height, start };
 }
 
 /** The box of an element in the viewport of its tab, in CSS pixels. Rejects when it is not laid out. */

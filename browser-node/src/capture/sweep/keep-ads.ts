@@ -113,9 +113,10 @@ async function picturesOf(
   // A consent wall would be all that the pictures of ads show.
   const isCovered = await uncover(session, ad, { x: x + size.width / 2, y: y + size.height / 2 }, box);
   const at = { x: x + view.x, y: y + view.y, ...size };
+  const { start: _, ...inPicture } = view;
   const clips: [string, Box][] = [
     [CREATIVE_SCREENSHOT, at],
-    [PAGE_SCREENSHOT, view],
+    [PAGE_SCREENSHOT, inPicture],
   ];
   const pictures: CaptureFile[] = [];
   for (const [name, clip] of clips) {

@@ -6,7 +6,7 @@ import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts'
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { bringIntoView, framesOfAd } from './ad-place.ts';
+import { bringIntoView, framesOfAd, viewOf } from './ad-place.ts';
 
 /** An ad in view, as it is in its place now; `box`: in the viewport, in CSS pixels; `frames`: those that show it and those around them. */
 export type ShownAd = { ad: FoundAd; box: Box; frames: MeasuredFrame[] };
@@ -53,7 +53,8 @@ async function showFrameAt(session: CaptureSession, ad: FoundAd): Promise<ShownA
   const { y, height } = block;
   const deadlineMs = underLoad(session, ANSWER_MS);
   const scrolled = await evaluateInIsolatedWorld(page, page.targetId, scrollToMiddle, { y, height }, deadlineMs);
-  const box = { ...block, x: block.x - scrolled.x, y: block.y - scrolled.y };
+  const { start } = (await viewOf(session, tab)) ?? { start: { x: 0, y: 0 } };
+  const box = { ...block, x: block.x - start.x - scrolled.x, y: block.y - start.y - scrolled.y };
   const frames = await measureFrames(session, page, { select: (all) => all, in: 'viewport' });
   const own = frames.filter((frame) => frame.box !== null && isSamePlace(frame.box, box));
   const [outermost] = own;
