@@ -134,6 +134,22 @@ describe('requests', { concurrency: 4 }, () => {
     assert.deepEqual([late?.resource_type, late?.landing], ['script', 0]);
   });
 
+  it('the requests of a capture are those in the log of the server, also where a page has the next one fetched ahead', async () => {
+    const { site } = world;
+    for (const ahead of ['prefetch', 'prerender']) {
+      const page = `https://${ahead}.example/`;
+      const rules = `{ "${ahead}": [{ "urls": ["/next"], "eagerness": "immediate" }] }`;
+      const leave = "setTimeout(() => { location.href = '/next' }, 1200)";
+      site.setPage(page, `Text<script type="speculationrules">${rules}</script><script>${leave}</script>`);
+      site.setRedirect(`${page}next`, `${page}offer`);
+      site.setPage(`${page}offer`, 'An offer');
+      const captured = await world.capture(page);
+      const ofPage = (urls: string[]) => urls.filter((url) => url.startsWith(page) && !url.endsWith('.ico')).sort();
+      assert.deepEqual(ofPage(captured.urls()), ofPage(site.urls()));
+      assert.deepEqual(captured.steps(), [`initial ${page}`, `script ${page}next`, `http ${page}offer`]);
+    }
+  });
+
   it('the requests of a capture do not include those to http that the browser made to https by itself', async () => {
     const { site } = world;
     // All of .dev is on the list of hosts that browsers know to take https alone (RFC 6797, 12.3).

@@ -43,6 +43,8 @@ export type Entry = {
   /** A service worker made it, or answered it. */
   isOfServiceWorker: boolean;
   isFromServiceWorker: boolean;
+  /** Its response is that of a prefetch, which is a request of its own. */
+  isFromPrefetch: boolean;
   /** The response asks to be saved as a file. */
   attachment: boolean;
   certificate: Response['securityDetails'] | null;
@@ -79,6 +81,7 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   gateway: null,
   isOfServiceWorker: false,
   isFromServiceWorker: false,
+  isFromPrefetch: false,
   attachment: false,
   certificate: null,
   isStopped: false,
@@ -96,6 +99,8 @@ export const lastOf = (entry: Entry): Entry => (entry.redirectedTo ? lastOf(entr
 export function fillResponse(entry: Entry, response: Response): void {
   fillHead(entry, response, response.mimeType);
   entry.isFromServiceWorker = response.fromServiceWorker === true;
+  // Chromium says so of the prefetch itself too.
+  entry.isFromPrefetch = response.fromPrefetchCache === true && entry.resourceType === 'document';
   const isBad = response.securityState === 'insecure' && response.securityDetails;
   entry.certificate = isBad ? response.securityDetails : null;
 }

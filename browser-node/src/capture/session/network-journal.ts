@@ -10,6 +10,7 @@ import {
   fillHead,
   fillResponse,
   isNeverSent,
+  lastOf,
   ORB_BLOCKED,
   type ResponseHead,
   SCRIPTS_MAX,
@@ -329,21 +330,31 @@ export class NetworkJournal {
   }
 }
 
+/** Requests that were answered by others, and those others: only these were sent. */
+const ANSWERED: readonly { isAnswered(entry: Entry): boolean; isAnswer(entry: Entry): boolean }[] = [
+  {
+    isAnswered: ({ isFromServiceWorker }) => isFromServiceWorker,
+    isAnswer: ({ isOfServiceWorker }) => isOfServiceWorker,
+  },
+  { isAnswered: (entry) => lastOf(entry).isFromPrefetch, isAnswer: ({ resourceType }) => resourceType === 'prefetch' },
+];
+
 /**
- * Leaves out what service workers requested for the documents that they answered: the document's request is in the record, and only one was sent.
- * Pure.
+ * Leaves out what service workers requested for the documents that they answered, and prefetches of documents that were shown then: the document's
+ * request is in the record, and only one was sent. Pure.
  */
 function withoutForwarded(entries: Entry[]): Entry[] {
   const keyOf = ({ method, url }: Entry) => `${method} ${withoutFragment(url)}`;
-  const answered = new Map<string, number>();
-  for (const entry of entries)
-    if (entry.isFromServiceWorker) answered.set(keyOf(entry), (answered.get(keyOf(entry)) ?? 0) + 1);
-  if (answered.size === 0) return entries;
-  return entries.filter((entry) => {
-    const left = entry.isOfServiceWorker ? (answered.get(keyOf(entry)) ?? 0) : 0;
-    if (left > 0) answered.set(keyOf(entry), left - 1);
-    return left === 0;
-  });
+  return ANSWERED.reduce((kept, { isAnswered, isAnswer }) => {
+    const answered = new Map<string, number>();
+    for (const entry of kept) if (isAnswered(entry)) answered.set(keyOf(entry), (answered.get(keyOf(entry)) ?? 0) + 1);
+    if (answered.size === 0) return kept;
+    return kept.filter((entry) => {
+      const left = isAnswer(entry) ? (answered.get(keyOf(entry)) ?? 0) : 0;
+      if (left > 0) answered.set(keyOf(entry), left - 1);
+      return left === 0;
+    });
+  }, entries);
 }
 
 const fragmentOf = ({ type, request: { urlFragment = '' } }: Sent): string =>
