@@ -71,6 +71,7 @@ async function clickOnce(
   const clickables = () => clickablesOf(capture, page, ad);
   const check = async (budgetMs: number) => {
     await uncover(capture, ad, centre, box);
+    await pointAt(capture, page, measured, centre);
     const checked = await checkInteractive(capture, page, clickables, budgetMs);
     await showAgain(capture, page.tab, 'covers');
     return checked;
