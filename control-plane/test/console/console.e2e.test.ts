@@ -5,7 +5,7 @@ import { chromiumOfRun } from '../../../browser-node/test/support/chromium-of-ru
 import { nodes } from '../../src/crawling/fleet/nodes.ts';
 import { testAlertKeys } from '../support/alert-keys.ts';
 import { type ConsoleWorld, consoleWorld, hostileWords, OPERATOR_PAGES, pagesOf } from '../support/console-world.ts';
-import { faultsOf } from '../support/page-faults.ts';
+import { faultsInLooks, faultsOf, LOOKS, shiftsOf } from '../support/page-faults.ts';
 import { type PiecewiseProxy, piecewiseProxy } from '../support/piecewise-proxy.ts';
 import { KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
@@ -33,13 +33,17 @@ describe('the console in a browser', () => {
     await api.stop();
   });
 
-  /** A context that is signed in by the form, with the keyboard alone. */
+  /** The cookies of those who have signed in, by their keys. */
+  const sessions = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
+  /** A context that is signed in: by the form, with the keyboard alone, where that is not yet done with the same key, or is to be done `anew`. */
   const signedIn = async (
     options: Parameters<Browser['newContext']>[0],
-    key: string = KEYS.ours,
+    { key = KEYS.ours, anew = false }: { key?: string; anew?: boolean } = {},
   ): Promise<BrowserContext> => {
-    const context = await browser.newContext(options);
+    const known = anew ? undefined : sessions.get(key);
+    const context = await browser.newContext({ ...options, ...(known && { storageState: known }) });
     context.setDefaultTimeout(15_000);
+    if (known) return context;
     const page = await context.newPage();
     await page.goto(`${ORIGIN}/console`);
     await page.locator('#key:focus').waitFor();
@@ -47,26 +51,24 @@ describe('the console in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Now' }).waitFor();
     await page.close();
+    if (!anew) sessions.set(key, await context.storageState());
     return context;
   };
 
-  for (const [width, colorScheme] of [
-    [1440, 'light'],
-    [390, 'dark'],
-  ] as const)
-    test(`has no faults that axe finds, errors or shifts on any page, at ${width} pixels in ${colorScheme} colours`, async () => {
-      const context = await signedIn({ viewport: { width, height: 900 }, colorScheme, reducedMotion: 'reduce' });
-      const page = await context.newPage();
-      const problems: string[] = [];
-      page.on('console', (line) => problems.push(`${page.url()}: ${line.text()}`));
-      page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
-      for (const path of pagesOf(world)) {
-        await page.goto(`${ORIGIN}/console${path}`);
-        assert.deepEqual(await faultsOf(page), [], path);
-      }
-      assert.deepEqual(problems, []);
-      await context.close();
-    });
+  test('has no faults that axe finds or errors on any page, at both widths and in both colours, and no shifts', async () => {
+    const context = await signedIn({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('console', (line) => problems.push(`${page.url()}: ${line.text()}`));
+    page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
+    for (const path of pagesOf(world)) {
+      await page.goto(`${ORIGIN}/console${path}`);
+      assert.deepEqual(await shiftsOf(page), [], path);
+      assert.deepEqual(await faultsInLooks(page, LOOKS.toReversed()), [], path);
+    }
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
 
   test('asks for what the chosen channel of a destination needs', async () => {
     const context = await signedIn({ viewport: { width: 1440, height: 900 } });
@@ -132,7 +134,7 @@ describe('the console in a browser', () => {
     const report = { slots: 10, busy: 4, draining: false, adsweep_version: '0.1.0', browser_version: 'Chrome/140.0.1' };
     await nodes(api.platform.redis).report({ nodeId: 'node-1', instance: 'EWuvf7jkJjgt' }, report);
     const key = await api.keyThatMay('scans.read', 'fleet.read', 'fleet.manage', 'organizations.manage');
-    const context = await signedIn({ viewport: { width: 1440, height: 900 } }, key);
+    const context = await signedIn({ viewport: { width: 1440, height: 900 } }, { key });
     const page = await context.newPage();
     for (const path of OPERATOR_PAGES) {
       await page.goto(`${ORIGIN}/console${path}`);
@@ -148,8 +150,8 @@ describe('the console in a browser', () => {
     await context.close();
   });
 
-  test('keeps hostile content in its place, and runs nothing of it, on any page of a phone', async () => {
-    const context = await signedIn({ viewport: { width: 390, height: 800 } }, KEYS.theirs);
+  test('keeps hostile content in its place, runs nothing of it, and does not shift, on any page of a phone', async () => {
+    const context = await signedIn({ viewport: { width: 390, height: 800 } }, { key: KEYS.theirs });
     const page = await context.newPage();
     const problems: string[] = [];
     page.on('dialog', (dialog) => problems.push(dialog.message()));
@@ -159,13 +161,17 @@ describe('the console in a browser', () => {
       await page.goto(`${ORIGIN}/console${path}`);
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, path);
       assert.equal(await page.evaluate(() => document.querySelectorAll('script').length), 1, path);
+      assert.deepEqual(await shiftsOf(page), [], path);
     }
     assert.deepEqual(problems, []);
     await context.close();
   });
 
   test('can be read, and used, with scripts off', async () => {
-    const context = await signedIn({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false });
+    const context = await signedIn(
+      { viewport: { width: 1280, height: 900 }, javaScriptEnabled: false },
+      { anew: true },
+    );
     const page = await context.newPage();
     await page.goto(`${ORIGIN}/console/scans/new`);
     await page.getByLabel('Address or markup').fill('https://noscript.example/');

@@ -14,13 +14,10 @@ async function savePicture(page: Page): Promise<void> {
   await page.screenshot({ path: `${folder}/${name}-${page.viewportSize()?.width}-${isDark ? 'dark' : 'light'}.png` });
 }
 
-/**
- * What axe finds in the page, or only in what `within` selects; ids of several elements, boxes that are wider than the window, and how far the page has
- * shifted since it was loaded.
- */
-export async function faultsOf(page: Page, within?: string): Promise<string[]> {
+/** What axe finds in the page, or only in what `within` selects; ids of several elements, and boxes that are wider than the window. */
+async function faultsAsItIs(page: Page, within?: string): Promise<string[]> {
   await savePicture(page);
-  await page.evaluate(AXE);
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
   return page.evaluate(async (within) => {
     // @ts-expect-error axe is a global of the page
     const { violations } = await axe.run(within ?? document);
@@ -40,19 +37,56 @@ export async function faultsOf(page: Page, within?: string): Promise<string[]> {
       const { right, width } = element.getBoundingClientRect();
       return width > 0 && right > innerWidth + 1 && !isClipped(element);
     });
-    const shifts = await new Promise<number>((resolve) => {
-      let sum = 0;
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
-      }).observe({ type: 'layout-shift', buffered: true });
-      setTimeout(() => resolve(sum), 50);
-    });
     return [
       ...found,
       ...[...repeated].map((id) => `several elements have the id ${id}`),
       ...(wider > 0 ? [`${wider} px wider`] : []),
       ...outside.slice(0, 3).map((element) => `outside: ${element.outerHTML.slice(0, 120)}`),
-      ...(shifts > 0.01 ? [`shifted by ${shifts}`] : []),
     ];
   }, within);
+}
+
+/** How far the page has shifted since it was loaded, if that is too far. */
+export async function shiftsOf(page: Page): Promise<string[]> {
+  const shifts = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
+        }).observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => resolve(sum), 50);
+      }),
+  );
+  return shifts > 0.01 ? [`shifted by ${shifts}`] : [];
+}
+
+/** The same, and how far the page has shifted since it was loaded. */
+export const faultsOf = async (page: Page): Promise<string[]> => [
+  ...(await faultsAsItIs(page)),
+  ...(await shiftsOf(page)),
+];
+
+/** Widths in pixels, and colours: those of a desk, and those of a phone. */
+export const LOOKS = [
+  [1440, 'light'],
+  [390, 'dark'],
+] as const;
+
+/**
+ * The faults of a page, or of what `within` selects, in each of the looks; it is left in the last one. It is loaded, and axe with it, once for all
+ * of them, which takes as long as finding the faults.
+ */
+export async function faultsInLooks(
+  page: Page,
+  looks: readonly (typeof LOOKS)[number][] = LOOKS,
+  within?: string,
+): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [width, colorScheme] of looks) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    faults.push(...(await faultsAsItIs(page, within)).map((fault) => `${width} pixels, ${colorScheme}: ${fault}`));
+  }
+  return faults;
 }
