@@ -8,6 +8,9 @@ const FILES_MAX = 32;
 /** Where the entries of groups are written, below the repository. */
 const GROUPS = '.tools/cache/test-groups';
 
+/** How the line begins that has the processor time of a file in seconds; in a group the path of the file follows. */
+export const processorTime = 'processor time: ';
+
 /** Whether this file, relative to the repository, is the entry of a group. */
 export const isGroup = (path: string): boolean => path.startsWith(`${GROUPS}/`);
 

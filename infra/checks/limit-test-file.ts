@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { endGroup } from '../bootstrap/process-group.mjs';
-import { overdue, processorTime } from './report-run.ts';
+import { processorTime } from './group-tests.ts';
+import { overdue } from './report-run.ts';
 
 /**
  * Preloaded (`--import .../limit-test-file.ts?ms=<limit>&browser=<yes or no>`) into the process that Node.js's runner

@@ -3,13 +3,11 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import type { EventData } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
-import { isGroup } from './group-tests.ts';
+import { isGroup, processorTime } from './group-tests.ts';
 
 /** How the message of `limit-test-file.ts` about a killed file begins; the report does not name a file with a failed test otherwise. */
 export const overdue = 'still running after ';
 
-/** How the line of `limit-test-file.ts` begins that has the processor time of a file, in seconds. */
-export const processorTime = 'processor time: ';
 /** Files whose processor time is reported. */
 const COSTLIEST_MAX = 12;
 
@@ -58,7 +56,7 @@ export async function* reportBriefly(root: string, events: AsyncIterable<TestEve
     switch (event.type) {
       case 'test:stderr': {
         const { file, message } = event.data;
-        if (message.startsWith(processorTime)) used.set(file, Number.parseFloat(message.slice(processorTime.length)));
+        if (message.startsWith(processorTime)) noteUsed(root, used, file, message);
         else printed.set(file, (printed.get(file) ?? '') + message);
         if (message.startsWith(overdue)) yield `FAILED  ${relative(root, file)}: ${message}`;
         break;
@@ -81,6 +79,13 @@ export async function* reportBriefly(root: string, events: AsyncIterable<TestEve
   yield* costliest(root, used);
   for (const [reason, count] of skipped) yield `left out: ${count} (${reason})\n`;
   for await (const text of Readable.from(atTheEnd).pipe(new spec())) yield String(text);
+}
+
+/** Notes the processor time in a line that a file has printed, or a group for one of its files. Of a whole group it is not told. */
+function noteUsed(root: string, used: Map<string, number>, file: string, line: string): void {
+  const [time = '', part] = line.slice(processorTime.length).trim().split(' s of ');
+  if (part !== undefined) used.set(join(root, part), Number.parseFloat(time));
+  else if (!isGroup(relative(root, file))) used.set(file, Number.parseFloat(time));
 }
 
 function* costliest(root: string, used: Map<string, number>): Generator<string> {

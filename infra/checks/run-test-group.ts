@@ -1,4 +1,5 @@
 import asyncHooks, { AsyncResource } from 'node:async_hooks';
+import { processorTime } from './group-tests.ts';
 
 /**
  * The hooks by which Node.js's runner knows to which test each promise of the process belongs. It uses them while tests are declared, and to name
@@ -39,11 +40,20 @@ export function runTestGroup(root: string, files: readonly string[], endMs = END
   let loaded: Promise<unknown> = Promise.resolve();
   let left = files.length;
   let running = '';
+  let used = process.cpuUsage();
+  /** Prints what this process has used since the last file ended; the report of the run reads it. */
+  const printUsed = () => {
+    const { user, system } = process.cpuUsage(used);
+    used = process.cpuUsage();
+    if (running) console.error(`${processorTime}${((user + system) / 1e6).toFixed(2)} s of ${running}`);
+  };
+  process.on('exit', printUsed);
   const print = (error: unknown) => console.error(`an error that nothing caught, in ${running}:`, error);
   for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, print);
   for (const file of files)
     describe(file, () => {
       before(() => {
+        printUsed();
         running = file;
       });
       // The first hook of its suite, which runs whichever of the file's own fails.

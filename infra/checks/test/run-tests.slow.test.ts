@@ -54,6 +54,11 @@ describe('npm test', { concurrency: 4 }, () => {
     const { status, output } = await runTests(root);
     assert.equal(status, 0, output);
     if (process.platform === 'linux') assert.match(output, /\d\.\d s of processor time {2}browser-node\/test\/a\.e2e/);
+    assert.match(
+      output,
+      /\d\.\d s of processor time {2}shared\/test\/deep\/b\.test/,
+      'also of a file that shares a process',
+    );
     assert.match(output, /tests 5\n/);
     assert.match(output, /pass 4\n/);
     assert.match(output, /skipped 1\n/);
