@@ -24,6 +24,10 @@ function startFarm(env: NodeJS.ProcessEnv = {}): RunningFarm {
   return farm;
 }
 
+let running: RunningFarm | null = null;
+/** A farm that several tests look at, one after the other; the one that ends it lets the next one start another. */
+const runningFarm = async () => (running ??= await startFarm().ready());
+
 test('a farm starts, scans a page of the ad world, stops within 10 s and leaves no process and no lock', async () => {
   const farm = await startFarm({ ADSWEEP_DEMO: '1' }).ready();
   await farm.says(/completed: \d+ hops/);
@@ -46,29 +50,30 @@ test('a second start continues with the data of the first, also if a power cut h
   const files = join(dataDir, 'redis/appendonlydir');
   const written = readdirSync(files).find((name) => name.endsWith('.incr.aof')) ?? '';
   appendFileSync(join(files, written), Buffer.alloc(4_096));
-  const farm = await startFarm().ready();
-  try {
-    assert.match(farm.output, /redis: it ended with code 1.*its data are in \S+redis\.unreadable now/s);
-    const { items } = (await (await farm.call('GET', '/api/v1/scans')).json()) as { items: { status: string }[] };
-    assert.deepEqual(
-      items.map((scan) => scan.status),
-      ['completed'],
-    );
-  } finally {
-    await farm.stop();
-  }
+  const farm = await runningFarm();
+  assert.match(farm.output, /redis: it ended with code 1.*its data are in \S+redis\.unreadable now/s);
+  const { items } = (await (await farm.call('GET', '/api/v1/scans')).json()) as { items: { status: string }[] };
+  assert.deepEqual(
+    items.map((scan) => scan.status),
+    ['completed'],
+  );
 });
 
 test('a start on a data folder in use reports it and exits 1, and the first farm keeps running', async () => {
-  const first = await startFarm().ready();
+  const first = await runningFarm();
   const second = startFarm();
-  try {
-    assert.equal(await second.ended(), 1);
-    assert.match(second.output, /is in use by another Adsweep/);
-    assert.equal((await fetch(`${first.baseUrl}/healthz`)).status, 200);
-  } finally {
-    await first.stop();
-  }
+  assert.equal(await second.ended(), 1);
+  assert.match(second.output, /is in use by another Adsweep/);
+  assert.equal((await fetch(`${first.baseUrl}/healthz`)).status, 200);
+});
+
+test('the processes of a killed farm end, and the next start works', async () => {
+  const killed = await runningFarm();
+  running = null;
+  await killed.stop('SIGKILL');
+  await until('the end of all its processes', () => (processesOf(dataDir).length === 0 ? true : null), 15);
+  const next = await startFarm().ready();
+  assert.equal(await next.stop(), 0);
 });
 
 test('a port in use is reported with advice, and the start exits 1', async (t) => {
@@ -82,14 +87,6 @@ test('a port in use is reported with advice, and the start exits 1', async (t) =
     farm.output,
     new RegExp(`port ${port} of 127.0.0.1 is taken by another program: .*set ADSWEEP_HTTP_PORT`),
   );
-});
-
-test('the processes of a killed farm end, and the next start works', async () => {
-  const killed = await startFarm().ready();
-  await killed.stop('SIGKILL');
-  await until('the end of all its processes', () => (processesOf(dataDir).length === 0 ? true : null), 15);
-  const next = await startFarm().ready();
-  assert.equal(await next.stop(), 0);
 });
 
 test('a farm that a killed program has started ends, such as that of `npm run corpus`', async () => {
