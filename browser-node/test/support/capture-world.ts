@@ -16,6 +16,7 @@ import { Registry } from 'prom-client';
 import { Value } from 'typebox/value';
 import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
+import type { LaunchReason } from '../../src/browser/recycle-policy.ts';
 import { capturePage } from '../../src/capture/capture.ts';
 import type { CaptureOutcome, CaptureRequest } from '../../src/capture/session/capture-outcome.ts';
 import { removeFiles } from '../../src/capture/session/capture-outcome.ts';
@@ -52,8 +53,16 @@ export class CaptureWorld {
   readonly site: Site;
   readonly #pool: BrowserPool;
   readonly #removeCommand: () => Promise<void>;
+  /** Why each of its browsers was started. */
+  readonly launches: readonly LaunchReason[];
 
-  constructor(site: Site, pool: BrowserPool, removeCommand: () => Promise<void>) {
+  constructor(
+    site: Site,
+    pool: BrowserPool,
+    removeCommand: () => Promise<void>,
+    launches: readonly LaunchReason[] = [],
+  ) {
+    this.launches = launches;
     this.site = site;
     this.#pool = pool;
     this.#removeCommand = removeCommand;
@@ -62,8 +71,9 @@ export class CaptureWorld {
   /** With the browser of a node; with `flags`, one that is started with these. */
   static async start(...flags: string[]): Promise<CaptureWorld> {
     const { chromium, remove } = await chromiumWith(flags);
-    const pool = new ChromiumPool(chromium, silent, () => undefined);
-    return new CaptureWorld(await Site.start(), pool, remove);
+    const launches: LaunchReason[] = [];
+    const pool = new ChromiumPool(chromium, silent, (reason) => launches.push(reason));
+    return new CaptureWorld(await Site.start(), pool, remove, launches);
   }
 
   /** One capture in a context of its own, by a proxy of its own. */

@@ -19,18 +19,33 @@ export function addPage(world: CaptureWorld, name: string, body: string): string
   return `http://${name}.example/`;
 }
 
-/** Captures a page and checks that the next capture in the same browser is complete. */
-export async function capturedSafely(
+/** Captures a page, which takes no longer than an attempt may. */
+export async function capturedInTime(
   world: CaptureWorld,
   url: string,
   options: CaptureOptions = {},
 ): Promise<Captured> {
   const captured = await world.capture(url, { ...options, signal: AbortSignal.timeout(ATTEMPT_MS) });
   assert.notEqual(captured.failure, 'browser: TIMEOUT', captured.outcome.failure?.cause);
+  return captured;
+}
+
+/** Checks that the next capture in the same browser is complete. */
+export async function assertNextComplete(world: CaptureWorld): Promise<void> {
   const next = await world.capture(PLAIN);
   assert.deepEqual(
     [next.failure, next.landings[0]?.page_title, next.landings[0]?.screenshot],
     [null, 'plain', 'landing-0.jpeg'],
   );
+}
+
+/** Captures a page and checks that the next capture in the same browser is complete. */
+export async function capturedSafely(
+  world: CaptureWorld,
+  url: string,
+  options: CaptureOptions = {},
+): Promise<Captured> {
+  const captured = await capturedInTime(world, url, options);
+  await assertNextComplete(world);
   return captured;
 }
