@@ -81,7 +81,10 @@ function testReplicas(mongodb: MongodbServer): void {
     catalogue = await startCatalogueServer(NODE_TOKEN);
     folder = await mkdtemp(join(tmpdir(), 'adsweep-replicas-'));
     // Most of a start is reading the code.
-    const common = { ADSWEEP_NODE_TOKEN: NODE_TOKEN, NODE_COMPILE_CACHE: join(folder, 'compile-cache') };
+    const common = {
+      ADSWEEP_NODE_TOKEN: NODE_TOKEN,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled'),
+    };
     if (IS_LONG) [routers, s3] = await Promise.all([startRouterPair(folder, common), startS3Server()]);
     store = await openStore({ mongodbUrl: mongodb.url });
     const env = {

@@ -62,7 +62,7 @@ function testRuns(mongodb: MongodbServer): void {
       ...planeSettings({ ...services, nodeToken: NODE_TOKEN, apiKey: API_KEY }),
       MONGODB_URL: mongodb.url,
       ADSWEEP_LOG_LEVEL: 'error',
-      NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled'),
     };
     replicas = [new Replica(env), new Replica(env)];
     await Promise.all(replicas.map((replica) => replica.start()));

@@ -86,7 +86,7 @@ async function killAgainAndAgain(say: (text: string) => void, mongodbUrl: string
       ...{ nodeToken: 'node-token-of-this-test', apiKey: 'api-key-of-this-test' },
     }),
     ...{ ADSWEEP_ROLES: 'dispatcher', ADSWEEP_SECRETS_KEY: SECRETS_KEY, ADSWEEP_DELIVERY_ALLOW: '127.0.0.0/8' },
-    ...{ ADSWEEP_LOG_LEVEL: 'error', NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
+    ...{ ADSWEEP_LOG_LEVEL: 'error', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled') },
     ...(mongodbUrl && { MONGODB_URL: mongodbUrl }),
   };
   let replica = new Replica(env);
