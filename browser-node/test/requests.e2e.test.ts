@@ -274,14 +274,14 @@ describe('requests of a flooding page', () => {
   });
   after(() => world.close());
 
-  it('the requests of a flooding page do not include 5000 impossible host names, and a note gives their number', async () => {
+  it('the requests of a flooding page do not include a thousand impossible host names, and a note gives their number', async () => {
     const { site } = world;
     // Names of 14,000 characters are more than a renderer may hold on a busy machine, which ends it: that is another question.
     site.setPage(
       'http://long-names.example/',
       `<script>
       const label = 'a'.repeat(60) + '.';
-      for (let i = 0; i < 5000; i++) fetch('http://' + label.repeat(60) + i + '.example/', { mode: 'no-cors' }).catch(() => 0)</script>`,
+      for (let i = 0; i < 1000; i++) fetch('http://' + label.repeat(60) + i + '.example/', { mode: 'no-cors' }).catch(() => 0)</script>`,
     );
     const captured = await world.capture('http://long-names.example/');
     assert.equal(captured.failure, null);
