@@ -330,7 +330,7 @@ const mongodb = await startMongodbServer();
 
 // Both at once: a scan waits most of its time.
 describe('the main job', { concurrency: true }, () => {
-  describeMainJob({ store: 'the embedded store', atOnce: 12, isWhole: true, env: () => ({}), skip: false });
+  describeMainJob({ store: 'the embedded store', atOnce: 20, isWhole: true, env: () => ({}), skip: false });
   const skip = typeof mongodb === 'string' && mongodb;
   if (typeof mongodb !== 'string') after(() => mongodb.stop());
   const env = () => (typeof mongodb === 'string' ? {} : { MONGODB_URL: mongodb.url });
