@@ -5,8 +5,8 @@ import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Re
 /** A requested reservation. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
 
-/** A reservation all of whose scans have been written. `checks`: the unused ones, which are returned to the allowance. */
-export type FinishedReservation = PricedChecks & { id: string; taken_from?: string | undefined };
+/** A reservation of which a run has written its scans: `created` of them. `isUsed`: these are all of its checks. */
+export type FinishedReservation = { id: string; made_by: string; created: number; isUsed: boolean };
 
 /** A reservation as it was read. */
 export type FoundReservation = { organizationId: string; id: string; reservation: Reservation };
@@ -24,7 +24,7 @@ export function allowanceStore(store: Store) {
   const returnTo = async (
     from: string | undefined,
     filter: Filter<Allowance>,
-    { id, checks }: Pick<FinishedReservation, 'id' | 'checks'>,
+    { id, checks }: { id: string; checks: number },
   ): Promise<boolean> => {
     if (from === undefined) return false;
     const both: Filter<Allowance> = { ...filter, [`reservations.${from}`]: { $exists: true } };
@@ -35,13 +35,37 @@ export function allowanceStore(store: Store) {
     return (await allowances.updateOne(both, update)).matchedCount === 1;
   };
 
+  const read = async (organizationId: string): Promise<Allowance> =>
+    (await allowances.findOne({ _id: organizationId })) ?? emptyAllowance(organizationId);
+
+  /** One of several runs that may share a reservation has ended; the last one returns what none of them has used. */
+  const finishOne = async (organizationId: string, { id, made_by, created }: FinishedReservation): Promise<void> => {
+    for (;;) {
+      const found = (await read(organizationId)).reservations[id];
+      if (found?.made_by !== made_by) return;
+      const path = `reservations.${id}`;
+      const filter: Filter<Allowance> = {
+        _id: organizationId,
+        [`${path}.made_by`]: made_by,
+        [`${path}.checks`]: found.checks,
+        [`${path}.others`]: found.others ?? { $exists: false },
+      };
+      const checks = Math.max(0, found.checks - created);
+      if (found.others) {
+        const update = { $set: { [`${path}.checks`]: checks, [`${path}.others`]: found.others - 1 } };
+        if ((await allowances.updateOne(filter, update)).matchedCount === 1) return;
+        continue;
+      }
+      if (await returnTo(found.taken_from, filter, { id, checks })) return;
+      if ((await allowances.updateOne(filter, returning(id, { ...found, checks }))).matchedCount === 1) return;
+    }
+  };
+
   return {
     // One document per organization, found by its id.
     async createIndexes(): Promise<void> {},
 
-    async read(organizationId: string): Promise<Allowance> {
-      return (await allowances.findOne({ _id: organizationId })) ?? emptyAllowance(organizationId);
-    },
+    read,
 
     /** Creates an empty allowance if the organization has none. */
     async create(organizationId: string): Promise<void> {
@@ -57,15 +81,10 @@ export function allowanceStore(store: Store) {
     },
 
     /**
-     * Makes the `wanted` reservations if the limits allow all of them, and removes the `finished` ones, in one write. False: nothing was
+     * Makes the `wanted` reservations if the limits allow all of them, and removes those of `used`, in one write. False: nothing was
      * written, because a limit would be exceeded, a repeatable reservation exists already, or the allowance or its month is missing.
      */
-    async take(
-      organizationId: string,
-      wanted: Wanted[],
-      finished: FinishedReservation[],
-      limits: Limits,
-    ): Promise<boolean> {
+    async take(organizationId: string, wanted: Wanted[], used: string[], limits: Limits): Promise<boolean> {
       const sums = sumsOf(wanted, -1);
       const filter: Filter<Allowance> = { _id: organizationId, ...withinLimits(sums, limits) };
       const set: Record<string, Reservation> = {};
@@ -73,30 +92,22 @@ export function allowanceStore(store: Store) {
         set[`reservations.${id}`] = reservation;
         if (isRepeatable) filter[`reservations.${id}`] = { $exists: false };
       }
-      const update = { $set: set, ...finishing(finished, sums) };
+      const update = { $set: set, $inc: sums, ...removing(used) };
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
-    /**
-     * Removes reservations and returns their unused checks. If another run of the request shares a reservation, or has removed it, none of its
-     * checks is unused: all scans of a request exist when a run of it is finished.
-     */
+    /** Removes reservations, and returns their checks that no run of their request has used. */
     async finish(organizationId: string, finished: FinishedReservation[]): Promise<void> {
-      for (const one of finished.filter(({ checks }) => checks > 0)) {
-        const path = `reservations.${one.id}`;
-        const isOwn = { [path]: { $exists: true }, [`${path}.shared`]: { $exists: false } };
-        const filter = { _id: organizationId, ...isOwn };
-        if (!(await returnTo(one.taken_from, filter, one))) await allowances.updateOne(filter, finishing([one], {}));
-      }
-      const used = finished.map((one) => ({ ...one, checks: 0 }));
-      await allowances.updateOne({ _id: organizationId }, finishing(used, {}));
+      for (const one of finished) if (!one.isUsed) await finishOne(organizationId, one);
+      const used = finished.filter(({ isUsed }) => isUsed).map(({ id }) => id);
+      if (used.length > 0) await allowances.updateOne({ _id: organizationId }, removing(used));
     },
 
-    /** Restarts the lifetime of a reservation at `now`, and shares it; false: it was finished or released meanwhile. */
-    async share(organizationId: string, id: string, now: Date): Promise<boolean> {
+    /** Restarts the lifetime of a reservation at `now`, for a further run of its request; false: it was finished or released meanwhile. */
+    async share(organizationId: string, id: string, made_by: string, now: Date): Promise<boolean> {
       const path = `reservations.${id}`;
-      const filter: Filter<Allowance> = { _id: organizationId, [path]: { $exists: true } };
-      const update = { $set: { [`${path}.at`]: now, [`${path}.shared`]: true } };
+      const filter: Filter<Allowance> = { _id: organizationId, [`${path}.made_by`]: made_by };
+      const update = { $set: { [`${path}.at`]: now }, $inc: { [`${path}.others`]: 1 } };
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
@@ -128,8 +139,7 @@ export function allowanceStore(store: Store) {
         const path = `reservations.${id}`;
         const asFound = { [`${path}.at`]: found.at, [`${path}.checks`]: found.checks };
         const filter: Filter<Allowance> = { _id: organizationId, ...asFound };
-        if ((await allowances.updateOne(filter, finishing([{ ...found, id }], {}))).matchedCount === 1)
-          return found.checks;
+        if ((await allowances.updateOne(filter, returning(id, found))).matchedCount === 1) return found.checks;
       }
     },
 
@@ -150,8 +160,7 @@ export function allowanceStore(store: Store) {
     async release({ organizationId, id, reservation }: FoundReservation, checks: number): Promise<boolean> {
       const filter: Filter<Allowance> = { _id: organizationId, [`reservations.${id}.at`]: reservation.at };
       if (await returnTo(reservation.taken_from, filter, { id, checks })) return true;
-      const update = finishing([{ ...reservation, id, checks }], {});
-      return (await allowances.updateOne(filter, update)).matchedCount === 1;
+      return (await allowances.updateOne(filter, returning(id, { ...reservation, checks }))).matchedCount === 1;
     },
 
     /**
@@ -178,7 +187,8 @@ function add(sums: Sums, path: string, amount: number): void {
 }
 
 /** The changes of an allowance by these checks; `sign` -1 takes them from the allowance, 1 returns them. */
-function sumsOf(all: PricedChecks[], sign: 1 | -1, sums: Sums = {}): Sums {
+function sumsOf(all: PricedChecks[], sign: 1 | -1): Sums {
+  const sums: Sums = {};
   for (const { month, checks, price_micros } of all) {
     add(sums, `months.${month}`, -sign * checks);
     add(sums, 'available_micros', sign * checks * price_micros);
@@ -197,9 +207,9 @@ function withinLimits(sums: Sums, { checks_per_month, hasBalance }: Limits): Fil
   return filter;
 }
 
-/** The part of an update that removes finished reservations and returns their unused checks, together with the changes in `sums`. */
-function finishing(finished: FinishedReservation[], sums: Sums) {
-  const total = sumsOf(finished, 1, { ...sums });
-  const removed = Object.fromEntries(finished.map(({ id }) => [`reservations.${id}`, '' as const]));
-  return { $inc: total, ...(finished.length > 0 ? { $unset: removed } : {}) };
-}
+/** The part of an update that removes reservations. */
+const removing = (ids: string[]) =>
+  ids.length > 0 ? { $unset: Object.fromEntries(ids.map((id) => [`reservations.${id}`, '' as const])) } : {};
+
+/** The update that removes a reservation and returns these checks of it. */
+const returning = (id: string, checks: PricedChecks) => ({ $inc: sumsOf([checks], 1), ...removing([id]) });

@@ -10,8 +10,13 @@ export type Reservation = {
   price_micros: number;
   names: string[];
   indexes: number[];
-  /** Another run of the same request has found it: neither knows how many scans the other one writes. Absent: none has. */
-  shared?: true;
+  /** Identifies it, among those that the same request has made one after the other. */
+  made_by: string;
+  /**
+   * How many further runs of the same request have found it and have not finished; absent: none has found it. `checks` are then those that no finished
+   * run has used.
+   */
+  others?: number;
   /**
    * The run whose scans it is for, which are created later, in steps: the checks that no step has taken yet. It names no scans, and lasts as
    * long as the run is being created.

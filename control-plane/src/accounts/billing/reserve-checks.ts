@@ -1,3 +1,4 @@
+import { newId } from '@adsweep/shared/ids.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { type Limits, type PricedChecks, type Refusal, refusalOf } from './allowance.ts';
@@ -50,7 +51,8 @@ const BATCH_MAX = 100;
 /** Time limit for writing the scans of a reservation. Reservations older than ten minutes are released (`release-abandoned.ts`). */
 const WRITE_WITHIN_MS = 120_000;
 
-type Taken = { isNew: boolean } | { refusal: Refusal };
+/** `made_by`: of the reservation; `isNew`: this run of the request has made it. */
+type Taken = { made_by: string; isNew: boolean } | { refusal: Refusal };
 
 export function checkReservations({ allowances, limitsOf, grantStart }: ReserveParts) {
   const finished = finishedReservations(allowances);
@@ -58,10 +60,12 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
   /** Reserves for one request, in a write of its own. */
   const takeOne = async (organizationId: string, wanted: Wanted, limits: Limits): Promise<Taken> => {
     for (;;) {
-      if (await allowances.take(organizationId, [wanted], [], limits)) return { isNew: true };
+      if (await allowances.take(organizationId, [wanted], [], limits)) return made(wanted);
       const allowance = await allowances.read(organizationId);
-      if (wanted.id in allowance.reservations) {
-        if (await allowances.share(organizationId, wanted.id, wanted.at)) return { isNew: false };
+      const found = allowance.reservations[wanted.id];
+      if (found) {
+        if (await allowances.share(organizationId, wanted.id, found.made_by, wanted.at))
+          return { made_by: found.made_by, isNew: false };
         continue;
       }
       const refusal = refusalOf(allowance, wanted, limits);
@@ -78,9 +82,10 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
     const done = finished.take(organizationId);
     const repeated = new Set(wanted.map(({ id }) => id)).size < wanted.length;
     const clash = done.some(({ id }) => wanted.some((one) => one.id === id));
-    const areUsed = done.every(({ checks }) => checks === 0);
-    if (!repeated && !clash && areUsed && (await allowances.take(organizationId, wanted, done, limits)))
-      return wanted.map(() => ({ isNew: true }));
+    const areUsed = done.every(({ isUsed }) => isUsed);
+    const ids = done.map(({ id }) => id);
+    if (!repeated && !clash && areUsed && (await allowances.take(organizationId, wanted, ids, limits)))
+      return wanted.map(made);
     if (done.length > 0) await allowances.finish(organizationId, done);
     const taken: Taken[] = [];
     for (const one of wanted) taken.push(await takeOne(organizationId, one, limits));
@@ -92,12 +97,13 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
   /** Takes the checks of one step of a run from the run's reservation. */
   const takeStep = async (organizationId: string, from: string, wanted: Wanted): Promise<Taken> => {
     for (;;) {
-      if (await allowances.takeFrom(organizationId, from, wanted)) return { isNew: true };
+      if (await allowances.takeFrom(organizationId, from, wanted)) return made(wanted);
       const { reservations } = await allowances.read(organizationId);
       if (!(from in reservations)) throw new ApiError('runs.cancelled', 'The run is cancelled.');
-      if (!(wanted.id in reservations))
-        throw new ApiError('unavailable', 'Checks of the run are in use by another step.');
-      if (await allowances.share(organizationId, wanted.id, wanted.at)) return { isNew: false };
+      const found = reservations[wanted.id];
+      if (!found) throw new ApiError('unavailable', 'Checks of the run are in use by another step.');
+      if (await allowances.share(organizationId, wanted.id, found.made_by, wanted.at))
+        return { made_by: found.made_by, isNew: false };
     }
   };
 
@@ -112,7 +118,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
   const reserve: ReserveChecks = async (organizationId, { id, now, priceMicros, from, ...request }) => {
     const priced = { month: monthOf(from?.at ?? now), checks: request.checks, price_micros: priceMicros };
     const deadline = performance.now() + WRITE_WITHIN_MS;
-    const wanted = { ...request, ...priced, id, at: now };
+    const wanted = { ...request, ...priced, id, at: now, made_by: newId() };
     const taken = await (from ? takeStep(organizationId, from.id, wanted) : take(organizationId, wanted));
     if ('refusal' in taken) throw refused(taken.refusal);
     return {
@@ -120,8 +126,8 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
         if (performance.now() > deadline) throw new ApiError('unavailable', 'Writing the scans takes too long.');
       },
       finish: (created) => {
-        const unused = taken.isNew ? Math.max(0, request.checks - created) : 0;
-        finished.add(organizationId, { ...priced, id, checks: unused, taken_from: from?.id });
+        const isUsed = taken.isNew && created >= request.checks;
+        finished.add(organizationId, { id, made_by: taken.made_by, created, isUsed });
       },
     };
   };
@@ -136,7 +142,10 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
     async reserveRun(organizationId: string, { runId, id, checks, priceMicros, now }: WantedForRun): Promise<void> {
       await grantStart(organizationId);
       const priced = { month: monthOf(now), checks, price_micros: priceMicros };
-      const wanted = { ...priced, id, at: now, names: [], indexes: [], isRepeatable: true, run_id: runId };
+      const wanted = {
+        ...{ ...priced, id, at: now, made_by: newId(), names: [], indexes: [] },
+        ...{ isRepeatable: true, run_id: runId },
+      };
       const taken = await takeOne(organizationId, wanted, await limitsOf(organizationId));
       if ('refusal' in taken) throw refused(taken.refusal);
     },
@@ -157,6 +166,8 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
     writeFinished: finished.flush,
   };
 }
+
+const made = ({ made_by }: Wanted): Taken => ({ made_by, isNew: true });
 
 const TEXTS: Record<Refusal, string> = {
   quota_exhausted: 'The organization has fewer checks left this month than the request needs.',
