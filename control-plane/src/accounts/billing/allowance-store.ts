@@ -1,12 +1,20 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
-import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Reservation } from './allowance.ts';
+import {
+  type Allowance,
+  afterRun,
+  emptyAllowance,
+  type Limits,
+  type PricedChecks,
+  type Reservation,
+  type RunOfRequest,
+} from './allowance.ts';
 
 /** A requested reservation. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
 
-/** A reservation of which a run has written its scans: `created` of them. `isUsed`: these are all of its checks. */
-export type FinishedReservation = { id: string; made_by: string; created: number; isUsed: boolean };
+/** A reservation whose scans a run of its request has written. `isUsed`: the run has made it, and used all of its checks. */
+export type FinishedReservation = RunOfRequest & { id: string; made_by: string; isUsed: boolean };
 
 /** A reservation as it was read. */
 export type FoundReservation = { organizationId: string; id: string; reservation: Reservation };
@@ -38,26 +46,26 @@ export function allowanceStore(store: Store) {
   const read = async (organizationId: string): Promise<Allowance> =>
     (await allowances.findOne({ _id: organizationId })) ?? emptyAllowance(organizationId);
 
-  /** One of several runs that may share a reservation has ended; the last one returns what none of them has used. */
-  const finishOne = async (organizationId: string, { id, made_by, created }: FinishedReservation): Promise<void> => {
+  /** Ends what one run of a request has of a reservation that others may share. The last one returns what none of them has used. */
+  const finishOne = async (organizationId: string, { id, ...run }: FinishedReservation): Promise<void> => {
     for (;;) {
       const found = (await read(organizationId)).reservations[id];
-      if (found?.made_by !== made_by) return;
+      if (found?.made_by !== run.made_by) return;
       const path = `reservations.${id}`;
       const filter: Filter<Allowance> = {
         _id: organizationId,
-        [`${path}.made_by`]: made_by,
+        [`${path}.made_by`]: run.made_by,
         [`${path}.checks`]: found.checks,
         [`${path}.others`]: found.others ?? { $exists: false },
+        [`${path}.is_left`]: found.is_left ?? { $exists: false },
       };
-      const checks = Math.max(0, found.checks - created);
-      if (found.others) {
-        const update = { $set: { [`${path}.checks`]: checks, [`${path}.others`]: found.others - 1 } };
-        if ((await allowances.updateOne(filter, update)).matchedCount === 1) return;
-        continue;
-      }
-      if (await returnTo(found.taken_from, filter, { id, checks })) return;
-      if ((await allowances.updateOne(filter, returning(id, { ...found, checks }))).matchedCount === 1) return;
+      const end = afterRun(found, run);
+      if ('returned' in end && (await returnTo(found.taken_from, filter, { id, checks: end.returned }))) return;
+      const update =
+        'returned' in end
+          ? returning(id, { ...found, checks: end.returned })
+          : { $set: Object.fromEntries(Object.entries(end.kept).map(([name, value]) => [`${path}.${name}`, value])) };
+      if ((await allowances.updateOne(filter, update)).matchedCount === 1) return;
     }
   };
 
@@ -98,7 +106,10 @@ export function allowanceStore(store: Store) {
 
     /** Removes reservations, and returns their checks that no run of their request has used. */
     async finish(organizationId: string, finished: FinishedReservation[]): Promise<void> {
-      for (const one of finished) if (!one.isUsed) await finishOne(organizationId, one);
+      const shared = finished.filter(({ isUsed }) => !isUsed);
+      // Those that made a reservation first: then what the others have not used is known.
+      for (const one of shared.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn)))
+        await finishOne(organizationId, one);
       const used = finished.filter(({ isUsed }) => isUsed).map(({ id }) => id);
       if (used.length > 0) await allowances.updateOne({ _id: organizationId }, removing(used));
     },

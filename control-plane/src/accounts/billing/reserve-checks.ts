@@ -126,8 +126,8 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
         if (performance.now() > deadline) throw new ApiError('unavailable', 'Writing the scans takes too long.');
       },
       finish: (created) => {
-        const isUsed = taken.isNew && created >= request.checks;
-        finished.add(organizationId, { id, made_by: taken.made_by, created, isUsed });
+        const { made_by, isNew: isOwn } = taken;
+        finished.add(organizationId, { id, made_by, created, isOwn, isUsed: isOwn && created >= request.checks });
       },
     };
   };
