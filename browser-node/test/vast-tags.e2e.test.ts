@@ -218,7 +218,8 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     site.setText(`${CDN}/handled.js`, 'text/javascript', VPAID.replace('false); open(', 'true); void ('));
     site.setText(`${CDN}/broken.js`, 'text/javascript', 'throw new Error("no ad")');
     const button = `const button = Object.assign(document.createElement('button'), { textContent: 'Shop now' });
-      button.style.cssText = 'position:absolute;right:10px;bottom:10px'; slot.append(button); button.addEventListener`;
+      button.style.cssText = 'position:absolute;right:10px;bottom:10px';
+      setTimeout(() => slot.append(button), 3000); button.addEventListener`;
     site.setText(`${CDN}/corner.js`, 'text/javascript', VPAID.replace('slot.addEventListener', button));
     const script = media.replace('vpaid.js', 'broken.js');
     const [handled, corner, broken, replaced] = await Promise.all([
@@ -231,7 +232,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.equal(
       corner.landings[0]?.page_title,
       'The shop',
-      'the button of an ad is clicked whose centre does nothing',
+      'the button of an ad is clicked whose centre does nothing, also if it comes late',
     );
     const ends = [broken, replaced].map((one) => recordOf(one).ads.map(({ shown, error_code }) => [shown, error_code]));
     assert.deepEqual(ends, [[['vpaid', 901]], [['video', 901]]]);

@@ -1,7 +1,7 @@
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast } from '@adsweep/shared/vast/read-vast.ts';
-import { clickablesUnder, gridOver } from '../harness/clickables.ts';
+import { awaitClickables, type Clickables, clickablesUnder, gridOver } from '../harness/clickables.ts';
 import { type Followed, followClick } from '../harness/follow-click.ts';
 import { authenticate, openHarnessPage } from '../harness/harness-page.ts';
 import { measureFrames } from '../harness/measure-frames.ts';
@@ -135,8 +135,12 @@ function clickOnce(capture: MemberCapture, page: PlayerPage): Player['click'] {
     const at = await page.centre(shown);
     const followed = at && (await clickPlayer(capture, page, at));
     if (click) return page.endClick();
-    const box = followed === 'nothing' ? await page.box(shown) : null;
-    for (const point of box ? await clickablesIn(capture, page, box) : []) {
+    if (!at || followed === 'opened' || hasReacted()) return false;
+    const look = async (): Promise<Clickables> => {
+      const box = hasReacted() ? null : await page.box(shown);
+      return box ? clickablesIn(capture, page, box) : NOTHING_CLICKABLE;
+    };
+    for (const point of (await awaitClickables(capture, page.harness, look)).points) {
       if (hasReacted() || page.isGone) break;
       if ((await clickPlayer(capture, page, point)) === 'opened') break;
     }
@@ -154,11 +158,14 @@ async function clickPlayer(capture: MemberCapture, page: PlayerPage, at: Point):
 }
 
 /** What looks clickable in a box of the player's page. */
-async function clickablesIn(capture: MemberCapture, { harness }: PlayerPage, box: Box): Promise<Point[]> {
+async function clickablesIn(capture: MemberCapture, { harness }: PlayerPage, box: Box): Promise<Clickables> {
   const frames = await measureFrames(capture, harness.tab.tab.session);
   const view = harness.page.viewportSize();
-  return view ? (await clickablesUnder(capture, frames, gridOver(box, view))).slice(0, CLICKABLES_MAX) : [];
+  const found = view ? await clickablesUnder(capture, frames, gridOver(box, view)) : [];
+  return { frames, points: found.slice(0, CLICKABLES_MAX) };
 }
+
+const NOTHING_CLICKABLE: Clickables = { frames: [], points: [] };
 
 /** The URL of the tag or, of a document, the first of its wrapper's, media files' and trackers' URLs; XML namespaces do not count. */
 function firstUrlOf(tag: string): string {
