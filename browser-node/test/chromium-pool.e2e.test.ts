@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { ChromiumPool } from '../src/browser/chromium-pool.ts';
@@ -115,6 +116,24 @@ test('the context of a browser that hangs counts as closed after a timeout, and 
   assert.equal(await loadPage(second), 'http://shop.localhost/popup');
   assert.deepEqual(launches, ['first', 'broken']);
   await second.close();
+});
+
+test('a browser that closes a context late, as on a busy machine, keeps running for its other contexts, and gets no more', async (t) => {
+  const { open, launches } = await poolBench(t);
+  const [late, other] = [await open(), await open()];
+  await loadPage(late);
+  const pid = await pidOf(late);
+  process.kill(pid, 'SIGSTOP');
+  await late.close();
+  process.kill(pid, 'SIGCONT');
+  // One that hangs is ended after twenty seconds.
+  await pause(21_000);
+  assert.equal(await loadPage(other), 'http://shop.localhost/popup');
+  const next = await open();
+  assert.notEqual(await pidOf(next), pid);
+  assert.deepEqual(launches, ['first', 'broken']);
+  await Promise.all([other.close(), next.close()]);
+  await groupEnded(pid);
 });
 
 test('a pool whose browsers have all ended opens the next context in a new browser', async (t) => {

@@ -289,11 +289,14 @@ export class LiveBrowser {
   }
 
   async #close(context: BrowserContext, contextId: string): Promise<void> {
+    const closing = context.close();
     try {
-      await withDeadline(context.close(), CLOSE_DEADLINE_MS, 'the end of a browser context');
+      await withDeadline(closing, CLOSE_DEADLINE_MS, 'the end of a browser context');
     } catch (cause) {
-      if (!this.#broken) this.#logger.warn({ cause }, 'a browser context did not close');
-      this.#markUnhealthy();
+      if (!this.#broken) this.#logger.warn({ cause }, 'a browser context did not close in time');
+      const spare = this.#markUnhealthy();
+      // The machine was busy: what other contexts do may go on to its end.
+      closing.then(spare, () => undefined);
     }
     this.#sessions.forgetContext(contextId);
     // Measured only now that all of its long-lived processes run: before its first context a browser has half the memory.
@@ -307,9 +310,14 @@ export class LiveBrowser {
     if (this.#claims === 0 && this.#retired) void this.kill();
   }
 
-  #markUnhealthy(): void {
-    if (this.#broken) return;
+  /** Opens no more contexts, and ends the browser soon, unless it is spared by the returned function: then when its last context is closed. */
+  #markUnhealthy(): () => void {
+    if (this.#broken) return () => undefined;
     this.#broken = true;
-    setTimeout(() => void this.kill(), UNHEALTHY_GRACE_MS).unref();
+    const ending = setTimeout(() => void this.kill(), UNHEALTHY_GRACE_MS).unref();
+    return () => {
+      clearTimeout(ending);
+      this.retire();
+    };
   }
 }
