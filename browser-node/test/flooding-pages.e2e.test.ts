@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../../shared/test/support/until.ts';
 import { CaptureWorld } from './support/capture-world.ts';
 
 /** Maximum growth of the process while a page floods it; without bounds, it grows by more or ends. */
@@ -186,9 +188,24 @@ test('a request of a script with too long headers fails, and every other one is 
     );
 });
 
+/** The process ids of drawing processes with the lowest priority. */
+function lowestDrawing(): string[] {
+  const read = (pid: string, name: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+    } catch {
+      return '';
+    }
+  };
+  const niceOf = (pid: string) => read(pid, 'stat').split(') ')[1]?.split(' ')[16];
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => read(pid, 'cmdline').includes('--type=gpu-process') && niceOf(pid) === '19');
+}
+
 test('a page of which one frame takes minutes to be drawn does not keep others from being drawn', async () => {
   const other = await CaptureWorld.start();
   const attempts: Promise<unknown>[] = [];
+  const before = lowestDrawing();
   try {
     other.site.setPage('http://plain.example/', '<title>plain</title>plain');
     const style = 'div { filter: blur(90px); position: absolute; inset: 0; animation: a 1s infinite }';
@@ -199,6 +216,7 @@ test('a page of which one frame takes minutes to be drawn does not keep others f
     attempts.push(...innocents);
     for (const { failure, capture } of await Promise.all(innocents))
       assert.deepEqual([failure, capture?.notes, capture?.landings[0]?.screenshot], [null, [], 'landing-0.jpeg']);
+    await until('its own browser draws it last', () => lowestDrawing().some((pid) => !before.includes(pid)));
   } finally {
     await other.close();
     await Promise.allSettled(attempts);

@@ -54,7 +54,7 @@ test('of frames that hold too much memory together, the largest end until the re
 });
 
 test('a renderer gets a lower priority, the more CPU it has used', () => {
-  assert.deepEqual([0, 1.9, 2, 4.5, 8, 500].map(priorityOf), [0, 0, 6, 12, 19, 19]);
+  assert.deepEqual([0, 0.9, 1.9, 2, 4.5, 8, 500].map(priorityOf), [0, 0, 3, 6, 12, 19, 19]);
 });
 
 test('the share of a thread is that on a CPU of its own, however long it waited for one', () => {

@@ -4,7 +4,7 @@ import { type ProcFiles, threadNamed } from './proc-files.ts';
  * For how long, in ms of CPU time, the thread that draws all tabs may compute without a pause. While pages load and move it pauses some hundred
  * times a second, also on a busy machine; one frame with filters in filters takes it minutes.
  */
-export const DRAWING_MS_MAX = 2_000;
+export const DRAWING_MS_MAX = 700;
 /** Linux keeps 15 characters of a thread's name. */
 const COMPOSITOR = 'VizCompositorTh';
 

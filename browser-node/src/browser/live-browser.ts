@@ -57,6 +57,7 @@ export class LiveBrowser {
   #claims = 0;
   #broken = false;
   #retired = false;
+  #stuck = false;
   #idleMemory: number | null = null;
   #memory: number | null = null;
   #measuredAt = 0;
@@ -133,14 +134,7 @@ export class LiveBrowser {
           ? NOT_SEEN
           : new RendererWatch(process.pid, rendererBytes, {
               ended: (held) => logger.info(held, 'a renderer held too much memory and was ended'),
-              stuck: () => {
-                logger.warn(
-                  { chromium_pid: process.pid },
-                  'a page kept all others from being drawn, the browser is ended',
-                );
-                // Not only the process: a tab that it closes as it ends must be known to have ended with its browser.
-                void live.kill();
-              },
+              stuck: (contexts) => live.#whenStuck(contexts),
             });
       const live = new LiveBrowser(process, transport, browser, sessions, observers, reports.name, renderers, logger);
       return live;
@@ -173,7 +167,7 @@ export class LiveBrowser {
       this.#memory = this.#longLivedMemory();
     }
     const usage = {
-      broken: this.#broken,
+      broken: this.#broken || this.#stuck,
       contexts: this.#contexts,
       ageMs: now - this.#startedAt,
       idleMemory: this.#idleMemory,
@@ -310,6 +304,15 @@ export class LiveBrowser {
     this.#claims -= 1;
     if (!this.#broken) this.#renderers.follow(this.#claims);
     if (this.#claims === 0 && this.#retired) void this.kill();
+  }
+
+  /** It draws one page without a pause: only that page may wait for it. */
+  #whenStuck(contexts: number): void {
+    this.#stuck = true;
+    if (contexts < 2) return;
+    this.#logger.warn('a page kept all others from being drawn, the browser is ended');
+    // Not only the process: a tab that it closes as it ends must be known to have ended with its browser.
+    void this.kill();
   }
 
   /** Opens no more contexts, and ends the browser soon, unless it is spared by the returned function: then when its last context is closed. */

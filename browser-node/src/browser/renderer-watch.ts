@@ -31,11 +31,13 @@ const CONTEXT_BYTES_FREE = 64 * 1024 * 1024;
 
 /** The clock ticks per second of /proc on Linux. */
 const TICKS_PER_SECOND = 100;
+const LOWEST_PRIORITY = 19;
 /** Seconds of CPU after which a renderer gets a lower priority, and which (setpriority(2)): a page that is about done goes first. */
 const PRIORITIES: [cpuSeconds: number, nice: number][] = [
-  [8, 19],
+  [8, LOWEST_PRIORITY],
   [4, 12],
   [2, 6],
+  [1, 3],
 ];
 
 /** Bytes of memory: all that a renderer holds, the part that no other process shares, and the part of the browser's that it caused. */
@@ -45,9 +47,9 @@ type Renderer = Held & { cpuSeconds: number; nice: number };
 
 /**
  * `ended`: called for each renderer that is ended for its memory, with the memory that it held. `stuck`: called once the browser has drawn one
- * page for longer than {@link DRAWING_MS_MAX} while it has other contexts.
+ * page for longer than {@link DRAWING_MS_MAX}; `contexts`: how many it has.
  */
-type Actions = { ended: (renderer: Held & { pid: number }) => void; stuck: () => void };
+type Actions = { ended: (renderer: Held & { pid: number }) => void; stuck: (contexts: number) => void };
 
 /** The priority of a renderer that has used so much CPU. Pure. */
 export const priorityOf = (cpuSeconds: number): number =>
@@ -84,7 +86,7 @@ export function excessive(
 /**
  * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too much, and lowers the
  * priority of those that use much CPU, so that they do not delay the pages of others. It reports when drawing one page has stopped the drawing of all
- * others. Does nothing on a system without /proc.
+ * others, and lowers the priority of the process that draws it if there are no others. Does nothing on a system without /proc.
  */
 export class RendererWatch {
   readonly #groupId: number;
@@ -145,6 +147,7 @@ export class RendererWatch {
     if (this.#ticks % TICKS_A_SAMPLE === 1) this.#sample();
     else this.#endExcessive(performance.now());
     this.#brake.tick([...this.#renderers.keys()], this.#networkPid);
+    this.#tellIfStuck();
   }
 
   #endExcessive(now: number): void {
@@ -165,14 +168,16 @@ export class RendererWatch {
     for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
     this.#chargeGrowth(cpuUsed);
     for (const pid of excessive(this.#renderers, this.#bytesMax, this.#contexts)) this.#end(pid, now);
-    this.#tellIfStuck();
     this.#files.keep(pids);
   }
 
   #tellIfStuck(): void {
-    const isStuck = this.#compositor.drawingMs(this.#gpuPid) > DRAWING_MS_MAX && this.#contexts > 1;
-    if (isStuck && !this.#isStuck) this.#on.stuck?.();
+    const isStuck = this.#compositor.drawingMs(this.#gpuPid) > DRAWING_MS_MAX;
+    const isNew = isStuck && !this.#isStuck;
     this.#isStuck = isStuck;
+    if (!isNew) return;
+    if (this.#contexts === 1 && this.#gpuPid !== null) lowerPriority(this.#gpuPid, LOWEST_PRIORITY);
+    this.#on.stuck?.(this.#contexts);
   }
 
   /** The CPU time of all threads of a process. */
