@@ -26,6 +26,10 @@ const CAPTURE_BODIES: Record<string, (capture: unknown) => Request['body']> = {
     ),
 };
 
+const IDLE_NODE = { slots: 256, busy: 0, draining: false, adsweep_version: 'bench', browser_version: 'none' };
+/** Fewer than the leases in a row that a node may release before it is paused. */
+const LEASES_A_NODE = 100;
+
 /** What the control plane does of itself while nothing is asked: it reads the catalogue, relays, cleans up. */
 export async function measureIdle(bench: Bench): Promise<void> {
   if (!bench.isMeasured('idle')) return;
@@ -38,17 +42,14 @@ export async function measureIdle(bench: Bench): Promise<void> {
 
 export async function measureNodeApi(bench: Bench, routes: BenchRoute[]): Promise<void> {
   const node = new LeaseClient(nodeApiOf(bench.services), NODE_TOKEN);
-  await node.report('bench', {
-    slots: 256,
-    busy: 0,
-    draining: false,
-    adsweep_version: 'bench',
-    browser_version: 'none',
-  });
+  await node.report('bench', IDLE_NODE);
+  let leases = 0;
   const newLease = async () => {
+    const nodeId = `bench-${Math.floor(leases / LEASES_A_NODE)}`;
+    if (leases++ % LEASES_A_NODE === 0) await node.report(nodeId, IDLE_NODE);
     const scan = { url: 'https://shop.example/', country_code: 'US', emulator_id: 'windows_chrome' };
     await callWith(bench, API_KEY, 'POST', '/api/v1/scans', scan);
-    const [lease] = (await node.acquire({ node_id: 'bench', max: 1, wait_ms: 5_000 })).leases;
+    const [lease] = (await node.acquire({ node_id: nodeId, max: 1, wait_ms: 5_000 })).leases;
     if (!lease) throw new Error('there was no lease');
     return lease;
   };
