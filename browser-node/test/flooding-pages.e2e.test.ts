@@ -216,7 +216,7 @@ test('a page of which one frame takes minutes to be drawn does not keep others f
     attempts.push(...innocents);
     for (const { failure, capture } of await Promise.all(innocents))
       assert.deepEqual([failure, capture?.notes, capture?.landings[0]?.screenshot], [null, [], 'landing-0.jpeg']);
-    await until('its own browser draws it last', () => lowestDrawing().some((pid) => !before.includes(pid)));
+    await until('its own browser draws it last', () => lowestDrawing().some((pid) => !before.includes(pid)), 60);
   } finally {
     await other.close();
     await Promise.allSettled(attempts);

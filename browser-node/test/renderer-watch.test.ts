@@ -5,7 +5,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { ProcFiles } from '../src/browser/proc-files.ts';
-import { busiest, nextBrake, ownCpuShare } from '../src/browser/renderer-brake.ts';
+import { busiest, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
 import { chargeGrowth, excessive, priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
 
 const MIB = 1024 * 1024;
@@ -70,16 +70,25 @@ test('the renderers with the most recent CPU time are braked, and none that has 
   assert.deepEqual(busiest(recent()), []);
 });
 
+/** For each tick whether the brake is on; `x`: a congested tick, `X`: a full one. */
+function brakeOn(ticks: string): string {
+  let state = RELEASED;
+  const isOn = [...ticks].map((tick) => {
+    state = nextBrake(state, tick === 'X' ? 'full' : tick === 'x' ? 'congested' : 'usual');
+    return state.stoppedTicks > 0 ? 'x' : '-';
+  });
+  return isOn.join('');
+}
+
 test('the brake is on from the third congested tick, off for one tick in five, and off when the congestion ends', () => {
-  const stops = (congested: string) => {
-    let state = { congestedTicks: 0, stoppedTicks: 0 };
-    const isOn = [...congested].map((tick) => {
-      state = nextBrake(state, tick === 'x');
-      return state.stoppedTicks > 0 ? 'x' : '-';
-    });
-    return isOn.join('');
-  };
-  assert.equal(stops('xx-xxxxxxxxxxxx--x'), '-----xxxx-xxxx----');
+  assert.equal(brakeOn('xx-xxxxxxxxxxxx--x'), '-----xxxx-xxxx----');
+});
+
+test('in a flood the brake stays on until the threads were free for five ticks, for thirty at most, and is on again at the next full tick', () => {
+  assert.equal(brakeOn(`${'X'.repeat(15)}-----X---`), `--${'x'.repeat(17)}-xxxx`);
+  assert.equal(brakeOn(`${'X'.repeat(35)}X`), `--${'x'.repeat(30)}-xxx`);
+  // A page that loads fills them for a moment.
+  assert.equal(brakeOn('XXX-X---X'), '--x------');
 });
 
 test('a file of /proc that stays open shows the present state of its process, nothing once that has ended, and is closed when it is not kept', {

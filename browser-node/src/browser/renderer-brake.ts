@@ -6,6 +6,13 @@ const CONGESTED_SHARE = 0.5;
 const CONGESTED_TICKS = 3;
 /** The longest that a renderer stays stopped, in ticks: it has to answer our commands too. */
 const STOPPED_TICKS_MAX = 4;
+/** The share of a core that one of these threads uses only for a flood: all threads of the browser process use a third of one on a full machine. */
+const FULL_SHARE = 0.6;
+/** So many ticks more at that share than below are a flood; after a long one, so many more below it are needed to be none. */
+const [FULL_TICKS, FULL_TICKS_KEPT] = [5, 15];
+/** In a flood, renderers stay stopped until what they have asked for is done, and for so many ticks more, in which other pages are served. */
+const CALM_TICKS = 5;
+const STOPPED_TICKS_MAX_IN_FLOOD = 30;
 /** How much of the CPU time of earlier ticks counts at each further tick. */
 const MEMORY = 0.9;
 /** Renderers that used at least this share of what the busiest one used are stopped with it. */
@@ -29,14 +36,31 @@ export function busiest(recentCpu: ReadonlyMap<number, number>): number[] {
   return [...recentCpu].filter(([, cpu]) => cpu >= least).map(([pid]) => pid);
 }
 
-/** How many ticks in a row the shared threads were congested, and for how many the brake is on; 0: it is off. */
-export type BrakeState = { congestedTicks: number; stoppedTicks: number };
+/** How much the busiest of the shared threads had to do in a tick. */
+export type SharedLoad = 'usual' | 'congested' | 'full';
+
+/**
+ * `congestedTicks`: how many ticks in a row the shared threads were congested; `fullTicks`: how many more they were full than not; `calmTicks`:
+ * how many in a row they were not; `stoppedTicks`: for how many the brake is on; 0: it is off.
+ */
+export type BrakeState = { congestedTicks: number; fullTicks: number; calmTicks: number; stoppedTicks: number };
+export const RELEASED: BrakeState = { congestedTicks: 0, fullTicks: 0, calmTicks: 0, stoppedTicks: 0 };
+
+/** Whether pages flood the shared threads. Pure. */
+const isFlood = ({ fullTicks }: BrakeState): boolean => fullTicks >= FULL_TICKS;
 
 /** The state after a tick. After a stop, renderers run for one tick. Pure. */
-export function nextBrake({ congestedTicks, stoppedTicks }: BrakeState, isCongested: boolean): BrakeState {
-  const congested = isCongested ? congestedTicks + 1 : 0;
-  if (stoppedTicks >= STOPPED_TICKS_MAX) return { congestedTicks: congested, stoppedTicks: 0 };
-  return { congestedTicks: congested, stoppedTicks: congested >= CONGESTED_TICKS ? stoppedTicks + 1 : 0 };
+export function nextBrake(state: BrakeState, load: SharedLoad): BrakeState {
+  const isFull = load === 'full';
+  const next = {
+    congestedTicks: load === 'usual' ? 0 : state.congestedTicks + 1,
+    fullTicks: isFull ? Math.min(FULL_TICKS_KEPT, state.fullTicks + 1) : Math.max(0, state.fullTicks - 1),
+    calmTicks: isFull ? 0 : state.calmTicks + 1,
+    stoppedTicks: 0,
+  };
+  const most = isFlood(next) ? STOPPED_TICKS_MAX_IN_FLOOD : STOPPED_TICKS_MAX;
+  const isOn = next.congestedTicks >= CONGESTED_TICKS || (isFlood(next) && next.calmTicks < CALM_TICKS);
+  return isOn && state.stoppedTicks < most ? { ...next, stoppedTicks: state.stoppedTicks + 1 } : next;
 }
 
 /** Longer than any capture takes. */
@@ -47,7 +71,7 @@ type Thread = { pid: number; tid: number };
 /**
  * Slows down renderers that ask more of a Chromium than its browser process and its network service can do: all pages share these two, and
  * wait behind the requests and messages of the one that floods them. As long as one of their threads has no time left, the busiest renderers
- * are stopped (SIGSTOP), but for one tick of each few. Does nothing on a system without schedstat.
+ * are stopped (SIGSTOP), but for one tick of each few; in a flood until the threads have been free for a while. Does nothing on a system without schedstat.
  */
 export class RendererBrake {
   readonly #groupId: number;
@@ -58,7 +82,7 @@ export class RendererBrake {
   readonly #files: Pick<ProcFiles, 'read'>;
   #cpu = new Map<number, number>();
   #recent = new Map<number, number>();
-  #state: BrakeState = { congestedTicks: 0, stoppedTicks: 0 };
+  #state = RELEASED;
   #stopped = new Set<number>();
   #at = performance.now();
   /** The congested ticks of the last minutes: when each ended, by `performance.now()`, and how long it was. */
@@ -71,17 +95,21 @@ export class RendererBrake {
     this.#files = files;
   }
 
-  /** To be called at each tick, with the process ids of the renderers and of the network service (null: not known). */
-  tick(renderers: readonly number[], networkPid: number | null): void {
+  /**
+   * To be called at each tick, with the process ids of the renderers and of the network service (null: not known). `hasNeighbours`: whether the
+   * renderers are of several captures; one that floods its browser alone need not wait.
+   */
+  tick(renderers: readonly number[], networkPid: number | null, hasNeighbours: boolean): void {
     const now = performance.now();
     const ms = now - this.#at;
-    const isCongested = this.#isCongested(ms, networkPid);
+    const load = this.#loadOf(ms, networkPid);
     this.#at = now;
-    if (isCongested) this.#remember(now, ms);
+    if (load !== 'usual' || this.#stopped.size > 0) this.#remember(now, ms);
     this.#measure(renderers);
-    this.#state = nextBrake(this.#state, isCongested);
+    this.#state = nextBrake(this.#state, load === 'full' && !hasNeighbours ? 'congested' : load);
     if (this.#state.stoppedTicks === 0) this.release();
-    else if (this.#stopped.size === 0) for (const pid of busiest(this.#recent)) this.#stop(pid);
+    else if (this.#stopped.size === 0 || isFlood(this.#state))
+      for (const pid of busiest(this.#recent)) if (!this.#stopped.has(pid)) this.#stop(pid);
   }
 
   /** Lets all renderers run again. */
@@ -90,7 +118,7 @@ export class RendererBrake {
     this.#stopped.clear();
   }
 
-  /** For how many ms a thread that serves all renderers was congested since `at` (`performance.now()`), over the last minutes. */
+  /** For how many ms a thread that serves all renderers was congested, or renderers were stopped, since `at` (`performance.now()`), over the last minutes. */
   congestedMs(at: number): number {
     return this.#congested.reduce((sum, tick) => sum + (tick.at > at ? tick.ms : 0), 0);
   }
@@ -117,16 +145,19 @@ export class RendererBrake {
     this.#recent = recent;
   }
 
-  #isCongested(ms: number, networkPid: number | null): boolean {
+  #loadOf(ms: number, networkPid: number | null): SharedLoad {
     if (networkPid !== null && this.#network?.pid !== networkPid) this.#findThreads(networkPid);
-    let most = 0;
+    let [share, used] = [0, 0];
     for (const { pid, tid } of this.#threads) {
       const until = scheduleIn(this.#files.read(pid, `task/${tid}/schedstat`));
       const since = this.#schedules.get(tid);
       if (until) this.#schedules.set(tid, until);
-      if (since && until) most = Math.max(most, ownCpuShare(since, until, ms));
+      if (!since || !until) continue;
+      share = Math.max(share, ownCpuShare(since, until, ms));
+      used = Math.max(used, (until.ranMs - since.ranMs) / ms);
     }
-    return most >= CONGESTED_SHARE;
+    if (used >= FULL_SHARE) return 'full';
+    return share >= CONGESTED_SHARE ? 'congested' : 'usual';
   }
 
   /** The browser's main thread and those that receive the messages of all renderers. */

@@ -146,7 +146,7 @@ export class RendererWatch {
     this.#ticks += 1;
     if (this.#ticks % TICKS_A_SAMPLE === 1) this.#sample();
     else this.#endExcessive(performance.now());
-    this.#brake.tick([...this.#renderers.keys()], this.#networkPid);
+    this.#brake.tick([...this.#renderers.keys()], this.#networkPid, this.#contexts > 1);
     this.#tellIfStuck();
   }
 
