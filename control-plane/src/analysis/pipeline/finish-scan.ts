@@ -113,7 +113,7 @@ export async function finishScan(
   // The steps that may take long.
   const traced = new Set(['inspect', 'run_rules', ...(dependencies.model ? ['ask_model'] : [])]);
   return inSpan('analysis', scan.traceparent, { attributes }, async (span) => {
-    let state: State = { ...NOTHING, scan, now, slot, began: performance.now() };
+    let state: State = { ...nothingOf(scan), now, slot, began: performance.now() };
     for (const [step, run] of STEPS) {
       const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
       const runStep = async () => run(dependencies, state);
@@ -137,8 +137,8 @@ export async function abandonAnalysis(dependencies: FinishDependencies, scan: Sc
     'the analysis of a scan was abandoned',
   );
   const definitions = await dependencies.readTags(scan.organization_id);
-  const about = { scan, now, definitions, slot: OWN_SLOT, began: performance.now(), missing: [INTERRUPTED] };
-  const state = { ...NOTHING, ...about };
+  const about = { now, definitions, slot: OWN_SLOT, began: performance.now(), missing: [INTERRUPTED] };
+  const state = { ...nothingOf(scan), ...about };
   const { scan: finished } = await finish(dependencies, state);
   return finished !== undefined;
 }
@@ -147,14 +147,16 @@ export async function abandonAnalysis(dependencies: FinishDependencies, scan: Sc
 const OWN_SLOT: Slot = { leave: () => undefined, signal: new AbortController().signal };
 /** The error of an abandoned scan. */
 const INTERRUPTED = 'INTERRUPTED';
-const NOTHING = {
+/** Before the analysis, nothing is known but the network of an ad on a page, which the sweep found. */
+const nothingOf = (scan: ScanRecord) => ({
+  scan,
   outOfBudget: { total: 0, rules: [] },
   packed: null,
   rules: [],
   searched: [],
   findings: [],
   links: [],
-  names: classify({ judged: [], captured: [] }),
+  names: classify({ judged: [], captured: [], adBlock: scan.ad_block ?? null }),
   landing: null,
   compared: null,
   subject: { landings: [], documents: [], creative: null, creativeHtml: '' },
@@ -166,7 +168,7 @@ const NOTHING = {
   definitionsReadAt: null,
   tags: [],
   missing: [],
-};
+});
 
 async function loadEvidence(dependencies: FinishDependencies, { scan, missing }: State): Promise<Partial<State>> {
   const { readRules, readTags, logger } = dependencies;

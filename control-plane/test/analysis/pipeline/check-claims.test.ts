@@ -9,6 +9,7 @@ import { ObjectsUnavailable } from '../../../src/platform/objects/object-store.t
 import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { adBlocks } from '../../support/ad-blocks.ts';
 import { checkCrawled, crawledScan, followUpsOf, LOUD } from '../../support/checked-scans.ts';
 import { type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
@@ -81,6 +82,15 @@ describe('the analysis of a scan', () => {
     const finished = await farm.read(scan._id);
     assert.deepEqual([finished.status, finished.error, finished.tags], ['partial', 'checks: INTERRUPTED', []]);
     assert.deepEqual(followUpsOf(finished), ['charge', COMPLETED]);
+  });
+
+  it('§2.1.3 keeps the network of an ad on a page, as in the ad blocks of its page, when the analysis ends without a result', async () => {
+    const scan = await crawled({ job_kind: 'sweep', ad_block: adBlocks(1)[0]! });
+    const killed = { ...farm.farm.dependencies, readPackedCapture: () => Promise.reject(new Error('killed')) };
+    const start = Date.now();
+    for (let times = 1; times <= 4; times += 1) await finishCrawled(killed, new Date(start + times * 61_000));
+    const { error, network, network_host } = await farm.read(scan._id);
+    assert.deepEqual([error, network, network_host], ['checks: INTERRUPTED', 'Example Ads', 'ads.example']);
   });
 
   it('waits while the files cannot be reached, whatever number of attempts fails, and ends as partial if one cannot be read for a day', async () => {
