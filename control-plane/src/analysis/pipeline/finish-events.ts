@@ -4,13 +4,12 @@ import { inService, type Tags, visibleTags } from '../../reference/tags/tag-defi
 import { eventPayload } from '../../scan/event-payload.ts';
 import type { ScanRecord, ScanTag } from '../../scan/scan.ts';
 import type { PublicUrls } from '../../scan/scan-links.ts';
-import { withExtractedLabels } from '../../scan/sent-labels.ts';
 
-/** An analysed scan; `extractedLabels`: those that the model added, `tags`: all assigned ones, which are in service. */
+/** An analysed scan; `labels`: its own and those that the model added, `tags`: all assigned ones, which are in service. */
 export type Analysed = {
   scan: ScanRecord;
   status: 'completed' | 'partial';
-  extractedLabels: Record<string, string>;
+  labels: Record<string, string>;
   tags: ScanTag[];
   definitions: Tags;
 };
@@ -23,9 +22,8 @@ export type Completion = Pick<
 
 /** The events of a finished scan: its tags, if it has any that clients see, and its completion. */
 export function finishEvents(urls: PublicUrls, analysed: Analysed, completion: Completion): EmittedEvent[] {
-  const { scan, status, extractedLabels, tags, definitions } = analysed;
+  const { scan, status, labels, tags, definitions } = analysed;
   const visible = visibleTags(definitions);
-  const { labels = scan.labels } = withExtractedLabels(scan, extractedLabels);
   const common = eventPayload(urls, scan, { status, labels });
   const completed = emit('scanning.scan.completed', { ...common, ...completion });
   const shown = tags.filter(({ tag_slug }) => inService(visible, tag_slug) !== null);

@@ -10,6 +10,7 @@ import { measureEnd } from '../../scan/measure-end.ts';
 import type { Classification, ScanRecord, ScanTag, SkippedRules } from '../../scan/scan.ts';
 import type { PublicUrls } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
+import { withExtractedLabels } from '../../scan/sent-labels.ts';
 import { type Compared, type CompareRuns, changeFindings } from '../changes/compare-runs.ts';
 import type { LandingSeen } from '../changes/landing-seen.ts';
 import type { ModelClassification } from '../classification/classification-question.ts';
@@ -278,7 +279,8 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
   const ended = new Date(state.now.getTime() + performance.now() - state.began);
   const { network, network_host, brand } = names;
   const classification = { brand, ...state.classification };
-  const alerts = await decideAlerts(dependencies, { ...state, now: ended }, classification);
+  const { labels = scan.labels } = withExtractedLabels(scan, extractedLabels);
+  const alerts = await decideAlerts(dependencies, { ...state, now: ended }, { classification, labels });
   const event = {
     type: 'finish' as const,
     tags: [...tags, ...archivedBefore(state)],
@@ -293,7 +295,7 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
     ...(compared && { compared }),
   };
   const status = complete ? ('completed' as const) : ('partial' as const);
-  const analysed = { scan, status, extractedLabels, tags, definitions };
+  const analysed = { scan, status, labels, tags, definitions };
   const events = finishEvents(urls, analysed, { classification, network, network_host, error });
   const finished = await changeScan(scans, scan, event, ended, events);
   if (!finished) return {};
@@ -316,14 +318,17 @@ function archivedBefore({ scan, tags, definitionsBefore, definitions }: State): 
   );
 }
 
-/** The alerts of the scan, by the policy set that its campaign is bound to now; null: none. The finish writes them into its outbox. */
+/**
+ * The alerts of the scan, by the policy set that its campaign is bound to now; null: none. The finish writes them into its outbox. `ended`: what the
+ * scan gets with the finish; alerts are routed by its labels, those that the model added too.
+ */
 async function decideAlerts(
   { findPolicy }: Pick<FinishDependencies, 'findPolicy'>,
   { scan, tags, definitions, now }: State,
-  classification: Classification,
+  ended: { classification: Classification; labels: ScanRecord['labels'] },
 ): Promise<OutboxEntry<'alerts'> | null> {
   const { campaign_id, organization_id } = scan;
   const policy = campaign_id === null ? null : await findPolicy(organization_id, campaign_id);
   if (!policy) return null;
-  return alertsEntry(policy, { ...scan, tags, classification }, definitions, now);
+  return alertsEntry(policy, { ...scan, tags, ...ended }, definitions, now);
 }

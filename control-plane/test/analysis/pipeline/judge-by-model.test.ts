@@ -10,6 +10,7 @@ import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import type { TagDefinition } from '../../../src/reference/tags/tag-definitions.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { boundCampaign } from '../../support/bound-campaign.ts';
 import { type Asked, type Behaviour, type ModelServer, modelServer, USUAL } from '../../support/model-server.ts';
 import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
@@ -192,6 +193,22 @@ describe('the judgement of a model', () => {
     await work();
     assert.deepEqual((await farm.read(scan._id)).labels, { team: 'red' });
     assert.match(server.asked[0]!.system, /\noffer: "The offer"\n/, 'what a model filled in is asked for again');
+  });
+
+  it('§2.8.62 adds labels to the alerts of the scan too, which are routed by them', async () => {
+    const labels = [{ key: 'offer', display_name: 'Offer', auto_extract: true }];
+    const organization = newOrganization({ _id: 'organization-with-routes', name: 'Ours' }, new Date());
+    await organizationStore(farm.store).insert({ ...organization, labels });
+    const gambling = { tier1: 'Gambling and betting', tier2: null, tier3: null, tier4: null };
+    const entry = { rule_type: 'ai_category' as const, ai_category: gambling };
+    const { campaignId: campaign_id } = await boundCampaign(farm.store, organization._id, [entry]);
+    const scan = await farm.submit({ organization_id: organization._id, campaign_id, labels: { team: 'red' } });
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://slots.example/']));
+    server.around.behave = () => ({ answers: { ...USUAL, labels: { offer: 'Slots' } } });
+    await work();
+    const alerts = (await farm.read(scan._id)).outbox.find(({ kind }) => kind === 'alerts');
+    assert.equal(alerts?.kind, 'alerts');
+    assert.deepEqual(alerts.scan.labels, { team: 'red', offer: 'Slots' });
   });
 
   it('delays no scan but those that wait for it, and these keep their claims', slow, async () => {
