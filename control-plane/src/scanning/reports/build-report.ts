@@ -57,7 +57,7 @@ export function buildReport(
     tags: publicTags(scan.tags, tagWords, privateUrl),
     landings: evidence.landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
     vast: evidence.vast && publicVast(evidence.vast, evidence.artifacts, privateUrl),
-    creative: publicCreative(scan, evidence),
+    creative: publicCreative(scan, evidence, tagWords),
     sweep: publicSweep(scan, evidence, relatives.ads, tagWords),
     place: publicPlace(scan, relatives),
     companies: publicCompanies(evidence, privateUrl),

@@ -1,6 +1,7 @@
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
-import { showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
+import { type ScannedKind, scannedKind, showsCreative } from '@adsweep/shared/capture/scanned-kind.ts';
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import { companionsIn, type EvidenceVast } from '../scans/api/evidence.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type ReportVideoAd,
   type ReportWrapper,
   type SeenEvidence,
+  type TagWords,
   TITLE_MAX,
   TYPE_MAX,
   URL_MAX,
@@ -23,7 +25,11 @@ export const REQUESTS_MAX = 200;
 const DEPTH_MAX = 8;
 
 /** The public view of the creative of an ad tag or an ad on a page. The URL of a tag's publisher page is private to the client and left out. */
-export function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEvidence): ReportCreative | null {
+export function publicCreative(
+  scan: ScanRecord,
+  { creative, artifacts }: SeenEvidence,
+  tagWords: (slug: string) => TagWords | null,
+): ReportCreative | null {
   if (!creative || !showsCreative(scan) || scan.target.kind === 'vast_tag') return null;
   const { width, height, page_url, redirect_chain } = creative;
   const budget = { left: REQUESTS_MAX };
@@ -40,10 +46,25 @@ export function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEv
     width,
     height,
     picture: artifacts.has(CREATIVE_SCREENSHOT),
-    interactive: scan.tags.some(({ tag_slug }) => tag_slug === 'creative_interactive'),
+    interactive: tagWords(INTERACTIVE) ? isInteractive(scannedKind(scan), scan) : null,
     requests,
     left_out: all - (REQUESTS_MAX - budget.left),
   };
+}
+
+/** The tag of a creative that is interactive. While it is archived, no report says whether one is. */
+export const INTERACTIVE = 'creative_interactive';
+
+/**
+ * Whether some buttons or links of a creative open nothing. null: it is not known, because the analysis has not ended or lacks something, or because
+ * those of a video are not tried.
+ */
+export function isInteractive(
+  kind: ScannedKind,
+  { status, tags }: { status: ScanStatus; tags: readonly { tag_slug: string }[] },
+): boolean | null {
+  if (tags.some(({ tag_slug }) => tag_slug === INTERACTIVE)) return true;
+  return status === 'completed' && kind !== 'video' ? false : null;
 }
 
 /** Requests with those that they caused, as many as the budget has left. */

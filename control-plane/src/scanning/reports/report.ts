@@ -91,14 +91,14 @@ export type ReportRequest = { url: string; type: string; status_code: number; re
 
 /**
  * The creative of an ad tag or an ad on a page. `width` and `height` in CSS pixels, 0: nothing was rendered. `picture`: whether there is a screenshot.
- * `interactive`: some of its buttons or links open nothing. `requests`: its documents with their requests; `left_out`: how many requests
- * are not listed.
+ * `interactive`: some of its buttons or links open nothing; null: it is not known. `requests`: its documents with their requests; `left_out`: how many
+ * requests are not listed.
  */
 export type ReportCreative = {
   width: number;
   height: number;
   picture: boolean;
-  interactive: boolean;
+  interactive: boolean | null;
   requests: ReportRequest[];
   left_out: number;
 };

@@ -1,3 +1,4 @@
+import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { ByteBudget, showLeftOut } from './byte-budget.ts';
 import type { Report, ReportCreative, ReportRequest } from './report.ts';
@@ -12,10 +13,12 @@ const URL_MAX = 90;
 const REQUESTS_BYTES = 80_000;
 
 /** The creative at its size. */
-export function showCreative({ token, creative, landings }: Report): Html | null {
+export function showCreative(report: Report): Html | null {
+  const { token, creative } = report;
   if (!creative) return null;
+  const words = interactiveWords(creative, report);
   return html`<figure class="card creative"><h2>Creative <span class="count">${sizeWords(creative)}</span></h2>${showPicture(token, creative)}
-<figcaption>${interactiveWords(creative, landings.length > 0)}</figcaption></figure>`;
+${words !== null && html`<figcaption>${words}</figcaption>`}</figure>`;
 }
 
 function showPicture(token: string, { picture, width, height }: ReportCreative): Html {
@@ -27,9 +30,14 @@ function showPicture(token: string, { picture, width, height }: ReportCreative):
 const sizeWords = ({ width, height }: ReportCreative): string =>
   width === 0 ? 'nothing was rendered' : `${width} × ${height} pixels`;
 
-const interactiveWords = ({ width, interactive }: ReportCreative, hasLanding: boolean): string => {
+/** null: there is nothing to say. */
+const interactiveWords = (
+  { width, interactive }: ReportCreative,
+  { landings, status }: Pick<Report, 'landings' | 'status'>,
+): string | null => {
   if (width === 0) return 'It loaded, but showed nothing visible.';
-  if (!hasLanding) return 'No click on it opened anything.';
+  if (landings.length === 0) return isFinished(status) ? 'No click on it opened anything.' : null;
+  if (interactive === null) return null;
   return interactive
     ? 'Interactive: some of its buttons or links open nothing.'
     : 'All of its buttons and links that were tried open the landing.';

@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { buildReport } from '../../../src/scanning/reports/build-report.ts';
 import { requestsByCompany } from '../../../src/scanning/reports/requests-by-company.ts';
-import { render, renderEvidence, tagsOf } from '../../support/rendered-report.ts';
-import { HOSTILE, sampleEvidence, sampleHop, sampleLanding, sampleScan, sampleTag } from '../../support/sample-scan.ts';
+import { render, renderEvidence, reportPage, tagsOf } from '../../support/rendered-report.ts';
+import {
+  HOSTILE,
+  sampleEvidence,
+  sampleHop,
+  sampleLanding,
+  sampleScan,
+  sampleTag,
+  sampleTagWords,
+} from '../../support/sample-scan.ts';
+import { sampleAds } from '../../support/sample-sweep.ts';
 
 describe('the report of an ad tag', () => {
   const pixel = {
@@ -39,6 +50,23 @@ describe('the report of an ad tag', () => {
     assert.match(shownWith({ width: 0, height: 0 }, []), /nothing was rendered/);
     const target = { kind: 'ad_tag' as const, value: '<b>private</b>' };
     assert.match(renderEvidence({ target }, { ...sampleEvidence([]), creative }), /Landings<\/h2>[\s\S]*No tab opened/);
+  });
+
+  it('§2.5.2 says whether the creative is interactive only where that is known and its tag is not archived', () => {
+    const shown = (changes: Partial<ScanRecord>, tagWords = sampleTagWords) => {
+      const scan = sampleScan({ target: { kind: 'ad_tag', value: '<b></b>' }, tags: [], ...changes });
+      const page = reportPage(buildReport(scan, { ...sampleEvidence([sampleLanding(0)]), creative }, tagWords));
+      return /Interactive: some|All of its buttons/.exec(page)?.[0];
+    };
+    const { tags } = sampleScan();
+    const archived = (slug: string) => (slug === 'creative_interactive' ? null : sampleTagWords(slug));
+    assert.equal(shown({}), 'All of its buttons');
+    assert.equal(shown({ tags, status: 'partial' }), 'Interactive: some');
+    for (const status of ['checking', 'rechecking', 'partial', 'failed'] as const)
+      assert.equal(shown({ status }), undefined, status);
+    assert.equal(shown({ ad_block: { ...sampleAds(1)[0]!, ad_kind: 'video' } }), undefined);
+    assert.equal(shown({}, archived), undefined);
+    assert.equal(shown({ tags }, archived), undefined);
   });
 
   it('lists the requests that its budget allows, and the number of those left out', () => {

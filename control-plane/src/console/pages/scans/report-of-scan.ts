@@ -8,7 +8,14 @@ import {
   publicMatch,
   removedLimits,
 } from '../../../scanning/reports/build-report.ts';
-import { countRequests, publicRequests, publicVast, REQUESTS_MAX } from '../../../scanning/reports/public-ad.ts';
+import {
+  countRequests,
+  INTERACTIVE,
+  isInteractive,
+  publicRequests,
+  publicVast,
+  REQUESTS_MAX,
+} from '../../../scanning/reports/public-ad.ts';
 import { areAdsUnknown, publicAd } from '../../../scanning/reports/public-sweep.ts';
 import {
   clip,
@@ -64,7 +71,7 @@ export function reportOfScan({ scan, tags, definitions, children, picture }: Sca
     tags: tags.map((tag) => reportTag(tag, definitions)).sort(bySeverity),
     landings: scan.landings.map((landing) => publicLanding({ ...landing, screenshot: landing.screenshot_url || null })),
     vast: scan.vast && publicVast({ ...scan.vast, video: scan.video }, artifactsOf(scan), ''),
-    creative: creativeOf(scan, tags),
+    creative: creativeOf(scan, tags, definitions),
     sweep: sweepOf({ scan, children }, picture && { width: picture.width / ratio, height: picture.height / ratio }),
     place: null,
     companies: publicCompanies(seenOf(scan), ''),
@@ -131,7 +138,7 @@ function artifactsOf({ creative_screenshot_url, vast }: Scan): Map<string, Size>
   return new Map(names.map((name) => [name, { width: 0, height: 0 }]));
 }
 
-function creativeOf(scan: Scan, tags: Schemas['ScanTag'][]): ReportCreative | null {
+function creativeOf(scan: Scan, tags: Schemas['ScanTag'][], definitions: Schemas['TagDef'][]): ReportCreative | null {
   const kind = kindOf(scan);
   if (kind === 'url' || kind === 'vast_tag' || kind === 'pop' || scan.landings.length + scan.creative_width === 0)
     return null;
@@ -147,7 +154,9 @@ function creativeOf(scan: Scan, tags: Schemas['ScanTag'][]): ReportCreative | nu
     width: scan.creative_width,
     height: scan.creative_height,
     picture: scan.creative_screenshot_url !== '',
-    interactive: tags.some(({ tag_slug }) => tag_slug === 'creative_interactive'),
+    interactive: definitions.some(({ slug }) => slug === INTERACTIVE)
+      ? isInteractive(kind, { status: scan.status, tags })
+      : null,
     requests,
     left_out: all - (REQUESTS_MAX - budget.left),
   };
