@@ -1,4 +1,5 @@
 import { API_BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import { geoOf } from '@adsweep/shared/scan/geos.ts';
 import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { iso31661, iso31661Alpha3ToAlpha2 } from 'iso-3166';
@@ -75,10 +76,10 @@ export type PolicyWords = { tags: Tags; taxonomyIds: ReadonlySet<string>; seesHi
 
 const ALPHA_2 = new Set(iso31661.map(({ alpha2 }) => alpha2 as string));
 
-/** The alpha-2 code of a country; null: there is none. */
+/** The alpha-2 code of a country, and `XK`, which scans have too; null: there is none. */
 function countryOf(code: string): string | null {
   const upper = code.trim().toUpperCase();
-  if (ALPHA_2.has(upper)) return upper;
+  if (ALPHA_2.has(upper) || geoOf(upper)) return upper;
   return (iso31661Alpha3ToAlpha2 as Record<string, string>)[upper] ?? null;
 }
 
@@ -92,8 +93,10 @@ const FIELD = {
   custom_taxonomy: 'custom_taxonomy',
 } as const;
 
-const filled = ({ tier1, tier2 = null, tier3 = null, tier4 = null }: Static<typeof TiersIn>): Tiers => {
-  return { tier1, tier2, tier3, tier4 };
+/** Trimmed, because alerts are found by these names. */
+const filled = ({ tier1, tier2, tier3, tier4 }: Static<typeof TiersIn>): Tiers => {
+  const orNone = (tierName: string | null | undefined) => tierName?.trim() ?? null;
+  return { tier1: tier1.trim(), tier2: orNone(tier2), tier3: orNone(tier3), tier4: orNone(tier4) };
 };
 const hasGap = ({ tier2, tier3, tier4 }: Tiers): boolean =>
   (tier2 === null && tier3 !== null) || (tier3 === null && tier4 !== null);

@@ -33,11 +33,11 @@ describe('policy sets', () => {
       201,
     );
     const entries = [
-      { ...AUTOSOUND, country_codes: ['us', 'DEU', 'US', 'AQ'] },
+      { ...AUTOSOUND, country_codes: ['us', 'DEU', 'US', 'AQ', 'xk'] },
       { rule_type: 'iab_v3', iab_v3: { tier1: 'Automotive', tier2: 'Auto Body Styles' } },
       { rule_type: 'brand', brand: ' Acme ' },
-      { rule_type: 'ai_category', ai_category: { tier1: 'Games' } },
-      { rule_type: 'custom_taxonomy', custom_taxonomy: { taxonomy_id: taxonomy.id, tier1: 'Shoes' } },
+      { rule_type: 'ai_category', ai_category: { tier1: ' Games ' } },
+      { rule_type: 'custom_taxonomy', custom_taxonomy: { taxonomy_id: taxonomy.id, tier1: 'Shoes ' } },
     ];
     const set = await create({ entries });
     const none = { tag_slug: null, iab_v3: null, brand: null, ai_category: null, custom_taxonomy: null };
@@ -45,7 +45,7 @@ describe('policy sets', () => {
     assert.deepEqual(
       set.entries.map(({ id: _, ...entry }: Json) => entry),
       [
-        { rule_type: 'tag', ...none, tag_slug: 'autosound', country_codes: ['AQ', 'DE', 'US'] },
+        { rule_type: 'tag', ...none, tag_slug: 'autosound', country_codes: ['AQ', 'DE', 'US', 'XK'] },
         {
           ...{ rule_type: 'iab_v3', ...none, country_codes: [] },
           iab_v3: { ...path, tier1: 'Automotive', tier2: 'Auto Body Styles' },
