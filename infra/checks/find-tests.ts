@@ -18,6 +18,9 @@ const places = [
 /** Whether a file takes long, although it starts no browser. */
 export const isSlow = (path: string): boolean => path.endsWith('.slow.test.ts');
 
+/** Whether a file kills, pauses, cuts off or floods what it tests: `npm run test:resilience` runs these. */
+export const isResilience = (path: string): boolean => path.includes('.resilience.');
+
 /** All test files below `root`; with `words`, those that match one: a file, a folder, a glob or a part of the path. */
 export function findTests(root: string, words: string[]): TestFiles {
   const wanted = words.map((word) => (isAbsolute(word) ? relative(root, word) : word.replace(/^\.\//, '')));

@@ -5,15 +5,16 @@ import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
-import { findTests, isSlow, type TestFiles } from './find-tests.ts';
+import { findTests, isResilience, isSlow, type TestFiles } from './find-tests.ts';
 import { groupTests } from './group-tests.ts';
 import { asOneRun, closingLine, reportBriefly } from './report-run.ts';
 
 /**
- * `npm test`: every test of every workspace. `npm test -- --quick` leaves out the files that start a browser
- * (`*.e2e.test.ts`), those that take long without one (`*.slow.test.ts`), and the tests of others that do (`shared/test/support/slow.ts`).
- * `npm test -- <path, folder or glob>...` runs only those and names each test; `npm test --
- * --test-name-pattern=<pattern>` those that match. The names of all tests are written to .tools/log/tests.txt.
+ * `npm test`: the tests of every workspace, but for those that kill, pause, cut off or flood what they test (`*.resilience.*.test.ts`), which
+ * `npm run test:resilience` runs (`--resilience`). `npm test -- --quick` leaves out the files that start a browser (`*.e2e.test.ts`), those
+ * that take long without one (`*.slow.test.ts`), and the tests of others that do (`shared/test/support/slow.ts`). `npm test -- <path, folder or
+ * glob>...` runs only those and names each test; `npm test -- --test-name-pattern=<pattern>` those that match. The names of all tests are
+ * written to .tools/log/tests.txt.
  *
  * A file that starts a browser, and each file of a run of only some, has a process of its own; in a whole run, up to thirty-two others share one
  * (see `group-tests.ts`). With `--file-timeout` all have their own.
@@ -43,6 +44,7 @@ const { values: options, positionals: paths } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
+    resilience: { type: 'boolean', default: false },
     'test-name-pattern': { ...text, multiple: true },
     'test-timeout': text,
     'file-timeout': text,
@@ -90,6 +92,16 @@ function runPass({ files, startsBrowser, concurrency, testMs, fileMs }: Pass): R
   });
 }
 
+/** What a run without paths runs. Those that it leaves out are named by their number, so that nobody takes it for a run of everything. */
+function ofThisRun({ withoutBrowser, withBrowser }: TestFiles): TestFiles {
+  if (paths.length + patterns.length > 0) return { withoutBrowser, withBrowser };
+  const isWanted = (path: string) => isResilience(path) === options.resilience;
+  const resilience = [...withoutBrowser, ...withBrowser].filter(isResilience);
+  if (!options.resilience && resilience.length > 0)
+    console.log(`left to npm run test:resilience: ${resilience.length} files (*.resilience.*.test.ts)`);
+  return { withoutBrowser: withoutBrowser.filter(isWanted), withBrowser: withBrowser.filter(isWanted) };
+}
+
 /** The files of a quick run, which leave out their slow tests from then on. Prints how many files it leaves out. */
 function leaveOut({ withoutBrowser, withBrowser }: TestFiles): TestFiles {
   process.env.ADSWEEP_TEST_QUICK = '1';
@@ -126,7 +138,7 @@ async function* listNames(events: AsyncIterable<TestEvent>): AsyncGenerator<Test
 }
 
 async function runAll(): Promise<number> {
-  const found = findTests(root, paths);
+  const found = ofThisRun(findTests(root, paths));
   const passes = passesOf(options.quick ? leaveOut(found) : found);
   if (passes.length === 0) {
     console.error(paths.length > 0 ? `no test file matches ${paths.join(' ')}` : 'no test file found');
