@@ -82,7 +82,7 @@ export function simulateYear({ days, tickMs, limits, seed }: YearOptions, seen: 
       {
         waiting: { 0: 0, 1: jobsIn(bulk), 2: jobsIn(campaign) },
         running: { 0: 0, 1: running[0]!, 2: running[1]! },
-        capped: 0,
+        capped: { 0: 0, 1: 0, 2: 0 },
         seconds: { 0: JOB_SECONDS, 1: JOB_SECONDS, 2: JOB_SECONDS },
       },
       SLOTS,

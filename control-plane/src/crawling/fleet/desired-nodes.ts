@@ -36,13 +36,13 @@ export function desiredNodes(
   { waiting, capped, running, seconds }: Pick<QueueLoad, 'waiting' | 'capped' | 'running' | 'seconds'>,
   slotsOfNode: number,
 ): number {
-  const jobs = waiting[0] + waiting[1] + waiting[2];
-  const leasable = jobs === 0 ? 0 : Math.max(0, 1 - capped / jobs);
   let slots = 0;
   for (const priority of PRIORITY_CLASSES) {
     // A slot does several jobs one after another within the time of the class, but none does part of a job.
     const slotsPerJob = Math.min(1, (seconds[priority] ?? USUAL_SECONDS) / WAIT_TARGET_SECONDS[priority]);
-    slots += Math.max(running[priority], (waiting[priority] * leasable + running[priority]) * slotsPerJob);
+    // Of its own class alone: what one organization may not lease must not hide the interactive jobs of others.
+    const leasable = Math.max(0, waiting[priority] - capped[priority]);
+    slots += Math.max(running[priority], (leasable + running[priority]) * slotsPerJob);
   }
   // The sum of many fractions may be a little more than the whole number that it stands for.
   return Math.max(0, Math.ceil(slots / slotsOfNode - 1e-9));

@@ -77,7 +77,7 @@ export function presentFleet(load: QueueLoad, fleet: FleetReading): Static<typeo
       waiting_interactive: load.waiting[0],
       waiting_bulk: load.waiting[1],
       waiting_campaign: load.waiting[2],
-      capped: load.capped,
+      capped: load.capped[0] + load.capped[1] + load.capped[2],
       delayed: load.delayed,
       leased: load.leased,
     },

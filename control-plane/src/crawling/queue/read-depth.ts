@@ -7,10 +7,14 @@ export type QueueDepth = { waiting: Record<PriorityClass, number>; delayed: numb
 /** Seconds that the last jobs of each priority class were leased for in the mean; null: none has ended. */
 export type JobSeconds = Record<PriorityClass, number | null>;
 /**
- * Depth and seconds. `capped`: number of waiting jobs that cannot be leased before a lease of their organization ends. `running`: the leased jobs
- * by priority class, of many an estimate.
+ * Depth and seconds. `capped`: number of waiting jobs by priority class that cannot be leased before a lease of their organization ends, if it gets
+ * those of the first classes first. `running`: the leased jobs by priority class, of many an estimate.
  */
-export type QueueLoad = QueueDepth & { capped: number; running: Record<PriorityClass, number>; seconds: JobSeconds };
+export type QueueLoad = QueueDepth & {
+  capped: Record<PriorityClass, number>;
+  running: Record<PriorityClass, number>;
+  seconds: JobSeconds;
+};
 
 /** Leased jobs of a shard whose class is looked up; others are assumed to be alike. */
 const LOOKED_UP_MAX = 1_000;
@@ -31,21 +35,27 @@ export async function readDepth(redis: RedisClient, shards: ShardKeys[]): Promis
 
 /** Counts jobs, and those beyond their organization's cap. The cost grows with the number of organizations that have a cap. */
 export async function readLoad(redis: RedisClient, shards: ShardKeys[]): Promise<QueueLoad> {
-  const beyondCap = async ({ leases, waiting }: ShardKeys, organizationId: string, cap: number): Promise<number> => {
+  const beyondCap = async ({ leases, waiting }: ShardKeys, organizationId: string, cap: number): Promise<number[]> => {
     const queues = PRIORITY_CLASSES.map((priority) => waiting(organizationId, priority));
     const [leased, ...counts] = await Promise.all([leases(organizationId), ...queues].map((key) => redis.zcard(key)));
-    return Math.max(0, sum(counts) - Math.max(0, cap - leased!));
+    let left = Math.max(0, cap - leased!);
+    return counts.map((count) => {
+      const leasable = Math.min(count, left);
+      left -= leasable;
+      return count - leasable;
+    });
   };
-  const beyondCaps = async (keys: ShardKeys): Promise<number> => {
+  const beyondCaps = async (keys: ShardKeys): Promise<number[][]> => {
     const caps = Object.entries(await redis.hgetall(keys.caps));
-    return sum(await Promise.all(caps.map(([organizationId, cap]) => beyondCap(keys, organizationId, Number(cap)))));
+    return Promise.all(caps.map(([organizationId, cap]) => beyondCap(keys, organizationId, Number(cap))));
   };
-  const [depth, capped, classes, seconds] = await Promise.all([
+  const [depth, ofOrganizations, classes, seconds] = await Promise.all([
     readDepth(redis, shards),
-    Promise.all(shards.map(beyondCaps)).then(sum),
+    Promise.all(shards.map(beyondCaps)),
     Promise.all(shards.map(({ leased, prefix }) => leasedByClass(redis, [leased], [prefix, LOOKED_UP_MAX]))),
     readSeconds(redis, shards),
   ]);
+  const capped = byClass(PRIORITY_CLASSES.map((priority) => sum(ofOrganizations.flat().map((one) => one[priority]!))));
   return { ...depth, capped, running: runningOf(depth.leased, classes as number[][]), seconds };
 }
 

@@ -10,7 +10,7 @@ import { REPORT } from '../../support/simulated-node.ts';
 const NO_LOAD: QueueLoad = {
   waiting: { 0: 0, 1: 0, 2: 0 },
   running: { 0: 0, 1: 0, 2: 0 },
-  capped: 0,
+  capped: { 0: 0, 1: 0, 2: 0 },
   delayed: 0,
   leased: 0,
   seconds: { 0: 10, 1: 10, 2: 10 },
@@ -22,7 +22,7 @@ const seconds = fc.option(fc.double({ min: 0.1, max: 600, noNaN: true }), { nil:
 const loads: fc.Arbitrary<QueueLoad> = fc.record({
   waiting: fc.record({ 0: counts, 1: counts, 2: counts }),
   running: fc.record({ 0: counts, 1: counts, 2: counts }),
-  capped: fc.constant(0),
+  capped: fc.constant({ 0: 0, 1: 0, 2: 0 }),
   delayed: counts,
   leased: fc.constant(0),
   seconds: fc.record({ 0: seconds, 1: seconds, 2: seconds }),
@@ -63,7 +63,14 @@ describe('the number of nodes that the work needs', () => {
     assert.equal(with_({ waiting: { 0: 120, 1: 0, 2: 0 } }), 20);
     assert.equal(with_({ waiting: { 0: 0, 1: 120, 2: 0 } }), 5);
     assert.equal(with_({ waiting: { 0: 0, 1: 0, 2: 120 } }), 1);
-    assert.equal(with_({ waiting: { 0: 0, 1: 120, 2: 0 }, capped: 60 }), 3, 'jobs beyond a cap need none');
+    assert.equal(with_({ waiting: { 0: 0, 1: 120, 2: 0 }, capped: only(1, 60) }), 3, 'jobs beyond a cap need none');
+  });
+
+  it('counts the interactive jobs of one organization whole, however many bulk jobs another one has beyond its cap', () => {
+    const waiting = { 0: 100, 1: 0, 2: 0 };
+    const alone = with_({ waiting });
+    assert.equal(alone, 17);
+    assert.equal(with_({ waiting: { ...waiting, 1: 10_000 }, capped: only(1, 10_000) }), alone);
   });
 
   it('does not let an interactive job wait for long ones, nor gives a job more than one slot', () => {

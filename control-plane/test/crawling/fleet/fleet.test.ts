@@ -50,7 +50,8 @@ describe('the counts of nodes and jobs', () => {
     const registry = new Registry();
     let now = 0;
     let isDown = false;
-    const load = { waiting: { 0: 0, 1: 8, 2: 0 }, delayed: 0, leased: 0, capped: 0, running: { 0: 0, 1: 0, 2: 0 } };
+    const none = { 0: 0, 1: 0, 2: 0 };
+    const load = { waiting: { ...none, 1: 8 }, delayed: 0, leased: 0, capped: none, running: none };
     const dependencies: CountDependencies = {
       queue: {
         load: async () => ({ ...load, seconds: { 0: null, 1: null, 2: null } }),

@@ -123,7 +123,7 @@ describe('the cap on the leases of an organization', () => {
   });
 
   it('is taken into account in the number of waiting jobs that cannot be leased, regardless of free slots', async () => {
-    const beyond = async () => (await capped.load()).capped;
+    const beyond = async () => Object.values((await capped.load()).capped).reduce((sum, count) => sum + count);
     await capped.enqueueAll([...jobs(2), ...jobs(20, 'free')]);
     assert.equal(await beyond(), 0);
     await capped.enqueueAll(jobs(20));
@@ -135,5 +135,12 @@ describe('the cap on the leases of an organization', () => {
     caps.org = 1;
     await capped.refreshCaps();
     assert.equal(await beyond(), 20 - CAP, 'none of them can');
+  });
+
+  it('leaves room for the jobs of the first priority classes first, in the number of those that cannot be leased', async () => {
+    const ofClass = (priority: 0 | 1 | 2, count: number) =>
+      jobs(count).map((one) => ({ ...one, jobId: `${priority}-${one.jobId}`, priority }));
+    await capped.enqueueAll([...ofClass(2, 8), ...ofClass(0, CAP - 1), ...ofClass(1, 8)]);
+    assert.deepEqual((await capped.load()).capped, { 0: 0, 1: 7, 2: 8 });
   });
 });
