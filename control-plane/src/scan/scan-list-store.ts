@@ -26,6 +26,11 @@ export type ChangedScan = Pick<ScanRecord, keyof typeof CHANGED>;
 
 /** Scans that are looked at to find those of the last run: the repeats of a run are 20 at most, a day's posted scans are more. */
 const LOOKS_MAX = 200;
+/** How often as many further ones are, while all of them are of the run of the scan itself: a day's posted scans are one run. */
+const LOOKED_AT_MAX = 10;
+
+const LOOKED_AT = { _id: 1, run_id: 1, look: 1, created_at: 1 } as const;
+type LookedAt = Pick<ScanRecord, keyof typeof LOOKED_AT>;
 
 /** The states between waiting and the end. */
 const RUNNING: ScanStatus[] = ['running', 'crawled', 'checking', 'rechecking'];
@@ -102,14 +107,22 @@ export function scanLists(scans: Collection<StoredScan>) {
     async earlierLooks(scan: ScanRecord): Promise<EarlierLook[]> {
       const { organization_id, campaign_id, run_id, created_at } = scan;
       if (campaign_id === null) return [];
-      const key = filterKey('look', comparisonKey({ ...scan, campaign_id }));
-      const found = await scans
-        .find({ organization_id, filter_keys: key, created_at: { $lt: created_at } }, WITHIN)
-        .sort(NEWEST)
-        .limit(LOOKS_MAX)
-        .project<Pick<ScanRecord, '_id' | 'run_id' | 'look'>>({ _id: 1, run_id: 1, look: 1 })
-        .toArray();
-      const others = found.filter((one) => one.run_id !== run_id);
+      const filter_keys = filterKey('look', comparisonKey({ ...scan, campaign_id }));
+      const where: Filter<StoredScan> = { organization_id, filter_keys, created_at: { $lt: created_at } };
+      let others: LookedAt[] = [];
+      let after: CursorPosition | null = null;
+      for (let page = 0; page < LOOKED_AT_MAX; page += 1) {
+        const found: LookedAt[] = await scans
+          .find(from(where, after), WITHIN)
+          .sort(NEWEST)
+          .limit(LOOKS_MAX)
+          .project<LookedAt>(LOOKED_AT)
+          .toArray();
+        others = found.filter((one) => one.run_id !== run_id);
+        const end = found.at(-1);
+        if (others.length > 0 || !end || found.length < LOOKS_MAX) break;
+        after = { at: end.created_at, id: end._id };
+      }
       const last = others.filter((one) => one.run_id === others[0]?.run_id);
       return last.flatMap((one) =>
         one.look && one.run_id ? [{ scan_id: one._id, run_id: one.run_id, look: one.look }] : [],

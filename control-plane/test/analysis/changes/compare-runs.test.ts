@@ -120,6 +120,19 @@ describe('§2.5.16 the runs of a campaign', () => {
     assert.equal((await farm.scans.changedIn(organization_id, 'campaign', { skip: 0, limit: 9 })).total, 0);
   });
 
+  it('are compared with the last run also by a scan that many others of its own run came before, as on a day of posted scans', async () => {
+    const yesterday = await scanned('yesterday');
+    const first = await scanned('today');
+    const { filter_keys } = first as ScanRecord & { filter_keys: string[] };
+    const posted = Array.from({ length: 450 }, () => ({
+      ...{ ...first, _id: newId(), filter_keys, report_token: newId(), outbox: [] },
+      created_at: new Date(Date.UTC(2026, 0, 1) + ++hours * HOUR_MS),
+    }));
+    await farm.store.collection<ScanRecord>('scans').insertMany(posted);
+    const changed = await scanned('today', { picture: CASINO });
+    assert.deepEqual([slugsOf(changed), changed.changes?.[0]?.previous_scan_id], [['landing_changed'], yesterday._id]);
+  });
+
   it('are compared again by a recheck with what was seen first, also if the pictures are gone', async () => {
     await scanned('one');
     const changed = await scanned('two', { picture: CASINO });
