@@ -54,7 +54,7 @@ const RULE_BATCH_MS = 110_000;
 
 /** What the analysis needs: the scans, their captures, and the tags and labels that it may assign. */
 export type AnalysisNeeds = Pick<ScanDomain['stores'], 'scans'> &
-  Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTags' | 'changeTag' | 'removeTag'> &
+  Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTags' | 'changeTag' | 'removeTagUnlessUsed'> &
   Pick<AccountsDomain['verbs'], 'labelsOf' | 'requireSolvent'> &
   Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'findPicture'> &
   Pick<

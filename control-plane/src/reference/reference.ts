@@ -42,7 +42,7 @@ export function referenceDomain(
           readTags,
           changeTag: tags.change,
           setTagArchived: tags.setArchived,
-          removeTag: tags.remove,
+          removeTagUnlessUsed: tags.removeUnlessUsed,
         }),
       ],
     },
@@ -54,7 +54,7 @@ export function referenceDomain(
       readTags,
       registerTags: tags.register,
       changeTag: tags.change,
-      removeTag: tags.remove,
+      removeTagUnlessUsed: tags.removeUnlessUsed,
       /**
        * Returns a function that finds the definition of a tag by its slug, one of `slugs` if there are any; null for an unknown or archived one,
        * and unless `seesHidden` for a hidden one of the platform.

@@ -6,7 +6,7 @@ import { type ReadTags, type TagDefinition, type Tags, visibleTags } from '../..
 import { ruleIssues } from './check-rule.ts';
 import { bytesOf, type Condition, isModelType, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
 import type { RuleIn, RulePut } from './rule-in.ts';
-import { type KeptRule, ownerOf, type RuleStore, rulesByTag } from './rule-store.ts';
+import { type KeptRule, ownerOf, type RuleLinks, type RuleStore, rulesByTag } from './rule-store.ts';
 import { RULE_TYPES } from './rule-types/index.ts';
 import type { ProblemsOf } from './rule-types/rule-type.ts';
 
@@ -15,7 +15,11 @@ export type RuleVerbParts = {
   rules: RuleStore;
   readTags: ReadTags;
   registerTags: (tags: TagDefinition[], now: Date) => Promise<void>;
-  removeTag: (tag: Pick<TagDefinition, 'organization_id' | 'slug'>) => Promise<void>;
+  /** Removes a tag, unless `findUser` finds what began to use it meanwhile. */
+  removeTagUnlessUsed: <U>(
+    tag: Pick<TagDefinition, 'organization_id' | 'slug'>,
+    findUser: () => Promise<U | null>,
+  ) => Promise<U | null>;
   /** Counts the organization's scans with a tag. */
   countScans: (organizationId: string, slug: string) => Promise<number>;
   /** The name of a policy set of the organization that names a tag; null: none does. */
@@ -72,10 +76,9 @@ export async function createRule(
     requireCapacity(others, rule_type);
     requireBytes(others, kept.bytes);
   };
-  return parts.rules.writeWithin(owner, kept, requireRoom, async () => {
-    await registerTagsOf(parts, rule, written, now);
-    return parts.rules.insert(rule);
-  });
+  return parts.rules.writeWithin(owner, kept, requireRoom, () =>
+    writeWithTags(parts, rule, written, now, () => parts.rules.insert(rule)),
+  );
 }
 
 /** Refuses a configuration of this size if it would be too much with those of the owner's other rules. */
@@ -121,10 +124,7 @@ export async function changeRule(
     ...tagIssues(changed, tag_visibility ?? null, tags),
   ];
   if (issues.length > 0) throw refused(issues.map((issue) => ({ ...issue, loc: ['body', ...issue.loc] })));
-  const write = async () => {
-    await registerTagsOf(parts, changed, { tag_visibility }, now);
-    return parts.rules.change(rule, set);
-  };
+  const write = () => writeWithTags(parts, changed, { tag_visibility }, now, () => parts.rules.change(rule, set));
   const [before, bytes] = [bytesOf(rule.config), bytesOf(changed.config)];
   const kept = { id: rule._id, rule_type: rule.rule_type, bytes };
   const requireRoom = (others: KeptRule[]) => requireBytes(others, bytes);
@@ -144,13 +144,17 @@ async function removeUnusedTags(parts: RuleVerbParts, before: RuleRecord, after:
   const assigned = new Set(slugsAssignedBy(after));
   const dropped = slugsAssignedBy(before).filter((slug) => !assigned.has(slug));
   if (organization_id === null || dropped.length === 0) return;
-  const rulesOf = await rulesByTag(parts.rules, organization_id);
-  for (const slug of dropped.filter((one) => rulesOf(one).length === 0))
-    if (
-      (await parts.countScans(organization_id, slug)) === 0 &&
-      (await parts.policySetNaming(organization_id, slug)) === null
-    )
-      await parts.removeTag({ organization_id, slug });
+  const findUser = async (slug: string, rulesOf: (slug: string) => RuleLinks[]) => {
+    const [rule] = rulesOf(slug);
+    if (rule) return rule.name;
+    const scans = await parts.countScans(organization_id, slug);
+    return scans > 0 ? scans : parts.policySetNaming(organization_id, slug);
+  };
+  const links = () => rulesByTag(parts.rules, organization_id);
+  const rulesOf = await links();
+  for (const slug of dropped)
+    if ((await findUser(slug, rulesOf)) === null)
+      await parts.removeTagUnlessUsed({ organization_id, slug }, async () => findUser(slug, await links()));
 }
 
 /** A rule, or as much of it as a request has, whose tags are checked. */
@@ -185,13 +189,34 @@ const issue = (loc: string[], msg: string, type: string, value: unknown): Issue 
 
 type TagProperties = Partial<Pick<RuleIn, 'tag_category' | 'tag_severity' | 'tag_visibility'>>;
 
-/** Registers the tags that a rule assigns. Of tags that exist already, only the visibility is changed. */
-async function registerTagsOf(
+/**
+ * Writes a rule and registers the tags that it assigns. Of tags that exist already, only the visibility is changed. One that was deleted before the
+ * rule was seen to use it is missing after the write, and registered again.
+ */
+async function writeWithTags<T>(
   parts: RuleVerbParts,
   rule: RuleRecord,
   properties: TagProperties,
   now: Date,
-): Promise<void> {
+  write: () => Promise<T>,
+): Promise<T> {
+  const known = await registerMissing(parts, rule, properties, now);
+  for (const [slug, visibility] of Object.entries(properties.tag_visibility ?? {})) {
+    const tag = known.get(slug);
+    if (tag && tag.organization_id === rule.organization_id) await parts.changeTag(tag, { visibility });
+  }
+  const written = await write();
+  await registerMissing(parts, rule, properties, now);
+  return written;
+}
+
+/** Registers those of the tags that a rule assigns which do not exist, and returns the others. */
+async function registerMissing(
+  parts: RuleVerbParts,
+  rule: RuleRecord,
+  properties: TagProperties,
+  now: Date,
+): Promise<Tags> {
   const slugs = slugsAssignedBy(rule);
   const known = await parts.readTags(rule.organization_id, slugs);
   const missing = slugs.filter((slug) => !known.has(slug));
@@ -199,11 +224,7 @@ async function registerTagsOf(
     missing.map((slug) => newTag(rule, slug, properties)),
     now,
   );
-  for (const slug of slugs) {
-    const visibility = properties.tag_visibility?.[slug];
-    const tag = known.get(slug);
-    if (visibility && tag?.organization_id === rule.organization_id) await parts.changeTag(tag, { visibility });
-  }
+  return known;
 }
 
 function newTag(rule: RuleRecord, slug: string, properties: TagProperties): TagDefinition {

@@ -14,7 +14,7 @@ export type TagParts = {
   readTags: ReadTags;
   setTagArchived: TagDefinitionStore['setArchived'];
   changeTag: TagDefinitionStore['change'];
-  removeTag: TagDefinitionStore['remove'];
+  removeTagUnlessUsed: TagDefinitionStore['removeUnlessUsed'];
   /** Counts the organization's scans with a tag. */
   countScans: (organizationId: string, slug: string) => Promise<number>;
   removeTagFromScans: (organizationId: string, slug: string) => Promise<void>;
@@ -143,14 +143,14 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
       errors: ['checking.tag_in_use'],
       run: async ({ caller, organizationId, id }) => {
         const tag = await findTagOfOrganization(parts, caller, id);
-        const rulesOf = await parts.rulesByTag(organizationId, []);
-        const using = rulesOf(tag.slug).filter(({ is_active }) => is_active);
-        if (using[0]) throw new ApiError('checking.tag_in_use', `The rule "${using[0].name}" uses this tag.`);
-        const set = await parts.policySetNaming(organizationId, tag.slug);
-        if (set !== null) throw new ApiError('checking.tag_in_use', `The policy set "${set}" names this tag.`);
+        const findUser = () => userOf(parts, organizationId, tag.slug);
+        const refuseIfUsed = (user: string | null) => {
+          if (user !== null) throw new ApiError('checking.tag_in_use', user);
+        };
+        refuseIfUsed(await findUser());
         // Before its tag, so that an interrupted call can be repeated; then from scans that got it meanwhile.
         await parts.removeTagFromScans(organizationId, tag.slug);
-        await parts.removeTag(tag);
+        refuseIfUsed(await parts.removeTagUnlessUsed(tag, findUser));
         await parts.removeTagFromScans(organizationId, tag.slug);
       },
     }),
@@ -177,6 +177,18 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
       run: async ({ caller, id, now }) => parts.setTagArchived(await findArchivableTag(parts, caller, id), null, now),
     }),
   ];
+}
+
+/** What uses a tag of the organization, as a sentence; null: nothing does. */
+async function userOf(
+  { rulesByTag, policySetNaming }: TagParts,
+  organizationId: string,
+  slug: string,
+): Promise<string | null> {
+  const rule = (await rulesByTag(organizationId, []))(slug).find(({ is_active }) => is_active);
+  if (rule) return `The rule "${rule.name}" uses this tag.`;
+  const set = await policySetNaming(organizationId, slug);
+  return set === null ? null : `The policy set "${set}" names this tag.`;
 }
 
 /** Hidden tags of the platform are the operator's. */

@@ -95,8 +95,18 @@ export function tagDefinitionStore(store: Store) {
       await definitions.updateOne({ _id: idOf(tag) }, { $set: { archived_at } });
     },
 
-    async remove(tag: Pick<TagDefinition, 'organization_id' | 'slug'>): Promise<void> {
-      await definitions.deleteOne({ _id: idOf(tag) });
+    /**
+     * Removes a definition that nothing used when its caller looked. What began to use it meanwhile is found by `findUser` after the removal, and returned:
+     * the definition is stored again, as it was. null: it is removed.
+     */
+    async removeUnlessUsed<U>(
+      tag: Pick<TagDefinition, 'organization_id' | 'slug'>,
+      findUser: () => Promise<U | null>,
+    ): Promise<U | null> {
+      const removed = await definitions.findOneAndDelete({ _id: idOf(tag) });
+      const user = removed && (await findUser());
+      if (removed && user !== null) await insertOnce(definitions, removed);
+      return user;
     },
   };
 }

@@ -215,6 +215,41 @@ describe('custom rules', () => {
     assert.equal((await api.call('DELETE', `${TAGS}/autosound`)).status, 403);
   });
 
+  it('§2.6.11 a tag is kept, or registered again, if a rule that assigns it is written while it is deleted', async () => {
+    await api.call('DELETE', `${RULES}/${(await create()).body.id}`);
+    await api.call('PATCH', `${TAGS}/casino`, { body: { severity: 'high' } });
+    const remove = () => api.call('DELETE', `${TAGS}/casino`);
+    let created = 0;
+    let end = api.intercept('tag_definitions', 'findOneAndDelete', async () => {
+      end();
+      created = (await create()).status;
+    });
+    const late = await remove();
+    assert.deepEqual([created, late.status, late.body.code], [201, 409, 'checking.tag_in_use']);
+    assert.equal((await api.get(`${TAGS}/casino`)).body.severity, 'high');
+
+    for (const { id } of (await api.get(RULES)).body.items) await api.call('DELETE', `${RULES}/${id}`);
+    let removed = 0;
+    end = api.intercept('rules', 'insertOne', async () => {
+      end();
+      removed = (await remove()).status;
+    });
+    assert.deepEqual([(await create()).status, removed], [201, 204]);
+    assert.equal((await api.get(`${TAGS}/casino`)).body.rules_count, 1);
+  });
+
+  it('§2.6.11 a tag that a changed rule drops is kept if another rule that assigns it is written at that moment', async () => {
+    const { id } = (await create()).body;
+    let created = 0;
+    const end = api.intercept('tag_definitions', 'findOneAndDelete', async () => {
+      end();
+      created = (await create({ name: 'Another' })).status;
+    });
+    const body = { tag_slug: 'lottery' };
+    assert.deepEqual([(await api.call('PUT', `${RULES}/${id}`, { body })).status, created], [200, 201]);
+    assert.equal((await api.get(`${TAGS}/casino`)).body.rules_count, 1);
+  });
+
   it('§2.6.11 own tags can be changed, the system’s cannot', async () => {
     await create();
     const patch = (slug: string, body: object) => api.call('PATCH', `${TAGS}/${slug}`, { body });
