@@ -14,7 +14,7 @@ import { ledgerStore } from './billing/ledger-store.ts';
 import { openAllowances } from './billing/open-allowances.ts';
 import { recheckStore } from './billing/recheck-store.ts';
 import { type ReleaseParts, startReleasing } from './billing/release-abandoned.ts';
-import { usageByDay } from './billing/usage-by-day.ts';
+import { usageByDay, usageOfMonth } from './billing/usage-by-day.ts';
 import { usageRoutes } from './billing/usage-routes.ts';
 import { credentialRoute } from './keys/credential-route.ts';
 import { keyRoutes, keysOfOrganizationsRoutes } from './keys/key-routes.ts';
@@ -122,6 +122,7 @@ export function accountsDomain(
           ledger,
           readBilling: billing,
           readUsage: (organizationId, period) => usageByDay(ledger, organizationId, period),
+          readMonth: (organizationId, period) => usageOfMonth(ledger, organizationId, period),
           countRechecks: rechecks.count,
         }),
         ...billingRoutes(ledger),

@@ -230,9 +230,22 @@ describe('the usage of an organization', () => {
     const chargedAt = new Date();
     const of = { organizationId: ORGANIZATIONS.ours, scanId };
     await api.ledger.book(scanPosting('charge', of, 10, chargedAt, { targetKind: 'url', chargedAt }));
-    const { body } = await api.get('/api/v1/billing/usage/summary');
-    assert.partialDeepStrictEqual(body, { checks: 1, rechecks: 0, within_plan: 0, overage: 1, charged_micros: 10 });
+    const summary = async () => (await api.get('/api/v1/billing/usage/summary')).body;
+    const expected = { checks: 1, rechecks: 0, within_plan: 0, overage: 1, charged_micros: 10 };
+    const body = await summary();
+    assert.partialDeepStrictEqual(body, expected);
     assert.ok(body.period_start <= chargedAt.toISOString() && chargedAt.toISOString() < body.period_end);
+    // Checks of the month before, one of a run that was still being created, are refunded now: there they were counted.
+    const counted = new Date(Date.parse(body.period_start) - 1);
+    for (const [kind, id] of [
+      ['refund', 'd'],
+      ['charge', 'of-a-run'],
+      ['refund', 'of-a-run'],
+    ] as const) {
+      const before = { targetKind: 'url' as const, chargedAt: counted };
+      await api.ledger.book(scanPosting(kind, { ...of, scanId: id }, 10, new Date(), before));
+    }
+    assert.partialDeepStrictEqual(await summary(), expected);
   });
 });
 

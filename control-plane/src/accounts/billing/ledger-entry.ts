@@ -37,7 +37,7 @@ export type LedgerPosting = {
   /** Credits of the operator only: the document that they belong to (null: none), and who booked them. */
   document_number?: string | null;
   actor_user_id?: string;
-  /** Refunds only: the month in which the refunded check was counted. */
+  /** The month in which the charged or refunded check was counted. Absent from a charge: that of `created_at`. */
   check_month?: string;
   /** When it happened. An entry is never older than its predecessor. */
   created_at: Date;
@@ -51,37 +51,51 @@ export type LedgerEntry = LedgerPosting & {
   sequence: number;
   balance_after_micros: number;
   counts: Partial<Record<LedgerType, number>>;
-  /** Running totals per target kind, this entry included. Absent: no charge or refund yet. */
-  usage?: Partial<Record<UsageKind, Usage>>;
+  /**
+   * Running totals per target kind, this entry included. Absent: no charge or refund yet. `earlier`: those of checks that were counted in an earlier
+   * month than they were booked; absent: none, or an earlier version wrote it.
+   */
+  usage?: Partial<Record<UsageKind, Usage & { earlier?: Usage }>>;
 };
 
 /** Numbers and amounts (in micros) of charged and of refunded checks. */
 export type Usage = { checks: number; charged_micros: number; refunds: number; refunded_micros: number };
 
-export const NO_USAGE: Readonly<Usage> = { checks: 0, charged_micros: 0, refunds: 0, refunded_micros: 0 };
+export const NO_USAGE: Readonly<Usage & { earlier?: Usage }> = {
+  checks: 0,
+  charged_micros: 0,
+  refunds: 0,
+  refunded_micros: 0,
+};
 
 /** The ledger entry for `posting` that follows `last`, the organization's newest entry (null: none yet). */
 export function entryAfter(last: LedgerEntry | null, posting: LedgerPosting): LedgerEntry {
   const counts = last?.counts ?? {};
+  const created_at = last && last.created_at > posting.created_at ? last.created_at : posting.created_at;
   return {
     ...posting,
-    created_at: last && last.created_at > posting.created_at ? last.created_at : posting.created_at,
+    created_at,
     sequence: (last?.sequence ?? 0) + 1,
     balance_after_micros: (last?.balance_after_micros ?? 0) + posting.amount_micros,
     counts: { ...counts, [posting.type]: (counts[posting.type] ?? 0) + 1 },
-    ...usageAfter(last?.usage, posting),
+    ...usageAfter(last?.usage, posting, created_at),
   };
 }
 
-function usageAfter(usage: LedgerEntry['usage'], { target_kind, type, amount_micros }: LedgerPosting) {
+function usageAfter(usage: LedgerEntry['usage'], posting: LedgerPosting, bookedAt: Date) {
+  const { target_kind, created_at, check_month = monthOf(created_at) } = posting;
   if (target_kind === undefined) return usage ? { usage } : {};
-  const before = usage?.[target_kind] ?? NO_USAGE;
-  const { checks, charged_micros, refunds, refunded_micros } = before;
-  const after =
-    type === 'refund'
-      ? { ...before, refunds: refunds + 1, refunded_micros: refunded_micros + amount_micros }
-      : { ...before, checks: checks + 1, charged_micros: charged_micros - amount_micros };
-  return { usage: { ...usage, [target_kind]: after } };
+  const { earlier: before, ...all } = usage?.[target_kind] ?? NO_USAGE;
+  const isEarlier = check_month < monthOf(bookedAt);
+  const earlier = isEarlier ? added(before ?? NO_USAGE, posting) : before;
+  return { usage: { ...usage, [target_kind]: { ...added(all, posting), ...(earlier && { earlier }) } } };
+}
+
+function added(to: Usage, { type, amount_micros }: LedgerPosting): Usage {
+  const { checks, charged_micros, refunds, refunded_micros } = to;
+  return type === 'refund'
+    ? { ...to, refunds: refunds + 1, refunded_micros: refunded_micros + amount_micros }
+    : { ...to, checks: checks + 1, charged_micros: charged_micros - amount_micros };
 }
 
 /** The charged check: target kind (absent in entries of earlier versions), and when it was counted. */
@@ -112,7 +126,7 @@ export function scanPosting(
     reference_kind: 'scan',
     reference_id: of.scanId,
     ...(targetKind && { target_kind: targetKind }),
-    ...(kind === 'refund' && { check_month: monthOf(chargedAt) }),
+    ...((kind === 'refund' || monthOf(chargedAt) !== monthOf(at)) && { check_month: monthOf(chargedAt) }),
     created_at: at,
   };
 }

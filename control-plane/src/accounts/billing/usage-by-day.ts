@@ -39,3 +39,24 @@ function usageBetween(before: LedgerEntry | null, last: LedgerEntry): (Usage & {
     return usage.checks + usage.refunds > 0 ? [{ kind, ...usage }] : [];
   });
 }
+
+/** The checks that were counted in a month, without refunded ones, and what they cost, as far as that was booked in it. */
+export async function usageOfMonth(
+  ledger: Pick<LedgerStore, 'newestBefore'>,
+  organizationId: string,
+  { from, to }: Period,
+): Promise<{ checks: number; charged_micros: number }> {
+  const [before, last] = await Promise.all([from, to].map((end) => ledger.newestBefore(organizationId, end)));
+  const [start, end] = [netOf(before), netOf(last)];
+  return { checks: end.checks - start.checks, charged_micros: end.charged_micros - start.charged_micros };
+}
+
+/** What an organization has used up to an entry, of checks that were booked in the month in which they were counted. */
+function netOf(entry: LedgerEntry | null | undefined) {
+  const net = { checks: 0, charged_micros: 0 };
+  for (const { earlier = NO_USAGE, ...all } of Object.values(entry?.usage ?? {})) {
+    net.checks += all.checks - all.refunds - (earlier.checks - earlier.refunds);
+    net.charged_micros += all.charged_micros - all.refunded_micros - (earlier.charged_micros - earlier.refunded_micros);
+  }
+  return net;
+}

@@ -13,6 +13,7 @@ import { type UsageRowParts, usageRowsRoute } from './usage-rows.ts';
 export type UsageParts = UsageRowParts & {
   readBilling: (organizationId: string, now: Date) => Promise<Billing>;
   readUsage: (organizationId: string, period: Period) => Promise<DayUsage[]>;
+  readMonth: (organizationId: string, period: Period) => Promise<{ checks: number; charged_micros: number }>;
   countRechecks: RecheckStore['count'];
 };
 
@@ -78,11 +79,13 @@ const SummarySchema = Type.Object(
   {
     period_start: moment(),
     period_end: moment(),
-    checks: Type.Integer({ description: 'Charged checks without refunded ones.' }),
+    checks: Type.Integer({
+      description: 'Charged checks without refunded ones, each in the month in which it was counted.',
+    }),
     rechecks: Type.Integer({ description: 'Rechecks are free of charge.' }),
     within_plan: Type.Integer({ description: 'Always 0: there are no plans.' }),
     overage: Type.Integer(),
-    charged_micros: Type.Integer({ description: 'Charges minus refunds.' }),
+    charged_micros: Type.Integer({ description: 'Charges minus refunds of these checks.' }),
   },
   { title: 'UsageSummary' },
 );
@@ -123,7 +126,7 @@ function usageByDayRoute({ readUsage }: UsageParts): Route<Caller> {
   });
 }
 
-function summaryRoute({ readUsage, countRechecks }: UsageParts): Route<Caller> {
+function summaryRoute({ readMonth, countRechecks }: UsageParts): Route<Caller> {
   return route({
     ...shared,
     path: '/api/v1/billing/usage/summary',
@@ -131,13 +134,10 @@ function summaryRoute({ readUsage, countRechecks }: UsageParts): Route<Caller> {
     replies: { 200: { description: 'The usage that has been booked.', schema: SummarySchema } },
     handle: async ({ caller: { organizationId } }) => {
       const period = monthPeriod(new Date());
-      const [days, rechecks] = await Promise.all([
-        readUsage(organizationId, period),
+      const [{ checks, charged_micros }, rechecks] = await Promise.all([
+        readMonth(organizationId, period),
         countRechecks(organizationId, period),
       ]);
-      const sum = (of: (day: DayUsage) => number) => days.reduce((total, day) => total + of(day), 0);
-      const checks = sum((day) => day.checks - day.refunds);
-      const charged_micros = sum((day) => day.charged_micros - day.refunded_micros);
       return ok({ ...presentPeriod(period), checks, rechecks, within_plan: 0, overage: checks, charged_micros });
     },
   });
