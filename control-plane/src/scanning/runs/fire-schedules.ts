@@ -75,11 +75,13 @@ type Fired = {
 };
 
 async function fire(parts: FireParts, { campaign, moment }: Firing, now: Date): Promise<Fired> {
-  const { _id, organization_id, group_id, is_archived } = campaign;
+  const { _id, organization_id, group_id, is_archived, schedule_enabled } = campaign;
   const id = derivedId(`${organization_id}/${_id}/${moment.toISOString()}`, 0);
   const earlier = await parts.findRun(organization_id, id);
   if (earlier) return { run: earlier, problem: null, outcome: 'started' };
-  if (is_archived || (await parts.isPaused(organization_id, group_id))) return { run: null, outcome: 'paused' };
+  // A firing that failed is repeated, and its schedule may have been switched off meanwhile.
+  const isOff = is_archived || !schedule_enabled || (await parts.isPaused(organization_id, group_id));
+  if (isOff) return { run: null, outcome: 'paused' };
   if (await hasOpenRun(parts, campaign)) {
     const detail = 'The last scheduled run still has scans that wait or run.';
     return { run: null, problem: { code: 'overlap', detail, at: now }, outcome: 'overlap' };

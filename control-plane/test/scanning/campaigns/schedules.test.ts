@@ -115,6 +115,16 @@ describe('schedules of campaigns', () => {
     assert.equal((await read(id)).next_run_at, at(next_run_at, 60 * MINUTE_MS).toISOString());
   });
 
+  test('§2.8.9 a firing that failed is not repeated once its schedule was switched off', async () => {
+    const { id, next_run_at } = await create(HOURLY);
+    const mend = api.intercept('runs', 'insertOne', () => Promise.reject(new Error('the store is full')));
+    await fire(at(next_run_at));
+    mend();
+    await patch(id, { schedule_enabled: false });
+    await fire(at(next_run_at, 31_000));
+    assert.deepEqual(await runsOf(id), []);
+  });
+
   test('§2.8 after an outage of the scheduler a schedule fires once, at once, and goes on in its grid', async () => {
     const { id, next_run_at } = await create(HOURLY);
     await fire(at(next_run_at, 5.5 * 60 * MINUTE_MS));
