@@ -4,6 +4,7 @@ import { ApiError, notFound } from '../../../http/api-error.ts';
 import { type Caller, isOperator } from '../../../http/caller.ts';
 import {
   afterOf,
+  type CursorPosition,
   type CursorQuery,
   cursorIssues,
   cursorPageSchema,
@@ -159,17 +160,28 @@ function childrenRoute(parts: ScanParts): Route<Caller> {
   });
 }
 
-/** A page of a sweep's ads, which are few; none after a row that is no longer there. */
+/** The place of an ad in the list of its sweep: by `slot_index`, which takes the place of a time in its cursors, and id. */
+const placeOf = ({ _id: id, ad_block }: ListedScan): CursorPosition => ({
+  at: new Date(ad_block?.slot_index ?? 0),
+  id,
+});
+
+const isBehind = (one: CursorPosition, other: CursorPosition): boolean =>
+  one.at > other.at || (one.at.getTime() === other.at.getTime() && one.id > other.id);
+
+/** A page of a sweep's ads, which are few. The row of a cursor may have been removed meanwhile, or have another place when the page was swept again. */
 async function pageOfChildren(parts: RowParts, children: ListedScan[], request: RequestOfScans) {
   const { caller, query } = request;
   const { skip, limit } = rowsOf(query);
   const after = afterOf(query);
   const at = children.findIndex(({ _id }) => _id === after?.id);
-  const from = after ? (at === -1 ? children.length : at + 1) : skip;
+  const isNext = (child: ListedScan, index: number) => (at === -1 ? isBehind(placeOf(child), after!) : index > at);
+  const next = after ? children.findIndex(isNext) : skip;
+  const from = next === -1 ? children.length : next;
   const rows = children.slice(from, from + limit);
   const last = from + limit < children.length ? rows.at(-1) : undefined;
   const items = await presentRows(parts, caller, rows);
-  const next_cursor = nextCursor(last && { at: last.created_at, id: last._id }, request);
+  const next_cursor = nextCursor(last && placeOf(last), request);
   return { ...presentPage(items, children.length, query), next_cursor };
 }
 
