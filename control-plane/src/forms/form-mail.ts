@@ -36,11 +36,12 @@ export async function mailNext({ forms, mailer, to, logger }: FormMailParts, now
 }
 
 /** The mail about a submission. An answer to it goes to who sent the form. */
-function mailOf({ form, fields }: FormSubmission, to: string[]): Mail {
+function mailOf({ _id: id, form, fields }: FormSubmission, to: string[]): Mail {
   const { name = '', email } = fields;
   const lines = Object.entries(fields).map(([field, value]) => `${field}: ${value}`);
   const text = lines.join('\n');
   return {
+    id,
     to,
     subject: `${form === 'contact' ? 'Contact' : 'Demo inquiry'}: ${name}`,
     text,

@@ -1,8 +1,13 @@
 import type { ConnectionOptions } from 'node:tls';
 import { createTransport } from 'nodemailer';
 
-/** A mail. Each of `to` gets its own copy of the headers with all of them. `pictures`: shown where the HTML has `cid:<cid>`. */
+/**
+ * A mail. `id`: of letters, digits and `-`; sent again, because its sender died before it had noted that, the mail has the same `Message-ID`, by which
+ * receivers show it once. Absent: it is sent once. Each of `to` gets its own copy of the headers with all of them. `pictures`: shown where the HTML has
+ * `cid:<cid>`.
+ */
 export type Mail = {
+  id?: string;
   to: string[];
   subject: string;
   text: string;
@@ -51,11 +56,12 @@ export function openMailer({ url, from, tls, totalMs = TOTAL_MS }: MailSettings)
     ...(tls && { tls }),
   });
   return {
-    async send({ to, subject, text, html, replyTo, pictures = [] }, signal) {
+    async send({ id, to, subject, text, html, replyTo, pictures = [] }, signal) {
       const ending = AbortSignal.any([AbortSignal.timeout(totalMs), ...(signal ? [signal] : [])]);
       try {
         const { response } = await transport.sendMail({
           from,
+          ...(id !== undefined && { messageId: `<${id}${from.slice(from.lastIndexOf('@'))}>` }),
           // As objects, so that no address is read as a list of several.
           to: to.map((address) => ({ name: '', address })),
           ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),

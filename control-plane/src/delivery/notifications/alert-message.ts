@@ -1,6 +1,9 @@
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 
-/** An alert in a message. `labels`: those that the destination includes. `link`: the report of the scan. '' where there is nothing. */
+/**
+ * An alert in a message. `labels`: those that the destination includes. `link`: the report of the scan. `now`: its status, if that is not the
+ * message's any more. '' where there is nothing.
+ */
 export type AlertLine = {
   tag: string;
   severity: string;
@@ -10,13 +13,18 @@ export type AlertLine = {
   landing: string;
   labels: [key: string, value: string][];
   link: string;
+  now: AlertStatus | '';
 };
 
 /** The picture of the first alert. `url`: its public address. */
 export type MessagePicture = { bytes: Buffer; url: string };
 
-/** A message about alerts of one campaign that have one status. `count`: all of them; `lines`: the first ones. `note`: said before the lines. */
+/**
+ * A message about alerts of one campaign that got one status. `id`: the same whenever it is sent again; absent: a test. `count`: all of them; `lines`: the
+ * first ones. `note`: said before the lines.
+ */
 export type AlertMessage = {
+  id?: string;
   campaign: string;
   status: AlertStatus;
   count: number;
@@ -54,6 +62,7 @@ export type LineFact = { name: string; value: string };
 export function factsOf(line: AlertLine): { heading: string; facts: LineFact[] } {
   const tag = shown(line.tag, TEXT_MAX.tag);
   const facts = [
+    { name: 'Now', value: line.now },
     { name: 'Country', value: line.country },
     { name: 'Device', value: shown(line.device, TEXT_MAX.tag) },
     { name: 'Target', value: shown(line.target, TEXT_MAX.url) },

@@ -1,5 +1,6 @@
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { geoOf } from '@adsweep/shared/scan/geos.ts';
+import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { type PublicUrls, scanLinks } from '../../scan/scan-links.ts';
 import type { AlertRecord } from '../alerts/alert.ts';
@@ -32,7 +33,7 @@ export async function composeMessage(
   const alerts = alertIds.flatMap((id) => found.get(id) ?? []);
   const tags = await readTags(organization_id, [...new Set(alerts.map(({ tag_slug }) => tag_slug))]);
   const shown = alerts
-    .map((alert) => ({ alert, line: lineOf(alert, destination, tags, urls) }))
+    .map((alert) => ({ alert, line: lineOf(alert, status, destination, tags, urls) }))
     .sort((one, other) => rankOf(one.line) - rankOf(other.line));
   const first = shown[0]?.alert;
   if (!first) return null;
@@ -43,6 +44,7 @@ export async function composeMessage(
   const { publicReport } = scanLinks(urls, { _id: first.scan_id, report_token: first.report_token });
   const picture = bytes && { bytes, url: `${publicReport}/picture.jpg` };
   return {
+    id: message._id,
     campaign: name ?? 'A deleted campaign',
     status,
     count,
@@ -58,8 +60,10 @@ const SEVERE_FIRST = ['high', 'medium', 'low'];
 const rankOf = ({ severity }: AlertLine): number =>
   SEVERE_FIRST.includes(severity) ? SEVERE_FIRST.indexOf(severity) : SEVERE_FIRST.length;
 
+/** The line of an alert that got a status. Messages that failed are sent after later ones: each says what has become of its alerts since. */
 function lineOf(
   alert: AlertRecord,
+  status: AlertStatus,
   { version, included_label_keys }: Pick<DestinationRecord, 'version' | 'included_label_keys'>,
   tags: Tags,
   urls: PublicUrls,
@@ -78,5 +82,6 @@ function lineOf(
     landing: offer_url === scan_url ? '' : offer_url,
     labels: included_label_keys.flatMap((key) => (Object.hasOwn(labels, key) ? [[key, labels[key]!]] : [])),
     link: version === 'internal' ? links.report : links.publicReport,
+    now: alert.status === status ? '' : alert.status,
   };
 }

@@ -164,6 +164,7 @@ const testMessage = (publicUrl: string): AlertMessage => ({
       target: 'https://shop.example/landing',
       landing: 'https://shop.example/landing',
       link: publicUrl,
+      now: '',
     },
   ],
 });

@@ -130,11 +130,12 @@ async function sendOne(
   try {
     outcome = await send(destination, composed, signal);
   } catch (cause) {
-    // The process stops, or this is an error of ours: the claim expires, and the message is tried again.
-    if (signal?.aborted) return false;
+    if (signal?.aborted) return true;
     logger.error({ destination: destination._id, cause }, 'a message about alerts could not be made');
     outcome = { sent: false, status: null, reason: 'the message could not be made', cause };
   }
+  // The process stops: nothing has failed, and another one sends the message.
+  if (!outcome.sent && signal?.aborted) return true;
   const now = clock();
   metrics.alertMessages.inc({ channel: destination.channel, outcome: outcome.sent ? 'sent' : 'failed' });
   if (outcome.sent) await notices.remove(message);

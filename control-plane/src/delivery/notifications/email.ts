@@ -21,11 +21,12 @@ export async function sendByMail(
 
 /** The mail of a message. Pure. */
 export function alertMail(address: string, message: AlertMessage): Mail {
-  const { lines, count, note, picture } = message;
+  const { id, lines, count, note, picture } = message;
   const title = titleOf(message);
   const more = moreOf(count - lines.length);
   const text = [inert(title), ...(note ? [note] : []), ...lines.map(lineText), ...(more ? [more] : [])].join('\n\n');
   return {
+    ...(id !== undefined && { id }),
     to: [address],
     subject: subjectOf(message),
     text: `${text}\n`,

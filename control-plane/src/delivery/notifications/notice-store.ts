@@ -101,10 +101,10 @@ export function noticeStore(store: Store) {
       await updateInPortions(messages, { organization_id, destination_id }, { $min: { due_at: dueAtOnce(now) } });
     },
 
-    /** Removes a message that was sent or given up. If this is interrupted, what is left is a message without notices. */
+    /** Removes a message that was sent or given up; from the first write on it is not sent again. Notices that are left if this is interrupted expire. */
     async remove({ _id, organization_id, destination_id }: MessageRecord): Promise<void> {
-      await deleteInPortions(notices, { organization_id, destination_id, message_id: _id });
       await messages.deleteOne({ _id, organization_id });
+      await deleteInPortions(notices, { organization_id, destination_id, message_id: _id });
     },
 
     /** Removes what waits for a destination. */

@@ -1,3 +1,4 @@
+import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { html } from '../../http/pages/html.ts';
 import { dueAtOnce } from '../../platform/due-by-organization.ts';
@@ -32,7 +33,7 @@ export const warningOf = ({ health }: EndpointRecord, about: Warning['about'], n
   due_at: dueAtOnce(now),
 });
 
-/** Mails warnings. Any number of processes may do so; one that ends in between lets another send the mail again. */
+/** Mails warnings. Any number of processes may do so; one that ends in between lets another send the same mail again. */
 export function startMailingWarnings(parts: WarningParts): Loop {
   const step = () => mailNextWarning(parts, new Date());
   return startLoop(parts.logger, { name: 'webhook warnings', everyMs: LOOK_EVERY_MS, step });
@@ -46,7 +47,8 @@ export async function mailNextWarning(parts: WarningParts, now: Date): Promise<b
   const { _id, url, warning } = endpoint;
   const to = mailer ? await contactEmailsOf(endpoint.organization_id) : [];
   // Without addresses, only the health of the endpoint shows it (decisions 7).
-  const outcome = mailer && to.length > 0 ? await mailer.send({ to, ...textsOf(url, warning) }) : null;
+  const id = derivedId(`webhook warning:${_id}/${warning.about}/${warning.at.toISOString()}`, 0);
+  const outcome = mailer && to.length > 0 ? await mailer.send({ id, to, ...textsOf(url, warning) }) : null;
   if (!outcome || outcome.sent) {
     await endpoints.endWarning(endpoint, null);
     return true;

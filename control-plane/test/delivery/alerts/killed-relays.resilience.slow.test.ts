@@ -48,7 +48,10 @@ describe('relays and dispatchers that are killed', () => {
     /** Outboxes, notices and messages that are to be carried out. */
     const waiting = async (): Promise<number> => {
       const backlogs = farm.farm.dependencies.sources.map(async (source) => (await source.backlog(100)).records);
-      const queued = ['alert_notices', 'alert_messages'].map((name) => farm.store.collection(name).countDocuments({}));
+      const queued = [
+        farm.store.collection('alert_notices').countDocuments({ message_id: '' }),
+        farm.store.collection('alert_messages').countDocuments({}),
+      ];
       return (await Promise.all([...backlogs, ...queued])).reduce((sum, count) => sum + count, 0);
     };
     const isDone = async () => finishes.count === FINISHES && (await waiting()) === 0;

@@ -50,7 +50,10 @@ async function waitingIn(store: Store): Promise<number> {
   const backlogs = [scanStore(store), alertStore(store)].map(
     async ({ outbox }) => (await outbox.backlog(10_000)).records,
   );
-  const queued = ['alert_notices', 'alert_messages'].map((name) => store.collection(name).countDocuments({}));
+  const queued = [
+    store.collection('alert_notices').countDocuments({ message_id: '' }),
+    store.collection('alert_messages').countDocuments({}),
+  ];
   return (await Promise.all([...backlogs, ...queued])).reduce((sum, count) => sum + count, 0);
 }
 

@@ -44,6 +44,7 @@ function anyLine(): AlertLine {
   return {
     ...{ tag: anyText(), severity: ['', 'low', 'medium', 'high'][upTo(3)]!, country: 'United States of America (US)' },
     ...{ device: anyText(), target: anyText(), landing: anyText(), link: LINK },
+    now: random() < 0.5 ? 'resolved' : '',
     labels: Array.from({ length: upTo(LABELS_MAX) }, (_, at): [string, string] => [
       random() < 0.5 ? LABEL_KEY : `l${at}`,
       anyText(),
@@ -65,7 +66,7 @@ const manyShort: AlertMessage = {
   ...{ campaign: 'Spring', status: 'open', count: LINES_MAX, note: '', picture: null },
   lines: Array.from({ length: LINES_MAX }, () => ({
     ...{ tag: 'Trap', severity: 'high', country: 'DE', device: 'Pixel 8', target: 'https://a.example/' },
-    ...{ landing: 'https://evil.example/', labels: [['team', 'emea']], link: LINK },
+    ...{ landing: 'https://evil.example/', labels: [['team', 'emea']], link: LINK, now: '' },
   })),
 };
 const all = [manyShort, ...Array.from({ length: MESSAGES }, anyMessage)];

@@ -219,6 +219,25 @@ describe('the dispatch of messages about alerts', () => {
     assert.deepEqual(new Set(titles), new Set(['First:', 'Second']));
   });
 
+  test('§2.8.57 what a dispatcher that stops has not sent, another one sends at once, and it is no failure', async () => {
+    const begun = Promise.withResolvers<void>();
+    const silent = await startDouble(() => {
+      begun.resolve();
+      return new Promise<never>(() => {});
+    });
+    const one = await receivers.newDestination({ slack: { webhook_url: `${silent.url}/hook` } });
+    await raiseAlert(receivers.api, await receivers.newCampaign([one.id], 'Stopped'));
+    await relayAll(receivers.api);
+    const clock = () => new Date(Date.now() + 61 * SECOND_MS);
+    const loop = startDispatching({ ...receivers.api.domains.delivery.dependencies.dispatching, clock });
+    await begun.promise;
+    await loop.stop();
+    await receivers.dispatchAfter(62 * SECOND_MS, { send: async () => ({ sent: true, status: 200 }) });
+    const { last_delivery_status, failing_since } = await receivers.readDestination(one.id);
+    assert.deepEqual([last_delivery_status, failing_since], [200, null]);
+    silent.stop();
+  });
+
   test('§2.8.58 the change of an alert is queued once, however often the relay carries it out', async () => {
     const one = await receivers.newDestination();
     const campaign = await receivers.newCampaign([one.id], 'Once');
@@ -234,6 +253,46 @@ describe('the dispatch of messages about alerts', () => {
     await receivers.dispatchAfter(61 * SECOND_MS);
     assert.equal(receivers.slack.received.length, before + 1);
     assert.match(receivers.slackTexts(before)[0]!, /Once: open · 1 alert"/);
+  });
+
+  test('§2.8.57 a long message is not sent again if its dispatcher dies while it removes the notices of a sent one', async () => {
+    const one = await receivers.newDestination();
+    const campaign = await receivers.newCampaign([one.id], 'Long');
+    for (let count = 0; count < 30; count += 1) await raiseAlert(receivers.api, campaign);
+    await relayAll(receivers.api);
+    const before = receivers.slack.received.length;
+    let removals = 0;
+    const mend = receivers.api.intercept('alert_notices', 'deleteMany', async () => {
+      removals += 1;
+      if (removals === 2) throw new Error('the process ends');
+    });
+    await assert.rejects(receivers.dispatchAfter(61 * SECOND_MS), /ends/);
+    mend();
+    await receivers.dispatchAfter(10 * MINUTE_MS);
+    assert.equal(receivers.slackTexts(before).filter((text) => text.includes('Long: open')).length, 1);
+  });
+
+  test('§2.8.57 a mail that a dispatcher sends again, because it died, has the same Message-ID, and another mail has another', async () => {
+    const one = await receivers.newDestination({
+      ...{ channel: 'email', slack: undefined, email: { address: 'again@customer.example' } },
+    });
+    const campaign = await receivers.newCampaign([one.id], 'Mailed again');
+    const { notices } = receivers.api.domains.delivery.stores;
+    const dies = async () => {
+      throw new Error('the process ends');
+    };
+    await raiseAlert(receivers.api, campaign);
+    await relayAll(receivers.api);
+    await assert.rejects(receivers.dispatchAfter(61 * SECOND_MS, { notices: { ...notices, remove: dies } }), /ends/);
+    await receivers.dispatchAfter(10 * MINUTE_MS);
+    await raiseAlert(receivers.api, campaign);
+    await relayAll(receivers.api);
+    await receivers.dispatchAfter(20 * MINUTE_MS);
+    const ids = receivers.mail.received
+      .filter(({ to }) => to.includes('again@customer.example'))
+      .map(({ source }) => /^Message-ID: (<[\w-]+@adsweep\.example>)\r$/m.exec(source)?.[1]);
+    assert.equal(ids.length, 3);
+    assert.ok(ids[0] !== undefined && ids[0] === ids[1] && ids[2] !== undefined && ids[2] !== ids[0], String(ids));
   });
 
   test('§2.8.60 the test button sends a message at once, and counts for nothing', async () => {

@@ -69,6 +69,24 @@ describe('what messages about alerts say', () => {
     assert.match(visible[2]!, /^Device: `.*Chrome.*`$/);
   });
 
+  test('§2.8.51 a message that is sent late, after one about a later change, says what has become of its alert', async () => {
+    const one = await receivers.newDestination({ included_statuses: ['open', 'resolved'] });
+    const campaign = await receivers.newCampaign([one.id], 'Overtaken');
+    const alertId = await raiseAlert(receivers.api, campaign);
+    await relayAll(receivers.api);
+    receivers.replies.slack = () => ({ status: 503 });
+    await receivers.dispatchAfter(61 * SECOND_MS);
+    receivers.replies.slack = () => ({ status: 200 });
+    const body = { status: 'resolved' };
+    assert.equal((await receivers.api.call('PATCH', `/api/v1/alerts/${alertId}/status`, { body })).status, 204);
+    await relayAll(receivers.api);
+    const before = receivers.slack.received.length;
+    await receivers.dispatchAfter(10 * MINUTE_MS);
+    const texts = receivers.slackTexts(before).filter((text) => text.includes('Overtaken'));
+    const saysNow = texts.map((text) => [/Overtaken: (\w+)/.exec(text)![1], text.includes('Now: `resolved`')]);
+    assert.deepEqual(Object.fromEntries(saysNow), { open: true, resolved: false });
+  });
+
   test('§2.8.51 the link leads to the public report, or for the version internal to the report_url of the scan', async () => {
     const scan = (await receivers.api.post('/api/v1/scans', PAGE)).body;
     const { report_token } = (await receivers.api.scans.find(ORGANIZATIONS.ours, scan.id))!;

@@ -24,6 +24,7 @@ const lineOf = (text: string): AlertLine => ({
   ...{ tag: text, severity: 'high', country: 'US', device: text, target: text, landing: text },
   labels: Array.from({ length: 20 }, (_, at): [string, string] => [`label_${at}`, text]),
   link: 'https://adsweep.example/r/token',
+  now: '',
 });
 const messageOf = (lines: AlertLine[], more: Partial<AlertMessage> = {}): AlertMessage => ({
   ...{ campaign: 'Spring', status: 'open', count: lines.length, note: '', picture: null, lines },
