@@ -83,7 +83,7 @@ const CATALOGUE = {
   not_found: {
     status: 404,
     means: 'It does not exist, or it belongs to another organization.',
-    cure: 'Check the id and the key: what belongs to another organization is answered the same. The path is in the API reference.',
+    cure: 'Check the id and the key: what belongs to another organization is answered the same. A scan may have been removed after the time for which scans are kept: its alerts, events and ledger entries still name it. The path is in the API reference.',
   },
   method_not_allowed: {
     status: 405,

@@ -35,7 +35,7 @@ const path = '/api/v1/alerts';
 const AlertSchema = Type.Object(
   {
     id: Type.String(),
-    scan_id: Type.String(),
+    scan_id: Type.String({ description: 'The scan; alerts are kept when retention removes it, and it is 404 then.' }),
     campaign_id: Type.String(),
     policy_set_id: orNull(Type.String({ description: 'null: the set was deleted.' })),
     policy_set_name: orNull(Type.String()),

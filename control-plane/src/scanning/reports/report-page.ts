@@ -61,7 +61,7 @@ function subjectWords({ target, place }: Report): string {
 /** The page for a wrong or outdated link. */
 export function missingReportPage(assets: Assets): string {
   const body = html`<section class="verdict cancelled">${SIGNS.cancelled}<div><h1>Report not found</h1>
-<p class="summary">The link may be incomplete. Ask its sender for the complete link.</p></div></section>`;
+<p class="summary">The link may be incomplete: ask its sender for the complete link. Or the scan was removed, because scans are kept for a limited time.</p></div></section>`;
   return pageDocument({ ...PAGE, title: 'Report not found - Adsweep' }, assets, body);
 }
 

@@ -3733,6 +3733,7 @@ export interface components {
         };
         Alert: {
             id: string;
+            /** @description The scan; alerts are kept when retention removes it, and it is 404 then. */
             scan_id: string;
             campaign_id: string;
             policy_set_id: string | null;
@@ -4816,14 +4817,14 @@ export interface components {
             period_start: string;
             /** Format: date-time */
             period_end: string;
-            /** @description Charged checks without refunded ones. */
+            /** @description Charged checks without refunded ones, each in the month in which it was counted. */
             checks: number;
             /** @description Rechecks are free of charge. */
             rechecks: number;
             /** @description Always 0: there are no plans. */
             within_plan: number;
             overage: number;
-            /** @description Charges minus refunds. */
+            /** @description Charges minus refunds of these checks. */
             charged_micros: number;
         };
         Fleet: {
