@@ -55,7 +55,7 @@ export function readContents(limits: {
 
 /**
  * Runs in the page, in an isolated world, on the owner element of a frame: the box of the frame's content, without its border, and its
- * opacity. null: it has no box.
+ * opacity. `x` is from the side of the page where its lines begin. null: it has no box.
  */
 export function readPlace(
   this: Element,
@@ -75,10 +75,15 @@ export function readPlace(
     return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
   };
   for (let at: Element | null = this; at; at = around(at)) opacity *= Number(getComputedStyle(at).opacity);
+  const x = rect.x + of(Element, 'clientLeft') * scaleX + (isTop ? scrollX : 0);
+  const width = of(Element, 'clientWidth') * scaleX;
+  // A page in Arabic or Hebrew begins at its right side, and can be scrolled to the left.
+  const [root, body] = ['documentElement', 'body'].map((name) => Reflect.get(Document.prototype, name, document));
+  const isMirrored = isTop && getComputedStyle(body ?? root).direction === 'rtl';
   return {
-    x: rect.x + of(Element, 'clientLeft') * scaleX + (isTop ? scrollX : 0),
+    x: isMirrored ? Reflect.get(Element.prototype, 'clientWidth', root) - x - width : x,
     y: rect.y + of(Element, 'clientTop') * scaleY + (isTop ? scrollY : 0),
-    width: of(Element, 'clientWidth') * scaleX,
+    width,
     height: of(Element, 'clientHeight') * scaleY,
     opacity,
   };
