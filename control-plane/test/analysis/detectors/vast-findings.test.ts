@@ -57,6 +57,21 @@ describe('the findings of a VAST tag', () => {
     assert.deepEqual(of({ content_type: 'application/vnd.apple.mpegurl' }), []);
   });
 
+  it('name no heavy ad for a video of the player, and one for what a script in the player loads', () => {
+    const of = (bytes: number, ad: object) => {
+      const observations = [
+        { kind: 'frame_weight' as const, landing: null, url: '', facts: { bytes, width: 0, height: 0 } },
+      ];
+      const record = vast({ ads: [{ ...AD, media: [{ ...MEDIA, bytes: 6_000_000 }], ...ad }] });
+      return detect({ ...NO_EVIDENCE, vast: record, observations }).findings.flatMap(({ tag_slug }) =>
+        tag_slug === 'heavy_ad' ? [tag_slug] : [],
+      );
+    };
+    assert.deepEqual(of(12_000_000, {}), []);
+    assert.deepEqual(of(12_000_000, { is_vpaid: true }), []);
+    assert.deepEqual(of(17_000_000, { is_vpaid: true }), ['heavy_ad']);
+  });
+
   it('name impressions that are declared twice, in any document', () => {
     const twice = [TRACKER, { ...TRACKER, rung: 1 }];
     assert.deepEqual(slugs(vast({ trackers: twice })), ['vast_duplicate_impression']);

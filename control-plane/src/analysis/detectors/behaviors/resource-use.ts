@@ -1,5 +1,6 @@
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
+import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { type Detector, oneTag, type Sign } from '../detector.ts';
 import { AD_SIZES } from './hidden-ads.ts';
@@ -93,17 +94,35 @@ const isToMiner = ({ url }: NetworkRequest): boolean => MINING_DOMAINS.has(regis
 
 /** Chrome's limit for the network traffic of one ad (heavy ad intervention). */
 const BYTES_OF_HEAVY = 4 * 1024 * 1024;
+/** How often a media element requests its file, at most: for its head, and to play it. */
+const REQUESTS_OF_A_VIDEO = 2;
 
-/** Ads that load more than browsers allow. An ad is a frame with a size in which ads are sold, or the creative of an ad tag. */
+/**
+ * Ads that load more than browsers allow. An ad is a frame with a size in which ads are sold, the creative of an ad tag, or a script in the player
+ * of a video ad: its video is the player's, to which no such limit applies.
+ */
 export const heavyAd: Detector = {
   name: 'heavy_ad',
   needs: [],
-  detect: ({ observations }) =>
-    oneTag('heavy_ad', observationsOf(observations, 'frame_weight').filter(isHeavyAd).map(describeWeight)),
+  detect: ({ observations, vast }) =>
+    oneTag(
+      'heavy_ad',
+      observationsOf(observations, 'frame_weight')
+        .filter((one) => isHeavyAd(one, vast))
+        .map(describeWeight),
+    ),
 };
 
-function isHeavyAd({ landing, facts }: ObservationOf<'frame_weight'>): boolean {
-  return facts.bytes >= BYTES_OF_HEAVY && (landing === null || AD_SIZES.has(`${facts.width}x${facts.height}`));
+function isHeavyAd({ landing, facts }: ObservationOf<'frame_weight'>, vast: CapturedVast | null): boolean {
+  if (landing !== null) return facts.bytes >= BYTES_OF_HEAVY && AD_SIZES.has(`${facts.width}x${facts.height}`);
+  return facts.bytes - (vast ? bytesOfVideos(vast) : 0) >= BYTES_OF_HEAVY;
+}
+
+/** What the player of a VAST tag loads itself, at most; without end if no ad has a script that could load anything. */
+function bytesOfVideos({ ads }: CapturedVast): number {
+  const hasScript = ads.some(({ is_vpaid, interactive }) => is_vpaid || interactive.length > 0);
+  const media = ads.flatMap((ad) => ad.media.map(({ bytes }) => bytes));
+  return hasScript ? REQUESTS_OF_A_VIDEO * media.reduce((sum, bytes) => sum + bytes, 0) : Number.POSITIVE_INFINITY;
 }
 
 function describeWeight({ landing, url, facts }: ObservationOf<'frame_weight'>): Sign {
