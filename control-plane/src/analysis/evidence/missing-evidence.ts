@@ -15,7 +15,7 @@ const TEXT = [
   'rules',
 ];
 const FORMS = ['phishing_form', 'fake_system_dialog', 'forced_subscription'];
-const SCRIPTS = ['malicious_script', 'phishing_form', 'paste_to_run', 'rules'];
+const SCRIPTS = ['malicious_script', 'phishing_form', 'paste_to_run', 'push_lure', 'rules'];
 const CREATIVE = ['creative_empty', 'creative_interactive'];
 const VIDEO = ['vast_media', 'vast_techniques', 'vast_trackers', 'vast_form'];
 

@@ -2,15 +2,18 @@ import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import { lowerCase } from '../../evidence/lower-case.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
+import { withLatinLetters } from './look-alikes.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
 import { wordsOf } from './markup.ts';
 import { discusses } from './phrase.ts';
-import { type SeenPage, seenPages } from './seen-page.ts';
+import { asRead, type SeenPage, seenPages } from './seen-page.ts';
 
 /** Windows + R (a dialog) and Windows + X (a menu), in words or with a symbol for the key, in texts with single spaces. */
 const KEYS = [
-  '(?:\\bwin(?:dows)?|[⊞🪟])[^\\p{L}\\p{N}+]{0,6}(?:(?:key|button|logo|tasten?|tangenten|icon|toets|tuşu|キー|键|鍵|키)[^\\p{L}\\p{N}+]{0,6}){0,2}',
-  '(?:\\+[^\\p{L}\\p{N}]{0,3}|(?:plus|and|then|press|tap|hit|und|dann|et|y|e|i|и|ve|en|と)[^\\p{L}\\p{N}]{1,3}){1,3}',
+  '(?:\\bwin(?:dows)?|윈도우|[⊞🪟])[^\\p{L}\\p{N}+]{0,6}(?:(?:key|button|logo|tasten?|tangenten|icon|toets|tuşu|tuşuna|klávesa|klávesu|клавиша|клавишу|キー|键|鍵|키|ปุ่ม)[^\\p{L}\\p{N}+]{0,6}){0,2}',
+  '(?:[+–-][^\\p{L}\\p{N}]{0,3}|(?:plus|and|then|press|tap|hit|und|dann|et|y|e|i|и|ve|en|och|og|ja|és|și|dan|và|a|та|και|و)[^\\p{L}\\p{N}]{1,3}',
+  // Written without spaces.
+  '|(?:と|和|跟|與|与|와|과|및|และ)[^\\p{L}\\p{N}]{0,3}){1,3}',
   '[rx](?![\\p{Script=Latin}\\p{N}])',
 ].join('');
 /** The dialog itself. */
@@ -29,8 +32,12 @@ const EXPLORERS = [
   ...['explorador de archivos'],
   ...['explorador de arquivos', 'eksplorator', 'verkenner', 'esplora file', 'проводник', 'gezgini', 'エクスプローラー'],
 ];
+/** The keys that select it. */
+const BAR_KEYS =
+  '(?<![\\p{L}\\p{N}])(?:(?:ctrl|strg|control)[^\\p{L}\\p{N}]{1,6}l|alt[^\\p{L}\\p{N}]{1,6}d)(?![\\p{L}\\p{N}])';
+const IS_BAR_KEYS = new RegExp(`^${BAR_KEYS}$`, 'u');
 /** Places that only run commands, and with them others in which commands are typed. */
-const RUN_ONLY = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS].join('|'), 'gu');
+const RUN_ONLY = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS, BAR_KEYS].join('|'), 'gu');
 /** Not "terminale", a year of French schools, nor where visitors pay or depart. */
 const TERMINALS = [
   '(?<!\\p{L}|(?:payment|pos|card|bus|ferry|airport|cruise|passenger|container|trading) )terminal(?!\\p{L})',
@@ -40,7 +47,7 @@ const TERMINALS = [
   'developer (?:tools|console)',
   'powershell',
 ];
-const RUN = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS, ...TERMINALS].join('|'), 'gu');
+const RUN = new RegExp([KEYS, ...DIALOGS, ...ADDRESS_BARS, BAR_KEYS, ...TERMINALS].join('|'), 'gu');
 /** The most places that are looked at: a text that repeats them says nothing new. */
 const PLACES_MAX = 200;
 /** Characters of a document's words, shown or not, that are searched. */
@@ -48,16 +55,16 @@ const HIDDEN_LENGTH = 200_000;
 /** The keys, or the word: no part of another, such as "toothpaste" or "école". */
 const PASTE = new RegExp(
   [
-    '(?:ctrl|control|strg|cmd|command|⌘)[^\\p{L}\\p{N}]{0,6}(?:(?:key|and|then|plus|press|tap|hit|und|et|y|e|i|и|ve|en)[^\\p{L}\\p{N}]{1,3}){0,3}v(?![\\p{Script=Latin}\\p{N}])',
+    '(?:ctrl|control|strg|cmd|command|⌘)[^\\p{L}\\p{N}]{0,6}(?:(?:key|and|then|plus|press|tap|hit|und|et|y|e|i|и|ve|en|och|og|ja|dan|và)[^\\p{L}\\p{N}]{1,3}|(?:键|鍵|키)?[^\\p{L}\\p{N}]{0,3}(?:と|和|跟|與|与|와|과|및|และ)[^\\p{L}\\p{N}]{0,3}){0,3}v(?![\\p{Script=Latin}\\p{N}])',
     '(?:shift|umschalt|maj)[^\\p{L}\\p{N}]{0,6}ins(?:ert)?(?!\\p{L})',
     '(?<!\\p{L})(?:paste[ds]?|pasting|pega|pegue|cole|colar|plak|plakken)(?!\\p{L})',
     '(?<!\\p{L})(?:einfügen|coller|collez|pegar|pégal|péguel|incolla|вставьте|wklej|yapiştir)',
-    '貼り付け|ペースト',
+    '貼り付け|ペースト|粘贴|貼上|붙여 ?넣',
   ].join('|'),
   'u',
 );
 /** Claims that this proves the visitor to be human, which no honest installation needs. */
-export const HUMAN = [
+export const HUMAN = asRead([
   ...['not a robot', 'not a bot', 'are human', 'are a human', "you're human", "you're a human", 'i am human'],
   ...['are a real person', 'are a real human', "you're a real person", "you're a real human"],
   ...['human verification', 'verify humanity', 'prove your humanity', 'kein roboter', 'mensch sind', 'sie ein mensch'],
@@ -88,7 +95,7 @@ export const HUMAN = [
     '并非机器人',
     '並非機器人',
   ],
-];
+]);
 /**
  * The same beside a place that only runs commands. A captcha alone is none: honest help pages have one in the form below them ("protected by
  * reCAPTCHA", "CAPTCHA verification is required").
@@ -107,6 +114,13 @@ const PRETEXTS = [
   ...['udostępnion'],
   ...['ошибк', 'исправ', 'hata', 'paylaş', 'エラー', '共有'],
 ];
+/**
+ * What a tutorial names to be typed or pasted: tools of the system, its folders, and package managers. A page that asks for a proof hides the command,
+ * or it loads something. A captcha beside a tutorial is that of the comments below it.
+ */
+const TYPED =
+  /(?<![\p{L}\p{N}])(?:regedit|msconfig|dxdiag|winver|diskmgmt|taskmgr|cleanmgr|[a-z]{4,12}\.(?:msc|cpl)|sfc \/scannow|chkdsk|ipconfig|ping [\d.]+|netsh |dism |winget (?:install|upgrade)|sudo (?:apt|dnf|yum|pacman)|apt(?:-get)? install|brew install|npm (?:i|install)|pip3? install|git clone|%(?:appdata|localappdata|temp|userprofile|programdata)%|shell:startup)/u;
+
 /** The most characters between the words of one instruction. */
 const REACH = 600;
 
@@ -139,45 +153,62 @@ export const pasteToRun: Detector<'documents' | 'bodies'> = {
 function instructionOf({ text, html }: SeenPage, bodies: readonly CapturedBody[]): string | null {
   if (discusses(text)) return null;
   const seen = singleSpaced(text);
-  const toProve = placeIn(seen, RUN_ONLY, HUMAN_OR_CAPTCHA) ?? placeIn(seen, RUN, HUMAN);
-  if (toProve) return `"${toProve}" to prove to be human`;
   const copying = html.filter((one) => COPIES.test(one));
+  let isCopied: boolean | undefined;
+  const copiesCommand = (): boolean =>
+    (isCopied ??= scriptsOf(copying, bodies).some((one) => COPIES.test(one) && loads(one)));
+  const isHarmless = (around: string) => discusses(around) || (TYPED.test(around) && !copiesCommand());
+  const find = (among: string, places: RegExp, reasons: readonly string[]) =>
+    placeIn(among, places, reasons, isHarmless);
+  const toProve = find(seen, RUN_ONLY, HUMAN_OR_CAPTCHA) ?? find(seen, RUN, HUMAN);
+  if (toProve) return `"${toProve}" to prove to be human`;
   // Most pages show the instruction after a click, when the command is in the clipboard.
   for (const one of copying) {
-    const place = placeIn(hiddenWords(one), RUN_ONLY, HUMAN_OR_CAPTCHA);
+    const place = find(hiddenWords(one), RUN_ONLY, HUMAN_OR_CAPTCHA);
     if (place) return `"${place}" to prove to be human, shown later`;
   }
   // Many honest scripts copy something, and few pages ask for such a proof.
   const mayCopy = HUMAN.some((one) => seen.includes(one)) && bodies.some(copiesSomething);
   for (const one of mayCopy ? html : []) {
-    const place = placeIn(hiddenWords(one), RUN_ONLY, HUMAN);
+    const place = find(hiddenWords(one), RUN_ONLY, HUMAN);
     if (place) return `"${place}" to prove to be human, shown later`;
   }
-  const toRepair = placeIn(seen, RUN_ONLY, PRETEXTS);
-  if (!toRepair) return null;
-  const files = bodies.filter((body) => isScript(body) && body.bytes <= SCRIPT_OF_PAGE_MAX);
-  const scripts = [...copying.flatMap(inlineScripts), ...files.map((body) => body.text ?? '')];
-  const copies = scripts.some((one) => COPIES.test(one) && COMMAND.test(one) && LOADS.test(one));
-  return copies ? `"${toRepair}" under a pretext, with a command that a script copies` : null;
+  const toRepair = find(seen, RUN_ONLY, PRETEXTS);
+  return toRepair && copiesCommand() ? `"${toRepair}" under a pretext, with a command that a script copies` : null;
 }
+
+/** The scripts of a page that may be its own: those in it, and small files. */
+function scriptsOf(html: readonly string[], bodies: readonly CapturedBody[]): string[] {
+  const files = bodies.filter((body) => isScript(body) && body.bytes <= SCRIPT_OF_PAGE_MAX);
+  return [...html.flatMap(inlineScripts), ...files.map((body) => body.text ?? '')];
+}
+
+/** Whether a script has a command that loads or conceals what it runs. */
+const loads = (script: string): boolean => COMMAND.test(script) && LOADS.test(script);
 
 /** Whether the script in a file writes into the clipboard. */
 const copiesSomething = (body: CapturedBody): boolean =>
   isScript(body) && COPIES.test(body.text ?? body.excerpts ?? '');
 
 /** The words of a document, shown or not. */
-const hiddenWords = (html: string): string => singleSpaced(wordsOf(html).slice(0, HIDDEN_LENGTH));
+const hiddenWords = (html: string): string =>
+  singleSpaced(withLatinLetters(wordsOf(html).slice(0, HIDDEN_LENGTH).normalize('NFKC')));
 
 /** In lower case, with a space for any white space and for letters of icon fonts, which belong to no alphabet. */
 const singleSpaced = (text: string): string => lowerCase(text).replace(/[\s\p{Co}]+/gu, ' ');
 
-/** The place in which visitors are told to paste something, beside a reason; null: in none. Pure. */
-function placeIn(text: string, places: RegExp, reasons: readonly string[]): string | null {
+/** The place in which visitors are told to paste something, beside a reason, and not `isHarmless` by the words around it; null: in none. Pure. */
+function placeIn(
+  text: string,
+  places: RegExp,
+  reasons: readonly string[],
+  isHarmless: (around: string) => boolean,
+): string | null {
   for (const { 0: place, index } of text.matchAll(places).take(PLACES_MAX)) {
     const around = text.slice(Math.max(0, index - REACH), index + REACH);
     const has = (words: readonly string[]) => words.some((one) => around.includes(one));
-    const isExplorer = !ADDRESS_BARS.includes(place) || has(EXPLORERS);
-    if (isExplorer && PASTE.test(around) && has(reasons) && !discusses(around)) return place;
+    const isExplorer = !(ADDRESS_BARS.includes(place) || IS_BAR_KEYS.test(place)) || has(EXPLORERS);
+    if (isExplorer && PASTE.test(around) && has(reasons) && !isHarmless(around)) return place;
   }
   return null;
 }

@@ -9,7 +9,7 @@ const REACH = 160;
 /** The most occurrences of one word that are read: a page that repeats it says nothing new. */
 const PLACES_MAX = 50;
 /** The point in a number, such as that of a version, ends no sentence. */
-const SENTENCE_END = /[!?。！？\n]|(?<!\d)\.|\.(?!\d)/g;
+const SENTENCE_END = /[!?。！？؟।\n]|(?<!\d)\.|\.(?!\d)/g;
 
 /** The sentence of `text` (from `readableText`) that says `phrase`; null: none does. Pure; takes linear time. */
 export function findPhrase(text: string, { all: [first = [], ...rest], unless = [] }: Phrase): string | null {
@@ -52,6 +52,51 @@ const WARNINGS = [
   ...['betrug', 'betrüg', 'masche', 'gefälscht', 'falsche ', 'arnaque', 'escroquer', 'faux ', 'fausse'],
   ...['estafa', 'engaño', 'falso', 'falsa', 'truffa', 'raggiro', 'golpe ', 'golpista', 'oplicht', 'nep-', 'neppe'],
   ...['oszust', 'fałszyw', 'мошенни', 'поддельн', 'фальшив', 'dolandirici', 'sahte ', '詐欺', '偽'],
+  ...['bedrägeri', 'bluff', 'svindel', 'svindl', 'falsk ', 'falska', 'huijau', 'huijar', 'podvod', 'falešn'],
+  ...[
+    'falošn',
+    'înșel',
+    'escroc',
+    'csaló',
+    'csalás',
+    'átver',
+    'απάτη',
+    'απατε',
+    'шахра',
+    'penipu',
+    'lua đao',
+    'gia mao',
+  ],
+  ...[
+    'หลอกลวง',
+    'มิจฉาชีพ',
+    'احتيال',
+    'محتال',
+    'مزيف',
+    'הונאה',
+    'מזויפ',
+    'फर्जी',
+    'धोखाधड',
+    '사칭',
+    '가짜',
+    '사기꾼',
+    '사기 수법',
+  ],
+  ...['诈骗', '詐騙', '骗局', '騙局', '钓鱼', '釣魚', '假冒'],
+  // News reports tell of those who were deceived.
+  ...[
+    'victims',
+    'opfer ',
+    'victimes',
+    'víctimas',
+    'vítimas',
+    'vittime',
+    'slachtoffers',
+    'ofiary',
+    'жертвы',
+    'жертвам',
+    '被害者',
+  ],
 ];
 const WARNINGS_MIN = 2;
 

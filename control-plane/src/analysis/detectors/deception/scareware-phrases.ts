@@ -1,4 +1,5 @@
 import type { Phrase } from './phrase.ts';
+import { MORE_DETECTIONS, MORE_THREATS } from './scareware-languages.ts';
 
 /** Words that make a claim a question, a condition, advice or what somebody else says. */
 const UNCERTAIN = [
@@ -16,25 +17,49 @@ const claim = (states: string[], things: string[], unless: string[] = []): Phras
   unless: [...UNCERTAIN, ...unless],
 });
 
+/** Makes and models that kits insert into their claims: "Your Apple iPhone". */
+const makesAfter = (...your: string[]): string[] =>
+  your.flatMap((one) =>
+    [
+      'apple iphone',
+      'apple ipad',
+      'samsung',
+      'xiaomi',
+      'huawei',
+      'motorola',
+      'oppo',
+      'vivo',
+      'redmi',
+      'oneplus',
+      'realme',
+    ]
+      .concat('google pixel')
+      .map((make) => `${one} ${make}`),
+  );
+
 const YOUR_DEVICE = [
+  ...makesAfter('your'),
   ...['your computer', 'your pc', 'your device', 'your phone', 'your iphone', 'your android', 'your mac'],
   ...['your windows', 'this computer', 'your system', 'your browser', 'this pc', 'your battery', 'your sim'],
-  ...['your chrome', 'your ipad', 'your samsung', 'your galaxy', 'your xiaomi', 'your huawei', 'your laptop'],
+  ...['your chrome', 'your ipad', 'your galaxy', 'your laptop'],
   ...['your tablet', 'your smartphone', 'your mobile phone', 'your mobile device', 'your apple device'],
   ...['your cell phone'],
 ];
 const IHR_GERAET = [
+  ...makesAfter('ihr', 'dein'),
   ...['ihr computer', 'ihr pc', 'ihr gerät', 'ihr handy', 'dein handy', 'dein gerät', 'ihr system', 'ihr iphone'],
   ...['ihr windows', 'ihr browser', 'dieser computer', 'ihr smartphone', 'dein smartphone', 'dein iphone'],
   ...['ihr android', 'ihr mac', 'ihr laptop', 'dein computer', 'dein pc'],
   ...['diesen pc', 'diesen computer', 'diesem computer'],
 ];
 const VOTRE_APPAREIL = [
+  ...makesAfter('votre', 'ton'),
   ...['votre ordinateur', 'votre pc', 'votre appareil', 'votre téléphone', 'votre système', 'votre mac'],
   ...['votre windows', 'cet ordinateur', 'votre iphone', 'votre android', 'votre smartphone', 'votre mobile'],
   ...['ce pc'],
 ];
 const SU_DISPOSITIVO = [
+  ...makesAfter('su', 'tu', 'seu'),
   ...['su ordenador', 'su computadora', 'su equipo', 'su dispositivo', 'su teléfono', 'tu ordenador'],
   ...['tu dispositivo', 'tu teléfono', 'su pc', 'su iphone', 'tu iphone', 'su android', 'tu android', 'su celular'],
   ...['tu celular', 'su móvil', 'tu móvil', 'tu pc', 'seu computador', 'seu dispositivo', 'seu celular', 'seu pc'],
@@ -42,20 +67,24 @@ const SU_DISPOSITIVO = [
   ...['este equipo', 'este ordenador', 'esta computadora', 'este pc', 'este computador'],
 ];
 const IL_TUO_DISPOSITIVO = [
+  ...makesAfter('il tuo', 'il suo'),
   ...['il tuo computer', 'il tuo dispositivo', 'il tuo telefono', 'il suo computer', 'il tuo pc', 'questo computer'],
   ...['il tuo iphone', 'il tuo android', 'il tuo smartphone', 'il tuo cellulare', 'il suo dispositivo'],
   ...['il suo telefono'],
   ...['questo pc'],
 ];
 const UW_APPARAAT = [
+  ...makesAfter('uw', 'je'),
   ...['uw computer', 'je computer', 'uw apparaat', 'je telefoon', 'uw pc', 'je apparaat', 'uw telefoon', 'uw iphone'],
   ...['je iphone', 'uw smartphone', 'je smartphone'],
   ...['deze computer', 'deze pc'],
 ];
 const TWOJE_URZADZENIE = [
+  ...makesAfter('twój'),
   ...['twój komputer', 'twoje urządzenie', 'twój telefon', 'ten komputer', 'twój iphone', 'twój smartfon'],
 ];
 const VASHE_USTROYSTVO = [
+  ...makesAfter('ваш'),
   ...['ваш компьютер', 'ваше устройство', 'ваш телефон', 'ваш пк', 'ваш браузер', 'ваш iphone', 'ваш смартфон'],
   ...['ваш android'],
   ...['этому компьютеру', 'этот компьютер'],
@@ -117,6 +146,7 @@ const OF_OTHERS = [
   ...['passcode', ' wrong ', 'incorrect', 'itunes', 'falsch ein', 'falsche pin', 'falsches passwort', 'erroné'],
   ...['incorret', 'errat', 'onjuist', 'błędn', 'неверн', 'yanliş'],
   ...[' pin ', ' puk', 'your carrier', 'a carrier', 'to a network', 'to one network', 'network operator'],
+  ...['samsung account', 'samsung-konto', 'compte samsung', 'cuenta samsung', 'xiaomi account', 'huawei id'],
   ...['lost or stolen', 'netzbetreiber', 'opérateur', 'operador', 'operatore', 'mobile operator', 'оператор'],
   ...['operatör', 'キャリア'],
 ];
@@ -193,6 +223,7 @@ export const THREATS: readonly Phrase[] = [
     ],
     unless: [...UNCERTAIN, ...OF_A_PROGRAM],
   },
+  ...MORE_THREATS,
 ];
 
 /** How much a product finds, and where. */
@@ -240,159 +271,5 @@ export const DETECTIONS: readonly Phrase[] = [
   claim(['virus', 'trojan', 'minacce'], ['rilevat', 'trovat']),
   claim(['вирус', 'троян'], ['обнаружен', 'найден']),
   ...EXPIRED,
-];
-
-/** "Do not close or restart". */
-export const STAY: readonly Phrase[] = [
-  {
-    all: [
-      ['do not', "don't", 'never'],
-      [
-        ...['close this', 'close the', 'shut down', 'restart', 'turn off', 'ignore this', 'ignore the'],
-        ...['leave this page', 'use your computer', 'press the back'],
-      ],
-    ],
-  },
-  {
-    all: [
-      ['nicht', 'keinesfalls'],
-      [
-        ...['herunterfahren', 'neu starten', 'ausschalten', 'fenster schließen', 'schließen sie dieses'],
-        ...['ignorieren', 'neustarten'],
-      ],
-    ],
-  },
-  {
-    all: [
-      ['ne fermez pas', "n'éteignez pas", 'ne redémarrez pas', "n'ignorez pas", 'ne pas éteindre', 'ne pas fermer'],
-    ],
-  },
-  {
-    all: [
-      ['no cierre', 'no apague', 'no reinicie', 'no ignore', 'não feche', 'não desligue', 'não reinicie', 'não ignore'],
-    ],
-  },
-  {
-    all: [
-      [
-        ...['non chiudere', 'non spegnere', 'non riavviare', 'non ignorare', 'sluit dit venster niet'],
-        ...['niet afsluiten', 'niet uitschakelen'],
-      ],
-    ],
-  },
-  {
-    all: [
-      [
-        ...['nie zamykaj', 'nie wyłączaj', 'не закрывайте', 'не выключайте', 'не перезагружайте', 'kapatmayin'],
-        ...['閉じないで', '電源を切らないで'],
-      ],
-    ],
-  },
-];
-
-/** "Call support". Counts only with a telephone number. */
-export const CALL: readonly Phrase[] = [
-  {
-    all: [
-      ['call ', 'dial ', 'contact '],
-      [
-        ...['support', 'microsoft', 'windows', 'apple', 'technician', 'helpline', 'toll', 'immediately', ' now'],
-        ...['engineer', 'police'],
-      ],
-    ],
-  },
-  {
-    all: [
-      ['rufen sie', 'anrufen', 'wenden sie sich', 'kontaktieren'],
-      ['support', 'microsoft', 'windows', 'apple', 'techniker', 'hotline', 'sofort', 'umgehend', 'jetzt'],
-    ],
-  },
-  {
-    all: [
-      [
-        ...['appelez', 'contactez', 'appeler', 'llame', 'llamar', 'ligue', 'chiama', 'contatta', 'bel ', 'zadzwoń'],
-        ...['позвоните', 'arayin', 'お電話', '電話してください', '連絡してください'],
-      ],
-      [
-        ...['support', 'microsoft', 'windows', 'apple', 'technic', 'soporte', 'técnic', 'suporte', 'supporto'],
-        ...['assist', 'ondersteuning', 'pomoc', 'поддержк', 'destek', 'サポート', 'immédiat', 'inmediat', 'imediat'],
-        ...['subito', 'direct', 'natychmiast', 'немедленно', 'hemen'],
-      ],
-    ],
-  },
-];
-
-/** "Pay a fine", as pages demand that say to come from the police. */
-export const FINE: readonly Phrase[] = [
-  {
-    all: [
-      [
-        ...['a fine', 'the fine', 'fine of', 'penalty', 'paysafecard', 'ransom', 'strafe', 'bußgeld', 'lösegeld'],
-        ...['amende', 'rançon', 'multa', 'rescate', 'resgate', 'riscatto', 'boete', 'losgeld', 'grzywn', 'okup'],
-        ...['штраф', 'выкуп', 'ceza', '罰金'],
-      ],
-      [
-        ...['pay ', 'zahlen', 'payer', 'payez', 'pagar', 'pague', 'paga ', 'betaal', 'betalen', 'zapła', 'оплат'],
-        ...['заплат', 'öde', '支払'],
-      ],
-    ],
-  },
-];
-
-/** "Install, clean or pay now". */
-export const ACT: readonly Phrase[] = [
-  {
-    all: [
-      ['remove', 'clean', 'scan', 'repair', 'eliminate', 'fix ', 'install', 'download', 'renew ', 'activate '],
-      ['virus', ' now', 'immediately', 'threat', 'malware', 'infection', 'within', 'minute', 'second'],
-    ],
-  },
-  {
-    all: [
-      ['pay ', 'fine of', 'penalty', 'bitcoin', 'gift card', 'paysafecard', 'ransom'],
-      ['unlock', 'fine', 'release', 'police', 'within', 'hours', 'decrypt'],
-    ],
-  },
-  {
-    all: [
-      ['protect', 'secure ', 'action is required', 'action required', 'take action'],
-      [' now', 'immediate', 'within', 'minute'],
-    ],
-  },
-  {
-    all: [
-      ['entfernen', 'bereinigen', 'scannen', 'reparieren', 'installieren', 'herunterladen'],
-      ['jetzt', 'sofort', 'viren', 'virus', 'minuten', 'sekunden'],
-    ],
-  },
-  {
-    all: [
-      ['supprim', 'nettoy', 'analys', 'répar', 'install', 'télécharg'],
-      ['maintenant', 'immédiat', 'virus', 'minute', 'secondes'],
-    ],
-  },
-  {
-    all: [
-      ['elimin', 'limpi', 'limpe', 'escane', 'repar', 'instal', 'descarg', 'baix', 'remov'],
-      ['ahora', 'agora', 'inmediat', 'imediat', 'virus', 'vírus', 'minutos', 'segundos'],
-    ],
-  },
-  {
-    all: [
-      ['rimuov', 'puli', 'scansion', 'ripar', 'install', 'scaric'],
-      [' ora', 'subito', 'virus', 'minuti', 'secondi'],
-    ],
-  },
-  {
-    all: [
-      [
-        ...['verwijder', 'usuń', 'удалит', 'очист', 'установит', 'скачат', 'temizle', 'kaldir', '削除'],
-        ...['駆除', 'インストール'],
-      ],
-      [
-        ...['nu', 'teraz', 'сейчас', 'немедленно', 'вирус', 'hemen', 'şimdi', '今すぐ', '直ちに', 'ウイルス'],
-        ...['virus', 'wirus'],
-      ],
-    ],
-  },
+  ...MORE_DETECTIONS,
 ];

@@ -5,7 +5,8 @@ import { type Detector, oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { extortionOf } from './extortion.ts';
 import { countWords, discusses, saidOf } from './phrase.ts';
-import { ACT, CALL, DETECTIONS, EXPIRED, FINE, STAY, THREATS, UNPROTECTED } from './scareware-phrases.ts';
+import { DETECTIONS, EXPIRED, THREATS, UNPROTECTED } from './scareware-phrases.ts';
+import { ACT, CALL, FINE, STAY } from './scareware-pressure.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
 
 /** A displayed telephone number: nine digits or more, in groups. */
@@ -14,7 +15,8 @@ const TELEPHONE = /(?:\+|\(|\b)\d[\d\s().\-–]{7,20}\d\b/g;
 const OTHER_NUMBERS = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]*\d)|\b\d{4}-\d\d-\d\d\b/g;
 const DIGITS_MIN = 9;
 /** A threat that says how many viruses there are. */
-const COUNTED = /\d[^\p{L}]{0,3}(?:virus|vírus|viren|wirus|вирус|trojan|malware|spyware|ウイルス)/u;
+const COUNTED =
+  /\d[^\p{L}]{0,3}(?:virus|vírus|viren|wirus|вирус|вірус|trojan|malware|spyware|ウイルス|病毒|바이러스|ไวรัส|فيروس|वायरस)/u;
 const QUOTE_LENGTH = 120;
 
 /** Pages that claim the visitor's device is infected or locked, or the visitor was recorded, and press the visitor to call, install or pay. */

@@ -1,6 +1,6 @@
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import { lowerCase } from '../../evidence/lower-case.ts';
-import { withLatinLetters } from './look-alikes.ts';
+import { withLatinLetters, withoutOddMarks } from './look-alikes.ts';
 
 /**
  * A landing's documents together: its own `url` and `title`, the texts of the page and its frames as far as visitors see them, what is in view
@@ -62,3 +62,7 @@ export function readableText(text: string): string {
   const visible = shown.replace(REVERSED, reversed).replace(INVISIBLE, '').replaceAll('’', "'");
   return lowerCase(withLatinLetters(visible.normalize('NFKC'))).replace(/[^\S\n]+/g, ' ');
 }
+
+/** Words to search for, folded as {@link readableText} folds them in a line of their language. Pure. */
+export const asRead = (words: readonly string[]): string[] =>
+  words.map((word) => lowerCase(withoutOddMarks(word.normalize('NFKC'))));
