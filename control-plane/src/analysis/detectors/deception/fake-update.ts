@@ -88,7 +88,8 @@ const ACTIONS = [
   ...['скача', 'установ', 'güncelle', 'indir', '更新', 'ダウンロード'],
 ];
 /** Files that run when they are opened, and archives of them. */
-const PROGRAM = /\.(exe|msi|msix|dmg|pkg|apk|xapk|zip|rar|iso|img|hta|js|jse|vbs|scr|bat|cmd|ps1|crx|xpi|jar|lnk)$/i;
+const PROGRAM =
+  /\.(exe|msi|msix|msixbundle|appx|appinstaller|dmg|pkg|apk|apks|xapk|zip|rar|7z|iso|img|vhdx?|hta|js|jse|vbs|vbe|wsf|scr|bat|cmd|ps1|crx|xpi|jar|lnk|url|scpt|mobileconfig)$/i;
 /** Files that show something when they are opened. */
 const DOCUMENT =
   /\.(pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|txt|csv|json|xml|ics|vcf|epub|jpe?g|png|gif|webp|avif|svg|mp3|mp4|m4a|webm|mov)$/i;

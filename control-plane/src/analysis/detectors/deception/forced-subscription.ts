@@ -22,6 +22,9 @@ const RECURRING = new RegExp(
     'al mes(?!\\p{L})|/ ?mes(?!\\p{L})|mensual|al día|suscripci|por mês|/ ?mês|por dia|assinatura|a settimana|/ ?settimana',
     'al mese|/ ?mese(?!\\p{L})|abbonamento|per maand|/ ?maand|tygodniowo|miesięcznie|dziennie|subskrypcj|в неделю|в месяц',
     'в день(?! рожд)|подписк|haftalik|aylik|günlük|abonelik|اشتراك|يوميا|أسبوعيا|月額|週額',
+    // Where operators bill subscriptions with the telephone; Vietnamese as `readableText` folds it.
+    '/ ?(?:hari|minggu|bulan|ngày|tuan|tháng|วัน|สัปดาห์|เดือน|يوم|أسبوع|شهر|दिन|주|월|天|周|週|月)|per ?hari|sehari|setiap (?:hari|minggu)',
+    'moi (?:ngày|tuan|tháng)|(?:ต่อ|ทุก)(?:วัน|สัปดาห์|เดือน)|في اليوم|كل (?:يوم|أسبوع)|شهريا|प्रति ?(?:दिन|सप्ताह|माह)|매[일주월]|每[天日周週月]|langganan',
     `${EVERY_FEW}|\\p{N}日ごと|fortnight`,
   ].join('|'),
   'u',
