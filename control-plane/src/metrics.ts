@@ -174,7 +174,7 @@ export function workMetrics(registry: Registry) {
     ),
     webhookLateness: new Histogram({
       name: 'adsweep_webhook_lateness_seconds',
-      help: 'Time from an event to the delivery that an endpoint took.',
+      help: 'Time from an event, or its replay, to the delivery that an endpoint took.',
       buckets: [1, 5, 30, 120, 600, 3_600, 21_600, 86_400],
       registers,
     }),

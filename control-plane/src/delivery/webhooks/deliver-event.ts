@@ -75,7 +75,8 @@ async function sendAndRecord(
   const { succeeded, attempt, retryAfterMs } = sent;
   await deliveries.tried(delivery, attempt, succeeded);
   metrics.webhookDeliveries.inc({ outcome: succeeded ? 'delivered' : 'failed' });
-  if (succeeded) metrics.webhookLateness.observe((startedAt.getTime() - delivery.occurred_at.getTime()) / 1000);
+  // A replay is not late because its event is old.
+  if (succeeded) metrics.webhookLateness.observe((startedAt.getTime() - delivery.window_from.getTime()) / 1000);
   const of = { startedAt, at: clock(), status: attempt.status, succeeded, retryAfterMs };
   return { of, delivery };
 }

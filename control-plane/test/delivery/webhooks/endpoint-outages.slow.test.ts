@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { Registry } from 'prom-client';
 import { measureWebhooks } from '../../../src/delivery/webhooks/measure-webhooks.ts';
-import { replayRange } from '../../../src/delivery/webhooks/replay-events.ts';
+import { replayAttempt, replayRange } from '../../../src/delivery/webhooks/replay-events.ts';
 import { workMetrics } from '../../../src/metrics.ts';
 import { ORGANIZATIONS } from '../../support/running-api.ts';
 import { HOUR, MINUTE, PATH, URL, WebhookWorld } from '../../support/webhook-world.ts';
@@ -123,5 +123,24 @@ describe('the outage of a webhook endpoint', () => {
     assert.equal((await metrics.failingEndpoints.get()).values[0]?.value, 1);
     const outcomes = (await metrics.webhookDeliveries.get()).values.map(({ labels }) => labels.outcome);
     assert.deepEqual(outcomes.toSorted(), ['delivered', 'dropped', 'expired', 'failed']);
+  });
+
+  test('§6.4.34 a delivery that was replayed is as late as it comes after its replay: its event may be days old', async () => {
+    const metrics = workMetrics(new Registry());
+    world.parts.metrics = metrics;
+    const { webhook } = await world.create({ event_types: ['scanning.scan.completed'] });
+    await world.emit(1);
+    await world.dispatch();
+    world.now += 48 * HOUR;
+    const { endpoints, deliveries, events } = world.api.domains.delivery.stores;
+    const of = { organization_id: ORGANIZATIONS.ours, endpoint_id: webhook.id };
+    const [attempt] = (await deliveries.log(of, {}, { skip: 0, limit: 1 })).rows;
+    const parts = { endpoints, deliveries, events, queued() {} };
+    assert.ok(await replayAttempt(parts, ORGANIZATIONS.ours, attempt!._id, new Date(world.now)));
+    world.now += MINUTE / 2;
+    await world.dispatch();
+    const { values } = await metrics.webhookLateness.get();
+    const valueOf = (suffix: string) => values.find(({ metricName }) => metricName?.endsWith(suffix))?.value;
+    assert.deepEqual([valueOf('_count'), valueOf('_sum')], [2, 30]);
   });
 });
