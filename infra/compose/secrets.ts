@@ -5,7 +5,7 @@ import { newApiKey, newSecret } from '@adsweep/shared/ids.ts';
 /**
  * `node infra/compose/secrets.ts`: makes the secrets of a deployment that are missing, and gives each service the ones
  * that it needs, in a volume of its own. `/secrets/all` holds all of them, `/secrets/<service>` those of a service.
- * `... show` prints the API key; `... set <name>` first replaces a secret by what it reads from standard input.
+ * `... show` prints the API key, `... show <name>` another secret; `... set <name>` first replaces a secret by what it reads from standard input.
  */
 
 const FOLDER = '/secrets';
@@ -65,7 +65,7 @@ if (import.meta.main) main(process.argv[2], process.argv[3]);
 
 function main(verb: string | undefined, name = ''): void {
   if (verb === 'show') {
-    console.log(readFileSync(join(FOLDER, 'all', 'api-key'), 'utf8').trim());
+    console.log(readSecret(join(FOLDER, 'all'), name || 'api-key'));
     return;
   }
   if (verb === 'set') replaceSecret(join(FOLDER, 'all'), name, readFileSync(0, 'utf8'));
@@ -73,11 +73,21 @@ function main(verb: string | undefined, name = ''): void {
   for (const [service, { uid, reads }] of Object.entries(READERS)) handOut(join(FOLDER, service), uid, reads, all);
 }
 
+/** A secret that was made. Throws for a name that no secret has. */
+export function readSecret(folder: string, name: string): string {
+  requireKnown(name);
+  return readFileSync(join(folder, name), 'utf8').trim();
+}
+
 /** Throws for a name that no secret has, and for an empty text. Line breaks at the end of the text are not part of the secret. */
 export function replaceSecret(folder: string, name: string, text: string): void {
-  if (!Object.hasOwn(MADE, name)) throw new Error(`${name} is none of the secrets: ${Object.keys(MADE).join(', ')}`);
+  requireKnown(name);
   if (text.trim() === '') throw new Error(`standard input has no text for ${name}`);
   replaceFile(join(folder, name), text.trim(), 0);
+}
+
+function requireKnown(name: string): void {
+  if (!Object.hasOwn(MADE, name)) throw new Error(`${name} is none of the secrets: ${Object.keys(MADE).join(', ')}`);
 }
 
 /** All secrets in a folder; those that are missing are made. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { load } from 'js-yaml';
-import { derived, makeMissing, replaceSecret } from '../secrets.ts';
+import { derived, makeMissing, readSecret, replaceSecret } from '../secrets.ts';
 import { missingSettings } from './support/service-settings.ts';
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
@@ -70,6 +70,10 @@ it('a secret that an operator sets replaces the one that was made, without the l
     ...derived({ ...made, 'redis-password': 'chosen by us' }),
     'redis-password': 'chosen by us',
   });
+  assert.equal(readSecret(folder, 'redis-password'), 'chosen by us');
+  assert.equal(readSecret(folder, 'grafana-password'), made['grafana-password']);
+  for (const name of ['redis-pasword', 'mongodb-url', '../all/api-key'])
+    assert.throws(() => readSecret(folder, name), /is none of the secrets: api-key, /);
   assert.throws(
     () => replaceSecret(folder, 'redis-pasword', 'text'),
     /redis-pasword is none of the secrets: api-key, /,
