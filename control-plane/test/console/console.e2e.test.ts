@@ -101,9 +101,36 @@ describe('the console in a browser', () => {
         const { x, y, width: wide, height } = (await yes.boundingBox())!;
         const isSeen = ([x, y]: number[]) => document.elementFromPoint(x!, y!)?.textContent === 'Yes';
         assert.ok(await page.evaluate(isSeen, [x + wide / 2, y + height / 2]), `${path} at ${width}`);
+        await page.keyboard.press('Escape');
+        assert.equal(await page.locator('.asks[open]').count(), 0, 'Escape takes the question back');
+        assert.ok(await page.evaluate(() => document.activeElement?.matches('td .asks > summary')), path);
       }
       await context.close();
     }
+  });
+
+  test('fills a form in again that was sent after its session had ended, but for passwords', async () => {
+    const context = await signedIn({ viewport: { width: 1440, height: 900 } }, { anew: true });
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/console/destinations`);
+    const isDefault = page.getByLabel('of all campaigns that inherit');
+    await page.fill('#name', 'Typed');
+    await page.fill('#webhook_url', 'https://hooks.slack.com/services/typed');
+    await isDefault.uncheck();
+    await context.clearCookies();
+    await page.getByRole('button', { name: 'Create the destination' }).click();
+    await page.getByText('You are no longer signed in').waitFor();
+    // Also after a key that is none.
+    for (const key of ['mistyped', KEYS.ours]) {
+      await page.fill('#key', key);
+      await page.keyboard.press('Enter');
+      await page.getByText(key === KEYS.ours ? 'It was not done yet' : 'not a valid API key').waitFor();
+    }
+    const filled = async () => [await page.inputValue('#name'), await page.inputValue('#webhook_url')];
+    assert.deepEqual([...(await filled()), await isDefault.isChecked()], ['Typed', '', false]);
+    await page.reload();
+    assert.deepEqual([...(await filled()), await isDefault.isChecked()], ['', '', true]);
+    await context.close();
   });
 
   test('asks for nothing that a form would not send: the ads of a page without a sweep, or the plan of another schedule', async () => {

@@ -168,6 +168,50 @@ document.addEventListener('submit', (event) => {
   else sent.set(event.target, { by: event.submitter, at: performance.now() });
 });
 
+/**
+ * The server keeps nothing of a form that somebody sends after their session has ended: this tab does, without passwords, and fills the form in again
+ * after the sign-in.
+ */
+const KEPT = 'form without a session';
+const isSignIn = main?.matches('.sign-in') ?? false;
+document.addEventListener('submit', ({ target: form }) => {
+  if (isSignIn || form.getAttribute('method') !== 'post') return;
+  const isTyped = ([name, value]) =>
+    name !== 'token' && typeof value === 'string' && form.elements[name].type !== 'password';
+  const fields = [...new FormData(form)].filter(isTyped);
+  const kept = { path: location.pathname, action: form.getAttribute('action'), fields, isUnsaved: false };
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(kept));
+  } catch {
+    // It is longer than a browser keeps.
+    sessionStorage.removeItem(KEPT);
+  }
+});
+
+function fillInAgain() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? 'null');
+  if (!kept) return;
+  const isUnsaved = new URLSearchParams(location.search).has('unsaved');
+  if (isSignIn) return isUnsaved && sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, isUnsaved }));
+  sessionStorage.removeItem(KEPT);
+  const valuesOf = (name) => kept.fields.flatMap(([one, value]) => (one === name ? [value] : []));
+  const isSame = (form) =>
+    form.getAttribute('action') === kept.action && (form.elements.what?.value ?? '') === (valuesOf('what')[0] ?? '');
+  const form = kept.isUnsaved && kept.path === location.pathname && [...document.forms].find(isSame);
+  const controls = form ? [...form.elements].filter(({ type }) => type !== 'submit' && type !== 'file') : [];
+  if (!controls.some(({ type }) => type !== 'hidden')) return;
+  for (const control of controls) {
+    const values = valuesOf(control.name);
+    if (['checkbox', 'radio'].includes(control.type)) control.checked = values.includes(control.value);
+    else if (values.length > 0 && (control.type !== 'hidden' || control.name === 'loaded')) control.value = values[0];
+  }
+  for (const fold of [form.closest('details'), ...form.querySelectorAll('details')]) if (fold) fold.open = true;
+  const note = Object.assign(document.createElement('p'), { className: 'done', role: 'status' });
+  note.textContent = 'What you had sent without being signed in is in its form again. It was not done yet.';
+  form.before(note);
+  form.dispatchEvent(new Event('change'));
+}
+
 /** Forms that say what they would do while they are filled in: sent without their button, of the answer only some regions are shown. */
 for (const form of document.querySelectorAll('form[data-try]')) {
   let waiting = 0;
@@ -192,6 +236,9 @@ for (const form of document.querySelectorAll('form[data-try]')) {
   form.addEventListener('input', later);
   form.addEventListener('change', later);
 }
+
+// After these listen: what is filled in again is tried too.
+fillInAgain();
 
 /** A text file fills a field. */
 for (const input of document.querySelectorAll('input[type="file"][data-fills]'))
@@ -248,6 +295,14 @@ document.addEventListener('keydown', (event) => {
         ?.querySelector(`button[data-key="${CSS.escape(event.key)}"]`)
         ?.click());
   press();
+});
+
+/** Escape takes a question back. */
+document.addEventListener('keydown', (event) => {
+  const asked = event.key === 'Escape' && document.querySelector('details.asks[open]');
+  if (!asked) return;
+  asked.open = false;
+  asked.querySelector('summary').focus();
 });
 
 /** After an action the next row is the current one. */
