@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from './command.ts';
 
-/** The text of a file, or of `stdin` for `-`. */
-export function readText(path: string): string {
+/** The text of a file, or of `stdin` for `-`. `hint`: what else a person may have meant. */
+export function readText(path: string, hint = ''): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${(error as Error).message}`);
+    throw new UsageError(`cannot read ${path}: ${(error as Error).message}${hint}`);
   }
 }
 

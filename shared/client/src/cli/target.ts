@@ -25,7 +25,7 @@ export function targetOf(word: string, as: string | undefined): Target {
   if (as === 'page') return { url: word };
   const isUrl = /^https?:\/\//i.test(word);
   if (isUrl && as === undefined) return { url: word };
-  const text = isUrl ? word : readText(word);
+  const text = isUrl ? word : readText(word, '; a URL begins with https:// or http://');
   return as === 'vast' || (as === undefined && /<VAST[\s>]/i.test(text)) ? { vast_tag: text } : { ad_tag: text };
 }
 

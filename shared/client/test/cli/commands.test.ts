@@ -60,6 +60,14 @@ test('with --json, an error is one JSON value on stderr, and stdout is empty', a
   assert.match(JSON.parse(wrong.stderr).error.message, /is missing$/);
 });
 
+test('a page without its scheme is taken for a file, and the error says how a URL begins', async (t) => {
+  const { url, requests } = await simulatedApi(t);
+  const { code, stderr } = await runCli(url, 'scan', 'shop.example', '--country', 'US', '--device', 'iphone_16');
+  assert.equal(code, 2);
+  assert.match(stderr, /cannot read shop\.example: ENOENT.*; a URL begins with https:\/\/ or http:\/\//);
+  assert.equal(requests.length, 0);
+});
+
 test('a list is scanned line by line, and a refused line is reported by its number', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
   t.after(() => rmSync(folder, { recursive: true }));
