@@ -140,7 +140,7 @@ describe('the outage of a webhook endpoint', () => {
     world.now += MINUTE / 2;
     await world.dispatch();
     const { values } = await metrics.webhookLateness.get();
-    const valueOf = (suffix: string) => values.find(({ metricName }) => metricName?.endsWith(suffix))?.value;
-    assert.deepEqual([valueOf('_count'), valueOf('_sum')], [2, 30]);
+    const sumOf = (suffix: string) => values.find(({ metricName }) => metricName?.endsWith(suffix))?.value;
+    assert.deepEqual([sumOf('_count'), sumOf('_sum')], [2, 30]);
   });
 });
