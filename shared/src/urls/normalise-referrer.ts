@@ -11,7 +11,7 @@ export type UrlRefusalType = 'url_parsing' | 'url_scheme' | 'url_credentials' | 
  */
 export function checkPublicUrl(text: string, addresses: AddressPolicy): URL | UrlRefusal {
   const url = URL.parse(text);
-  if (!url) return { type: 'url_parsing', text: 'Must be an absolute URL.' };
+  if (!url) return { type: 'url_parsing', text: 'Must be an absolute URL, such as https://example.com/.' };
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return { type: 'url_scheme', text: 'Must be an http or https URL.' };
   if (url.username !== '' || url.password !== '')

@@ -174,6 +174,11 @@ describe('creating a scan', () => {
     });
   }
 
+  test('§4.2.15 a URL without its scheme is refused with a URL as an example', async () => {
+    const { detail } = await refused({ url: 'shop.example' });
+    assert.equal(detail[0]?.msg, 'Must be an absolute URL, such as https://example.com/.');
+  });
+
   test('§4.2.15 a referrer is returned as normalised, and its length counts after normalisation', async () => {
     const answer = await create({ ...PAGE, referrer: 'HTTPS://News.Example/ä b' });
     assert.equal(answer.body.referrer, 'https://news.example/%C3%A4%20b');
