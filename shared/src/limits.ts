@@ -1,3 +1,5 @@
+import { DAY_MS } from './durations.ts';
+
 /** Every number of spec section 8 that this version enforces, with the section that requires it. */
 
 /** Unique domains of the chain left out of detection: spec 4.2 rule 11. */
@@ -45,7 +47,7 @@ export const CAPTURE_VALUES_MAX = 100_000;
 /** Characters of a URL in a capture, in any field. Chromium accepts 2 million; most servers accept 8,192. */
 export const CAPTURE_URL_LENGTH_MAX = 8_192;
 /** How long sub-resource contents are kept: spec 8. */
-export const BODY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+export const BODY_LIFETIME_MS = DAY_MS;
 /** A request body of the API. Larger: 413. */
 export const API_BODY_BYTES_MAX = 1_048_576;
 /** Values (members and elements, containers included) of a request body of the API. More: 422. */

@@ -1,6 +1,8 @@
+import { MINUTE_MS } from '@adsweep/shared/durations.ts';
+
 /** When a browser must be replaced; `memoryGrowth` as a multiple of its idle memory. */
 export type RecycleLimits = { contexts: number; ageMs: number; memoryGrowth: number };
-export const RECYCLE_LIMITS: RecycleLimits = { contexts: 300, ageMs: 30 * 60_000, memoryGrowth: 2 };
+export const RECYCLE_LIMITS: RecycleLimits = { contexts: 300, ageMs: 30 * MINUTE_MS, memoryGrowth: 2 };
 /** For a browser that cannot be replaced. */
 export const UNLIMITED: RecycleLimits = { contexts: Infinity, ageMs: Infinity, memoryGrowth: Infinity };
 

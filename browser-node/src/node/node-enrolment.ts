@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DAY_MS, MINUTE_MS } from '@adsweep/shared/durations.ts';
 import { type LeaseClient, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
@@ -9,9 +10,9 @@ import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
 /** A credential is replaced when it is this old; it is valid for a month. */
-const ROTATED_AFTER_MS = 24 * 3_600_000;
+const ROTATED_AFTER_MS = DAY_MS;
 /** How often that is checked. */
-const CHECKED_EVERY_MS = 10 * 60_000;
+const CHECKED_EVERY_MS = 10 * MINUTE_MS;
 const RETRY_MS = 1_000;
 
 const FILE = 'node-credential.json';

@@ -1,3 +1,5 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
+
 /** The forms of a website, by the last part of their path. */
 export const FORMS = ['contact', 'demo-inquiries'] as const;
 export type FormName = (typeof FORMS)[number];
@@ -16,7 +18,6 @@ export type FormSubmission = {
 };
 
 const RETENTION_DAYS = 180;
-const DAY_MS = 86_400_000;
 
 /** Submissions from before this moment are removed. */
 export const keptSince = (now: Date): Date => new Date(now.getTime() - RETENTION_DAYS * DAY_MS);

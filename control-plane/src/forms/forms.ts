@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { addressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { limitByAddress } from '../accounts/rate-limit/limit-by-address.ts';
 import { requestCounter } from '../accounts/rate-limit/limit-requests.ts';
@@ -25,7 +26,6 @@ const LIMIT = {
 };
 
 const KIB = 1024;
-const DAY_MS = 86_400_000;
 /** Bytes in 24 hours, which are kept for 180 days. A submission has up to 64 KiB; nearly all have less than one. */
 const LIMIT_BYTES = {
   name: 'form-bytes',

@@ -1,10 +1,9 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { isTimezone } from '@adsweep/shared/validation/timezone.ts';
 
 /** Whole calendar days, both ends inclusive, in an IANA timezone; each bound is independent. */
 export type DayRange = { date_from?: string | undefined; date_to?: string | undefined; timezone?: string | undefined };
-
-const DAY_MS = 86_400_000;
 
 /** The issues of a range of days in a query: an unknown timezone, or a first day after the last. */
 export function dayRangeIssues({ date_from, date_to, timezone }: DayRange): Issue[] {

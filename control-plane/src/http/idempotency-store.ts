@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { insertOnce } from '../platform/insert-once.ts';
 import type { Collection, Store } from '../platform/store.ts';
@@ -27,7 +28,7 @@ export type Begun =
   | { run: false; answer: StoredAnswer }
   | { run: false; refusal: 'key_reused' | 'in_progress' };
 
-const LIFETIME_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_MS = DAY_MS;
 /** A request that runs longer counts as interrupted: when the client repeats it, it is run again. */
 const INTERRUPTED_AFTER_MS = 60_000;
 const INTERRUPTED = { $set: { started_at: new Date(0) } };

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import { addCount } from '@adsweep/shared/service/add-count.ts';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from './api-error.ts';
@@ -17,7 +18,7 @@ export type UnsentLimits = {
   bytesPerMs: number;
 };
 
-const LONGEST_MS = 3_600_000;
+const LONGEST_MS = HOUR_MS;
 
 /** 32 bytes in a millisecond is a slow phone. */
 const LIMITS: UnsentLimits = {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { insertOnce } from './insert-once.ts';
 import { serializeByKey } from './serialize-by-key.ts';
 import type { Collection, Store } from './store.ts';
@@ -9,8 +10,6 @@ import type { Collection, Store } from './store.ts';
 export type DayShare = { name: string; perDay: number; block: number };
 
 type UsedShare = { _id: string; used: number; expires_at: Date };
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The next midnight, UTC. */
 const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);

@@ -1,8 +1,9 @@
+import { MINUTE_MS } from '@adsweep/shared/durations.ts';
 import type { DueByOrganization, OfOrganization } from './pick-in-turns.ts';
 import type { Collection, Filter } from './store.ts';
 
 /** How far the clocks of processes may differ, in ms. */
-const CLOCKS_DIFFER_MS = 10 * 60_000;
+const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
 /**
  * The moment from which on something written at `now` is due, if it is to be due at once: in the past by the clock of each process, and in the

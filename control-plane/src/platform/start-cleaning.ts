@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { exclusiveWork } from './exclusive-work.ts';
 import type { RedisClient } from './redis.ts';
@@ -6,7 +7,7 @@ import { type Loop, startLoop } from './start-loop.ts';
 const EXPIRED_EVERY_MS = 60_000;
 /** Pause between the steps of a walk over all stored objects, so that it does not slow down other users of the store. */
 const WALK_STEP_EVERY_MS = 2_000;
-const WALK_EVERY_MS = 6 * 60 * 60 * 1000;
+const WALK_EVERY_MS = 6 * HOUR_MS;
 /** After this time another process replaces one that has stopped cleaning. */
 const CLAIM_MS = 90_000;
 

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { HOUR_MS } from '../durations.ts';
 import { sameSecret } from '../service/bearer.ts';
 import { JOB_LIMITS } from './job-limits.ts';
 
@@ -12,7 +13,7 @@ export type LeasedSession = { session: string; attempts: number };
 export type LeaseAllowance = { tickets: number; bytes: number };
 
 /** A lease ends before this age, however many members it has; the rest is for clocks that differ. */
-const VALID_MS = 3 * 3_600_000;
+const VALID_MS = 3 * HOUR_MS;
 const ATTEMPTS_LENGTH = 2;
 const SIGNATURE_LENGTH = 16;
 const SIGNED = new RegExp(

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { MINUTE_MS } from '../durations.ts';
 import { sameSecret } from '../service/bearer.ts';
 
 /** How long a pass opens the proxy-router, by the clock of the control plane that made it. The node gets a new one with each of its reports. */
-export const ROUTER_PASS_MS = 5 * 60_000;
+export const ROUTER_PASS_MS = 5 * MINUTE_MS;
 
 /**
  * The pass `<node>/<expiry in ms>/<HMAC-SHA256>` with which an enrolled node calls the proxy-router, because it has no join token. `secret`: the join

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { USAGE_KINDS } from '@adsweep/shared/scan/usage-kind.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
@@ -18,7 +19,6 @@ export type UsageParts = UsageRowParts & {
 };
 
 const DAYS_MAX = 366;
-const DAY_MS = 86_400_000;
 
 const NoPlan = Type.Null({ description: 'Always null: there are no plans.' });
 

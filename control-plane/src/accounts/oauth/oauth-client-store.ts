@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { boundedNumber } from '../../platform/bounded-writes.ts';
 import { deleteInPortions, updateInPortions } from '../../platform/in-portions.ts';
@@ -12,9 +13,9 @@ const CLIENTS_MAX = 100;
 /** The most clients that registered themselves, in all: registration is open to everybody where the operator allows it. */
 const REGISTERED_MAX = 10_000;
 /** How long one of them is kept after it was last used. Its refresh tokens, which would be used, have ended long before. */
-const USED_MS = 180 * 24 * 60 * 60 * 1000;
+const USED_MS = 180 * DAY_MS;
 /** Its end is exact to this: a write for each token would be too many. */
-const EXACT_TO_MS = 24 * 60 * 60 * 1000;
+const EXACT_TO_MS = DAY_MS;
 
 /** A client that was not deleted. */
 const LIVE = { deleted_at: { $exists: false } };

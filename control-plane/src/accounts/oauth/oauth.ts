@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '@adsweep/shared/durations.ts';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { type Caller, PERMISSIONS } from '../../http/caller.ts';
 import type { OAuthSurface } from '../../http/serve-oauth.ts';
@@ -44,7 +45,6 @@ const REGISTRATION_LIMIT = {
   inAll: 400,
   detail: 'Too many clients were registered. Try again later.',
 };
-const HOUR_MS = 3_600_000;
 
 export type OAuthNeeds = {
   store: Store;
@@ -206,7 +206,7 @@ const NAME_MAX = 200;
 /** The most characters of the metadata of a client that registers itself, as JSON. */
 const METADATA_MAX = 8_192;
 /** How long a client that registered itself is kept until somebody consents to it. */
-const UNUSED_MS = 24 * HOUR_MS;
+const UNUSED_MS = DAY_MS;
 
 function registeredClient(id: string, { client_secret, ...metadata }: AdapterPayload): OAuthClientRecord {
   if ((metadata.grant_types as string[]).includes('client_credentials'))

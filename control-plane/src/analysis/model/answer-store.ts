@@ -1,10 +1,11 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
 /** A model's answer, by the hash of the question; null: it refused. */
 type Remembered = { _id: string; answer: string | null; expires_at: Date };
 
-const LIFETIME_MS = 7 * 24 * 60 * 60 * 1_000;
+const LIFETIME_MS = 7 * DAY_MS;
 
 /** Answers of models, kept for a week, so that a model is not asked twice about the same evidence. */
 export type AnswerStore = ReturnType<typeof answerStore>;

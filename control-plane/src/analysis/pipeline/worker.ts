@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { ObjectsUnavailable } from '../../platform/objects/object-store.ts';
@@ -28,7 +29,7 @@ const OF_ONE = 0.75;
 /** Attempts at a scan's analysis; one that never ended is then abandoned. */
 const ATTEMPTS_MAX = 3;
 /** While the files cannot be reached, attempts are not counted; after this time they are: then a file alone may be unreadable. */
-const OUTAGE_MAX_MS = 24 * 60 * 60 * 1_000;
+const OUTAGE_MAX_MS = DAY_MS;
 const RENEWALS_PER_CLAIM = 3;
 /** The worker is woken when a scan was crawled; this interval covers lost hints and expired claims. */
 const LOOK_EVERY_MS = 5_000;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
@@ -46,7 +47,6 @@ export type PolicyRouteParts = PolicySetParts & {
 /** Bound campaigns that a set is shown with. */
 const LINKED_MAX = 20;
 const PREVIEW_CAMPAIGNS_MAX = 50;
-const DAY_MS = 86_400_000;
 
 const group = 'Policy sets';
 const path = '/api/v1/policy-sets';

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html, type Inserted } from '../../http/pages/html.ts';
@@ -191,7 +192,6 @@ function progress({ total, completed, partial, failed, cancelled }: Run): Html {
 }
 
 const WEEKS = 8;
-const DAY_MS = 86_400_000;
 const RUNS_COUNTED = 2_000;
 
 const dayOf = ({ created_at }: Pick<Run, 'created_at'>): number => Math.floor(Date.parse(created_at) / DAY_MS);

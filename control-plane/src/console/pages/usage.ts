@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
@@ -17,7 +18,6 @@ const KINDS: Record<Day['kind'], { label: string; group: string }> = {
   ad_discovery: { label: 'sweeps', group: 'of-pictures' },
   discovered_ad: { label: 'ads of sweeps', group: 'of-media' },
 };
-const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 30;
 const ROWS_MAX = 200;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { showUrl } from '../../scanning/reports/show-url.ts';
 import { at } from '../api/console-api.ts';
@@ -132,8 +133,6 @@ function deliveries(visit: Visit, log: Listed<Schemas['Delivery']>, back: string
   ];
   return html`${table('Deliveries', columns, rows)}${pager(visit, `/webhooks/${visit.params.id}`, log, 'tries')}`;
 }
-
-const DAY_MS = 86_400_000;
 
 function replayCard({ link, token, now }: Visit, id: string): Html {
   const day = (before: number) => new Date(now.getTime() - before * DAY_MS).toISOString().slice(0, 16);

@@ -1,9 +1,10 @@
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import { newSecret } from '@adsweep/shared/ids.ts';
 import { seal, unseal } from '../../platform/seal.ts';
 import type { SessionRecord, SessionStore } from './session-store.ts';
 
-const LIFETIME_MS = 12 * 60 * 60 * 1000;
+const LIFETIME_MS = 12 * HOUR_MS;
 const ID_BYTES = 32;
 /** Longer than it takes to get new tokens. */
 const REPLACED_WITHIN_MS = 15_000;

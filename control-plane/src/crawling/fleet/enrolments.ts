@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { newId, newSecret } from '@adsweep/shared/ids.ts';
 import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 import type { NodeIdentity } from './credentials.ts';
 
 /** How long a node's own credential is valid. A node replaces it when it is a day old. */
-export const NODE_CREDENTIAL_MS = 30 * 24 * 3_600_000;
+export const NODE_CREDENTIAL_MS = 30 * DAY_MS;
 
 /** A credential by the SHA-256 of its text, in hex. */
 type Hashed = { hash: string; expires_at: Date };

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
@@ -60,7 +61,6 @@ const reading = {
   query: Type.Object(pageQuery, { additionalProperties: false }),
 } as const;
 
-const HOUR_MS = 3_600_000;
 /** The newest scans that are looked at. */
 const SCANS_MAX = 5_000;
 /** Reading so many scans takes longer than the pages of it, and pages are read again and again. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import type { WorkMetrics } from '../../metrics.ts';
@@ -21,7 +22,6 @@ export type RetentionDependencies = {
   metrics: Pick<WorkMetrics, 'removed'>;
 };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const SCANS_AT_ONCE = 20;
 
 /**

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
@@ -15,7 +16,7 @@ export type UnreferencedDependencies = {
  * Grace period for writes in progress: an attempt that writes after the end of its scan has removed its files by then, and a request that
  * has stored a target has stored the scan.
  */
-const LATE_WRITES_MS = 60 * 60 * 1000;
+const LATE_WRITES_MS = HOUR_MS;
 const PAGE = 200;
 
 /** Processes a page after the id `after` ('': the first); returns the last id, null at the end. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { deleteInPortions } from '../../platform/in-portions.ts';
 import type { Store } from '../../platform/store.ts';
@@ -17,7 +18,7 @@ export type DecisionRecord = {
   failed: string[];
 };
 
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const KEPT_MS = 30 * DAY_MS;
 
 export type DecisionStore = ReturnType<typeof decisionStore>;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../http/calendar-days.ts';
@@ -10,7 +11,6 @@ const ITEMS_MAX = 500;
 const IDS_MAX = 1_000;
 /** A range with both ends has at most this many days (spec 8). */
 const DAYS_MAX = 366;
-const DAY_MS = 86_400_000;
 
 const list = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: LIST_MAX, description }));
 const word = (description: string) => Type.String({ minLength: 1, maxLength: 300, description });

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '@adsweep/shared/durations.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 
 /** How messages to a destination end. `last_error`: why the last one failed, in words for its owner. */
@@ -27,10 +28,9 @@ export type SendOutcome =
   | { sent: true; status: number }
   | { sent: false; status: number | null; reason: string; retryAfterMs?: number | null; cause?: unknown };
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 /** A message is tried for this long, and a destination that fails for this long is switched off (decisions 12). */
 export const TRIED_FOR_MS = DAY_MS;
-const BACKOFF: Backoff = { minMs: 5_000, maxMs: 3_600_000 };
+const BACKOFF: Backoff = { minMs: 5_000, maxMs: HOUR_MS };
 
 /** How long after try number `failures` (0: the first) a failed message is tried again, in ms. */
 export const pauseAfter = (failures: number, retryAfterMs: number | null = null, random = Math.random()): number =>

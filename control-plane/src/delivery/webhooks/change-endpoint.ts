@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import { dueAtOnce } from '../../platform/due-by-organization.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import type { Secrets } from '../../platform/secrets.ts';
@@ -7,7 +8,6 @@ import type { EndpointStore } from './endpoint-store.ts';
 import { healthyFrom } from './health.ts';
 
 const SECRET_BYTES = 24;
-const HOUR_MS = 3_600_000;
 /** Earlier secrets that sign at the same time; the oldest end first. */
 const EARLIER_SECRETS_MAX = 4;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { FOUND_AT_ONCE, inPortions, updateInPortions } from '../../platform/in-portions.ts';
@@ -7,7 +8,7 @@ import type { Attempt, AttemptRecord, DeliveryRecord } from './delivery.ts';
 import { WINDOW_MS } from './health.ts';
 
 /** Spec 6: replayable for seven days, then deleted. */
-export const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+export const KEPT_MS = 7 * DAY_MS;
 
 /** The deliveries of one endpoint. */
 export type OfEndpoint = Pick<DeliveryRecord, 'organization_id' | 'endpoint_id'>;

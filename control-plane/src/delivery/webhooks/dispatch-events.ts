@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@adsweep/shared/durations.ts';
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import type { Loop } from '../../platform/start-loop.ts';
 import { type Serving, startPool } from '../../platform/start-pool.ts';
@@ -40,7 +41,7 @@ const IN_FLIGHT_MAX = 32;
 /** Deliveries of a batch for each one in flight. */
 const PER_IN_FLIGHT = 4;
 /** How long before the end of an event's window it is tried a last time. */
-const LAST_TRY_BEFORE_MS = 5 * 60_000;
+const LAST_TRY_BEFORE_MS = 5 * MINUTE_MS;
 
 /** Sends what is due to webhook endpoints. Any number of dispatchers may run; each endpoint has one at a time. */
 export function startDispatchingEvents(parts: DispatchParts, wake: WakeSignal): Loop {

@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS } from '@adsweep/shared/durations.ts';
+
 /** How an endpoint answers. All its times are of the dispatcher's clock. */
 export type Health = {
   consecutive_failures: number;
@@ -19,8 +21,6 @@ export type Health = {
 type DayCounts = { day: string; succeeded: number; failed: number };
 
 const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Spec 6: an event is tried for this long, and an endpoint that fails for this long is switched off. */
 export const WINDOW_MS = DAY_MS;
 /** Spec 6: when the users are warned. */

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@adsweep/shared/durations.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
@@ -15,9 +16,8 @@ const MEASURE_EVERY_MS = 10_000;
 /** What is beyond this is not counted: the number is large enough to alert, and counting is expensive. */
 const COUNTED_MAX = 10_000;
 
-const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 /** The upper ends of the ages by which waiting deliveries are counted, in ms. */
-const AGES = { '1m': MINUTE_MS, '1h': HOUR_MS, '6h': 6 * HOUR_MS, '24h': 24 * HOUR_MS } as const;
+const AGES = { '1m': MINUTE_MS, '1h': HOUR_MS, '6h': 6 * HOUR_MS, '24h': DAY_MS } as const;
 
 /** Keeps the gauges of failing endpoints and of waiting deliveries up to date. */
 export function startMeasuringWebhooks(parts: MeasuringParts): Loop {

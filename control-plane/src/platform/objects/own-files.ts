@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { MINUTE_MS } from '@adsweep/shared/durations.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { insertOnce } from '../insert-once.ts';
 import type { Store } from '../store.ts';
@@ -7,7 +8,7 @@ import type { ObjectStore } from './object-store.ts';
 /** The object that names the records which the objects beside it belong to. */
 const OWNER = 'owner';
 /** How far the clocks of this process and of the objects may differ, in ms. */
-const CLOCKS_DIFFER_MS = 10 * 60_000;
+const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
 /** A store as the owner of files, in its only document of this collection. `since`: when it had no records yet; absent: an earlier version began it. */
 type Owner = { _id: 'store'; id: string; since?: Date };

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '@adsweep/shared/durations.ts';
 import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue, CatalogueTimes } from '@adsweep/shared/targeting/catalogue.ts';
@@ -13,7 +14,7 @@ import type { ReadCatalogue } from './lookup.ts';
 export type CatalogueMirror = { read: ReadCatalogue; start(): Promise<Loop> };
 
 /** Minimum time between two saved copies, and between two of which only the times differ: a copy has megabytes. */
-const [SAVE_EVERY_MS, SAVE_TIMES_EVERY_MS] = [60_000, 3_600_000];
+const [SAVE_EVERY_MS, SAVE_TIMES_EVERY_MS] = [MINUTE_MS, HOUR_MS];
 
 /**
  * Copies the result of `fetchCatalogue` every `everyMs`; `refreshed` is called after each valid copy. An empty catalogue that was never

@@ -3,6 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import { artifactKindOf, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import { isStorageProblem, type ObjectStore } from '../../platform/objects/object-store.ts';
@@ -19,7 +20,7 @@ import { artifactRemovals } from './artifact-removal-store.ts';
 import { inspect, Measure } from './inspect-artifact.ts';
 
 /** An upload whose attempt was not accepted is removed after this time, which is longer than any lease. */
-const UNACCEPTED_LIFETIME_MS = 60 * 60 * 1000;
+const UNACCEPTED_LIFETIME_MS = HOUR_MS;
 
 /**
  * Together with artifact-removal-store.ts, the only code that accesses the artifacts collection. The bytes are in the object store under

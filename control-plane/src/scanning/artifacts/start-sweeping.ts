@@ -1,3 +1,4 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ListedObject, ObjectStore } from '../../platform/objects/object-store.ts';
 import { areOwnFiles } from '../../platform/objects/own-files.ts';
@@ -37,7 +38,7 @@ export function startSweeping({ store, objects, redis, artifacts, logger }: Swee
 }
 
 /** A younger file may belong to an upload whose record is not stored yet; no upload takes this long. */
-const MIN_AGE_MS = 24 * 60 * 60 * 1000;
+const MIN_AGE_MS = DAY_MS;
 /** Attempts that one call looks up, except for the last list of files. */
 const ATTEMPTS_AT_ONCE = 200;
 /** The key of a file of an attempt. */

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '@adsweep/shared/durations.ts';
 import { offsetAt } from '../../http/calendar-days.ts';
 
 /** When a campaign runs by itself. `weekly`: hours by day, `0` (Monday) to `6`; `anchor`: when the interval began to count. */
@@ -5,7 +6,6 @@ export type SchedulePlan =
   | { type: 'weekly'; weekly: Record<string, number[]>; timezone: string }
   | { type: 'interval'; seconds: number; anchor: Date };
 
-const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 /** The days in which the next hour of a week is found, also if a clock change skips one of them. */
 const DAYS_AHEAD = 9;
 /** 1970-01-01 was a Thursday. */

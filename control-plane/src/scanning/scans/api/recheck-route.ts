@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
@@ -18,7 +19,6 @@ const ERRORS = ['billing.suspended', 'billing.insufficient_funds', 'storage.quot
 
 /** The maximum of each scope, in scans and hours. */
 const SCOPE_MAX = { last_n: 5_000, hours: 72 };
-const HOUR_MS = 60 * 60 * 1_000;
 
 const RecheckInSchema = Type.Object(
   {

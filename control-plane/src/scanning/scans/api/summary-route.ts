@@ -1,9 +1,9 @@
+import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import { Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
 import { moment, ok, type Route, route } from '../../../http/route.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 
-const HOUR_MS = 3_600_000;
 const Count = Type.Integer({ minimum: 0 });
 
 const SummarySchema = Type.Object(
