@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import { HOUR_MS, MINUTE_MS } from '@adsweep/shared/durations.ts';
 import { createTransport } from 'nodemailer';
 
 /**
@@ -37,6 +38,21 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
 const TOTAL_MS = 60_000;
 const OK_STATUS = 250;
+
+/** While one process sends a stored mail, no other does: longer than a mail takes at most. */
+export const MAIL_TAKEN_MS = 2 * MINUTE_MS;
+const RETRY_MIN_MS = 30_000;
+const RETRY_MAX_MS = HOUR_MS;
+
+/** When a mail that was not sent is tried again; null: it is given up, as each is `forMs` after `since`. `tries`: so far. Pure. */
+export function nextTryAt(
+  { isPermanent }: Extract<MailOutcome, { sent: false }>,
+  { since, forMs, tries }: { since: Date; forMs: number; tries: number },
+  now: Date,
+): Date | null {
+  if (isPermanent || now.getTime() - since.getTime() >= forMs) return null;
+  return new Date(now.getTime() + Math.min(RETRY_MIN_MS * 2 ** (tries - 1), RETRY_MAX_MS));
+}
 
 /**
  * A mailer. With user and password, `smtp://` requires STARTTLS: nobody in between can read the password. Certificates are verified. Nothing in

@@ -1,8 +1,9 @@
+import { DAY_MS } from '@adsweep/shared/durations.ts';
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { html } from '../../http/pages/html.ts';
 import { dueAtOnce } from '../../platform/due-by-organization.ts';
-import type { Mailer } from '../../platform/mail.ts';
+import { MAIL_TAKEN_MS, type Mailer, nextTryAt } from '../../platform/mail.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { EndpointRecord, Warning } from './endpoint.ts';
 import type { EndpointStore } from './endpoint-store.ts';
@@ -16,12 +17,8 @@ export type WarningParts = {
 };
 
 const LOOK_EVERY_MS = 5_000;
-/** While one process sends a mail, no other does: longer than a mail takes at most. */
-const TAKEN_MS = 2 * 60_000;
-const RETRY_MIN_MS = 30_000;
-const RETRY_MAX_MS = 60 * 60_000;
 /** After this time a mail is given up. */
-const GIVEN_UP_MS = 86_400_000;
+const GIVEN_UP_MS = DAY_MS;
 
 /** What the people of an organization are told about an endpoint that fails for an hour, or was switched off (spec 6); due at once. */
 export const warningOf = ({ health }: EndpointRecord, about: Warning['about'], now: Date): Warning => ({
@@ -42,7 +39,7 @@ export function startMailingWarnings(parts: WarningParts): Loop {
 /** Mails the warning that has been due longest; returns whether others may be due. One that fails is tried again for a day. */
 export async function mailNextWarning(parts: WarningParts, now: Date): Promise<boolean> {
   const { endpoints, mailer, contactEmailsOf, logger } = parts;
-  const endpoint = await endpoints.takeWarning(now, new Date(now.getTime() + TAKEN_MS));
+  const endpoint = await endpoints.takeWarning(now, new Date(now.getTime() + MAIL_TAKEN_MS));
   if (!endpoint) return false;
   const { _id, url, warning } = endpoint;
   const to = mailer ? await contactEmailsOf(endpoint.organization_id) : [];
@@ -53,11 +50,10 @@ export async function mailNextWarning(parts: WarningParts, now: Date): Promise<b
     await endpoints.endWarning(endpoint, null);
     return true;
   }
-  const { status, reason, isPermanent, cause } = outcome;
-  const isGivenUp = isPermanent || now.getTime() - warning.at.getTime() >= GIVEN_UP_MS;
-  const waitMs = Math.min(RETRY_MIN_MS * 2 ** (warning.tries - 1), RETRY_MAX_MS);
-  await endpoints.endWarning(endpoint, isGivenUp ? null : new Date(now.getTime() + waitMs));
-  const about = { endpoint: _id, about: warning.about, status, reason, cause, given_up: isGivenUp };
+  const { status, reason, cause } = outcome;
+  const dueAt = nextTryAt(outcome, { since: warning.at, forMs: GIVEN_UP_MS, tries: warning.tries }, now);
+  await endpoints.endWarning(endpoint, dueAt);
+  const about = { endpoint: _id, about: warning.about, status, reason, cause, given_up: dueAt === null };
   logger.warn(about, 'a warning about a webhook endpoint was not mailed');
   return true;
 }
