@@ -2,6 +2,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { type TSchema, Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
+import { isWithin } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import { resource } from '../../http/resource-routes.ts';
@@ -94,7 +95,7 @@ export function groupRoutes(parts: GroupParts): Route<Caller>[] {
         const { last_run, name, ...filter } = readListFilters(query);
         const found = (await groups.list(organizationId, filter)).filter(named(name));
         const rows = await inTurns(found, async (one) => (await shown(one))!);
-        return rows.filter(({ last_run_at }) => isWithin(last_run_at, last_run));
+        return rows.filter(({ last_run_at }) => !last_run || (last_run_at && isWithin(last_run_at, last_run)));
       },
     }),
     all.create({
@@ -237,12 +238,6 @@ const named =
   (part = '') =>
   ({ name }: GroupRecord): boolean =>
     name.toLowerCase().includes(part.toLowerCase());
-
-/** Whether a time is in a range; a range excludes what has no time. */
-function isWithin(at: Date | null, range: { $gte?: Date; $lt?: Date } | null): boolean {
-  if (!range) return true;
-  return at !== null && at >= (range.$gte ?? at) && (range.$lt === undefined || at < range.$lt);
-}
 
 function present({ _id, organization_id: _, created_at, last_run_at, ...group }: Shown) {
   const times = { created_at: created_at.toISOString(), last_run_at: last_run_at?.toISOString() ?? null };
