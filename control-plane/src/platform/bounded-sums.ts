@@ -5,6 +5,9 @@ import type { Collection, Store } from './store.ts';
 /** How much an owner keeps, or by how much a write changes that: a negative part frees some. */
 export type Amount = { records: number; bytes: number };
 
+/** The bytes of a record before and after a write; null: it does not exist then. */
+type Sizes = { before: number | null; after: number | null };
+
 type Claim = { token: string; until: Date; change: Amount };
 
 /** What an owner keeps (null: it is to be summed up), and the changes that are about to be written; `version` counts the changes of this document. */
@@ -18,25 +21,33 @@ const plus = (one: Amount, other: Amount): Amount => ({
   records: one.records + other.records,
   bytes: one.bytes + other.bytes,
 });
+const changeOf = ({ before, after }: Sizes): Amount => ({
+  records: Number(after !== null) - Number(before !== null),
+  bytes: (after ?? 0) - (before ?? 0),
+});
 /** What a change needs before it is written: what it frees is free only afterwards. */
 const taking = ({ records, bytes }: Amount): Amount => ({ records: Math.max(0, records), bytes: Math.max(0, bytes) });
 
 /**
  * Keeps the records and bytes that owners store in a collection within bounds, however many requests and processes write at once, and however
- * much they keep: the sum is stored, and only read again from the records (`sumOf`) if a process ended between a write and its count.
- * `refuse` returns the error for an owner whose bound is reached.
+ * much they keep: the sum is stored, and only read again from the records (`sizesOf`: the bytes of each) if a process ended between a write
+ * and its count. `refuse` returns the error for an owner whose bound is reached.
  */
 export function boundedSums(
   store: Store,
   of: string,
-  { most, sumOf, refuse }: { most: Amount; sumOf: (owner: string) => Promise<Amount>; refuse: () => Error },
+  { most, sizesOf, refuse }: { most: Amount; sizesOf: (owner: string) => AsyncIterable<number>; refuse: () => Error },
 ) {
   const sums: Collection<Sum> = store.collection<Sum>('stored_sums');
   const oneByOne = serializeByKey();
 
   /** Reads the sum again from the records; without effect if anything was claimed or counted meanwhile. */
   const sumAgain = async ({ _id, version }: Sum, owner: string): Promise<void> => {
-    const kept = await sumOf(owner);
+    const kept = { ...NOTHING };
+    for await (const bytes of sizesOf(owner)) {
+      kept.records += 1;
+      kept.bytes += bytes;
+    }
     await sums.updateOne({ _id, version }, { $set: { kept, claims: [] }, $inc: { version: 1 } });
   };
 
@@ -66,7 +77,8 @@ export function boundedSums(
    * Claims room for a change of what `owner` keeps, then writes it and counts it. `write` resolves to whether it changed anything. Throws what
    * `refuse` returns if there is no room; then nothing is written.
    */
-  return async function writeWithin(owner: string, change: Amount, write: () => Promise<boolean>): Promise<void> {
+  return async function writeWithin(owner: string, sizes: Sizes, write: () => Promise<boolean>): Promise<void> {
+    const change = changeOf(sizes);
     const _id = `${of}/${owner}`;
     const token = await oneByOne(_id, () => claim(_id, owner, change));
     let counted = NOTHING;

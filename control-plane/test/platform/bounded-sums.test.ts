@@ -10,21 +10,20 @@ async function things() {
   const store = await openStore({ path: ':memory:' });
   const stored = store.collection<Thing>('things');
   let readings = 0;
-  const sumOf = async (owner: string) => {
+  async function* sizesOf(owner: string) {
     readings += 1;
-    const all = await stored.find({ owner }).toArray();
-    return { records: all.length, bytes: all.reduce((sum, { text }) => sum + text.length, 0) };
-  };
+    for await (const { text } of stored.find({ owner })) yield text.length;
+  }
   const refuse = () => new Error('full');
   const ofProcess = () => {
-    const writeWithin = boundedSums(store, 'things', { most: { records: 10, bytes: 100 }, sumOf, refuse });
+    const writeWithin = boundedSums(store, 'things', { most: { records: 10, bytes: 100 }, sizesOf, refuse });
     const add = (_id: string, bytes: number, owner = 'us') =>
-      writeWithin(owner, { records: 1, bytes }, async () => {
+      writeWithin(owner, { before: null, after: bytes }, async () => {
         await stored.insertOne({ _id, owner, text: 'x'.repeat(bytes) });
         return true;
       });
     const remove = (_id: string, bytes: number) =>
-      writeWithin('us', { records: -1, bytes: -bytes }, async () => (await stored.deleteOne({ _id })).deletedCount > 0);
+      writeWithin('us', { before: bytes, after: null }, async () => (await stored.deleteOne({ _id })).deletedCount > 0);
     return { writeWithin, add, remove };
   };
   return { store, stored, ofProcess, readings: () => readings };
@@ -52,12 +51,12 @@ test('the sum is read from the records once, and what is removed, refused or not
   await add('a', 40);
   await assert.rejects(add('b', 1), /full/);
   await assert.rejects(
-    writeWithin('us', { records: 1, bytes: 0 }, () => Promise.reject(new Error('the disk is full'))),
+    writeWithin('us', { before: null, after: 0 }, () => Promise.reject(new Error('the disk is full'))),
     /disk/,
   );
   await remove('earlier', 60);
   await remove('earlier', 60);
-  await writeWithin('us', { records: 1, bytes: 60 }, async () => false);
+  await writeWithin('us', { before: null, after: 60 }, async () => false);
   await add('c', 60);
   await assert.rejects(add('d', 1), /full/);
   assert.equal(readings(), 1);
@@ -69,13 +68,13 @@ test('who keeps more than the bound may make it less, and nothing more', async (
   await stored.insertOne({ _id: 'earlier', owner: 'us', text: 'x'.repeat(200) });
   const { writeWithin, add } = ofProcess();
   await assert.rejects(add('a', 1), /full/);
-  await writeWithin('us', { records: 0, bytes: -50 }, async () => true);
+  await writeWithin('us', { before: 50, after: 0 }, async () => true);
   await assert.rejects(
-    writeWithin('us', { records: 0, bytes: 10 }, async () => true),
+    writeWithin('us', { before: 0, after: 10 }, async () => true),
     /full/,
   );
-  await writeWithin('us', { records: 0, bytes: -60 }, async () => true);
-  await writeWithin('us', { records: 0, bytes: 10 }, async () => true);
+  await writeWithin('us', { before: 60, after: 0 }, async () => true);
+  await writeWithin('us', { before: 0, after: 10 }, async () => true);
   await store.close();
 });
 
@@ -84,7 +83,7 @@ test('what a process wrote and did not count before it ended is counted after a 
   context.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const { add, writeWithin } = ofProcess();
   await add('a', 40);
-  const ended = writeWithin('us', { records: 1, bytes: 50 }, async () => {
+  const ended = writeWithin('us', { before: null, after: 50 }, async () => {
     await stored.insertOne({ _id: 'b', owner: 'us', text: 'x'.repeat(40) });
     return new Promise<boolean>(() => undefined);
   });

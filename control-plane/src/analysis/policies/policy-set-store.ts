@@ -33,20 +33,15 @@ export function policySetStore(store: Store, most = MOST) {
   const sets: Collection<PolicySetRecord> = store.collection<PolicySetRecord>('policy_sets');
   const defaults: Collection<DefaultRecord> = store.collection<DefaultRecord>('policy_set_defaults');
 
-  const sumOf = async (organization_id: string): Promise<Amount> => {
-    const sum = { records: 0, bytes: 0 };
-    for await (const set of sets.find({ organization_id, deleted_at: null })) {
-      sum.records += 1;
-      sum.bytes += bytesOf(set);
-    }
-    return sum;
-  };
+  async function* sizesOf(organization_id: string) {
+    for await (const set of sets.find({ organization_id, deleted_at: null })) yield bytesOf(set);
+  }
   const refuse = () =>
     new ApiError(
       'policies.too_many',
       `There can be at most ${most.records} policy sets, whose texts and entries have at most ${most.bytes} bytes together.`,
     );
-  const writeWithin = boundedSums(store, 'policy_sets', { most, sumOf, refuse });
+  const writeWithin = boundedSums(store, 'policy_sets', { most, sizesOf, refuse });
 
   return {
     async createIndexes(): Promise<void> {
@@ -59,9 +54,8 @@ export function policySetStore(store: Store, most = MOST) {
 
     /** Stores a set, unless one with this id exists. Throws 409 if its organization keeps too much. */
     async insert(set: PolicySetRecord): Promise<void> {
-      await writeWithin(set.organization_id, { records: 1, bytes: bytesOf(set) }, () =>
-        insertOnce(sets, withDerived(set)),
-      );
+      const sizes = { before: null, after: bytesOf(set) };
+      await writeWithin(set.organization_id, sizes, () => insertOnce(sets, withDerived(set)));
     },
 
     /** A set of any organization, deleted ones too: what of it a caller may see is the caller's to decide. */
@@ -89,22 +83,21 @@ export function policySetStore(store: Store, most = MOST) {
       const { _id, organization_id, version } = set;
       const changed = { ...set, ...change };
       const { _id: _, ...next } = withDerived({ ...changed, version: version + 1 });
-      const isDeleted = changed.deleted_at !== null;
-      const growth = isDeleted ? less(set) : { records: 0, bytes: bytesOf(changed) - bytesOf(set) };
+      const sizes = { before: bytesOf(set), after: changed.deleted_at === null ? bytesOf(changed) : null };
       let written: PolicySetRecord | null = null;
       const write = async () => {
         const key = { _id, organization_id, version };
         written = await sets.findOneAndUpdate(key, { $set: next }, { returnDocument: 'after' });
         return written !== null;
       };
-      await (growth.bytes === 0 && growth.records === 0 ? write() : writeWithin(organization_id, growth, write));
+      await (sizes.before === sizes.after ? write() : writeWithin(organization_id, sizes, write));
       return written;
     },
 
     async remove(set: PolicySetRecord): Promise<boolean> {
       const { _id, organization_id, version } = set;
       let isRemoved = false;
-      await writeWithin(organization_id, less(set), async () => {
+      await writeWithin(organization_id, { before: bytesOf(set), after: null }, async () => {
         isRemoved = (await sets.deleteOne({ _id, organization_id, version })).deletedCount === 1;
         return isRemoved;
       });
@@ -158,5 +151,3 @@ export function policySetStore(store: Store, most = MOST) {
 /** The size of what a client sets. The approved copy is not counted: only the operator can make one. */
 const bytesOf = ({ name, description, entries }: PolicySetRecord): number =>
   Buffer.byteLength(JSON.stringify([name, description, entries]));
-
-const less = (set: PolicySetRecord): Amount => ({ records: -1, bytes: -bytesOf(set) });

@@ -51,20 +51,15 @@ export function campaignStore(store: Store, most = MOST) {
   const sizeOf = async (campaign: CampaignRecord): Promise<number> =>
     campaign.bytes ?? bytesOf(await withTarget(campaign));
 
-  const sumOf = async (organization_id: string): Promise<Amount> => {
-    const sum = { records: 0, bytes: 0 };
-    for await (const campaign of campaigns.find({ organization_id })) {
-      sum.records += 1;
-      sum.bytes += await sizeOf(campaign);
-    }
-    return sum;
-  };
+  async function* sizesOf(organization_id: string) {
+    for await (const campaign of campaigns.find({ organization_id })) yield sizeOf(campaign);
+  }
   const refuse = () =>
     new ApiError(
       'campaigns.too_many',
       `There can be at most ${most.records} campaigns, whose settings and targets have at most ${most.bytes} bytes together.`,
     );
-  const writeWithin = boundedSums(store, 'campaigns', { most, sumOf, refuse });
+  const writeWithin = boundedSums(store, 'campaigns', { most, sizesOf, refuse });
 
   return {
     async createIndexes(): Promise<void> {
@@ -84,9 +79,8 @@ export function campaignStore(store: Store, most = MOST) {
 
     /** Stores a campaign, unless one with this id exists. Throws 409 if its organization keeps too much. */
     async insertWithin(campaign: CampaignRecord): Promise<void> {
-      const change = { records: 1, bytes: bytesOf(campaign) };
       if (await find(campaign.organization_id, campaign._id)) return;
-      await writeWithin(campaign.organization_id, change, () =>
+      await writeWithin(campaign.organization_id, { before: null, after: bytesOf(campaign) }, () =>
         writeCampaign(campaign, (stored) => insertOnce(campaigns, stored)),
       );
     },
@@ -109,7 +103,7 @@ export function campaignStore(store: Store, most = MOST) {
     ): Promise<CampaignRecord | null> {
       const { _id, organization_id, version, target_text_id: before } = campaign;
       const next = { ...campaign, ...settings };
-      const growth = { records: 0, bytes: bytesOf(next) - (await sizeOf(campaign)) };
+      const sizes = { before: await sizeOf(campaign), after: bytesOf(next) };
       let changed: CampaignRecord | null = null;
       const replace = async ({ target_text_id: after, bytes, ...stored }: CampaignRecord): Promise<boolean> => {
         const field = TARGET_FIELD[campaign.campaign_type];
@@ -132,7 +126,7 @@ export function campaignStore(store: Store, most = MOST) {
         changed = await campaigns.findOneAndUpdate(key, update, { returnDocument: 'after' });
         return changed !== null;
       };
-      await writeWithin(organization_id, growth, () => writeCampaign(next, replace));
+      await writeWithin(organization_id, sizes, () => writeCampaign(next, replace));
       if (changed && before !== undefined) await texts.remove(organization_id, before);
       return changed;
     },
