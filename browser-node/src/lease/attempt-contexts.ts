@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FailureCode } from '@adsweep/shared/failures.ts';
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { SHARED_JOBS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
@@ -8,18 +9,18 @@ import type { BrowserPool, OpenContext } from '../browser/open-context.ts';
 import { deniedHosts } from '../capture/harness/publisher-url.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import type { AttemptStop } from './attempt-stop.ts';
-import type { ExitAnswer, ExitsClient } from './exits-client.ts';
+import type { ExitsClient } from './exits-client.ts';
 
 /** The exit and the browser context that an attempt runs in. `traffic`: what the gateway carried for this attempt. */
 export type AttemptContext = { ticket: ExitTicket; open: OpenContext; traffic: () => Promise<TicketTraffic | null> };
-/** Why an attempt has no exit or no context. `serviceGone`: it has nothing to do with this attempt, which can be made later or by another node. */
-export type NoContext = Exclude<ExitAnswer, { ticket: ExitTicket }> | { noContext: unknown } | { serviceGone: true };
+/** Why an attempt has no exit (`proxy: ...`) or no context (`browser: CRASHED`). */
+export type NoContext = { code: FailureCode; cause: unknown };
 
-/** `isRouterGone`: asked where a request got no ticket; `isBrowserGone`: where no context was opened. Absent: it never is. */
+/** `isRouterGone`: asked where a request got no ticket; `isBrowserGone`: where no context was opened. */
 export type ContextParts = {
   exits: ExitsClient;
-  isRouterGone?: () => Promise<boolean>;
-  isBrowserGone?: () => Promise<boolean>;
+  isRouterGone: () => Promise<boolean>;
+  isBrowserGone: () => Promise<boolean>;
   pool: BrowserPool;
   metrics: Pick<NodeMetrics, 'exits'>;
 };
@@ -45,7 +46,10 @@ export class AttemptContexts {
     this.isShared = SHARED_JOBS.has(job.kind);
   }
 
-  /** Opens a context for an attempt, or returns the shared one. Throws the reason of `stop` when the attempt is stopped. */
+  /**
+   * Opens a context for an attempt, or returns the shared one. Throws the reason of `stop` when the attempt is stopped.
+   * Stops it as `declined` where the proxy-router or the browser is gone.
+   */
   async open(request: ContextRequest, stop: AttemptStop): Promise<AttemptContext | NoContext> {
     return this.#kept ? this.#reuse(this.#kept) : this.#open(request, stop);
   }
@@ -82,7 +86,8 @@ export class AttemptContexts {
       metrics.exits.inc({ answer: 'refusal' in answer ? answer.refusal : 'unreachable' });
       // One that stops says that it is busy.
       const mayBeGone = 'unreachable' in answer || answer.refusal === 'NODE_BUSY';
-      return mayBeGone && (await isRouterGone?.()) ? { serviceGone: true } : answer;
+      if (mayBeGone && (await isRouterGone())) throw declined(stop);
+      return { code: `proxy: ${'refusal' in answer ? answer.refusal : 'UPSTREAM_FAILED'}`, cause: answer.cause };
     }
     metrics.exits.inc({ answer: 'granted' });
     const { ticket } = answer;
@@ -94,8 +99,9 @@ export class AttemptContexts {
     } catch (error) {
       void exits.forget(ticket.ticket_id);
       if (stop.reason) throw error;
-      if (error instanceof ExitCheckError) return { unreachable: true, cause: error.message };
-      return (await isBrowserGone?.()) ? { serviceGone: true } : { noContext: error };
+      if (error instanceof ExitCheckError) return { code: 'proxy: UPSTREAM_FAILED', cause: error.message };
+      if (await isBrowserGone()) throw declined(stop);
+      return { code: 'browser: CRASHED', cause: error };
     }
   }
 
@@ -131,6 +137,12 @@ export class AttemptContexts {
     this.#carried = carried ?? this.#carried;
     return carried;
   }
+}
+
+/** Stops an attempt that can be made later or by another node; returns the reason to throw. */
+function declined(stop: AttemptStop): unknown {
+  stop.stop('declined');
+  return stop.signal.reason;
 }
 
 /**

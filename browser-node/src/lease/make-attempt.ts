@@ -94,20 +94,11 @@ type Run = AttemptParts &
 /** The result of a run, and whether its browser ended or did not respond. */
 type Ran = { attempt: Attempt; browserFailed: boolean };
 
-const notRun = (attempt: Attempt): Ran => ({ attempt, browserFailed: false });
-
 /** Each run of a job with one member has a ticket of its own, so that the traffic of one run is not attributed to another. */
 async function throughExit(run: Run): Promise<Ran> {
-  const { contexts, stop } = run;
-  const context = await contexts.open(run, stop);
-  if ('serviceGone' in context) {
-    stop.stop('declined');
-    throw stop.signal.reason;
-  }
-  if ('unreachable' in context) return notRun(failed('proxy: UPSTREAM_FAILED', context.cause));
-  if ('refusal' in context) return notRun(failed(`proxy: ${context.refusal}`, context.cause));
-  if ('noContext' in context) return { attempt: failed('browser: CRASHED', context.noContext), browserFailed: true };
-  return inContext(run, context);
+  const context = await run.contexts.open(run, run.stop);
+  if ('open' in context) return inContext(run, context);
+  return { attempt: failed(context.code, context.cause), browserFailed: context.code === 'browser: CRASHED' };
 }
 
 async function inContext(run: Run, context: AttemptContext): Promise<Ran> {

@@ -149,7 +149,8 @@ export class CaptureWorld {
     } as unknown as ExitsClient;
     const metrics = createMetrics(new Registry());
     const times = { attemptMs: 60_000, evidenceMs: 5_000 };
-    const parts = { exits, pool: this.#pool, capturePage, metrics, ...times, reportLoaded: async () => {} };
+    const services = { exits, isRouterGone: async () => false, isBrowserGone: async () => false };
+    const parts = { ...services, pool: this.#pool, capturePage, metrics, ...times, reportLoaded: async () => {} };
     try {
       const members = urls.map((url) => ({ ...memberFor(url, null), emulator_id: EMULATOR }));
       const job = { ...jobOf(members[0]!), kind, members };

@@ -88,13 +88,11 @@ export async function leaseBench(
   const metrics = createMetrics(new Registry());
   const renewals = new Renewals(plane.url, 25);
   const exits = new ExitsClient(router.url, 'node-token', ['127.0.0.1']);
-  const isRouterGone = () => watch.doubt();
-  const isBrowserGone = () => browser.doubt();
   const parts = {
     api: new LeaseClient(plane.url, 'node-token'),
     exits,
-    ...(options.watchesRouter && { isRouterGone }),
-    ...(options.watchesBrowser && { isBrowserGone }),
+    isRouterGone: async () => options.watchesRouter === true && watch.doubt(),
+    isBrowserGone: async () => options.watchesBrowser === true && browser.doubt(),
     pool,
     capturePage,
     startSweep: options.startSweep ?? startSweep,
