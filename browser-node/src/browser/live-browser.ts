@@ -35,18 +35,23 @@ type Renderers = Pick<RendererWatch, 'follow' | 'congestedMs' | 'endedForMemory'
 /** For a browser whose processes are not on this machine. */
 const NOT_SEEN: Renderers = { follow: () => undefined, congestedMs: () => 0, endedForMemory: () => false };
 
+/** What a browser consists of. `reportBy`: the name of the function through which page scripts report. */
+type BrowserParts = {
+  process: ConnectedChromium;
+  transport: PipeTransport;
+  browser: Browser;
+  sessions: DeviceSessions;
+  observers: ContextObservers;
+  renderers: Renderers;
+  reportBy: string;
+};
+
 /** One running Chromium and its contexts. It ends when its last context is closed after it was retired, or when it is killed. */
 export class LiveBrowser {
   readonly version: string;
-  readonly #process: ConnectedChromium;
-  readonly #transport: PipeTransport;
-  readonly #browser: Browser;
-  readonly #sessions: DeviceSessions;
-  readonly #reportBy: string;
-  readonly #observers: ContextObservers;
+  readonly #parts: BrowserParts;
   readonly #screens: DeviceScreens;
   readonly #logger: Logger;
-  readonly #renderers: Renderers;
   /** Called when the browser has ended or its connection was lost, and we did not end it. */
   onlost: () => void = () => undefined;
   /** Whether it is still to be seen that its traffic leaves by the gateway: a browser that we do not start has its own settings. */
@@ -64,26 +69,12 @@ export class LiveBrowser {
   #killed: Promise<void> | null = null;
   #ended = false;
 
-  private constructor(
-    process: ConnectedChromium,
-    transport: PipeTransport,
-    browser: Browser,
-    sessions: DeviceSessions,
-    observers: ContextObservers,
-    reportBy: string,
-    renderers: Renderers,
-    logger: Logger,
-  ) {
-    this.#renderers = renderers;
+  private constructor(parts: BrowserParts, logger: Logger) {
+    const { process, transport, browser, sessions, observers } = parts;
+    this.#parts = parts;
     this.version = browser.version();
-    this.#process = process;
     this.#isExitUnchecked = process.pid === null;
-    this.#transport = transport;
-    this.#browser = browser;
-    this.#sessions = sessions;
-    this.#reportBy = reportBy;
-    this.#observers = observers;
-    transport.onflood = (sessionId) => this.#observers.emit(sessions.targetOf(sessionId), MESSAGE_FLOOD);
+    transport.onflood = (sessionId) => observers.emit(sessions.targetOf(sessionId), MESSAGE_FLOOD);
     this.#screens = new DeviceScreens((screen) =>
       transport.own.command('Emulation.addScreen', screen, SCREEN_DEADLINE_MS),
     );
@@ -136,7 +127,8 @@ export class LiveBrowser {
               ended: (held) => logger.info(held, 'a renderer held too much memory and was ended'),
               stuck: (contexts) => live.#whenStuck(contexts),
             });
-      const live = new LiveBrowser(process, transport, browser, sessions, observers, reports.name, renderers, logger);
+      const parts = { process, transport, browser, sessions, observers, renderers, reportBy: reports.name };
+      const live = new LiveBrowser(parts, logger);
       return live;
     } catch (error) {
       await process.kill();
@@ -151,12 +143,12 @@ export class LiveBrowser {
 
   /** null: the browser is remote. */
   get pid(): number | null {
-    return this.#process.pid;
+    return this.#parts.process.pid;
   }
 
   /** Uses the browser beside its contexts, to look what it can do. */
   inspect<T>(use: (browser: Browser, own: OwnCommands) => Promise<T>): Promise<T> {
-    return use(this.#browser, this.#transport.own);
+    return use(this.#parts.browser, this.#parts.transport.own);
   }
 
   /** Why this browser must not get another context; null = it may. */
@@ -180,7 +172,7 @@ export class LiveBrowser {
   claim(): void {
     this.#claims += 1;
     this.#contexts += 1;
-    if (!this.#broken) this.#renderers.follow(this.#claims);
+    if (!this.#broken) this.#parts.renderers.follow(this.#claims);
   }
 
   /**
@@ -208,8 +200,8 @@ export class LiveBrowser {
   /** Ends the browser and all its child processes at once. */
   kill(): Promise<void> {
     this.#broken = true;
-    this.#renderers.follow(0);
-    this.#killed ??= this.#process.kill().then(() => {
+    this.#parts.renderers.follow(0);
+    this.#killed ??= this.#parts.process.kill().then(() => {
       this.#ended = true;
     });
     return this.#killed;
@@ -236,18 +228,18 @@ export class LiveBrowser {
       this.#isExitUnchecked = false;
     } finally {
       await context.close();
-      this.#sessions.forgetContext(contextId);
+      this.#parts.sessions.forgetContext(contextId);
     }
   }
 
   #longLivedMemory(): number | null {
-    return this.#process.pid === null ? null : longLivedMemory(this.#process.pid);
+    return this.pid === null ? null : longLivedMemory(this.pid);
   }
 
   async #create(profile: EmulationProfile): Promise<[BrowserContext, string]> {
     const window = await this.#screens.windowOn(profile.device);
-    const expected = this.#sessions.expectContext({ ...profile.identity, window });
-    const context = await this.#browser.newContext(profile.options);
+    const expected = this.#parts.sessions.expectContext({ ...profile.identity, window });
+    const context = await this.#parts.browser.newContext(profile.options);
     await context.addInitScript(profile.initScript(window?.left ?? 0));
     const contextId = await expected;
     await this.#grant(contextId);
@@ -258,25 +250,26 @@ export class LiveBrowser {
   async #grant(browserContextId: string): Promise<void> {
     const grant = (name: string) => {
       const params = { permission: { name }, setting: 'granted', browserContextId };
-      return this.#transport.own.command('Browser.setPermission', params, OPEN_DEADLINE_MS);
+      return this.#parts.transport.own.command('Browser.setPermission', params, OPEN_DEADLINE_MS);
     };
     await Promise.all(GRANTED.map(grant));
   }
 
   #asOpenContext(context: BrowserContext, contextId: string): OpenContext {
+    const { browser, transport, sessions, observers, renderers, reportBy } = this.#parts;
     let closing: Promise<void> | null = null;
     return {
       context,
-      browser: this.#browser,
+      browser,
       browserName: 'Chromium',
       browserVersion: this.version,
-      observe: (listener) => this.#observers.observe(contextId, listener),
-      screenshot: (...request) => takeScreenshot(this.#transport.own, this.#sessions, ...request),
+      observe: (listener) => observers.observe(contextId, listener),
+      screenshot: (...request) => takeScreenshot(transport.own, sessions, ...request),
       browserContextId: contextId,
-      reportBy: this.#reportBy,
-      congestedMs: (at) => this.#renderers.congestedMs(at),
-      crashedForMemory: () => this.#renderers.endedForMemory(),
-      browserEnded: () => this.#killed !== null || this.#transport.closed,
+      reportBy,
+      congestedMs: (at) => renderers.congestedMs(at),
+      crashedForMemory: () => renderers.endedForMemory(),
+      browserEnded: () => this.#killed !== null || transport.closed,
       close: () => {
         closing ??= this.#close(context, contextId);
         return closing;
@@ -294,7 +287,7 @@ export class LiveBrowser {
       // The machine was busy: what other contexts do may go on to its end.
       closing.then(spare, () => undefined);
     }
-    this.#sessions.forgetContext(contextId);
+    this.#parts.sessions.forgetContext(contextId);
     // Measured only now that all of its long-lived processes run: before its first context a browser has half the memory.
     this.#idleMemory ??= this.#longLivedMemory();
     this.#disclaim();
@@ -302,7 +295,7 @@ export class LiveBrowser {
 
   #disclaim(): void {
     this.#claims -= 1;
-    if (!this.#broken) this.#renderers.follow(this.#claims);
+    if (!this.#broken) this.#parts.renderers.follow(this.#claims);
     if (this.#claims === 0 && this.#retired) void this.kill();
   }
 
