@@ -1,4 +1,5 @@
 import { type ProcFiles, threadNamed } from './proc-files.ts';
+import { signal } from './processes.ts';
 
 /** A thread that serves all renderers counts as congested from this share of a CPU of its own on. */
 const CONGESTED_SHARE = 0.5;
@@ -167,14 +168,6 @@ export class RendererBrake {
     const io = threadNamed(this.#groupId, 'Chrome_IOThread');
     const browser = [this.#groupId, io].filter((one) => one !== null).map((one) => ({ pid: this.#groupId, tid: one }));
     this.#threads = [...browser, ...(this.#network ? [this.#network] : [])];
-  }
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended meanwhile.
   }
 }
 

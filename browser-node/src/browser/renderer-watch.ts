@@ -1,8 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { BYTES_PER_SLOT, defaultSlots, thisMachine } from '../machine/default-slots.ts';
 import { CompositorWatch, DRAWING_MS_MAX } from './compositor-watch.ts';
 import { ProcFiles } from './proc-files.ts';
+import {
+  cpuSecondsIn,
+  groupOf,
+  isNetworkService,
+  lowerPriority,
+  type Memory,
+  memoryIn,
+  processIds,
+  processType,
+  residentBytes,
+  signal,
+} from './processes.ts';
 import { RendererBrake } from './renderer-brake.ts';
 
 /** How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once in so many ticks. */
@@ -29,8 +39,6 @@ const CAPTURE_BYTES = Math.max(BYTES_PER_SLOT, (MACHINE.memoryBytes * 0.5) / def
 const BROWSER_BYTES_FREE = 512 * 1024 * 1024;
 const CONTEXT_BYTES_FREE = 64 * 1024 * 1024;
 
-/** The clock ticks per second of /proc on Linux. */
-const TICKS_PER_SECOND = 100;
 const LOWEST_PRIORITY = 19;
 /** Seconds of CPU after which a renderer gets a lower priority, and which (setpriority(2)): a page that is about done goes first. */
 const PRIORITIES: [cpuSeconds: number, nice: number][] = [
@@ -231,7 +239,7 @@ export class RendererWatch {
 
   #end(pid: number, now: number): void {
     const held = this.#renderers.get(pid);
-    if (groupOf(pid) === this.#groupId) end(pid);
+    if (groupOf(pid) === this.#groupId) signal(pid, 'SIGKILL');
     if (held) this.#on.ended?.({ pid, bytes: held.bytes, own: held.own, charged: held.charged });
     this.#renderers.delete(pid);
     this.#others.add(pid);
@@ -242,14 +250,6 @@ export class RendererWatch {
     const bytes = this.#renderers.get(pid)?.bytes;
     if (bytes !== undefined) this.#ended.push({ bytes, at: now });
     this.#renderers.delete(pid);
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended meanwhile.
   }
 }
 
@@ -273,26 +273,7 @@ export function chargeGrowth<T extends { charged: number }>(
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Linux has a priority for each thread; threads that start later inherit it. */
-function lowerPriority(pid: number, nice: number): void {
-  try {
-    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
-  } catch {
-    // A thread has ended meanwhile, or the process belongs to another user.
-  }
-}
-
-const PAGE_BYTES = 4096;
 const NONE: ReadonlySet<number> = new Set();
-
-/** Process ids of this machine; none where the system has no /proc. */
-function processIds(): string[] {
-  try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-}
 
 /**
  * Bytes of memory of a process group's long-lived processes: all but Chromium's renderers, which start and end with their pages. null
@@ -303,47 +284,4 @@ export function longLivedMemory(groupId: number): number | null {
   if (pids.length === 0) return null;
   const longLived = pids.filter((pid) => groupOf(pid) === groupId && processType(pid) !== 'renderer');
   return longLived.reduce((sum, pid) => sum + residentBytes(pid), 0);
-}
-
-/** The fields of proc_pid_stat(5) from the third on; none once the process has ended. */
-function fieldsOf(stat: string): string[] {
-  // The second field is a name in parentheses, which may contain anything.
-  return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
-/** The process group of a process; null = it has ended. */
-const groupOf = (pid: number | string): number | null => {
-  const group = fieldsOf(readProc(pid, 'stat'))[2];
-  return group === undefined ? null : Number(group);
-};
-
-/** The CPU time of all threads of a process: fields 14 and 15. Pure. */
-function cpuSecondsIn(text: string): number {
-  const stat = fieldsOf(text);
-  return (Number(stat[11] ?? 0) + Number(stat[12] ?? 0)) / TICKS_PER_SECOND;
-}
-
-/** Bytes of memory that a process holds, and those of them that it shares with no other; 0 once it has ended. */
-type Memory = { resident: number; own: number };
-
-/** From the second and third fields of proc_pid_statm(5), which is cheaper to read than stat. Pure. */
-function memoryIn(statm: string): Memory {
-  const [, resident = 0, shared = 0] = statm.split(' ').map(Number);
-  return { resident: resident * PAGE_BYTES, own: (resident - shared) * PAGE_BYTES };
-}
-
-const residentBytes = (pid: number | string): number => memoryIn(readProc(pid, 'statm')).resident;
-
-/** The type of a Chromium process: `renderer`, `zygote`, `utility`...; '' = it is the browser process, or has ended. */
-const processType = (pid: number | string): string => /--type=([a-z-]+)/.exec(readProc(pid, 'cmdline'))?.[1] ?? '';
-
-const isNetworkService = (pid: number): boolean => readProc(pid, 'cmdline').includes('network.mojom.NetworkService');
-
-/** '' once the process has ended. Synchronous: /proc never waits for a disk, and the thread pool would cost three times as much CPU. */
-function readProc(pid: number | string, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return '';
-  }
 }

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+
+/** The clock ticks per second of /proc on Linux. */
+const TICKS_PER_SECOND = 100;
+const PAGE_BYTES = 4096;
+
+/** Process ids of this machine; none where the system has no /proc. */
+export function processIds(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** The fields of proc_pid_stat(5) from the third on; none once the process has ended. */
+function fieldsOf(stat: string): string[] {
+  // The second field is a name in parentheses, which may contain anything.
+  return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** The process group of a process; null = it has ended. */
+export const groupOf = (pid: number | string): number | null => {
+  const group = fieldsOf(readProc(pid, 'stat'))[2];
+  return group === undefined ? null : Number(group);
+};
+
+/** The CPU time of all threads of a process: fields 14 and 15. Pure. */
+export function cpuSecondsIn(text: string): number {
+  const stat = fieldsOf(text);
+  return (Number(stat[11] ?? 0) + Number(stat[12] ?? 0)) / TICKS_PER_SECOND;
+}
+
+/** Bytes of memory that a process holds, and those of them that it shares with no other; 0 once it has ended. */
+export type Memory = { resident: number; own: number };
+
+/** From the second and third fields of proc_pid_statm(5), which is cheaper to read than stat. Pure. */
+export function memoryIn(statm: string): Memory {
+  const [, resident = 0, shared = 0] = statm.split(' ').map(Number);
+  return { resident: resident * PAGE_BYTES, own: (resident - shared) * PAGE_BYTES };
+}
+
+export const residentBytes = (pid: number | string): number => memoryIn(readProc(pid, 'statm')).resident;
+
+/** The type of a Chromium process: `renderer`, `zygote`, `utility`...; '' = it is the browser process, or has ended. */
+export const processType = (pid: number | string): string =>
+  /--type=([a-z-]+)/.exec(readProc(pid, 'cmdline'))?.[1] ?? '';
+
+export const isNetworkService = (pid: number): boolean =>
+  readProc(pid, 'cmdline').includes('network.mojom.NetworkService');
+
+/** '' once the process has ended. Synchronous: /proc never waits for a disk, and the thread pool would cost three times as much CPU. */
+function readProc(pid: number | string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** Linux has a priority for each thread; threads that start later inherit it. */
+export function lowerPriority(pid: number, nice: number): void {
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+  } catch {
+    // A thread has ended meanwhile, or the process belongs to another user.
+  }
+}
+
+/** Without effect once the process has ended. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended.
+  }
+}
