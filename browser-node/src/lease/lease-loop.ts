@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ACQUIRE_WAIT_MAX_MS, type Acquired, type Lease } from '@adsweep/shared/lease/messages.ts';
+import { ACQUIRE_MAX, ACQUIRE_WAIT_MAX_MS, type Acquired, type Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
@@ -8,8 +8,6 @@ import { ClaimGate } from './claim-gate.ts';
 import { runLease } from './run-lease.ts';
 import type { LeaseParts } from './run-member.ts';
 
-/** The most leases of one acquire (the node API's limit). */
-const ACQUIRE_MAX = 32;
 const BACKOFF: Backoff = { minMs: 250, maxMs: 10_000 };
 
 type Running = { stop: AttemptStop; done: Promise<void> };

@@ -1,6 +1,7 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { type LeaseClient, type MemberLease, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
+import { CAUSE_LENGTH_MAX } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { RetryPolicy } from '@adsweep/shared/service/retry.ts';
 import type { CaptureFailure, CaptureFile } from '../capture/session/capture-outcome.ts';
@@ -8,8 +9,6 @@ import type { NodeMetrics } from '../metrics.ts';
 import { isLost, isRetryable, retryCall } from '../upload/retry-call.ts';
 import { leaveOutOversized, smallFiles, uploadFiles } from '../upload/upload-files.ts';
 import type { Attempt } from './make-attempt.ts';
-
-const CAUSE_LENGTH_MAX = 4_000;
 
 /** What reporting needs; `retryPolicy`: how long it is tried again. */
 export type ReportParts = { api: LeaseClient; metrics: NodeMetrics; retryPolicy?: RetryPolicy };

@@ -4,8 +4,8 @@ import type { CompleteWithFiles } from './messages.ts';
 /** Bytes of the files that are sent together with their capture; larger ones are uploaded before it. */
 export const SENT_FILES_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Bytes for the fields of such a request beside the capture and the files. */
-const ENVELOPE_BYTES = 64 * 1024;
+/** Bytes for the fields of a request beside the capture and the files. */
+export const ENVELOPE_BYTES = 64 * 1024;
 /** The most bytes of the whole request. */
 export const CAPTURE_WITH_FILES_BYTES_MAX = CAPTURE_BYTES_MAX + ENVELOPE_BYTES + SENT_FILES_BYTES_MAX;
 

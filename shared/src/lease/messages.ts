@@ -17,6 +17,10 @@ export const RENEW_EVERY_MS = 3_000;
 export const HEARTBEAT_EVERY_MS = 5_000;
 /** The longest an acquire waits for work. */
 export const ACQUIRE_WAIT_MAX_MS = 25_000;
+/** The most leases of one acquire. */
+export const ACQUIRE_MAX = 32;
+/** Characters of the private cause of a failure. */
+export const CAUSE_LENGTH_MAX = 4_000;
 
 export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 
@@ -85,7 +89,7 @@ export type Enrolled = Static<typeof EnrolledSchema>;
 export const AcquireSchema = Type.Object(
   {
     node_id: Type.String({ pattern: NODE_ID }),
-    max: Type.Integer({ minimum: 1, maximum: 32 }),
+    max: Type.Integer({ minimum: 1, maximum: ACQUIRE_MAX }),
     wait_ms: Type.Integer({ minimum: 0, maximum: ACQUIRE_WAIT_MAX_MS }),
   },
   { additionalProperties: false },
@@ -142,7 +146,7 @@ export type CompleteWithFiles = Static<typeof CompleteWithFilesSchema>;
 export const FailSchema = Type.Object(
   {
     code: Type.Enum(FAILURE_CODES),
-    cause: Type.String({ maxLength: 4_000 }),
+    cause: Type.String({ maxLength: CAUSE_LENGTH_MAX }),
     capture: Type.Union([CaptureSchema, Type.Null()]),
   },
   { additionalProperties: false },

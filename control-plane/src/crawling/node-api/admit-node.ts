@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ENVELOPE_BYTES } from '@adsweep/shared/lease/capture-with-files.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { RequestRate } from '@adsweep/shared/service/request-rate.ts';
@@ -13,9 +14,6 @@ import { leaseHolderOf, type NodeIdentity, openLease, openNodeCredential } from 
 import { type EnrolledNode, type Enrolments, hashCredential } from '../fleet/enrolments.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
-
-/** Bytes for the fields of a request beside the capture. */
-export const ENVELOPE_BYTES = 64 * 1024;
 
 /** Limits of a request body about a node itself. */
 export const NODE_BODY: BodyBounds = { bytes: ENVELOPE_BYTES, values: 1_000 };

@@ -4,6 +4,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
 import {
   CAPTURE_WITH_FILES_BYTES_MAX,
+  ENVELOPE_BYTES,
   filesIn,
   SENT_FILES_BYTES_MAX,
   type SentFile,
@@ -41,7 +42,6 @@ import { type EndDependencies, endAttempt } from '../leases/end-attempt.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import {
   CAPTURE_BODY,
-  ENVELOPE_BYTES,
   leaseLost,
   leaseOf,
   memberOf,
