@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Capture } from '../capture/capture.ts';
 import { fetchInTime } from '../service/fetch-in-time.ts';
+import { jsonOrNull } from '../validation/json-or-null.ts';
 import { packCapture, type SentFile } from './capture-with-files.ts';
 import {
   type Acquire,
@@ -183,10 +184,6 @@ type Call = {
 };
 
 function codeOf(text: string): string {
-  try {
-    const { code } = JSON.parse(text) as { code?: unknown };
-    return typeof code === 'string' ? code : '';
-  } catch {
-    return '';
-  }
+  const { code } = (jsonOrNull(text) ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : '';
 }
