@@ -13,6 +13,7 @@ import {
 } from '@adsweep/shared/service/settings.ts';
 import { tlsClientFiles, tlsClientProperties } from '@adsweep/shared/service/tls-client.ts';
 import { tracingProperties } from '@adsweep/shared/tracing/settings.ts';
+import { withoutBrackets } from '@adsweep/shared/urls/public-host.ts';
 import { type Static, Type } from 'typebox';
 import { defaultSlots, type SlotBounds, thisMachine } from './machine/default-slots.ts';
 
@@ -171,7 +172,7 @@ export const gatewayHosts = (config: Pick<Config, 'ADSWEEP_GATEWAY_HOSTS' | 'ADS
   config.ADSWEEP_GATEWAY_HOSTS === '' ? [hostOf(config.ADSWEEP_PROXY_URL)] : config.ADSWEEP_GATEWAY_HOSTS.split(',');
 
 /** The host of a URL; an IPv6 address without its brackets. */
-export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+export const hostOf = (url: string): string => withoutBrackets(new URL(url).hostname);
 
 /** The environment variables that Chromium gets: paths of programs, fonts and libraries, language and timezone. */
 const CHROMIUM_VARIABLES = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH', 'LD_LIBRARY_PATH'];

@@ -1,6 +1,7 @@
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import { type GatewayOutcome, STALLED_MS, type TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { withoutBrackets } from '@adsweep/shared/urls/public-host.ts';
 
 /** The failure code for each of Playwright's and Chromium's error texts of a failed navigation. The first match counts. */
 const ERRORS: [RegExp, FailureCode][] = [
@@ -124,6 +125,5 @@ function hostIn(traffic: TicketTraffic, url: string): TicketTraffic['hosts'][num
   if (!dialled) return undefined;
   const { hostname, port, protocol } = dialled;
   const number = Number(port) || (protocol === 'https:' ? 443 : 80);
-  const bare = (host: string) => host.replace(/^\[|\]$/g, '');
-  return traffic.hosts.find((host) => bare(host.host) === bare(hostname) && host.port === number);
+  return traffic.hosts.find((host) => withoutBrackets(host.host) === withoutBrackets(hostname) && host.port === number);
 }

@@ -1,3 +1,5 @@
+import { withoutBrackets } from '@adsweep/shared/urls/public-host.ts';
+
 const CLUSTER_URL = /^(rediss?)\+cluster:\/\/(?:([^@]*)@)?([^@/]+)\/?$/;
 
 /** The nodes of a cluster that are asked for the others, and how to connect to each. */
@@ -48,6 +50,3 @@ function databaseOf(text: string): number {
   if (!/^\d*$/.test(text)) throw new Error('the database of REDIS_URL is not a number');
   return Number(text);
 }
-
-/** A host name of a URL; an IPv6 address without its brackets. */
-const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');

@@ -4,6 +4,7 @@ import tls from 'node:tls';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import { setNewest } from '@adsweep/shared/service/set-newest.ts';
+import { withoutBrackets } from '@adsweep/shared/urls/public-host.ts';
 import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -126,7 +127,7 @@ const destroyAll = (sockets: Socket[]): void => {
   for (const socket of sockets) socket.destroy();
 };
 
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+const hostOf = ({ hostname }: URL): string => withoutBrackets(hostname);
 
 /** The operator chose the service, so it may have a private address. */
 async function dialService(source: ExitSource, url: URL, use: ExitSession, signal: AbortSignal): Promise<Socket> {

@@ -1,5 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
+import { withoutBrackets } from '@adsweep/shared/urls/public-host.ts';
 import { SocksClient } from 'socks';
 import { requestTunnel } from './connect-method.ts';
 import { EACH_ADDRESS, once } from './connect-to.ts';
@@ -25,7 +26,7 @@ export function parseUpstream(text: string): Upstream | null {
   const protocol = url?.protocol.slice(0, -1) as Upstream['protocol'];
   if (!url || !(protocol in PORTS) || url.hostname === '') return null;
   if (!/^\/?$/.test(url.pathname) || url.search || url.hash) return null;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = withoutBrackets(url.hostname);
   const port = Number(url.port || PORTS[protocol]);
   try {
     const [username, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];

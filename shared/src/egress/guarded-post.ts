@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { withoutBrackets } from '../urls/public-host.ts';
 import { ADDRESS_ATTEMPT_MS, checkedAddresses, type Resolve, resolveNames } from './checked-addresses.ts';
 import { EgressError } from './egress-error.ts';
 import type { EgressPolicy } from './egress-policy.ts';
@@ -55,7 +56,7 @@ export function guardedPost(
       const url = new URL(request.url);
       const { protocol } = url;
       if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`no http(s) URL: ${protocol}`);
-      const host = url.hostname.replace(/^\[|\]$/g, '');
+      const host = withoutBrackets(url.hostname);
       // Node.js dials an address without looking it up.
       if (isIP(host) !== 0 && !policy.allowsAddress(host, protocol)) throw blocked();
       return send({ url, agent: agents[protocol] }, request);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext } from 'node:tls';
 import { Type } from 'typebox';
+import { withoutBrackets } from '../urls/public-host.ts';
 import { useCertificate } from './certificates-in-use.ts';
 import { ConfigError } from './load-config.ts';
 import type { Logger } from './logger.ts';
@@ -129,7 +130,7 @@ function contentsOrProblem(read: () => object) {
 /** Opens a tunnel to the host and port of `origin`. */
 async function openTunnel(origin: string, context: () => SecureContext, failure: string, logger: Logger) {
   const { hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = withoutBrackets(hostname);
   let session: Buffer | undefined;
   let loggedAt = Number.NEGATIVE_INFINITY;
 

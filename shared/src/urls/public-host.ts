@@ -75,8 +75,11 @@ export function canonicalHost(host: string): string | null {
   const hasBadLabel = domainToUnicode(hostname)
     .split('.')
     .some((label) => label === '' || label.startsWith('xn--'));
-  return hasBadLabel ? null : hostname.replace(/^\[(.*)\]$/, '$1');
+  return hasBadLabel ? null : withoutBrackets(hostname);
 }
+
+/** A URL's `hostname`; an IPv6 address without its brackets. */
+export const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** Whether a host in its canonical spelling is short enough for the domain name system. A longer one can never resolve. */
 export function hasNameLength(host: string): boolean {
