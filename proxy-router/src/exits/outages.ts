@@ -1,3 +1,4 @@
+import type { Backoff } from '@adsweep/shared/service/retry.ts';
 import { setNewest } from '@adsweep/shared/service/set-newest.ts';
 import type { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit } from '../providers/exit.ts';
@@ -5,17 +6,16 @@ import type { Exit } from '../providers/exit.ts';
 /** Failures of an exit or its account, not of the target. */
 export type ExitFault = 'upstream_failed' | 'rate_limited' | 'account_refused' | 'no_exit';
 
-type Backoff = { firstMs: number; longestMs: number };
-const OUTAGE: Backoff = { firstMs: 30_000, longestMs: 600_000 };
+const OUTAGE: Backoff = { minMs: 30_000, maxMs: 600_000 };
 const BACKOFF: Record<ExitFault, Backoff> = {
   upstream_failed: OUTAGE,
   account_refused: OUTAGE,
   no_exit: OUTAGE,
   // A rate limit usually lasts seconds.
-  rate_limited: { firstMs: 2_000, longestMs: 60_000 },
+  rate_limited: { minMs: 2_000, maxMs: 60_000 },
 };
 /** The longest outage, in ms. */
-export const OUTAGE_MAX_MS = OUTAGE.longestMs;
+export const OUTAGE_MAX_MS = OUTAGE.maxMs;
 
 /** How long to wait for the result of a probe before another request may try the exit. */
 const PROBE_MS = 30_000;
@@ -166,6 +166,6 @@ const asFault = (outcome: ConnectionFailure['outcome']): ExitFault | null =>
 
 function outageOf(fault: ExitFault, failures: number, retryAfterSeconds: number | null): number {
   if (retryAfterSeconds !== null) return retryAfterSeconds * 1000;
-  const { firstMs, longestMs } = BACKOFF[fault];
-  return Math.min(firstMs * 2 ** (failures - 1), longestMs);
+  const { minMs, maxMs } = BACKOFF[fault];
+  return Math.min(minMs * 2 ** (failures - 1), maxMs);
 }

@@ -69,19 +69,22 @@ export class UpstreamConnection {
 }
 
 /** Pipes bytes between the client and the target until either closes. Bytes returned with `unshift` on either side are sent first. */
-export function pipe(client: Socket | Duplex, connection: UpstreamConnection): void {
+export function pipe(client: Duplex, connection: UpstreamConnection): void {
   client.pipe(connection.socket);
   connection.countFrom(client);
   pipeAnswer(client, connection);
 }
 
 /** Pipes bytes from the target to the client until either closes. Bytes returned with `unshift` are sent first. */
-export function pipeAnswer(client: Socket | Duplex, connection: UpstreamConnection): void {
+export function pipeAnswer(client: Duplex, connection: UpstreamConnection): void {
   const target = connection.socket;
   joinEnds(client, target);
   joinEnds(target, client);
   if (target instanceof TunnelSocket) target.forwardTo(client, () => connection.count());
-  else connection.countFrom(target.pipe(client) && target);
+  else {
+    target.pipe(client);
+    connection.countFrom(target);
+  }
 }
 
 function joinEnds(from: Duplex, to: Duplex): void {
