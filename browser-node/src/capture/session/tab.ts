@@ -10,7 +10,7 @@ import {
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import type { TimerSubject } from '../page-scripts/watch-timers.ts';
 import { QUIET_MS } from './budgets.ts';
-import { clipUrl } from './urls.ts';
+import { clipUrl, withoutFragment } from './urls.ts';
 
 type Requested = EventPayload<'Page.frameRequestedNavigation'>;
 type Started = EventPayload<'Page.frameStartedNavigating'>;
@@ -98,8 +98,8 @@ export class Tab {
   /** What started the navigation with this loader id; `other`: nothing in the tab did. */
   kindOf(url: string, loaderId: string, isFirst: boolean): HopKind {
     const type = this.#started.get(loaderId);
-    const reason = this.#requested.get(withoutFragment(url));
-    this.#requested.delete(withoutFragment(url));
+    const reason = this.#requested.get(navigationKey(url));
+    this.#requested.delete(navigationKey(url));
     if (!isFirst) this.#countNavigation();
     if (type === 'historyDifferentDocument' || type === 'restore') return 'history';
     return (reason && KIND_OF_REASON[reason]) ?? 'other';
@@ -156,7 +156,7 @@ export class Tab {
     if (this.#apps.has(url) || this.#apps.size >= APPS_MAX) return null;
     this.#apps.add(url);
     this.hops += 1;
-    const reason = this.#requested.get(withoutFragment(url));
+    const reason = this.#requested.get(navigationKey(url));
     return (reason && KIND_OF_REASON[reason]) ?? 'script';
   }
 
@@ -173,7 +173,7 @@ export class Tab {
   }
 
   requested({ url, reason }: Pick<Requested, 'url' | 'reason'>): void {
-    if (this.#requested.size < 1_000) this.#requested.set(withoutFragment(url), reason);
+    if (this.#requested.size < 1_000) this.#requested.set(navigationKey(url), reason);
   }
 
   started({ loaderId, navigationType }: Started): void {
@@ -297,4 +297,5 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   return tabs;
 }
 
-const withoutFragment = (url: string): string => clipUrl(url.split('#')[0] as string);
+/** What a navigation is found by again: its URL without the fragment, as long as captures keep it. */
+const navigationKey = (url: string): string => clipUrl(withoutFragment(url));
