@@ -1,5 +1,4 @@
-import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
+import { type Capture, emptyCapture } from '@adsweep/shared/capture/capture.ts';
 
 /** Fills up to `bytes` with as many `piece`s as fit between `before` and `after`. */
 function filled(bytes: number, before: string, piece: string, after: string): string {

@@ -2,8 +2,7 @@ import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/metrics
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Middleware } from 'koa';
 import type { Registry } from 'prom-client';
-import type { RequestState } from './serve-routes.ts';
-import { allowOnly, READ_METHODS } from './serve-routes.ts';
+import { allowOnly, READ_METHODS, type RequestState } from './serve-routes.ts';
 
 /** A component that this process needs: its name, and a function that rejects while it is unavailable. */
 export type ReadyCheck = [name: string, check: () => Promise<void> | void];

@@ -1,8 +1,13 @@
 import { refuseUndefined } from '@adsweep/embedded-store/refuse-undefined.ts';
 import type { Collection, EmbeddedIndexOptions, Store } from '@adsweep/embedded-store/store-shape.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
-import type { AnyBulkWriteOperation, Db, Document, Collection as DriverCollection } from 'mongodb';
-import { MongoClient } from 'mongodb';
+import {
+  type AnyBulkWriteOperation,
+  type Db,
+  type Document,
+  type Collection as DriverCollection,
+  MongoClient,
+} from 'mongodb';
 
 const DEFAULT_DATABASE = 'adsweep';
 const NAMED_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;

@@ -14,8 +14,7 @@ import type { TicketRegistry } from '../tickets/ticket-registry.ts';
 import { connectUpstream, type UpstreamDependencies } from './connect-upstream.ts';
 import { forwardRequest, forwardUpgrade } from './forward-request.ts';
 import { forwardRequestToReplica, forwardStreamToReplica } from './relay.ts';
-import type { UpstreamConnection } from './upstream-connection.ts';
-import { pipe } from './upstream-connection.ts';
+import { pipe, type UpstreamConnection } from './upstream-connection.ts';
 
 export type GatewayDependencies = UpstreamDependencies & {
   host: string;

@@ -1,4 +1,4 @@
-import { setNewest } from '@adsweep/shared/service/set-newest.ts';
+import { setNewest } from './set-newest.ts';
 
 /** Seconds over which requests are averaged: as many may be made at once as in this time. */
 const AVERAGED_SECONDS = 10;

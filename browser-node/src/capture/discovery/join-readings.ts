@@ -1,5 +1,4 @@
-import type { FoundBlock } from './find-blocks.ts';
-import { comparePlaces, isSamePlace } from './find-blocks.ts';
+import { comparePlaces, type FoundBlock, isSamePlace } from './find-blocks.ts';
 import { isSameElement, type PageElement } from './found-ad.ts';
 
 /**

@@ -1,5 +1,4 @@
-import type { Condition } from '../filters/filter-conditions.ts';
-import { hasOperators } from '../filters/filter-conditions.ts';
+import { type Condition, hasOperators } from '../filters/filter-conditions.ts';
 import { type KeyRange, successor } from '../indexes/key-range.ts';
 import { KeyWriter } from '../values/key-writer.ts';
 import { writeComponent } from '../values/sort-order.ts';

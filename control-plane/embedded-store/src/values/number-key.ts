@@ -1,5 +1,4 @@
-import type { Decimal128 } from 'mongodb';
-import { Long, MongoInvalidArgumentError } from 'mongodb';
+import { type Decimal128, Long, MongoInvalidArgumentError } from 'mongodb';
 import type { KeyWriter } from './key-writer.ts';
 
 /** numerator / denominator, exactly. */

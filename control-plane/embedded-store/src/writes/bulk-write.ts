@@ -1,5 +1,11 @@
-import type { AnyBulkWriteOperation, BulkWriteResult, WriteError } from 'mongodb';
-import { MongoBulkWriteError, MongoInvalidArgumentError, MongoServerError } from 'mongodb';
+import {
+  type AnyBulkWriteOperation,
+  type BulkWriteResult,
+  MongoBulkWriteError,
+  MongoInvalidArgumentError,
+  MongoServerError,
+  type WriteError,
+} from 'mongodb';
 import { onlyOptions } from '../refusals.ts';
 import type { Database } from '../storage/database.ts';
 import type { Records } from '../storage/records.ts';

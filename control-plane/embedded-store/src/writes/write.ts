@@ -1,5 +1,4 @@
-import type { Sort, UpdateResult } from 'mongodb';
-import { MongoInvalidArgumentError, ObjectId } from 'mongodb';
+import { MongoInvalidArgumentError, ObjectId, type Sort, type UpdateResult } from 'mongodb';
 import { type Conditions, conditionsOf } from '../filters/filter-conditions.ts';
 import { fieldsOfIndex } from '../indexes/index-spec.ts';
 import { CODE, refusal } from '../refusals.ts';

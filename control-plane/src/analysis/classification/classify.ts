@@ -1,7 +1,6 @@
 import { type AdBlock, networkOfBlock } from '@adsweep/shared/capture/ad-block.ts';
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
-import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
-import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
+import { type CapturedLanding, subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { brandOf } from './brand.ts';
 import { type Network, networkOf, unnamedAdServer } from './network-name.ts';
 

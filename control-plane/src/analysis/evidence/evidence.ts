@@ -1,6 +1,5 @@
 import type { CapturedBody, CapturedDocument, CapturedVastDocument } from '@adsweep/shared/capture/artifacts.ts';
-import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
-import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
+import { type CapturedLanding, subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Note } from '@adsweep/shared/capture/notes.ts';

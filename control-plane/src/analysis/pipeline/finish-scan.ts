@@ -15,8 +15,7 @@ import { type Compared, type CompareRuns, changeFindings } from '../changes/comp
 import type { LandingSeen } from '../changes/landing-seen.ts';
 import type { ModelClassification } from '../classification/classification-question.ts';
 import { classify, type OwnNames } from '../classification/classify.ts';
-import type { Finding } from '../detectors/detector.ts';
-import { combine } from '../detectors/detector.ts';
+import { combine, type Finding } from '../detectors/detector.ts';
 import { NEEDS } from '../evidence/evidence.ts';
 import { type EvidenceSources, type PackedScan, packScan } from '../evidence/packed-scan.ts';
 import type { ModelEvidence, ModelSubject } from '../model/model-evidence.ts';

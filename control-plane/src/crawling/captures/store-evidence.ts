@@ -1,6 +1,5 @@
 import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
-import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
+import { type Capture, subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';

@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Middleware } from 'koa';
-import type { RequestState } from '../serve-routes.ts';
-import { allowOnly, READ_METHODS } from '../serve-routes.ts';
+import { allowOnly, READ_METHODS, type RequestState } from '../serve-routes.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
-import { artifactKindOf, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
+import { type Artifact, artifactKindOf, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
 import { HOUR_MS } from '@adsweep/shared/durations.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';

@@ -10,8 +10,7 @@ import { type Answer, ok, type Route, route } from '../../http/route.ts';
 import { QueueFull } from '../../platform/bounded-queue.ts';
 import type { FoundFile, FoundPicture, PictureOf } from './artifact.ts';
 import { CACHING, fileRoutes } from './file-routes.ts';
-import type { PicturePool } from './picture-pool.ts';
-import { NotResized } from './picture-pool.ts';
+import { NotResized, type PicturePool } from './picture-pool.ts';
 import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /** Access to pictures and files of an organization's scans; null if the file or the scan does not exist. */

@@ -1,6 +1,5 @@
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
-import type { Severity } from '../../reference/tags/system-tag.ts';
-import { SEVERITIES } from '../../reference/tags/system-tag.ts';
+import { SEVERITIES, type Severity } from '../../reference/tags/system-tag.ts';
 import type { ReportAd, ReportTag } from './report.ts';
 import { AD_KIND_WORDS, failureWords, STATUSES } from './words.ts';
 

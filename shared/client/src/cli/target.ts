@@ -1,5 +1,4 @@
-import type { Options, Values } from './command.ts';
-import { UsageError } from './command.ts';
+import { type Options, UsageError, type Values } from './command.ts';
 import { readText } from './read-text.ts';
 import { FAIL_ON, type FailOn } from './verdict.ts';
 

@@ -1,7 +1,6 @@
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import type { Detector } from '../detector.ts';
-import { oneTag } from '../detector.ts';
+import { type Detector, oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { isForeignUpdate, OLD_PARTS } from './fake-update.ts';
 import { type Link, linksOf } from './markup.ts';

@@ -1,11 +1,9 @@
 import { type Observation, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import { registrableDomain, sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
-import type { Detector } from '../detector.ts';
-import { oneTag } from '../detector.ts';
+import { type Detector, oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { type Link, linksOf } from './markup.ts';
-import type { Phrase } from './phrase.ts';
-import { discusses, saidOf } from './phrase.ts';
+import { discusses, type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
 const PRODUCTS = [

@@ -1,8 +1,7 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import { MONEY } from '@adsweep/shared/capture/money.ts';
 import { type Observation, type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import type { Detector } from '../detector.ts';
-import { oneTag, type Sign } from '../detector.ts';
+import { type Detector, oneTag, type Sign } from '../detector.ts';
 import { type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 

@@ -1,7 +1,6 @@
 import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import { lowerCase } from '../../evidence/lower-case.ts';
-import type { Detector } from '../detector.ts';
-import { oneTag } from '../detector.ts';
+import { type Detector, oneTag } from '../detector.ts';
 import { withLatinLetters } from './look-alikes.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
 import { wordsOf } from './markup.ts';

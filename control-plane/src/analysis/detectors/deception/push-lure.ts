@@ -1,7 +1,6 @@
 import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import { type Observation, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import type { Detector } from '../detector.ts';
-import { oneTag } from '../detector.ts';
+import { type Detector, oneTag } from '../detector.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
 import { HUMAN } from './paste-to-run.ts';
 import { discusses, type Phrase, saidOf } from './phrase.ts';

@@ -1,7 +1,6 @@
 import { readVast } from '@adsweep/shared/vast/read-vast.ts';
 import { asVast2 } from '@adsweep/shared/vast/vast-one.ts';
-import type { XmlElement } from '@adsweep/shared/vast/xml.ts';
-import { parseXml } from '@adsweep/shared/vast/xml.ts';
+import { parseXml, type XmlElement } from '@adsweep/shared/vast/xml.ts';
 import type { Detector } from '../detector.ts';
 import { ELEMENT_RULES, VALUE_RULES, type ValueRule } from './value-rules.ts';
 
