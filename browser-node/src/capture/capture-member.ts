@@ -1,3 +1,4 @@
+import { BODIES, type CapturedBody, DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
 import { type Capture, type CapturedLanding, emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { type CollectorName, combineNotes, note } from '@adsweep/shared/capture/notes.ts';
 import { scannedKind } from '@adsweep/shared/capture/scanned-kind.ts';
@@ -6,16 +7,14 @@ import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { inSpan } from '@adsweep/shared/tracing/spans.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfVisit } from '../failures.ts';
-import type { Collect, Draft } from './collectors/collector.ts';
-import { bodiesFile } from './collectors/contents.ts';
-import { documentsFile } from './collectors/documents.ts';
+import type { Collect, Draft, FetchedBody } from './collectors/collector.ts';
 import { combineObservations } from './collectors/framed-observations.ts';
 import { type Collecting, collectorsOf } from './collectors/index.ts';
 import { fitCapture } from './fit-capture.ts';
 import { watchLandings } from './note-missing.ts';
 import { COLLECT_MS, OBSERVATIONS_MAX, underLoad } from './session/budgets.ts';
 import { stopBusyScripts } from './session/busy-scripts.ts';
-import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './session/capture-outcome.ts';
+import { type CaptureFailure, type CaptureOutcome, type CaptureRequest, jsonFile } from './session/capture-outcome.ts';
 import { type CaptureSession, type MemberCapture, openTab } from './session/capture-session.ts';
 import { isLoad } from './session/journal-entry.ts';
 import { Landings } from './session/landings.ts';
@@ -96,12 +95,18 @@ export async function finishMember(
 ): Promise<CaptureOutcome> {
   draft.traffic = traffic;
   await collectAll(capture, afterwards, draft, visited);
+  const captured = asCapture(capture, draft, request.limits.capture_bytes);
+  const { files, bodies, documents } = draft;
+  if (bodies.length > 0) files.push(await jsonFile(BODIES, bodies.map(bodyOf)));
+  if (documents.length > 0) files.push(await jsonFile(DOCUMENTS, documents));
   return {
-    capture: asCapture(capture, draft, request.limits.capture_bytes),
-    files: [...draft.files, ...(await bodiesFile(draft.bodies)), ...(await documentsFile(draft.documents))],
+    capture: captured,
+    files,
     failure: withCrashReason(capture.open, failureOf(capture, visited, traffic, leftAt)),
   };
 }
+
+const bodyOf = ({ body }: FetchedBody): CapturedBody => body;
 
 async function startAll(capture: MemberCapture, collectors: Collecting[]): Promise<Started[]> {
   return Promise.all(

@@ -1,6 +1,4 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import { note } from '@adsweep/shared/capture/notes.ts';
 import {
   BODIES_BYTES_MAX,
@@ -11,7 +9,6 @@ import {
 } from '@adsweep/shared/limits.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
-import type { CaptureFile } from '../session/capture-outcome.ts';
 import { FairList } from '../session/fair-list.ts';
 import type { Entry } from '../session/journal-entry.ts';
 import type { Finished } from '../session/network-journal.ts';
@@ -40,13 +37,6 @@ export const contents: Collector = {
     };
   },
 };
-
-/** The file with the contents of a capture; none if there are none. */
-export async function bodiesFile(fetched: readonly FetchedBody[]): Promise<CaptureFile[]> {
-  if (fetched.length === 0) return [];
-  const bytes = await promisify(gzip)(JSON.stringify(fetched.map(({ body }) => body)), { level: 3 });
-  return [{ name: BODIES, contentType: 'application/gzip', bytes, width: 0, height: 0 }];
-}
 
 /** Fetches contents, within the limits on number and size. */
 class BodyStore {

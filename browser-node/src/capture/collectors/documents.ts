@@ -1,6 +1,4 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { type CapturedDocument, CONTENT_TYPES, DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import { type Note, type NoteKind, note } from '@adsweep/shared/capture/notes.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type DocumentFacts, readDocument } from '../page-scripts/read-document.ts';
@@ -12,7 +10,6 @@ import {
   TITLE_LENGTH_MAX,
   underLoad,
 } from '../session/budgets.ts';
-import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { isGone, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
@@ -51,13 +48,6 @@ export const documents: Collector = {
     };
   },
 };
-
-/** The file with the documents of a capture; none if there are none. */
-export async function documentsFile(documents: readonly CapturedDocument[]): Promise<CaptureFile[]> {
-  if (documents.length === 0) return [];
-  const bytes = await promisify(gzip)(JSON.stringify(documents), { level: 3 });
-  return [{ name: DOCUMENTS, contentType: CONTENT_TYPES.gzipped_json, bytes, width: 0, height: 0 }];
-}
 
 /** Time to read one frame. */
 const FRAME_READ_MS = 3_000;

@@ -1,8 +1,6 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { type CapturedVastDocument, VAST_DOCUMENTS, VAST_XML } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedTracker, CapturedVast, CapturedWrapper } from '@adsweep/shared/capture/vast.ts';
-import type { CaptureFile } from '../session/capture-outcome.ts';
+import { type CaptureFile, jsonFile } from '../session/capture-outcome.ts';
 import { type Entry, lastOf } from '../session/journal-entry.ts';
 import { clipUrl } from '../session/urls.ts';
 import { mergeDocument } from '../vast/merge-document.ts';
@@ -74,16 +72,14 @@ function asWrapper({ parent, depth, outcome, requestedUrl, fetched, vast }: Chai
 }
 
 async function documentFiles({ resolution }: VastRun): Promise<CaptureFile[]> {
-  const plain = { width: 0, height: 0 };
   const merged = mergeDocument(resolution);
   const documents = resolution.chain.flatMap(({ fetched }, rung): CapturedVastDocument[] =>
     fetched?.text ? [{ rung, text: fetched.text.toWellFormed() }] : [],
   );
-  const zipped = await promisify(gzip)(JSON.stringify(documents), { level: 3 });
   return [
-    { name: VAST_DOCUMENTS, contentType: 'application/gzip', bytes: zipped, ...plain },
+    await jsonFile(VAST_DOCUMENTS, documents),
     ...(merged === null
       ? []
-      : [{ name: VAST_XML, contentType: 'application/xml', bytes: Buffer.from(merged), ...plain }]),
+      : [{ name: VAST_XML, contentType: 'application/xml', bytes: Buffer.from(merged), width: 0, height: 0 }]),
   ];
 }

@@ -1,3 +1,6 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import type { JobMember } from '@adsweep/shared/lease/crawl-job.ts';
@@ -15,6 +18,12 @@ export type CaptureFile = {
   width: number;
   height: number;
 };
+
+/** The file with these values as gzipped JSON. */
+export async function jsonFile(name: string, values: readonly unknown[]): Promise<CaptureFile> {
+  const bytes = await promisify(gzip)(JSON.stringify(values), { level: 3 });
+  return { name, contentType: CONTENT_TYPES.gzipped_json, bytes, width: 0, height: 0 };
+}
 
 /** Removes from the disk what a capture stored there. Never throws. */
 export async function removeFiles(files: readonly CaptureFile[]): Promise<void> {
