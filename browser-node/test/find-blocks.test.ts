@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { Box } from '../src/capture/box.ts';
 import { findAdBlocks } from '../src/capture/discovery/find-blocks.ts';
 import { describeSlot } from '../src/capture/discovery/identity.ts';
-import type { Box, PageDocument, PageFacts, PageNode } from '../src/capture/discovery/page-facts.ts';
+import type { PageDocument, PageFacts, PageNode } from '../src/capture/discovery/page-facts.ts';
 import { PageIndex } from '../src/capture/discovery/page-index.ts';
 
 const BOX: Box = { x: 0, y: 0, width: 300, height: 250 };

@@ -8,7 +8,7 @@ import {
   PAGE_SCREENSHOT,
 } from '@adsweep/shared/capture/artifacts.ts';
 import sharp, { type Sharp } from 'sharp';
-import type { Box } from '../src/capture/page-scripts/measure-visuals.ts';
+import type { Box } from '../src/capture/box.ts';
 import { type Captured, CaptureWorld } from './support/capture-world.ts';
 
 const PAGE = 'http://news.example/';

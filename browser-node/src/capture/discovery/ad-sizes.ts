@@ -1,4 +1,4 @@
-import type { Box } from './page-facts.ts';
+import type { Box } from '../box.ts';
 
 /** Fixed sizes of ads in pixels (IAB, Google Ad Manager). */
 const SIZES: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 import { AD_BLOCKS_MAX, type AdBlock } from '@adsweep/shared/capture/ad-block.ts';
 import { note } from '@adsweep/shared/capture/notes.ts';
+import type { Box } from '../box.ts';
 import type { FrameTree } from '../devtools/frame-tree.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
@@ -9,7 +10,6 @@ import type { FoundAd } from './found-ad.ts';
 import { describeSlot, identityOf } from './identity.ts';
 import { joinReadings, type SeenBlock } from './join-readings.ts';
 import { overlayOf, pinnedAround } from './overlays.ts';
-import type { Box } from './page-facts.ts';
 import { PageIndex } from './page-index.ts';
 import { readPage } from './read-page.ts';
 import { readThrough } from './read-through.ts';

@@ -1,11 +1,12 @@
 import type { AdKind, AdSignal } from '@adsweep/shared/capture/ad-block.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import { areaOf, type Box, sharedArea } from '../box.ts';
 import { type Network, NO_NETWORK, networkOf } from './ad-servers.ts';
 import { isAdSize } from './ad-sizes.ts';
 import { urlsOf, writtenBy } from './block-urls.ts';
 import { labelledBy, labelsIn } from './labels.ts';
-import type { Box, PageFacts } from './page-facts.ts';
-import { areaOf, isFrame, keyOf, type NodeRef, type PageIndex, sharedArea } from './page-index.ts';
+import type { PageFacts } from './page-facts.ts';
+import { isFrame, keyOf, type NodeRef, type PageIndex } from './page-index.ts';
 import { candidateAt, linkOf, requestOf, SIGNS, SUPPORTING } from './signals.ts';
 import { slotOf, widgetAround } from './slots.ts';
 

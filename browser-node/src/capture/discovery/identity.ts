@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
-import type { Box } from './page-facts.ts';
+import type { Box } from '../box.ts';
 import type { NodeRef, PageIndex } from './page-index.ts';
 
 /** Parts of ids that differ from load to load: long numbers, and hexadecimal ones. */

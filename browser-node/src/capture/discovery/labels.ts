@@ -1,5 +1,5 @@
-import type { Box } from './page-facts.ts';
-import { areaOf, isFrame, type NodeRef, type PageIndex } from './page-index.ts';
+import { areaOf } from '../box.ts';
+import { isFrame, type NodeRef, type PageIndex } from './page-index.ts';
 import { leadsElsewhere } from './signals.ts';
 
 /** Signs around a word: no letters or digits of any script (`\W` has all letters that are not Latin), but the letter-like ℹ. */
@@ -89,7 +89,7 @@ export function labelledBy(
     const box = page.shownBox(at);
     if (!box || areaOf(box) > VIEW_SHARE_MAX * areaOf({ x: 0, y: 0, ...page.facts.view })) return null;
     const shown = shownIn(page, at);
-    const isAd = shown.links > 0 && shown.largest !== null && areaOf(page.node(shown.largest).box as Box) >= AREA_MIN;
+    const isAd = shown.links > 0 && shown.largest !== null && areaOf(page.node(shown.largest).box) >= AREA_MIN;
     if (isAd && !leadsElsewhere(page, at)) return null;
     if (isAd) return { ref: (shown.links === 1 && shown.largest) || at, isKnown: false };
   }
@@ -106,7 +106,7 @@ function shownIn(page: PageIndex, ref: NodeRef): { links: number; largest: NodeR
     const { tag, attributes, box, paints, isShown } = page.node(at);
     if ((tag === 'a' && attributes.href) || /https?:/.test(attributes.onclick ?? '')) links += 1;
     const isPicture = box !== null && isShown && tag !== '#text' && (paints || isFrame(tag));
-    if (isPicture && (!largest || areaOf(box) > areaOf(page.node(largest).box as Box))) largest = at;
+    if (isPicture && (!largest || areaOf(box) > areaOf(page.node(largest).box))) largest = at;
     left -= 1;
     if (left === 0) break;
   }

@@ -1,5 +1,5 @@
-import type { Box } from './page-facts.ts';
-import { areaOf, type NodeRef, type PageIndex, sharedArea } from './page-index.ts';
+import { areaOf, type Box, sharedArea } from '../box.ts';
+import type { NodeRef, PageIndex } from './page-index.ts';
 
 /** An ad that takes up this share of what is in view lies over the page. */
 const COVERED_SHARE = 0.5;

@@ -1,5 +1,4 @@
-/** A rectangle in CSS pixels, from the left edge of the page and its top. */
-export type Box = { x: number; y: number; width: number; height: number };
+import type { Box } from '../box.ts';
 
 /** A node of a document. Text nodes have the tag `#text`, shadow roots `#shadow`. */
 export type PageNode = {
@@ -12,7 +11,7 @@ export type PageNode = {
   pictureUrl?: string;
   /** What a text node says, cut as attributes are. */
   text: string;
-  /** Its border box; null: it has none. */
+  /** Its border box, from the left edge of the page and its top; null: it has none. */
   box: Box | null;
   /** A visitor could see it: it is not transparent, hidden, or cut off by an element without an extent. */
   isShown: boolean;

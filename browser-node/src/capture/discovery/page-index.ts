@@ -1,6 +1,7 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import { type Box, unionOf } from '../box.ts';
 import { urlKey } from '../session/urls.ts';
-import type { Box, PageDocument, PageFacts, PageNode, PageRequest } from './page-facts.ts';
+import type { PageDocument, PageFacts, PageNode, PageRequest } from './page-facts.ts';
 
 /** A node of a page: its document's index in the facts, and its own in the document. */
 export type NodeRef = { document: number; node: number };
@@ -221,7 +222,7 @@ export class PageIndex {
       left -= 1;
       if (left === 0) break;
     }
-    return boxes.length === 0 ? null : boxes.reduce(unionOf);
+    return unionOf(boxes);
   }
 }
 
@@ -243,20 +244,4 @@ function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void 
   const known = map.get(key);
   if (known) known.push(value);
   else map.set(key, [value]);
-}
-
-/** The smallest rectangle around two. */
-function unionOf(a: Box, b: Box): Box {
-  const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)];
-  const [right, bottom] = [Math.max(a.x + a.width, b.x + b.width), Math.max(a.y + a.height, b.y + b.height)];
-  return { x, y, width: right - x, height: bottom - y };
-}
-
-export const areaOf = ({ width, height }: Box): number => Math.max(0, width) * Math.max(0, height);
-
-/** The area that two rectangles share. */
-export function sharedArea(a: Box, b: Box): number {
-  const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x);
-  const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);
-  return width > 0 && height > 0 ? width * height : 0;
 }

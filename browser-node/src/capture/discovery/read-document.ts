@@ -1,6 +1,7 @@
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import type { Box } from '../box.ts';
 import type { DocumentSnapshot, Snapshot } from '../devtools/dom-snapshot.ts';
-import { ATTRIBUTE_LENGTH_MAX, type Box, type PageNode, READ_ATTRIBUTES, URL_ATTRIBUTES } from './page-facts.ts';
+import { ATTRIBUTE_LENGTH_MAX, type PageNode, READ_ATTRIBUTES, URL_ATTRIBUTES } from './page-facts.ts';
 
 /** The computed styles that a document is read with, in this order. */
 export const READ_STYLES = [

@@ -1,3 +1,4 @@
+import type { Box } from '../box.ts';
 import type { TargetSession } from '../devtools/devtools.ts';
 import { takeSnapshot } from '../devtools/dom-snapshot.ts';
 import { pageStart } from '../devtools/page-start.ts';
@@ -6,7 +7,7 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import { type FrameAt, framesWithSilent } from '../session/frames.ts';
 import type { Entry } from '../session/journal-entry.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
-import type { Box, PageDocument, PageFacts, PageRequest } from './page-facts.ts';
+import type { PageDocument, PageFacts, PageRequest } from './page-facts.ts';
 import { inPage, type Origin, READ_STYLES, type ReadDocument, readDocument } from './read-document.ts';
 
 /** Frames of a page that are read at most; of more, the first ones. */

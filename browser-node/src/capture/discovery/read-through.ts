@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { note } from '@adsweep/shared/capture/notes.ts';
+import { areaOf, sharedArea } from '../box.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { measureFrames } from '../harness/measure-frames.ts';
 import { readScroller, type Screen, scrollToScreen } from '../page-scripts/scroll-to-screen.ts';
@@ -8,7 +9,6 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import type { FrameAt } from '../session/frames.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
-import { areaOf, sharedArea } from './page-index.ts';
 
 /** Screens of a page that are scrolled through at most: a page that adds more at its end has no last one. */
 const SCREENS_MAX = 25;

@@ -1,6 +1,6 @@
+import { areaOf, type Box } from '../box.ts';
 import { adServerName } from './ad-servers.ts';
-import type { Box } from './page-facts.ts';
-import { areaOf, isFrame, type NodeRef, type PageIndex } from './page-index.ts';
+import { isFrame, type NodeRef, type PageIndex } from './page-index.ts';
 import { candidateAt, frameUrls } from './signals.ts';
 
 /** Elements around an ad that may be its slot: further ones are the page. */

@@ -1,4 +1,5 @@
-import type { Box, Visual } from '../page-scripts/measure-visuals.ts';
+import { areaOf, type Box, intersectionOf, sharedArea, unionOf } from '../box.ts';
+import type { Visual } from '../page-scripts/measure-visuals.ts';
 
 /**
  * A frame of a tab as it was measured. `box`: where the tab shows it, in CSS pixels of the tab's page; null: nowhere. `visuals`: its own
@@ -38,14 +39,14 @@ function placeIn(frames: readonly SeenFrame[], frame: SeenFrame, isPage: boolean
     ...framesIn(frames, frame, depth),
   ];
   const shown = parts.flatMap((part) => {
-    const box = frame.box ? intersection(part.box, frame.box) : part.box;
-    return box && area(box) >= AREA_MIN ? [{ ...part, box }] : [];
+    const box = frame.box ? intersectionOf(part.box, frame.box) : part.box;
+    return box && areaOf(box) >= AREA_MIN ? [{ ...part, box }] : [];
   });
-  const largest = shown.toSorted((a, b) => area(b.box) - area(a.box));
+  const largest = shown.toSorted((a, b) => areaOf(b.box) - areaOf(a.box));
   const adSized = isPage ? largest.find(({ box }) => hasStandardSize(box)) : undefined;
-  const whole = adSized?.box ?? union(shown.map(({ box }) => box));
+  const whole = adSized?.box ?? unionOf(shown.map(({ box }) => box));
   if (!whole) return null;
-  const dominant = largest.find(({ inner, box }) => inner && area(intersection(box, whole)) >= DOMINANT * area(whole));
+  const dominant = largest.find(({ inner, box }) => inner && sharedArea(box, whole) >= DOMINANT * areaOf(whole));
   if (!dominant?.inner) return { frameId: frame.frameId, box: whole };
   return {
     frameId: dominant.inner.frameId,
@@ -64,31 +65,13 @@ function framesIn(frames: readonly SeenFrame[], { frameId }: SeenFrame, depth: n
 
 /** The content box if it fills the frame or has an ad size; else the frame's, for example if the content is a line of text. */
 const contentOrFrameBox = (frame: Box, content: Box): Box =>
-  hasStandardSize(content) || area(content) >= DOMINANT * area(frame) ? content : frame;
+  hasStandardSize(content) || areaOf(content) >= DOMINANT * areaOf(frame) ? content : frame;
 
 function hasStandardSize({ width, height }: Box): boolean {
   const near = [-1, 0, 1];
   return near.some((dx) =>
     near.some((dy) => STANDARD_SIZES.has(`${Math.round(width) + dx}x${Math.round(height) + dy}`)),
   );
-}
-
-export const area = (box: Box | null): number => (box ? box.width * box.height : 0);
-
-function union(boxes: readonly Box[]): Box | null {
-  if (boxes.length === 0) return null;
-  const x = Math.min(...boxes.map((box) => box.x));
-  const y = Math.min(...boxes.map((box) => box.y));
-  const right = Math.max(...boxes.map((box) => box.x + box.width));
-  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
-  return { x, y, width: right - x, height: bottom - y };
-}
-
-function intersection(a: Box, b: Box): Box | null {
-  const [x, y] = [Math.max(a.x, b.x), Math.max(a.y, b.y)];
-  const width = Math.min(a.x + a.width, b.x + b.width) - x;
-  const height = Math.min(a.y + a.height, b.y + b.height) - y;
-  return width > 0 && height > 0 ? { x, y, width, height } : null;
 }
 
 /** The frame and its ancestors, from the innermost up. Pure. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Box } from '../box.ts';
 import { evaluateInWorld } from '../devtools/isolated-world.ts';
 import { findClickable } from '../page-scripts/find-clickable.ts';
-import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, LATE_CLICKABLE_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Point } from '../session/visitor-click.ts';

@@ -1,8 +1,8 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
+import type { Box } from '../box.ts';
 import type { TargetSession } from '../devtools/devtools.ts';
 import { evaluateInWorld, isolatedWorldOf, ScriptError, scriptResult } from '../devtools/isolated-world.ts';
-import type { Box, Visual } from '../page-scripts/measure-visuals.ts';
-import { type Measured, measureVisuals, readEmptyHosts } from '../page-scripts/measure-visuals.ts';
+import { type Measured, measureVisuals, readEmptyHosts, type Visual } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, FRAMES_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';

@@ -1,6 +1,6 @@
+import type { Box } from '../box.ts';
 import { composeScript } from './compose-script.ts';
 import { type DomReader, domReader } from './dom-reader.ts';
-import type { Box } from './measure-visuals.ts';
 
 /** `element`: one of the page. */
 type OfElement = { element: Element };

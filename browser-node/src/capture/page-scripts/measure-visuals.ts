@@ -1,9 +1,11 @@
+import type { Box } from '../box.ts';
 import { composeScript } from './compose-script.ts';
 import { domReader } from './dom-reader.ts';
 
-/** A box in CSS pixels, relative to the top left corner of its document's viewport. */
-export type Box = { x: number; y: number; width: number; height: number };
-/** `picture`: an image, video or canvas; `paint`: a background or border. */
+/**
+ * What is shown where, from the top left corner of its document's viewport. `picture`: an image, video or canvas; `paint`: a
+ * background or border.
+ */
 export type Visual = Box & { kind: 'picture' | 'text' | 'paint' };
 /** `width`: of the viewport, in the document's own CSS pixels. `emptyHosts`: the number of elements that seem empty and may have a closed shadow root. */
 export type Measured = { visuals: Visual[]; emptyHosts: number; width: number; scrollX: number; scrollY: number };

@@ -1,3 +1,4 @@
+import type { Box } from '../box.ts';
 import { composeScript } from './compose-script.ts';
 
 /** A resource that is shown below or over the video; sizes in CSS pixels. `over`: its position over the video, as CSS; null: it is below. */
@@ -12,9 +13,6 @@ export type ShownResource = {
 
 /** The state of a resource that is shown; 'failed': its image did not load. */
 export type ResourceState = 'loading' | 'loaded' | 'failed';
-
-/** The box of an element in the page, in CSS pixels. */
-export type Box = { x: number; y: number; width: number; height: number };
 
 /** The state of a video element: times in seconds, `error`: the code of its MediaError, 0 = none. */
 export type VideoState = {

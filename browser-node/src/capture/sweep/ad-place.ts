@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Box } from '../box.ts';
 import { COMMAND_MS, type TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { pageStart } from '../devtools/page-start.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
 import { type Hidden, hideCovers, hideElement, showHidden } from '../page-scripts/hide-covers.ts';
-import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { FrameAt } from '../session/frames.ts';

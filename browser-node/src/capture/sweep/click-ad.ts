@@ -1,7 +1,8 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
+import { areaOf } from '../box.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
 import { checkInteractive } from '../harness/check-interactive.ts';
-import { area, pathOf } from '../harness/choose-creative.ts';
+import { pathOf } from '../harness/choose-creative.ts';
 import { awaitClickables, type Clickable, centreOf, clickablesUnder, gridOver } from '../harness/clickables.ts';
 import { ancestorFrames, type Followed, followClick } from '../harness/follow-click.ts';
 import { type CreativePage, hasNavigatedAway, markAsLanding } from '../harness/harness-page.ts';
@@ -83,7 +84,7 @@ async function clickOnce(
 const shownFrame = (frames: readonly MeasuredFrame[], { frameIds }: FoundAd): MeasuredFrame | undefined =>
   frames
     .filter(({ frameId, box }) => frameIds.includes(frameId) && box !== null)
-    .toSorted((a, b) => area(b.box) - area(a.box))[0];
+    .toSorted((a, b) => areaOf(b.box) - areaOf(a.box))[0];
 
 /** The click took the page's place: its tab is a landing of the ad. */
 async function becomeLanding(capture: MemberCapture, page: CreativePage): Promise<void> {

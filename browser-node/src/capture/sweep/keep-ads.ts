@@ -7,12 +7,12 @@ import {
 import { type Note, note } from '@adsweep/shared/capture/notes.ts';
 import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import sharp from 'sharp';
+import { areaOf, type Box } from '../box.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
-import { area, innermostWithUrl, pathOf } from '../harness/choose-creative.ts';
+import { innermostWithUrl, pathOf } from '../harness/choose-creative.ts';
 import type { MeasuredFrame } from '../harness/measure-frames.ts';
 import type { SeenCreative } from '../harness/see-creative.ts';
-import type { Box } from '../page-scripts/measure-visuals.ts';
 import { readMarkup } from '../page-scripts/read-document.ts';
 import { browserTitle } from '../session/browser-title.ts';
 import { ANSWER_MS, HTML_LENGTH_MAX, KEEP_ADS_MS, SCREENSHOT_MS, underLoad } from '../session/budgets.ts';
@@ -93,7 +93,7 @@ const framesIn = ({ ad: { frameIds }, frames }: ShownAd): MeasuredFrame[] =>
 
 /** The innermost frame that shows most of an ad; undefined: the ad is part of a document with other content. */
 function innermostOf(shown: ShownAd): MeasuredFrame | undefined {
-  return framesIn(shown).findLast((frame) => area(frame.box) * 2 >= area(shown.box));
+  return framesIn(shown).findLast((frame) => areaOf(frame.box) * 2 >= areaOf(shown.box));
 }
 
 /**

@@ -1,9 +1,9 @@
 import { CREATIVE_SCREENSHOT, landingScreenshot } from '@adsweep/shared/capture/artifacts.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/capture.ts';
 import sharp, { type OverlayOptions } from 'sharp';
+import type { Box } from '../box.ts';
 import type { Draft } from '../collectors/collector.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
-import type { Box } from '../page-scripts/measure-visuals.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { StoredFile } from '../session/stored-file.ts';

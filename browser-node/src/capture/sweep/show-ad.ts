@@ -1,9 +1,9 @@
+import type { Box } from '../box.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { findAgain } from '../discovery/find-ads.ts';
 import { isSamePlace } from '../discovery/find-blocks.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
-import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { bringIntoView, framesOfAd, viewOf } from './ad-place.ts';

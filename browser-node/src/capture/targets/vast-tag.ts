@@ -1,12 +1,12 @@
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast } from '@adsweep/shared/vast/read-vast.ts';
+import type { Box } from '../box.ts';
 import { awaitClickables, type Clickables, clickablesUnder, gridOver } from '../harness/clickables.ts';
 import { type Followed, followClick } from '../harness/follow-click.ts';
 import { authenticate, openHarnessPage } from '../harness/harness-page.ts';
 import { measureFrames } from '../harness/measure-frames.ts';
 import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
-import type { Box } from '../page-scripts/measure-visuals.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';

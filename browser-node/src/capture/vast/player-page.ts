@@ -1,11 +1,11 @@
 import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Frame } from 'playwright-core';
+import type { Box } from '../box.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import type { HarnessPage } from '../harness/harness-page.ts';
 import { screenshotOfBox } from '../harness/see-creative.ts';
 import {
-  type Box,
   type PlayerCommand,
   playerCommand,
   type ResourceState,
