@@ -15,6 +15,7 @@ import {
   type ResponseHead,
   SCRIPTS_MAX,
 } from './journal-entry.ts';
+import { Polls } from './polls.ts';
 import type { Tab } from './tab.ts';
 import { clipUrl, hasImpossibleHost, isOfBrowser, withoutFragment } from './urls.ts';
 
@@ -26,14 +27,8 @@ export type Finished = { entry: Entry; session: TargetSession; requestId: string
 /** `seen`: the event's own time; `extraInfo`: status and headers from responseReceivedExtraInfo. */
 type Open = { entry: Entry; startedAt: number; seen: number; isPoll: boolean; extraInfo?: ResponseHead };
 
-/** The kinds of requests that pages repeat for as long as they are open, to ask for news or to report what is visible. */
-const POLLING_KINDS = new Set(['xhr', 'fetch', 'ping', 'preflight', 'eventsource', 'websocket']);
 /** The kinds without which a page does not do all that it will. */
 const CODE_KINDS = new Set(['document', 'script', 'stylesheet']);
-/** A request of these kinds is polling if as many before it had its method and URL, apart from the query. */
-const POLLS_AFTER = 3;
-/** URLs whose requests are counted for that; more belong to a page that requests much, but not the same. */
-const POLLED_MAX = 500;
 
 /** All network requests of a context, from the CDP events of all its targets. */
 export class NetworkJournal {
@@ -47,7 +42,7 @@ export class NetworkJournal {
   lastActivityAt = performance.now();
   /** The same without requests that are polling. */
   lastLoadingAt = performance.now();
-  readonly #asked = new Map<string, number>();
+  readonly #polls = new Polls();
   readonly #tabs: Map<string, Tab>;
   readonly #admits: (entry: Entry) => boolean;
   #isOthers: (entry: Entry) => boolean = () => false;
@@ -166,7 +161,7 @@ export class NetworkJournal {
     if (!isNetwork && !redirectResponse && !this.#opensApp(event, session)) return;
     const entry = this.#describe(event, session, before !== undefined);
     if (!before && !this.#admits(entry)) return;
-    const isPoll = this.#isPoll(entry);
+    const isPoll = this.#polls.add(entry);
     this.#active(isPoll);
     if (before) before.entry.redirectedTo = entry;
     this.#open.set(requestId, { entry, startedAt: this.lastActivityAt, seen: timestamp, isPoll });
@@ -176,14 +171,6 @@ export class NetworkJournal {
   #active(isPoll: boolean): void {
     this.lastActivityAt = performance.now();
     if (!isPoll) this.lastLoadingAt = this.lastActivityAt;
-  }
-
-  #isPoll({ resourceType, method, url }: Entry): boolean {
-    if (!POLLING_KINDS.has(resourceType)) return false;
-    const key = `${method} ${url.split(/[?#]/, 1)[0]}`;
-    const before = this.#asked.get(key) ?? 0;
-    if (before > 0 || this.#asked.size < POLLED_MAX) this.#asked.set(key, before + 1);
-    return before >= POLLS_AFTER;
   }
 
   /** Chromium reports a requested navigation in the process that requests it, and the request in that of the frame. */
@@ -311,7 +298,7 @@ export class NetworkJournal {
       const entry = { ...emptyEntry(clipUrl(url), 'GET', Date.now()), resourceType };
       entry.tab = root.type === 'page' ? root.targetId : null;
       if (!this.#admits(entry)) return;
-      this.#active(this.#isPoll(entry));
+      this.#active(this.#polls.add(entry));
       // Not among the pending requests: a socket stays open as long as its page.
       this.#sockets.set(requestId, entry);
       this.#keep(entry);
