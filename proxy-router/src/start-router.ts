@@ -34,7 +34,10 @@ const API_GRACE_MS = 1_000;
 /** A running router: the ports it listens on, and the steps that stop it, in order. */
 export type RunningRouter = { ports: { api: number; gateway: number }; stops: Stop[] };
 
-/** Starts the API and the gateway. Throws OperatorError for a data folder or exits that cannot be used, and for ports that are taken. */
+/**
+ * Starts the API and the gateway. Throws OperatorError for a data folder or exits that cannot be used, and for ports
+ * that are taken.
+ */
 export async function startRouter(
   config: Config,
   createProviders: (policy: AddressPolicy) => Record<string, Provider>,

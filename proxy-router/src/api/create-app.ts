@@ -51,8 +51,8 @@ function serveProbes(dependencies: AppDependencies): Middleware {
 }
 
 /**
- * Why the router is not ready; empty when it is. It needs a process that is not starting or stopping and at least one exit. Since
- * its start it has tried to read each catalogue that it has no copy of.
+ * Why the router is not ready; empty when it is. It needs a process that is not starting or stopping and at least one
+ * exit. Since its start it has tried to read each catalogue that it has no copy of.
  */
 function missingFor({ isReady, source }: AppDependencies): string[] {
   const missing = isReady() ? [] : ['the process is starting or stopping'];

@@ -6,8 +6,8 @@ import { ApiError } from './api-error.ts';
 const DEADLINE_MS = 4_000;
 
 /**
- * Forwards calls about a ticket to the replica that issued it. `own`: this replica, null if it is the only one; `reach`: a URL under which the API
- * of another one is reached.
+ * Forwards calls about a ticket to the replica that issued it. `own`: this replica, null if it is the only one;
+ * `reach`: a URL under which the API of another one is reached.
  */
 export function forwardToIssuer(
   own: Replica | null,

@@ -73,7 +73,9 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
 /** What is known of a caller: the name of an enrolled node; null: it has the join token. */
 type CallerState = { node: TicketHolder };
 
-/** Calls of an enrolled node in a second that change anything, on average. Each asks a vendor or is written to the disk. */
+/**
+ * Calls of an enrolled node in a second that change anything, on average. Each asks a vendor or is written to the disk.
+ */
 const CHANGES_PER_SECOND = 50;
 
 function requireToken(nodeTokens: string): Middleware {

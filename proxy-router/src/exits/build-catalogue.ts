@@ -9,8 +9,9 @@ export type PlaceSource = { places: readonly Place[]; refreshedAt: Date | null }
 export type TargetingPools = Omit<CataloguePool, 'refreshed_at'>[];
 
 /**
- * The targeting that is available (spec 2.3): one pool for each country and proxy type that has an exit, values ordered by the number
- * of addresses behind them, largest first. Values that differ only in letter case are one; the first spelling is shown.
+ * The targeting that is available (spec 2.3): one pool for each country and proxy type that has an exit, values ordered
+ * by the number of addresses behind them, largest first. Values that differ only in letter case are one; the first
+ * spelling is shown.
  */
 export function buildPools(sources: readonly PlaceSource[]): TargetingPools {
   const places = sources.flatMap(({ places }) => places);
@@ -19,9 +20,9 @@ export function buildPools(sources: readonly PlaceSource[]): TargetingPools {
 }
 
 /**
- * The JSON of a `Catalogue`. A country's time is that of its most recently verified source. The overall `refreshed_at` is null
- * while a source has not been read yet: until then the absence of a country proves nothing. Once a minute the times change, and seldom the
- * pools, which have megabytes: their texts are kept.
+ * The JSON of a `Catalogue`. A country's time is that of its most recently verified source. The overall `refreshed_at`
+ * is null while a source has not been read yet: until then the absence of a country proves nothing. Once a minute the
+ * times change, and seldom the pools, which have megabytes: their texts are kept.
  */
 export function catalogueJson(pools: TargetingPools, sources: readonly PlaceSource[]): Buffer {
   const { refreshed_at, countries } = timesOf(sources);

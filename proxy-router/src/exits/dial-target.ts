@@ -9,8 +9,9 @@ import { mappedAddress } from './host-mapping.ts';
 export type DialDependencies = { source: ExitSource; policy: AddressPolicy };
 
 /**
- * Connects to a destination through an exit, if the address policy allows its host. For providers that resolve names here, the host mapping
- * of the exits file takes precedence. `signal` aborts with the failure to throw. Throws ConnectionFailure.
+ * Connects to a destination through an exit, if the address policy allows its host. For providers that resolve names
+ * here, the host mapping of the exits file takes precedence. `signal` aborts with the failure to throw. Throws
+ * ConnectionFailure.
  */
 export async function dialTarget(
   { source, policy }: DialDependencies,

@@ -23,8 +23,8 @@ const SESSIONS_MAX = 10_000;
 type CheckDependencies = { source: ExitSource; health: ExitHealth; metrics: RouterMetrics; logger: Logger };
 
 /**
- * Checks exits once per exit and session and caches the results of those that it could verify. One that could not be verified may be used, but
- * counts against its vendor. `url` '': exits are not checked.
+ * Checks exits once per exit and session and caches the results of those that it could verify. One that could not be
+ * verified may be used, but counts against its vendor. `url` '': exits are not checked.
  */
 export class ExitCheck {
   readonly #dependencies: CheckDependencies;
@@ -36,7 +36,10 @@ export class ExitCheck {
     this.#url = url === '' ? null : new URL(url);
   }
 
-  /** The result for an exit and session. Throws ConnectionFailure if the exit is at fault; the next call checks again then. */
+  /**
+   * The result for an exit and session. Throws ConnectionFailure if the exit is at fault; the next call checks again
+   * then.
+   */
   async evidenceOf(use: ExitSession): Promise<ExitEvidence> {
     if (this.#url === null) return NOT_CHECKED;
     const key = `${use.exit.id}\n${use.session}`;
@@ -69,7 +72,10 @@ export class ExitCheck {
   }
 }
 
-/** The address of an exit and where it is, as the check service reported; null: not known. `verified` null: exits are not checked. */
+/**
+ * The address of an exit and where it is, as the check service reported; null: not known. `verified` null: exits are
+ * not checked.
+ */
 export type ExitEvidence = {
   verified: boolean | null;
   ip: string | null;
@@ -93,8 +99,8 @@ const ANSWER_BYTES_MAX = 65_536;
 const DEADLINE_MS = 6_000;
 
 /**
- * The result of one check. `garbled`: a response came through the exit that is not the service's; `unanswered`: none did, or an error; `failed`: the
- * exit is at fault, by the ConnectionFailure in `cause`.
+ * The result of one check. `garbled`: a response came through the exit that is not the service's; `unanswered`: none
+ * did, or an error; `failed`: the exit is at fault, by the ConnectionFailure in `cause`.
  */
 type Checked = {
   outcome: 'verified' | 'garbled' | 'unanswered' | 'failed';

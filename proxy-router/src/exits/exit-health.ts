@@ -13,8 +13,8 @@ const NODES_MAX = 1_000;
 const AGREE_WITHIN_MS = OUTAGE_MAX_MS;
 
 /**
- * What a connection was for: the scan, and the target's host; absent: the service that checks exits, which the operator has chosen. `node`: the
- * enrolled node that it was made for; absent: one of the operator's own.
+ * What a connection was for: the scan, and the target's host; absent: the service that checks exits, which the operator
+ * has chosen. `node`: the enrolled node that it was made for; absent: one of the operator's own.
  */
 export type Purpose = { scan: string; host?: string | undefined; node?: TicketHolder };
 
@@ -24,9 +24,9 @@ type Known = Pick<Exit, 'id' | 'account'>;
 const keysOf = ({ id, account }: Known): string[] => (account === undefined ? [id] : [id, account]);
 
 /**
- * Which exits and accounts are unavailable. What fails for one of the operator's nodes is unavailable to all. An enrolled node chooses the hosts and
- * the ids of scans that it names, so that it can provoke any refusal: what fails for it is unavailable to it alone, until another enrolled node has
- * found the same. Times are monotonic, in ms.
+ * Which exits and accounts are unavailable. What fails for one of the operator's nodes is unavailable to all. An
+ * enrolled node chooses the hosts and the ids of scans that it names, so that it can provoke any refusal: what fails
+ * for it is unavailable to it alone, until another enrolled node has found the same. Times are monotonic, in ms.
  */
 export class ExitHealth {
   readonly #common = new Outages(EXITS_MAX);
@@ -50,8 +50,8 @@ export class ExitHealth {
   }
 
   /**
-   * A check through the exit brought an answer that is not the service's: each halves the share of the exit, or of all exits of its account.
-   * Its connections work, so that there is no outage, and the service itself may be broken.
+   * A check through the exit brought an answer that is not the service's: each halves the share of the exit, or of all
+   * exits of its account. Its connections work, so that there is no outage, and the service itself may be broken.
    */
   distrusted({ id, account = id }: Known): void {
     setNewest(this.#distrusted, account, (this.#distrusted.get(account) ?? 0) + 1, EXITS_MAX);
@@ -61,7 +61,10 @@ export class ExitHealth {
     this.#distrusted.delete(account);
   }
 
-  /** A ticket for the exit was issued: during an outage, that is the probe. That of an enrolled node keeps no other from probing too. */
+  /**
+   * A ticket for the exit was issued: during an outage, that is the probe. That of an enrolled node keeps no other from
+   * probing too.
+   */
   assigned(exit: Known, now: number, node: TicketHolder = null): void {
     for (const key of keysOf(exit)) {
       if (node === null) this.#common.probe(key, now);
@@ -84,8 +87,9 @@ export class ExitHealth {
   }
 
   /**
-   * Takes the exit or its account out of service where the failure is theirs; returns whether it is, or may be. One that may be the target's counts
-   * only with others of its kind; without a `purpose`, the target is one that the operator has chosen.
+   * Takes the exit or its account out of service where the failure is theirs; returns whether it is, or may be. One
+   * that may be the target's counts only with others of its kind; without a `purpose`, the target is one that the
+   * operator has chosen.
    */
   failed(
     exit: Exit,

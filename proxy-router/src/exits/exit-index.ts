@@ -17,7 +17,10 @@ export type Selection = { exits: readonly Exit[]; upTo: Float64Array };
 const FIELDS = ['city', 'isp', 'region'] as const;
 type Field = (typeof FIELDS)[number];
 
-/** The offers of a country and proxy type. A vendor may have hundreds of thousands: those with a value are found without looking at the others. */
+/**
+ * The offers of a country and proxy type. A vendor may have hundreds of thousands: those with a value are found without
+ * looking at the others.
+ */
 class Pool {
   readonly #offers: Offer[];
   readonly #byValue = new Map<Field, Map<string | undefined, Offer[]>>();
@@ -38,7 +41,8 @@ class Pool {
 }
 
 /**
- * The exits by targeting. A selection is computed once and cached; from then on a pick does not depend on the number of exits.
+ * The exits by targeting. A selection is computed once and cached; from then on a pick does not depend on the number of
+ * exits.
  */
 export class ExitIndex {
   readonly #pools: Map<string, Pool>;

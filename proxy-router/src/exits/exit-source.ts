@@ -29,11 +29,16 @@ export type ExitSourceOptions = {
   catalogueRefreshMs: number;
   fetchCatalogue: (url: string) => Promise<Place[]>;
   providers: Record<string, Provider>;
-  /** Called with the id of each exit or account that from now on connects in another way, such as with another password, or not any more. */
+  /**
+   * Called with the id of each exit or account that from now on connects in another way, such as with another password,
+   * or not any more.
+   */
   reconnected: (id: string) => void;
 };
 
-/** Data derived from the exits file and the catalogues, rebuilt when one of them changes. `omittedFields` by account. */
+/**
+ * Data derived from the exits file and the catalogues, rebuilt when one of them changes. `omittedFields` by account.
+ */
 type Derived = {
   exits: Map<string, Exit>;
   index: ExitIndex;
@@ -41,7 +46,9 @@ type Derived = {
   omittedFields: Map<string, UserNameField[]>;
 };
 
-/** A provider in use: the ids of its exits or of its account, and the state of its places. See {@link omittedFields}. */
+/**
+ * A provider in use: the ids of its exits or of its account, and the state of its places. See {@link omittedFields}.
+ */
 export type OfferedProvider = {
   provider: string;
   exitIds: string[];
@@ -136,7 +143,10 @@ export class ExitSource {
     return catalogueTimes(this.#derived.pools, this.#sources());
   }
 
-  /** Whether the catalogue of every provider was read: before that, a place that none has may be one of those that are missing. */
+  /**
+   * Whether the catalogue of every provider was read: before that, a place that none has may be one of those that are
+   * missing.
+   */
   get isComplete(): boolean {
     return this.#sources().every(({ refreshedAt }) => refreshedAt !== null);
   }

@@ -58,8 +58,9 @@ export function parseExitsFile(text: string, builtIn: readonly string[], base: E
 }
 
 /**
- * Reads the JSON of an exits file; `builtIn` are the providers that an exit may name. Without a `base` the file needs exits or providers. A
- * problem in one field does not hide problems in others. Throws {@link ExitsFileError} for text that is not JSON.
+ * Reads the JSON of an exits file; `builtIn` are the providers that an exit may name. Without a `base` the file needs
+ * exits or providers. A problem in one field does not hide problems in others. Throws {@link ExitsFileError} for text
+ * that is not JSON.
  */
 export function readExitsFile(text: string, builtIn: readonly string[], base: ExitsBase | null): ExitsFileReading {
   const parsed = parseJson(text);

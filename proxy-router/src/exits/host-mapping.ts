@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
 import type { Destination } from '../providers/provider.ts';
 
-/** `hosts` of the exits file: addresses (`ip:port`) by name, `*.name` or `name:port`. They take precedence over the address policy. */
+/**
+ * `hosts` of the exits file: addresses (`ip:port`) by name, `*.name` or `name:port`. They take precedence over the
+ * address policy.
+ */
 export type HostMapping = Record<string, string>;
 
 const PATTERN = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$/i;
@@ -18,8 +21,8 @@ export function hostMappingProblems(entries: [pattern: string, address: unknown]
 }
 
 /**
- * The address that a destination is mapped to, null for none. An exact name is preferred to a wildcard, a longer wildcard to a shorter
- * one, and for each of them an entry with the port to one without.
+ * The address that a destination is mapped to, null for none. An exact name is preferred to a wildcard, a longer
+ * wildcard to a shorter one, and for each of them an entry with the port to one without.
  */
 export function mappedAddress(hosts: HostMapping, { host, port }: Destination): Destination | null {
   const labels = host.split('.');

@@ -15,8 +15,8 @@ export type LoadedVendor = { config: ProviderConfig; password: string; provider:
 export type LoadedExits = { file: ExitsFile; vendors: LoadedVendor[]; versions: string };
 
 /**
- * Reads an exits file, and the passwords and catalogues that it names by paths relative to itself. Throws {@link ExitsFileError} with
- * all problems.
+ * Reads an exits file, and the passwords and catalogues that it names by paths relative to itself. Throws
+ * {@link ExitsFileError} with all problems.
  */
 export function loadExits(path: string, builtIn: readonly string[], base: ExitsBase | null): LoadedExits {
   // Taken before the files are read: a change in between is noticed the next time.

@@ -21,7 +21,10 @@ export const OUTAGE_MAX_MS = OUTAGE.maxMs;
 const PROBE_MS = 30_000;
 /** A vendor's place has many addresses: it is at fault only after this many failures in a row. */
 const VENDOR_FAILURES = 3;
-/** An upstream that refuses without a reason is at fault only after so many refusals in a row that share neither host nor scan. */
+/**
+ * An upstream that refuses without a reason is at fault only after so many refusals in a row that share neither host
+ * nor scan.
+ */
 const REFUSALS = 3;
 /** Lowest score: an exit that keeps failing still gets this share of the sessions that its size would give it. */
 export const SCORE_MIN = 1 / 16;
@@ -35,8 +38,8 @@ export type ExitState = 'available' | 'probing' | ExitFault;
 export type RefusedTarget = { host: string; scan: string };
 
 /**
- * What a failure says of an exit or its account, by its key. `tolerated`: how many failures in a row are no outage yet. `target`: it may be the
- * fault of this one alone.
+ * What a failure says of an exit or its account, by its key. `tolerated`: how many failures in a row are no outage yet.
+ * `target`: it may be the fault of this one alone.
  */
 export type Accusation = {
   key: string;
@@ -47,9 +50,10 @@ export type Accusation = {
 };
 
 /**
- * The outages of exits and accounts as one observer has seen them, a circuit breaker for each. One that fails is unavailable for 30 s; then one
- * request probes it, and no other uses it until the result is known. Another failure doubles the time, up to 10 minutes; a success ends the outage,
- * and the share of sessions grows back step by step. Times are monotonic, in ms.
+ * The outages of exits and accounts as one observer has seen them, a circuit breaker for each. One that fails is
+ * unavailable for 30 s; then one request probes it, and no other uses it until the result is known. Another failure
+ * doubles the time, up to 10 minutes; a success ends the outage, and the share of sessions grows back step by step.
+ * Times are monotonic, in ms.
  */
 export class Outages {
   readonly #most: number;
@@ -103,7 +107,10 @@ export class Outages {
     else this.#breakers.set(id, { ...breaker, failures: 0, until: 0, isProbing: false, score });
   }
 
-  /** Notes a failure; returns whether the exit or account is out of service now. One that may be a target's counts only with others of its kind. */
+  /**
+   * Notes a failure; returns whether the exit or account is out of service now. One that may be a target's counts only
+   * with others of its kind.
+   */
   failed({ key, fault, retryAfterSeconds, tolerated, target }: Accusation, now: number): boolean {
     if (target && !this.#refusesAll(key, target)) return false;
     const before = this.#breakers.get(key);
@@ -143,7 +150,10 @@ export class Outages {
   }
 }
 
-/** What a failure of a connection to the `target` accuses; undefined: one that the operator has chosen. Null: no exit and no account. Pure. */
+/**
+ * What a failure of a connection to the `target` accuses; undefined: one that the operator has chosen. Null: no exit
+ * and no account. Pure.
+ */
 export function accusationOf(
   { id, account }: Exit,
   failure: ConnectionFailure,

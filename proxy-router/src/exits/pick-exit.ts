@@ -15,9 +15,9 @@ export type ExitConditions = { stateOf: (exit: Exit) => ExitState | 'full'; scor
 const DRAWS = 8;
 
 /**
- * Picks an exit for a session. A session yields the same draws each time, so it keeps its exit for as long as that is available, and only the
- * sessions of an exit that becomes unavailable move. Sessions are distributed in proportion to `pool_size` and score. The exit with the
- * id `preferred` is tried first.
+ * Picks an exit for a session. A session yields the same draws each time, so it keeps its exit for as long as that is
+ * available, and only the sessions of an exit that becomes unavailable move. Sessions are distributed in proportion to
+ * `pool_size` and score. The exit with the id `preferred` is tried first.
  */
 export function pickExit(
   { exits, upTo }: Selection,
@@ -78,7 +78,9 @@ function findById(exits: readonly Exit[], id: string): Exit | undefined {
 
 const SESSIONS_MAX = 50_000;
 
-/** The last exit of each session, so that it keeps it while other exits fail and recover. Times are monotonic, in ms. */
+/**
+ * The last exit of each session, so that it keeps it while other exits fail and recover. Times are monotonic, in ms.
+ */
 export class SessionExits {
   readonly #exits = new Map<string, { exitId: string; expires: number }>();
 

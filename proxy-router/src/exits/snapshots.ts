@@ -19,8 +19,8 @@ export function writeSnapshot(path: string, { refreshedAt, file }: Snapshot): vo
 }
 
 /**
- * Exits and accounts whose credentials are in the file itself cannot be used without them, and are omitted. A catalogue's URL has them before an
- * `@` or in its query.
+ * Exits and accounts whose credentials are in the file itself cannot be used without them, and are omitted. A
+ * catalogue's URL has them before an `@` or in its query.
  */
 function withoutCredentials({ exits, providers, hosts }: ExitsFile): ExitsFile {
   const isOpen = (upstream: string) => /^\w+:\/\/[^@]*$/.test(upstream) && parseUpstream(upstream) !== null;
@@ -31,7 +31,10 @@ function withoutCredentials({ exits, providers, hosts }: ExitsFile): ExitsFile {
   };
 }
 
-/** The snapshot at `path`, null if there is no usable one; `builtIn` as in {@link parseExitsFile}. Throws the system's errors. */
+/**
+ * The snapshot at `path`, null if there is no usable one; `builtIn` as in {@link parseExitsFile}. Throws the system's
+ * errors.
+ */
 export function readSnapshot(path: string, builtIn: readonly string[]): Snapshot | null {
   try {
     const text = readIfPresent(path);

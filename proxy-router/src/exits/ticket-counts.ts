@@ -11,8 +11,9 @@ const SHARES_FOR_MS = 600_000;
 const HOLDERS_MAX = 1_000;
 
 /**
- * The number of tickets in use for each listed exit and each vendor's account. An enrolled node that holds half of an account's does not get the last
- * eighth of them while others ask for tickets too, so that it cannot keep all others from an exit. `now` is monotonic time in ms.
+ * The number of tickets in use for each listed exit and each vendor's account. An enrolled node that holds half of an
+ * account's does not get the last eighth of them while others ask for tickets too, so that it cannot keep all others
+ * from an exit. `now` is monotonic time in ms.
  */
 export class TicketCounts {
   readonly #counts = new Map<string, number>();

@@ -20,7 +20,9 @@ export type VendorCataloguesOptions = {
 /** A followed vendor, as it is configured now, and the timer of its next fetch. */
 type Followed = { config: ProviderConfig; timer?: NodeJS.Timeout };
 
-/** The catalogues that vendors serve at a URL. They are fetched on a schedule; the last good one of each stays in use. */
+/**
+ * The catalogues that vendors serve at a URL. They are fetched on a schedule; the last good one of each stays in use.
+ */
 export class VendorCatalogues {
   readonly #options: VendorCataloguesOptions;
   readonly #logger: Logger;
@@ -37,7 +39,10 @@ export class VendorCatalogues {
     this.#fetched = readCatalogues(options.snapshot);
   }
 
-  /** A vendor's places; before the first fetch from its URL those from an earlier one, which may have had another credential. */
+  /**
+   * A vendor's places; before the first fetch from its URL those from an earlier one, which may have had another
+   * credential.
+   */
   sourceOf(config: ProviderConfig): PlaceSource {
     const fetched = this.#fetched.get(catalogueKey(config)) ?? this.#fetched.get(this.#keysOf(config)[0] ?? '');
     return fetched && !omitsCountry(config, fetched.places) ? fetched : { places: [], refreshedAt: null };
@@ -48,7 +53,10 @@ export class VendorCatalogues {
     return [...this.#fetched.keys()].filter((key) => key.startsWith(`${id} `));
   }
 
-  /** Whether the first catalogue of a vendor is being fetched since the start: what it has is not known, and will be soon. */
+  /**
+   * Whether the first catalogue of a vendor is being fetched since the start: what it has is not known, and will be
+   * soon.
+   */
   get isBeginning(): boolean {
     return this.#beginning.size > 0;
   }
@@ -115,8 +123,8 @@ const DEADLINE_MS = 60_000;
 const BYTES_MAX = 100_000_000;
 
 /**
- * Fetches a vendor's catalogue; credentials in the URL are sent as Basic credentials. Rejects on a timeout, an error status, a body that is
- * too large or not a catalogue. No message has the URL in it, which may be a secret.
+ * Fetches a vendor's catalogue; credentials in the URL are sent as Basic credentials. Rejects on a timeout, an error
+ * status, a body that is too large or not a catalogue. No message has the URL in it, which may be a secret.
  */
 export async function fetchCatalogue(url: string): Promise<Place[]> {
   const late = new AbortController();

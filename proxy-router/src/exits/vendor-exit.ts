@@ -42,14 +42,19 @@ const PLACE_VALUES: [UserNameField, (place: Place) => string | undefined][] = [
   ['isp', ({ isp }) => isp],
 ];
 
-/** The fields in which places differ but which the user name omits: the vendor cannot be asked for their values. Pure. */
+/**
+ * The fields in which places differ but which the user name omits: the vendor cannot be asked for their values. Pure.
+ */
 export function omittedFields(config: UserNameConfig, places: readonly Place[]): UserNameField[] {
   return PLACE_VALUES.filter(
     ([field, valueIn]) => !sendsField(config, field) && places.some((place) => valueIn(place) !== valueIn(places[0]!)),
   ).map(([field]) => field);
 }
 
-/** Whether places are in several countries and the user name omits the country: all scans would leave from one of them. Pure. */
+/**
+ * Whether places are in several countries and the user name omits the country: all scans would leave from one of them.
+ * Pure.
+ */
 export const omitsCountry = (config: UserNameConfig, places: readonly Place[]): boolean =>
   omittedFields(config, places).includes('country');
 

@@ -13,14 +13,17 @@ export type UpstreamDependencies = DialDependencies &
   BlameDependencies & {
     connectTimeoutMs: number;
     idleMs: number;
-    /** Limit of concurrent connections to targets per ticket; the tickets of an enrolled node have twice as many together. */
+    /**
+     * Limit of concurrent connections to targets per ticket; the tickets of an enrolled node have twice as many
+     * together.
+     */
     streamsMax: number;
     tickets: Pick<TicketRegistry, 'streamsOf'>;
   };
 
 /**
- * Connects to the destination through the ticket's exit and records the connection with the ticket. Gives up when `client` closes.
- * Throws ConnectionFailure.
+ * Connects to the destination through the ticket's exit and records the connection with the ticket. Gives up when
+ * `client` closes. Throws ConnectionFailure.
  */
 export async function connectUpstream(
   dependencies: UpstreamDependencies,

@@ -7,8 +7,8 @@ import { forwardedHead, readResponseHead, writeHead } from './response-head.ts';
 import { pipe, pipeAnswer, type UpstreamConnection } from './upstream-connection.ts';
 
 /**
- * Forwards one plain http request to the target of `url`, and the response back, byte for byte but for some of its headers. `connection`
- * serves this request only, and so does the client's connection.
+ * Forwards one plain http request to the target of `url`, and the response back, byte for byte but for some of its
+ * headers. `connection` serves this request only, and so does the client's connection.
  */
 export function forwardRequest(
   request: IncomingMessage,
@@ -31,8 +31,8 @@ export function forwardRequest(
 }
 
 /**
- * Forwards an upgrade request (RFC 9110 7.8), such as a WebSocket without TLS. If the target declines, its response is forwarded like
- * any other.
+ * Forwards an upgrade request (RFC 9110 7.8), such as a WebSocket without TLS. If the target declines, its response is
+ * forwarded like any other.
  */
 export function forwardUpgrade(
   request: IncomingMessage,
@@ -57,7 +57,10 @@ export function forwardUpgrade(
 const headOf = ({ method, rawHeaders }: IncomingMessage, url: URL, upgrade: string | undefined): string =>
   requestHead(`${method} ${url.pathname}${url.search} HTTP/1.1`, requestHeaders(rawHeaders, url.host, upgrade));
 
-/** Sends a request with this head and its body. A chunked body stays chunked, so that no target can read it as a second request. */
+/**
+ * Sends a request with this head and its body. A chunked body stays chunked, so that no target can read it as a second
+ * request.
+ */
 export function sendRequest(request: IncomingMessage, target: Duplex, head: string): void {
   target.write(head, 'latin1');
   const body = isChunked(request.rawHeaders) ? request.pipe(new ChunkedEncoder()) : request;

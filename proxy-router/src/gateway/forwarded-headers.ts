@@ -1,7 +1,10 @@
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
 import { RELAYED_HEADER } from '../tickets/ticket.ts';
 
-/** Fixed headers between two neighbours (RFC 9110 7.6.1, without those that frame the body), and ours, which no target may see or send. */
+/**
+ * Fixed headers between two neighbours (RFC 9110 7.6.1, without those that frame the body), and ours, which no target
+ * may see or send.
+ */
 export const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -19,8 +22,8 @@ const FRAMING = ['te', 'trailer', 'transfer-encoding'];
 type Header = [name: string, value: string];
 
 /**
- * The headers of a request to its target. `Host` is the URL's host: a different one would reach one site and be recorded as another
- * (RFC 9112 3.2.2).
+ * The headers of a request to its target. `Host` is the URL's host: a different one would reach one site and be
+ * recorded as another (RFC 9112 3.2.2).
  */
 export function requestHeaders(rawHeaders: readonly string[], host: string, upgrade: string | undefined): Header[] {
   const chunked = isChunked(rawHeaders);

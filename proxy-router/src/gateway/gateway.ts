@@ -43,7 +43,10 @@ const UNREADABLE: Record<string, string> = { [GATEWAY_OUTCOME_HEADER]: 'connecti
 /** The ticket of a request, or the other replica that issued it and counts its traffic. */
 type Bearer = { ticket: ActiveTicket } | { issuer: Replica };
 
-/** The three ways to handle a request: forward it to its target or to the gateway (URL) of another replica, or refuse it. */
+/**
+ * The three ways to handle a request: forward it to its target or to the gateway (URL) of another replica, or refuse
+ * it.
+ */
 type Handling = {
   toTarget: (connection: UpstreamConnection, url: URL) => void;
   toReplica: (gateway: string) => void;
@@ -51,9 +54,9 @@ type Handling = {
 };
 
 /**
- * The forward proxy that browsers use. proxy-chain's server parses requests, asks for credentials and sends refusals. Connections to
- * targets are our own, because each must pass the address policy and be counted for its ticket. Each request is authorized by its own
- * credentials, never by those of an earlier request on the same connection.
+ * The forward proxy that browsers use. proxy-chain's server parses requests, asks for credentials and sends refusals.
+ * Connections to targets are our own, because each must pass the address policy and be counted for its ticket. Each
+ * request is authorized by its own credentials, never by those of an earlier request on the same connection.
  */
 export class Gateway extends Server {
   readonly #dependencies: GatewayDependencies;
@@ -85,7 +88,10 @@ export class Gateway extends Server {
     this.#unfollow = tls && use ? followTlsFiles(tls, use, logger) : () => undefined;
   }
 
-  /** Accepts no more connections and requests. Resolves when all tunnels have ended; those left after `ms` milliseconds are closed. */
+  /**
+   * Accepts no more connections and requests. Resolves when all tunnels have ended; those left after `ms` milliseconds
+   * are closed.
+   */
   async drain(ms: number): Promise<void> {
     this.#isDraining = true;
     this.#unfollow();
@@ -163,7 +169,10 @@ export class Gateway extends Server {
     }
   }
 
-  /** Refuses a request that would exceed the rate of its ticket. Only the first one inside of a tunnel is seen: its CONNECT. */
+  /**
+   * Refuses a request that would exceed the rate of its ticket. Only the first one inside of a tunnel is seen: its
+   * CONNECT.
+   */
   #admit(ticket: ActiveTicket, destination: Destination): void {
     const { requestsPerSecond, metrics } = this.#dependencies;
     if (ticket.requestRate.admits(destination.host, requestsPerSecond, performance.now())) return;
@@ -184,7 +193,10 @@ export class Gateway extends Server {
 const isTarget = ({ method }: IncomingMessage, { username, password, pathname, search, hash }: URL): boolean =>
   method !== 'CONNECT' || `${username}${password}${pathname}${search}${hash}` === '';
 
-/** The target's host in its canonical spelling. Throws before anything is recorded: a page can invent any number of long names. */
+/**
+ * The target's host in its canonical spelling. Throws before anything is recorded: a page can invent any number of long
+ * names.
+ */
 function targetHost(url: URL): string {
   const host = canonicalHost(url.hostname);
   if (host === null) throw new RequestError('The request names no valid host.', 400);

@@ -1,7 +1,10 @@
 import type { RouterMetrics } from '../metrics.ts';
 import type { Exit } from '../providers/exit.ts';
 
-/** Bytes that are summed up before the metrics are updated: an update for each chunk would cost as much as forwarding it. */
+/**
+ * Bytes that are summed up before the metrics are updated: an update for each chunk would cost as much as forwarding
+ * it.
+ */
 const PENDING_MAX = 1_000_000;
 
 /** Updates the metrics with the bytes of one connection through an exit. */

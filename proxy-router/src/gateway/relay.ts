@@ -4,7 +4,9 @@ import { RELAYED_HEADER } from '../tickets/ticket.ts';
 import { failureText, sendRequest } from './forward-request.ts';
 import { headersOf, isChunked, requestHead } from './forwarded-headers.ts';
 
-/** How long a connection to another replica may take, and how long an open one may be without traffic, in milliseconds. */
+/**
+ * How long a connection to another replica may take, and how long an open one may be without traffic, in milliseconds.
+ */
 export type RelayLimits = { connectTimeoutMs: number; idleMs: number };
 
 /** Forwards a plain http request to the gateway of another replica, and its response back, byte for byte. */
@@ -16,7 +18,9 @@ export function forwardRequestToReplica(request: IncomingMessage, gateway: strin
   });
 }
 
-/** Forwards a CONNECT or an upgrade request to the gateway of another replica, and then all bytes in both directions. */
+/**
+ * Forwards a CONNECT or an upgrade request to the gateway of another replica, and then all bytes in both directions.
+ */
 export function forwardStreamToReplica(
   request: IncomingMessage,
   client: Socket,

@@ -18,9 +18,9 @@ const CR = 13;
 export type ResponseHead = { status: number; text: string };
 
 /**
- * Reads the head of the response on a connection, and then leaves the rest of it unread; responses before the final one (1xx) are skipped,
- * except for 101. Rejects where the target closes before that, or its answer is not HTTP, has a head that is too large or begins with too many
- * of those.
+ * Reads the head of the response on a connection, and then leaves the rest of it unread; responses before the final one
+ * (1xx) are skipped, except for 101. Rejects where the target closes before that, or its answer is not HTTP, has a head
+ * that is too large or begins with too many of those.
  */
 export function readResponseHead(
   { socket }: Pick<UpstreamConnection, 'socket'>,
@@ -65,7 +65,9 @@ class HeadParser {
   /** Whether the last byte ended a line, but for a carriage return. */
   #isAfterLine = false;
 
-  /** Adds bytes; returns the offset in them after the head, undefined: it goes on; null: it is not HTTP, or too large. */
+  /**
+   * Adds bytes; returns the offset in them after the head, undefined: it goes on; null: it is not HTTP, or too large.
+   */
   add(chunk: Buffer): number | null | undefined {
     const start = this.#size === 0 ? this.#skipSlop(chunk) : 0;
     for (let at = start; at < chunk.length; at++) {
@@ -106,9 +108,10 @@ class HeadParser {
 }
 
 /**
- * The head of a response for the browser: as the target sent it, since a browser reads lines that Node.js would refuse, but for headers that
- * are only for us. What `Connection` lists is forwarded: browsers heed it too. Carriage returns end lines, as in Chromium. Of two lengths,
- * the chunked encoding counts (RFC 9112 6.3). A head may have a hundred thousand lines, so none is looked at alone. Pure.
+ * The head of a response for the browser: as the target sent it, since a browser reads lines that Node.js would refuse,
+ * but for headers that are only for us. What `Connection` lists is forwarded: browsers heed it too. Carriage returns
+ * end lines, as in Chromium. Of two lengths, the chunked encoding counts (RFC 9112 6.3). A head may have a hundred
+ * thousand lines, so none is looked at alone. Pure.
  */
 export function forwardedHead({ status, text }: ResponseHead): string {
   const lines = withLineEnds(text);
@@ -131,7 +134,10 @@ const OURS = headersNamed(GATEWAY_OUTCOME_HEADER, RELAYED_HEADER);
 const DROPPED = headersNamed(...NOT_FORWARDED);
 const DROPPED_IF_CHUNKED = headersNamed(...NOT_FORWARDED, 'content-length');
 
-/** The lines of a text that are not empty, with the same end between all of them. Byte by byte: many lines would be as many strings. */
+/**
+ * The lines of a text that are not empty, with the same end between all of them. Byte by byte: many lines would be as
+ * many strings.
+ */
 function withLineEnds(text: string): string {
   const bytes = Buffer.from(text, 'latin1');
   const written = Buffer.allocUnsafe(bytes.length * 2);

@@ -3,14 +3,19 @@ import type { Duplex } from 'node:stream';
 import { type GatewayOutcome, STALLED_MS } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { TunnelSocket } from '../providers/tunnel-socket.ts';
 
-/** `onBytes` receives the bytes since its last call; `onStall` is called when nothing was received for STALLED_MS; `onClose` once. */
+/**
+ * `onBytes` receives the bytes since its last call; `onStall` is called when nothing was received for STALLED_MS;
+ * `onClose` once.
+ */
 export type UpstreamObserver = {
   onBytes(sent: number, received: number): void;
   onStall(): void;
   onClose(outcome: GatewayOutcome): void;
 };
 
-/** A connection to a target. Its bytes are counted while it is open; it is closed when it is idle or either side closes. */
+/**
+ * A connection to a target. Its bytes are counted while it is open; it is closed when it is idle or either side closes.
+ */
 export class UpstreamConnection {
   readonly socket: Socket;
   readonly #observer: UpstreamObserver;
@@ -68,7 +73,10 @@ export class UpstreamConnection {
   }
 }
 
-/** Pipes bytes between the client and the target until either closes. Bytes returned with `unshift` on either side are sent first. */
+/**
+ * Pipes bytes between the client and the target until either closes. Bytes returned with `unshift` on either side are
+ * sent first.
+ */
 export function pipe(client: Duplex, connection: UpstreamConnection): void {
   client.pipe(connection.socket);
   connection.countFrom(client);
@@ -93,7 +101,9 @@ function joinEnds(from: Duplex, to: Duplex): void {
   from.on('close', () => endAfterWriting(to));
 }
 
-/** Ends a side whose peer has closed, after the pending bytes are written; the idle limit closes one that does not read. */
+/**
+ * Ends a side whose peer has closed, after the pending bytes are written; the idle limit closes one that does not read.
+ */
 function endAfterWriting(stream: Duplex): void {
   stream.resume();
   // `end` would make an error with a stack for a stream that has ended: most have.

@@ -16,8 +16,9 @@ const authorityOf = ({ host, port }: Destination): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
 /**
- * Asks the HTTP proxy at the other end of `socket` for a tunnel (RFC 9110 9.3.6). null: the tunnel is open, and the socket is paused with
- * the first bytes of the target. Otherwise the proxy's response. Throws ConnectionFailure `upstream_failed`.
+ * Asks the HTTP proxy at the other end of `socket` for a tunnel (RFC 9110 9.3.6). null: the tunnel is open, and the
+ * socket is paused with the first bytes of the target. Otherwise the proxy's response. Throws ConnectionFailure
+ * `upstream_failed`.
  */
 export async function requestTunnel(
   socket: Socket,

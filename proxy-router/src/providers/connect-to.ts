@@ -29,7 +29,9 @@ export async function connectTo(addresses: string[], port: number, signal: Abort
   });
 }
 
-/** Resolves with the socket when it emits `event`. Rejects with its error, or the signal's reason, if it closes before. */
+/**
+ * Resolves with the socket when it emits `event`. Rejects with its error, or the signal's reason, if it closes before.
+ */
 export function once<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(signal.aborted ? signal.reason : error);

@@ -1,8 +1,9 @@
 import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
 
 /**
- * Details of a failure. `isAccount`: the vendor's account or endpoint is at fault, not just the exit. `mayBeTargets`: the upstream answered
- * without a reason, so that it may refuse this target alone. `retryAfterSeconds`: the delay that a rate-limiting upstream asked for.
+ * Details of a failure. `isAccount`: the vendor's account or endpoint is at fault, not just the exit. `mayBeTargets`:
+ * the upstream answered without a reason, so that it may refuse this target alone. `retryAfterSeconds`: the delay that
+ * a rate-limiting upstream asked for.
  */
 type Details = { cause?: unknown; isAccount?: boolean; mayBeTargets?: boolean; retryAfterSeconds?: number };
 

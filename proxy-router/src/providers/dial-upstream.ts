@@ -20,7 +20,10 @@ export type Upstream = {
 
 const PORTS = { http: 80, https: 443, socks5: 1080 } as const;
 
-/** Reads `http://user:pass@host:port`, `https://...` or `socks5://...`; credentials percent-encoded where needed. null: not such a URL. */
+/**
+ * Reads `http://user:pass@host:port`, `https://...` or `socks5://...`; credentials percent-encoded where needed. null:
+ * not such a URL.
+ */
 export function parseUpstream(text: string): Upstream | null {
   const url = URL.parse(text);
   const protocol = url?.protocol.slice(0, -1) as Upstream['protocol'];
@@ -47,10 +50,10 @@ export const listProvider: Provider = {
 };
 
 /**
- * Connects to the destination through an upstream proxy, which receives the host name and resolves it. The operator chose the upstream,
- * so it may have a private address. A failure of the upstream is `upstream_failed` unless its response is more specific; so is a
- * timeout of `signal`. One that was reached and then says nothing may be waiting for the target: most wait longer than we do. Throws
- * ConnectionFailure.
+ * Connects to the destination through an upstream proxy, which receives the host name and resolves it. The operator
+ * chose the upstream, so it may have a private address. A failure of the upstream is `upstream_failed` unless its
+ * response is more specific; so is a timeout of `signal`. One that was reached and then says nothing may be waiting for
+ * the target: most wait longer than we do. Throws ConnectionFailure.
  */
 export async function dialUpstream(
   upstream: Upstream,
@@ -100,7 +103,10 @@ async function openTunnel(
   if (refusal) throw upstreamRefusal(refusal, texts, destination.host);
 }
 
-/** A timeout while an upstream connects is the upstream's failure; it may be the target's if the upstream was reached (`mayBeTargets`). */
+/**
+ * A timeout while an upstream connects is the upstream's failure; it may be the target's if the upstream was reached
+ * (`mayBeTargets`).
+ */
 function asUpstreamFailure(reason: unknown, mayBeTargets: boolean): unknown {
   if (!(reason instanceof ConnectionFailure) || reason.outcome !== 'timeout') return reason;
   return new ConnectionFailure('upstream_failed', 'the upstream did not connect in time', {
@@ -113,7 +119,10 @@ function asUpstreamFailure(reason: unknown, mayBeTargets: boolean): unknown {
 const basicCredentials = ({ username, password }: Upstream): string =>
   username || password ? `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` : '';
 
-/** At least as long as every connect timeout, which callers enforce. The library’s timer keeps the socket in memory until then. */
+/**
+ * At least as long as every connect timeout, which callers enforce. The library’s timer keeps the socket in memory
+ * until then.
+ */
 const TIMEOUT_MS = 120_000;
 
 /** Outcomes by the end of the library's error text (RFC 1928 6). */
@@ -124,7 +133,10 @@ const REPLIES: [pattern: RegExp, outcome: ConnectionFailure['outcome']][] = [
   [/TTLExpired$/, 'timeout'],
 ];
 
-/** Asks the SOCKS5 proxy at the other end of `socket` for a connection; the name is resolved there. Throws ConnectionFailure. */
+/**
+ * Asks the SOCKS5 proxy at the other end of `socket` for a connection; the name is resolved there. Throws
+ * ConnectionFailure.
+ */
 async function requestSocksTunnel(socket: Socket, destination: Destination, upstream: Upstream): Promise<void> {
   const { host, port, username, password } = upstream;
   const credentials = username || password ? { userId: username, password } : {};

@@ -9,8 +9,8 @@ import type { Provider } from './provider.ts';
 export type Connect = (addresses: string[], port: number, signal: AbortSignal) => Promise<Socket>;
 
 /**
- * The provider `direct`: traffic leaves from this machine, in whatever country the exits file says. Only addresses that were checked are
- * dialled.
+ * The provider `direct`: traffic leaves from this machine, in whatever country the exits file says. Only addresses that
+ * were checked are dialled.
  */
 export function directProvider(resolve: Resolve, connect: Connect, policy: AddressPolicy): Provider {
   return {

@@ -2,8 +2,8 @@ import { ProxyTypeSchema } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Static, Type } from 'typebox';
 
 /**
- * An exit that can be picked: one from the exits file, or a vendor's account with a place to target. `id` is unique among all exits;
- * only the id of a vendor's exit has slashes.
+ * An exit that can be picked: one from the exits file, or a vendor's account with a place to target. `id` is unique
+ * among all exits; only the id of a vendor's exit has slashes.
  */
 export type Exit = Place & {
   id: string;
@@ -61,7 +61,7 @@ export const ListedExitSchema = Type.Object(
 );
 
 /**
- * One exit as the exits file lists it: where its traffic leaves, and its number of addresses (`pool_size`). Reading the file converts the
- * country code to upper case.
+ * One exit as the exits file lists it: where its traffic leaves, and its number of addresses (`pool_size`). Reading the
+ * file converts the country code to upper case.
  */
 export type ListedExit = Static<typeof ListedExitSchema>;

@@ -14,7 +14,10 @@ const text = Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Nul
 const SourcePlaceSchema = Type.Object({ ...placeProperties, region: text, city: text, isp: text });
 const SourceSchema = Type.Object({ places: Type.Array(SourcePlaceSchema, { maxItems: PLACES_MAX }) });
 
-/** A catalogue has up to hundreds of thousands of places, and is read while the gateway forwards: compiled, this takes a tenth of the time. */
+/**
+ * A catalogue has up to hundreds of thousands of places, and is read while the gateway forwards: compiled, this takes a
+ * tenth of the time.
+ */
 const [ofSource, ofPlace] = [Compile(SourceSchema), Compile(SourcePlaceSchema)];
 
 /** A vendor's catalogue that cannot be used. */

@@ -9,9 +9,9 @@ const SPARE_MAX = 64;
 const spare: Buffer<ArrayBuffer>[] = [];
 
 /**
- * A TCP socket that reads into its own, reused buffers. By default Node.js allocates 64 KB for each read, and collecting that garbage costs
- * about as much CPU as forwarding the bytes: 1.4 CPU seconds per GB with `pipe`, 0.6 with these buffers. Until {@link forwardTo} is called,
- * it behaves like any other socket.
+ * A TCP socket that reads into its own, reused buffers. By default Node.js allocates 64 KB for each read, and
+ * collecting that garbage costs about as much CPU as forwarding the bytes: 1.4 CPU seconds per GB with `pipe`, 0.6 with
+ * these buffers. Until {@link forwardTo} is called, it behaves like any other socket.
  */
 export class TunnelSocket extends Socket {
   readonly #small = Buffer.allocUnsafeSlow(SMALL_BYTES);
@@ -29,7 +29,10 @@ export class TunnelSocket extends Socket {
     this.once('close', () => this.#writing === 0 && this.#use(this.#small));
   }
 
-  /** Writes all received bytes to `receiver` at the speed it accepts them, then ends it. `onForwarded` is called for each chunk. */
+  /**
+   * Writes all received bytes to `receiver` at the speed it accepts them, then ends it. `onForwarded` is called for
+   * each chunk.
+   */
   forwardTo(receiver: Duplex, onForwarded: () => void): void {
     this.#onForwarded = onForwarded;
     this.once('end', () => receiver.end());

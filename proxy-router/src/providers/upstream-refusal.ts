@@ -58,8 +58,8 @@ const TEXT_MAX = 200;
 const RETRY_AFTER_SECONDS_MAX = 60;
 
 /**
- * Why an upstream did not connect to the target `host`, from its vendor's texts, its status and `Proxy-Status`; `upstream_failed` if none is
- * known. The text is for our log and has no credentials in it. Pure.
+ * Why an upstream did not connect to the target `host`, from its vendor's texts, its status and `Proxy-Status`;
+ * `upstream_failed` if none is known. The text is for our log and has no credentials in it. Pure.
  */
 export function upstreamRefusal(answer: UpstreamAnswer, vendorTexts: RefusalTexts, host: string): ConnectionFailure {
   const text = textOf(answer, host);

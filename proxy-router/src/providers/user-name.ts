@@ -21,7 +21,10 @@ export function templateProblems(template: string): string[] {
   return problems;
 }
 
-/** The user name that a template such as `cust-42[-cc-{country}][-city-{city}]-s-{session}` gives with these values. Pure. */
+/**
+ * The user name that a template such as `cust-42[-cc-{country}][-city-{city}]-s-{session}` gives with these values.
+ * Pure.
+ */
 export function fillTemplate(template: string, values: UserNameValues): string {
   const fill = (part: Part): string => {
     if (typeof part === 'string') return part;

@@ -19,8 +19,9 @@ const flags = (pairs: Record<string, string>): string =>
     .join('');
 
 /**
- * The vendors that target by user name, as their public documents describe it (record 23 has the pages). A vendor whose policy refuses
- * a host (`denied_host`) refuses it through any of its exits. For other vendors, or when one changes its format, use `template`.
+ * The vendors that target by user name, as their public documents describe it (record 23 has the pages). A vendor whose
+ * policy refuses a host (`denied_host`) refuses it through any of its exits. For other vendors, or when one changes its
+ * format, use `template`.
  */
 export const VENDORS = {
   template: { suffix: null, spelling: UNDERSCORES, texts: [] },
@@ -78,5 +79,8 @@ const CODES = new Map(
   NAMES.split(',').map((line) => [plain(line.slice(0, -3)), line.slice(-2).toLowerCase()] as const),
 );
 
-/** The postal code of a state of the US in lower case (`tx`), by its name in any spelling; other names are returned unchanged. Pure. */
+/**
+ * The postal code of a state of the US in lower case (`tx`), by its name in any spelling; other names are returned
+ * unchanged. Pure.
+ */
 const stateCode = (name: string): string => CODES.get(plain(name)) ?? name;

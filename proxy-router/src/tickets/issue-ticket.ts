@@ -31,8 +31,8 @@ const EXITS_MAX = 3;
 export type Asked = { holder: TicketHolder; server: string };
 
 /**
- * Issues a ticket for an exit that matches the request and opens it, or returns a refusal. An exit that fails its check is skipped, and a node that
- * has too many tickets gets none.
+ * Issues a ticket for an exit that matches the request and opens it, or returns a refusal. An exit that fails its check
+ * is skipped, and a node that has too many tickets gets none.
  */
 export async function issueTicket(
   dependencies: IssueDependencies,

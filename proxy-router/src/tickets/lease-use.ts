@@ -5,13 +5,15 @@ import { setNewest } from '@adsweep/shared/service/set-newest.ts';
 const LEASES_MAX = 50_000;
 
 /**
- * What the tickets of enrolled nodes have been given, by the session of their lease: how many there were, and the bytes that they may transfer. A
- * ticket that is deleted returns what it has not transferred.
+ * What the tickets of enrolled nodes have been given, by the session of their lease: how many there were, and the bytes
+ * that they may transfer. A ticket that is deleted returns what it has not transferred.
  */
 export class LeaseUse {
   readonly #used = new Map<string, LeaseAllowance>();
 
-  /** The bytes that a further ticket of a lease of so many attempts may transfer, at most `wanted`; 0: it may have none. */
+  /**
+   * The bytes that a further ticket of a lease of so many attempts may transfer, at most `wanted`; 0: it may have none.
+   */
   bytesFor(session: string, attempts: number, wanted: number): number {
     const allowed = allowanceOf(attempts);
     const { tickets, bytes } = this.#usedOf(session);

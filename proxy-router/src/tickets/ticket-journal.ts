@@ -28,8 +28,9 @@ const STALE_LINES_MAX = 10_000;
 const syncFile = promisify(fdatasync);
 
 /**
- * The tickets that were deleted or have used much of their byte limit: one JSON record per line; the last record of a ticket
- * is the valid one. An appended record survives the end of the process, a synced one also a power cut. Beyond {@link RECORDS_MAX} the oldest are dropped.
+ * The tickets that were deleted or have used much of their byte limit: one JSON record per line; the last record of a
+ * ticket is the valid one. An appended record survives the end of the process, a synced one also a power cut. Beyond
+ * {@link RECORDS_MAX} the oldest are dropped.
  */
 export class TicketJournal {
   readonly #path: string;
@@ -83,7 +84,10 @@ export class TicketJournal {
     setNewest(this.#records, record.id, record, RECORDS_MAX);
   }
 
-  /** Replaces the file; a crash leaves the old file or the new one, never a part. Returns the new file, open for appending. */
+  /**
+   * Replaces the file; a crash leaves the old file or the new one, never a part. Returns the new file, open for
+   * appending.
+   */
   #rewrite(now: number): number {
     const current = [...this.#records.values()].filter(({ expires }) => now < expires);
     const draft = `${this.#path}.${process.pid}.new`;

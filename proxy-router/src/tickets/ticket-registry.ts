@@ -12,12 +12,15 @@ const TRAFFIC_KEPT_MS = 600_000;
 const JOURNALED_PART = 1 / 20;
 const SWEEP_MS = 1_000;
 
-/** Tickets of an enrolled node that are neither deleted nor forgotten: more than it has slots, since each of its attempts deletes its own. */
+/**
+ * Tickets of an enrolled node that are neither deleted nor forgotten: more than it has slots, since each of its
+ * attempts deletes its own.
+ */
 const TICKETS_OF_NODE_MAX = 512;
 
 /**
- * A ticket without a connection for this long does not count as one in use, until it has one again: its node may be gone, and that of a sweep expires
- * only after an hour and a half.
+ * A ticket without a connection for this long does not count as one in use, until it has one again: its node may be
+ * gone, and that of a sweep expires only after an hour and a half.
  */
 const UNUSED_AFTER_MS = 180_000;
 
@@ -46,8 +49,8 @@ export class TicketRegistry {
   }
 
   /**
-   * The ticket with these verified claims, null when it was deleted. A ticket is added on its first use, because another router may
-   * have issued it, or this one before a restart; its byte count then continues from the journal.
+   * The ticket with these verified claims, null when it was deleted. A ticket is added on its first use, because
+   * another router may have issued it, or this one before a restart; its byte count then continues from the journal.
    */
   open(claims: TicketClaims): ActiveTicket | null {
     const known = this.find(claims.id);
@@ -80,9 +83,10 @@ export class TicketRegistry {
   }
 
   /**
-   * Ends a ticket before it expires: its connections are closed and its traffic is dropped at once; resolves when the deletion is on
-   * the disk. A ticket that only another router knows, or this one before a restart, is deleted here too: `ticketId` must be one that was issued, because
-   * each takes a record of the journal. Throws the system's errors.
+   * Ends a ticket before it expires: its connections are closed and its traffic is dropped at once; resolves when the
+   * deletion is on the disk. A ticket that only another router knows, or this one before a restart, is deleted here
+   * too: `ticketId` must be one that was issued, because each takes a record of the journal. Throws the system's
+   * errors.
    */
   async delete(ticketId: string, now: number): Promise<void> {
     const entry = this.#entries.get(ticketId);
@@ -121,7 +125,9 @@ export class TicketRegistry {
     this.#journal.close();
   }
 
-  /** Counts the bytes of open connections, closes those of expired tickets, and drops old tickets and journal records. */
+  /**
+   * Counts the bytes of open connections, closes those of expired tickets, and drops old tickets and journal records.
+   */
   #sweep(now: number): void {
     for (const entry of this.#entries.values()) {
       const { ticket } = entry;

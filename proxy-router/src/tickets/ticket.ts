@@ -29,7 +29,10 @@ export type TicketClaims = Static<typeof TicketClaimsSchema>;
 /** A ticket as Basic credentials (RFC 7617). */
 export type TicketCredentials = { username: string; password: string };
 
-/** The user name holds the claims and the password their signature, so that any router with the same secret can verify them. */
+/**
+ * The user name holds the claims and the password their signature, so that any router with the same secret can verify
+ * them.
+ */
 export function signTicket(claims: TicketClaims, secret: string): TicketCredentials {
   const username = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return { username, password: signature('exit-ticket', username, secret) };
@@ -46,7 +49,8 @@ function verifyTicket({ username, password }: TicketCredentials, secret: string,
 const VERIFIED_MAX = 10_000;
 
 /**
- * Verifies tickets and caches the valid ones: a browser presents the same ticket with each request. The expiry is checked each time.
+ * Verifies tickets and caches the valid ones: a browser presents the same ticket with each request. The expiry is
+ * checked each time.
  */
 export class VerifiedTickets {
   readonly #secret: string;
@@ -75,17 +79,21 @@ export class VerifiedTickets {
   }
 }
 
-/** Where other replicas reach the replica that issued a ticket and counts its traffic; URLs without a trailing slash. */
+/**
+ * Where other replicas reach the replica that issued a ticket and counts its traffic; URLs without a trailing slash.
+ */
 export type Replica = { api: string; gateway: string };
 
-/** Header that a replica adds to a request that it forwards to another replica, so that no request is forwarded twice. */
+/**
+ * Header that a replica adds to a request that it forwards to another replica, so that no request is forwarded twice.
+ */
 export const RELAYED_HEADER = 'adsweep-relayed';
 
 export const TICKET_ID_LENGTH_MAX = 500;
 
 /**
- * A new ticket id, signed, so that a router knows one that was issued from one that was invented. With a `replica` the id names it, so that any other
- * replica can forward requests about the ticket to it.
+ * A new ticket id, signed, so that a router knows one that was issued from one that was invented. With a `replica` the
+ * id names it, so that any other replica can forward requests about the ticket to it.
  */
 export function newTicketId(replica: Replica | null, secret: string): string {
   const id = newId();
