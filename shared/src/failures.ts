@@ -1,4 +1,6 @@
-/** Every failure that can end an attempt; {@link publicTextOf} of a code is a failed scan's `error` (spec 3 and 7.2). */
+/**
+ * Every failure that can end an attempt; {@link publicTextOf} of a code is a failed scan's `error` (spec 3 and 7.2).
+ */
 const FAILURES = {
   'proxy: NODE_NOT_FOUND': 'permanent',
   'proxy: ACCOUNT_REFUSED': 'permanent',
@@ -30,8 +32,8 @@ const FAILURES = {
 export type FailureCode = keyof typeof FAILURES;
 
 /**
- * Clients get the same text for a wrapper whose server refused it and for one whose server did not answer; and for an ad that is not on its
- * page any more when its scan runs again after the loss of a node, as for the loss itself.
+ * Clients get the same text for a wrapper whose server refused it and for one whose server did not answer; and for an
+ * ad that is not on its page any more when its scan runs again after the loss of a node, as for the loss itself.
  */
 const PUBLIC_TEXTS: Partial<Record<FailureCode, FailureCode>> = {
   'vast: WRAPPER_UNANSWERED': 'vast: WRAPPER_UNREACHABLE',

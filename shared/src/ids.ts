@@ -3,7 +3,9 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 /** A new record id: a random UUID, opaque to clients. */
 export const newId = (): string => randomUUID();
 
-/** The id of a record that exists once per `id` and `number`: a UUID (version 8, RFC 9562) that depends on both alone. */
+/**
+ * The id of a record that exists once per `id` and `number`: a UUID (version 8, RFC 9562) that depends on both alone.
+ */
 export function derivedId(id: string, number: number): string {
   const hex = createHash('sha256').update(`${id}/${number}`).digest('hex');
   const version = `8${hex.slice(13, 16)}`;

@@ -36,8 +36,8 @@ export const EXCERPTED_BYTES_MAX = 2 * 1024 * 1024;
 /** The same for all of a capture together. */
 export const EXCERPTED_BYTES_SUM_MAX = 32 * 1024 * 1024;
 /**
- * A capture as JSON (RFC 8259, UTF-8), in bytes, without its artifacts: what a node may send and the node API reads. At this size its
- * parsing and checking holds the event loop for some 30 ms.
+ * A capture as JSON (RFC 8259, UTF-8), in bytes, without its artifacts: what a node may send and the node API reads. At
+ * this size its parsing and checking holds the event loop for some 30 ms.
  */
 export const CAPTURE_BYTES_MAX = 4 * 1024 * 1024;
 /** The part of these bytes that the requests may take; the rest is for landings, observations and notes. */

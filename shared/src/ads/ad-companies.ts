@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import thirdParties from 'third-party-web/nostats-subset.js';
 
-/** The company that serves a URL, by the list of third-party-web; null: none is known. `category`: its kind of business, such as `ad`. */
+/**
+ * The company that serves a URL, by the list of third-party-web; null: none is known. `category`: its kind of business,
+ * such as `ad`.
+ */
 export function companyOf(url: string): { name: string; category: string } | null {
   return thirdParties.getEntity(url) ?? null;
 }
 
 /**
- * Companies that the list counts as ad networks although they serve no ads: they measure, verify or sell data about people. They are not the
- * network of an ad that passes through them (spec 2.1, rule 1).
+ * Companies that the list counts as ad networks although they serve no ads: they measure, verify or sell data about
+ * people. They are not the network of an ad that passes through them (spec 2.1, rule 1).
  */
 export const NOT_AD_SERVERS: ReadonlySet<string> = new Set([
   ...[
@@ -29,7 +32,9 @@ export const NOT_AD_SERVERS: ReadonlySet<string> = new Set([
 /** Categories of companies that serve no ads, even if a header bidder runs on one of their hosts. */
 export const NOT_AD_NETWORKS: ReadonlySet<string> = new Set(['analytics', 'consent-provider', 'tag-manager']);
 
-/** The name of the ad network behind an http(s) URL: a company of the list, else a header bidder; null: none is known. */
+/**
+ * The name of the ad network behind an http(s) URL: a company of the list, else a header bidder; null: none is known.
+ */
 export function adNetworkName(url: string): string | null {
   const company = companyOf(url);
   if (company && (NOT_AD_SERVERS.has(company.name) || NOT_AD_NETWORKS.has(company.category))) return null;

@@ -30,9 +30,10 @@ export const AD_BLOCKS_MAX = 100;
 const Pixels = Type.Integer({ minimum: -10_000_000, maximum: 10_000_000 });
 
 /**
- * An ad on a page. `slot_index` counts from 0: pops first, in the order in which they opened, then the others in the order of the page. `x`,
- * `y`, `width` and `height` in CSS pixels of the page, at first sight; all 0 for a pop. `network_host` is '' for a pop, both are '' where none
- * is known. `identity`: 128 bits in hexadecimal, the same for the same ad block when the page is loaded again.
+ * An ad on a page. `slot_index` counts from 0: pops first, in the order in which they opened, then the others in the
+ * order of the page. `x`, `y`, `width` and `height` in CSS pixels of the page, at first sight; all 0 for a pop.
+ * `network_host` is '' for a pop, both are '' where none is known. `identity`: 128 bits in hexadecimal, the same for
+ * the same ad block when the page is loaded again.
  */
 export const AdBlockSchema = Type.Object(
   {
@@ -57,7 +58,10 @@ export const networkOfBlock = ({ ad_kind, network, network_host }: AdBlock) => (
   network_host: ad_kind === 'pop' ? '' : network_host,
 });
 
-/** Why an ad block has no scan: `cap`, it is beyond what the sweep may scan; `quota`, the organization may make no more checks. */
+/**
+ * Why an ad block has no scan: `cap`, it is beyond what the sweep may scan; `quota`, the organization may make no more
+ * checks.
+ */
 export const NOT_SCANNED = ['cap', 'quota'] as const;
 
 /** An ad block in the capture of its sweep; `not_scanned` null: it has a scan of its own. */

@@ -26,8 +26,8 @@ export const isPicture = (format: ArtifactFormat): format is PictureFormat => fo
 export const landingScreenshot = (ord: number): string => `landing-${ord}.jpeg`;
 
 /**
- * The screenshot of the page that hosts a creative: of an ad on a page, the part of the page around it; of a tag, only where no click opened a
- * landing.
+ * The screenshot of the page that hosts a creative: of an ad on a page, the part of the page around it; of a tag, only
+ * where no click opened a landing.
  */
 export const PAGE_SCREENSHOT = 'page.jpeg';
 
@@ -57,9 +57,9 @@ export const companionScreenshot = (at: number): string => `companion-${at}.jpeg
 export const DOCUMENTS = 'documents.json.gz';
 
 /**
- * A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames; once more if it changed when it
- * learned that its visitor had used it. Its text begins with what is in
- * the viewport, then has what is elsewhere on the page, and last what no visitor sees: `viewport_length`, `page_length`: where these parts
+ * A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames; once
+ * more if it changed when it learned that its visitor had used it. Its text begins with what is in the viewport, then
+ * has what is elsewhere on the page, and last what no visitor sees: `viewport_length`, `page_length`: where these parts
  * end, in characters; absent: not known. `landing` null: a document in the creative of an ad on a page.
  */
 const CapturedDocumentSchema = Type.Object(
@@ -81,8 +81,9 @@ export type CapturedDocument = Static<typeof CapturedDocumentSchema>;
 export const BODIES = 'bodies.json.gz';
 
 /**
- * A script, fetch/XHR response or iframe document. An oversize one has its URL and no text (spec 8). `excerpts`: the parts of a script without
- * text that have markers (`SCRIPT_MARKERS`); of a document, such script elements, as it was sent. Rules do not search them.
+ * A script, fetch/XHR response or iframe document. An oversize one has its URL and no text (spec 8). `excerpts`: the
+ * parts of a script without text that have markers (`SCRIPT_MARKERS`); of a document, such script elements, as it was
+ * sent. Rules do not search them.
  */
 const CapturedBodySchema = Type.Object(
   {
@@ -97,7 +98,9 @@ const CapturedBodySchema = Type.Object(
 );
 export type CapturedBody = Static<typeof CapturedBodySchema>;
 
-/** Files with JSON, and their items. Fields that this version does not know may be strings, numbers, booleans or null. */
+/**
+ * Files with JSON, and their items. Fields that this version does not know may be strings, numbers, booleans or null.
+ */
 export type CapturedItems = {
   [DOCUMENTS]: CapturedDocument;
   [BODIES]: CapturedBody;
@@ -122,8 +125,9 @@ export const isItemOf =
 export const hasItems = (name: string): name is keyof CapturedItems => Object.hasOwn(ITEM_SCHEMAS, name);
 
 /**
- * A kind of file that a node may upload. `pattern`: its names, as the source of a regular expression without anchors; `lifetimeMs`: how
- * long it is kept once its capture is accepted, null = as long as its scan; `of`: the scans that can have one (spec 4.3), absent = all.
+ * A kind of file that a node may upload. `pattern`: its names, as the source of a regular expression without anchors;
+ * `lifetimeMs`: how long it is kept once its capture is accepted, null = as long as its scan; `of`: the scans that can
+ * have one (spec 4.3), absent = all.
  */
 type ArtifactKind = {
   pattern: string;
@@ -133,8 +137,8 @@ type ArtifactKind = {
 };
 
 /**
- * Every kind of file that a node may upload. Landings are JPEG, which costs a browser half of what WebP does (clients get WebP, encoded on
- * request); version 0.1 stored them as WebP.
+ * Every kind of file that a node may upload. Landings are JPEG, which costs a browser half of what WebP does (clients
+ * get WebP, encoded on request); version 0.1 stored them as WebP.
  */
 const ARTIFACT_KINDS: readonly ArtifactKind[] = [
   { pattern: 'landing-[0-9]{1,3}\\.jpeg', format: 'jpeg', lifetimeMs: null },
@@ -166,7 +170,10 @@ export const mayHaveArtifact = (scanned: ScannedKind, name: string): boolean => 
 /** The most bytes one artifact may have. */
 export const ARTIFACT_BYTES_MAX = 32 * 1024 * 1024;
 
-/** A stored file of a scan: its hash in hex and size in bytes; `width` and `height` in pixels, 0 where it is not an image. */
+/**
+ * A stored file of a scan: its hash in hex and size in bytes; `width` and `height` in pixels, 0 where it is not an
+ * image.
+ */
 export const ArtifactSchema = Type.Object(
   {
     name: Type.String({ pattern: ARTIFACT_NAME }),

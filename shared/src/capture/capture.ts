@@ -12,8 +12,9 @@ import { ObservationSchema } from './observations/index.ts';
 import { VastSchema } from './vast.ts';
 
 /**
- * A tab, by ordinal: of a page, 0 is its own and 1.. those it opened; of an ad tag or VAST tag, those that the click opened, of these the empty
- * ones last, then those that opened by themselves. `screenshot` names an artifact, null = none could be taken.
+ * A tab, by ordinal: of a page, 0 is its own and 1.. those it opened; of an ad tag or VAST tag, those that the click
+ * opened, of these the empty ones last, then those that opened by themselves. `screenshot` names an artifact, null =
+ * none could be taken.
  */
 const LandingSchema = Type.Object(
   {
@@ -41,10 +42,9 @@ const TrafficSchema = Type.Object(
 );
 
 /**
- * What the browser saw in one attempt. Times are ms since `started_at` (ISO 8601). `creative` is there for ad tags, VAST tags
- * and discovered ads alone, `ad_blocks` for sweeps alone, in the order of `slot_index`.
- * `notes`: what it lacks.
- * A failed attempt's capture holds the evidence so far.
+ * What the browser saw in one attempt. Times are ms since `started_at` (ISO 8601). `creative` is there for ad tags,
+ * VAST tags and discovered ads alone, `ad_blocks` for sweeps alone, in the order of `slot_index`. `notes`: what it
+ * lacks. A failed attempt's capture holds the evidence so far.
  */
 export const CaptureSchema = Type.Object(
   {

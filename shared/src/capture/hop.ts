@@ -27,8 +27,8 @@ export type SubRequest = {
 };
 
 /**
- * One step of a redirect chain (spec 2.1). `status_code` 0 = no answer came. `body_size` in bytes, `timestamp_ms` since the
- * capture began, `redirected_from` the URL of the step before ('' on the first), `kind` how it got here.
+ * One step of a redirect chain (spec 2.1). `status_code` 0 = no answer came. `body_size` in bytes, `timestamp_ms` since
+ * the capture began, `redirected_from` the URL of the step before ('' on the first), `kind` how it got here.
  */
 export const HopSchema = Type.Object(
   {

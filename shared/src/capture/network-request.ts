@@ -6,9 +6,10 @@ const SURFACES = ['page', 'creative'] as const;
 export type Surface = (typeof SURFACES)[number];
 
 /**
- * One request any frame or worker of the capture made. `hop` is the index in the chain of landing `landing` of the hop whose document
- * made it (null: not attributable); `initiator` is the `id` of the request that caused it. With the surface `creative`, `landing` is null
- * and `hop` an index in the chain of the creative; without a surface it was made in a page.
+ * One request any frame or worker of the capture made. `hop` is the index in the chain of landing `landing` of the hop
+ * whose document made it (null: not attributable); `initiator` is the `id` of the request that caused it. With the
+ * surface `creative`, `landing` is null and `hop` an index in the chain of the creative; without a surface it was made
+ * in a page.
  */
 export const NetworkRequestSchema = Type.Object(
   {

@@ -31,7 +31,9 @@ export const COLLECTORS = {
 } as const;
 export type CollectorName = keyof typeof COLLECTORS;
 
-/** `landing`: the ordinal of the tab, null = the page of a creative, or no tab alone; `count`: how many, 0 = not known. */
+/**
+ * `landing`: the ordinal of the tab, null = the page of a creative, or no tab alone; `count`: how many, 0 = not known.
+ */
 type Details = { landing: number | null; count: number; collector: CollectorName | null };
 
 const of = ({ landing }: Details): string => (landing === null ? 'the page' : `landing ${landing}`);
@@ -40,8 +42,9 @@ const things = ({ count }: Details, one: string, many = `${one}s`): string =>
 const recorded = ({ collector }: Details): string => (collector ? COLLECTORS[collector] : 'something');
 
 /**
- * What a capture can lack, and what was done to its pages: each kind with its sentence, without a capital letter, a comma and the final
- * full stop. Which judgements rest on what is missing is decided in the control plane (`analysis/evidence/missing-evidence.ts`).
+ * What a capture can lack, and what was done to its pages: each kind with its sentence, without a capital letter, a
+ * comma and the final full stop. Which judgements rest on what is missing is decided in the control plane
+ * (`analysis/evidence/missing-evidence.ts`).
  */
 export const NOTE_WORDS = {
   picture: (note) => `the screenshot of ${of(note)} could not be taken`,
@@ -93,7 +96,10 @@ export const NOTE_WORDS = {
 } satisfies Record<string, (note: Details) => string>;
 export type NoteKind = keyof typeof NOTE_WORDS;
 
-/** Something that a capture lacks, or that was done to its pages. It has no text of a node: a node may be taken over by a page. */
+/**
+ * Something that a capture lacks, or that was done to its pages. It has no text of a node: a node may be taken over by
+ * a page.
+ */
 export const NoteSchema = Type.Object(
   {
     kind: Type.Enum(Object.keys(NOTE_WORDS) as NoteKind[]),

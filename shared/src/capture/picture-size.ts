@@ -2,7 +2,10 @@
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
-/** Width and height of a JPEG picture in pixels, from its frame header (ISO/IEC 10918-1, B.2.2); null = none is in these bytes. */
+/**
+ * Width and height of a JPEG picture in pixels, from its frame header (ISO/IEC 10918-1, B.2.2); null = none is in these
+ * bytes.
+ */
 export function jpegSize(bytes: Buffer): { width: number; height: number } | null {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return null;
   for (let at = 2; at + 9 <= bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
@@ -14,7 +17,8 @@ export function jpegSize(bytes: Buffer): { width: number; height: number } | nul
 }
 
 /**
- * Width and height of a WebP picture in pixels, from its header (WebP container specification, RFC 9649); null = not a WebP picture.
+ * Width and height of a WebP picture in pixels, from its header (WebP container specification, RFC 9649); null = not a
+ * WebP picture.
  */
 export function webpSize(bytes: Buffer): { width: number; height: number } | null {
   if (bytes.length < 30 || bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WEBP')

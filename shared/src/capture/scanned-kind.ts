@@ -11,6 +11,7 @@ type Scanned = { target: { kind: TargetKind }; ad_block?: Pick<AdBlock, 'ad_kind
 export const scannedKind = ({ target, ad_block }: Scanned): ScannedKind => ad_block?.ad_kind ?? target.kind;
 
 /**
- * Whether a scan shows an ad apart from its landings. A page does not, and neither does a pop: that is a tab, which is a landing itself. Pure.
+ * Whether a scan shows an ad apart from its landings. A page does not, and neither does a pop: that is a tab, which is
+ * a landing itself. Pure.
  */
 export const showsCreative = (scan: Scanned): boolean => !['url', 'pop'].includes(scannedKind(scan));

@@ -1,6 +1,6 @@
 /**
- * Regular expressions without repetitions, case-sensitive: what malicious scripts contain and few others. A node keeps the parts of a script
- * around them where it does not keep the whole script; the control plane judges.
+ * Regular expressions without repetitions, case-sensitive: what malicious scripts contain and few others. A node keeps
+ * the parts of a script around them where it does not keep the whole script; the control plane judges.
  */
 export const SCRIPT_MARKERS = [
   // Base64 of `https://`, `http://` and `wss://`.

@@ -6,9 +6,10 @@ const Word = Type.String({ maxLength: 300 });
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /**
- * The outcome of a document of a VAST tag. `ads`: it has ads; `no_ad`: it declares that it has none; `invalid`: it is not VAST; `too_large`:
- * it is too large to be read; `refused`: its server refused it (4xx); `unanswered`: its server did not answer. The others were not
- * requested: `loop`: the wrappers form a loop; `limit`: there were too many; `not_followed`: a wrapper before it allows no more.
+ * The outcome of a document of a VAST tag. `ads`: it has ads; `no_ad`: it declares that it has none; `invalid`: it is
+ * not VAST; `too_large`: it is too large to be read; `refused`: its server refused it (4xx); `unanswered`: its server
+ * did not answer. The others were not requested: `loop`: the wrappers form a loop; `limit`: there were too many;
+ * `not_followed`: a wrapper before it allows no more.
  */
 export const VAST_OUTCOMES = [
   'ads',
@@ -24,9 +25,9 @@ export const VAST_OUTCOMES = [
 export type VastOutcome = (typeof VAST_OUTCOMES)[number];
 
 /**
- * One document of the wrapper chain, requested at `requested_url` and found at `url` after redirects. `parent`: index of the document whose
- * wrapper points to it, null = the tag itself; `depth`: the number of wrappers before it; `readable`: whether its server lets players on
- * other origins read it (CORS).
+ * One document of the wrapper chain, requested at `requested_url` and found at `url` after redirects. `parent`: index
+ * of the document whose wrapper points to it, null = the tag itself; `depth`: the number of wrappers before it;
+ * `readable`: whether its server lets players on other origins read it (CORS).
  */
 const WrapperSchema = Type.Object(
   {
@@ -50,13 +51,15 @@ const WrapperSchema = Type.Object(
 /** How an ad was shown: a video, a VPAID script, an overlay over the content, or not at all. */
 export const VAST_SHOWN = ['video', 'vpaid', 'nonlinear', 'nothing'] as const;
 
-/** Whether a media file was played, or why not. `undecodable`: the device's own browser plays such files, ours does not. */
+/**
+ * Whether a media file was played, or why not. `undecodable`: the device's own browser plays such files, ours does not.
+ */
 export const MEDIA_OUTCOMES = ['played', 'refused', 'unanswered', 'broken', 'undecodable'] as const;
 export type MediaOutcome = (typeof MEDIA_OUTCOMES)[number];
 
 /**
- * A media file that the player tried. `bitrate` in kbit/s and sizes in pixels as declared; `duration_ms`, `actual_width` and
- * `actual_height` as the browser measured them, 0 = not known; `bytes` 0 = not known.
+ * A media file that the player tried. `bitrate` in kbit/s and sizes in pixels as declared; `duration_ms`,
+ * `actual_width` and `actual_height` as the browser measured them, 0 = not known; `bytes` 0 = not known.
  */
 const MediaSchema = Type.Object(
   {
@@ -90,11 +93,12 @@ const CompanionSchema = Type.Object(
 );
 
 /**
- * An ad that was played, in playing order. `rung`: index of its inline document in the wrapper chain, in which it is the ad with index
- * `position`; `wrappers`: indexes of the documents whose wrappers point to it, the outermost first. `mediafile_url`: the file or script that
- * was used, else the first that is declared, '' = none. `duration_ms` as declared; `error_code` as a player reports it (VAST 4.3, 2.3.6.3),
- * null = no error. `verifications`: the vendors of OMID and other scripts; `interactive`: the frameworks of interactive files (SIMID).
- * `is_nonlinear`: it has overlays and no video, absent = not known.
+ * An ad that was played, in playing order. `rung`: index of its inline document in the wrapper chain, in which it is
+ * the ad with index `position`; `wrappers`: indexes of the documents whose wrappers point to it, the outermost first.
+ * `mediafile_url`: the file or script that was used, else the first that is declared, '' = none. `duration_ms` as
+ * declared; `error_code` as a player reports it (VAST 4.3, 2.3.6.3), null = no error. `verifications`: the vendors of
+ * OMID and other scripts; `interactive`: the frameworks of interactive files (SIMID). `is_nonlinear`: it has overlays
+ * and no video, absent = not known.
  */
 const PlayedAdSchema = Type.Object(
   {
@@ -128,8 +132,9 @@ export const AD_PARTS = ['ad', 'linear', 'nonlinear', 'companion', 'icon', 'veri
 export type AdPart = (typeof AD_PARTS)[number];
 
 /**
- * A tracker that a document declares: the index of its ad (null: its branch has no ad), of the document that declares it (`rung`), and when
- * it was requested, null = never. `playhead_ms`: the playhead of the video then; `status_code`: of its server's response, 0 = none.
+ * A tracker that a document declares: the index of its ad (null: its branch has no ad), of the document that declares
+ * it (`rung`), and when it was requested, null = never. `playhead_ms`: the playhead of the video then; `status_code`:
+ * of its server's response, 0 = none.
  */
 const TrackerSchema = Type.Object(
   {
@@ -149,8 +154,8 @@ const TrackerSchema = Type.Object(
 export type CapturedTracker = Static<typeof TrackerSchema>;
 
 /**
- * The result of a VAST tag. `failure`: why there is no ad, null = there is one; `rungs`: the documents of the wrapper chain; `*_left_out`:
- * how many more there are than the list has, absent = 0. Times in ms since the capture began.
+ * The result of a VAST tag. `failure`: why there is no ad, null = there is one; `rungs`: the documents of the wrapper
+ * chain; `*_left_out`: how many more there are than the list has, absent = 0. Times in ms since the capture began.
  */
 export const VastSchema = Type.Object(
   {

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { EgressError } from './egress-error.ts';
 
 /**
- * How long one of several addresses may take to accept a connection before the next one is tried, in ms. Node.js would close an attempt after
- * 250 ms, in which a far server cannot answer, nor any server while this process is busy.
+ * How long one of several addresses may take to accept a connection before the next one is tried, in ms. Node.js would
+ * close an attempt after 250 ms, in which a far server cannot answer, nor any server while this process is busy.
  */
 export const ADDRESS_ATTEMPT_MS = 2_000;
 
@@ -12,9 +12,9 @@ export const ADDRESS_ATTEMPT_MS = 2_000;
 export type Resolve = (name: string) => Promise<string[]>;
 
 /**
- * The addresses of a host, which is a name or an address. A name is resolved once, and only the addresses returned here may be dialled, so that
- * a second DNS answer cannot bypass the check (DNS rebinding). One address that is not allowed refuses the whole host. Throws EgressError `dns`
- * or `blocked_address`.
+ * The addresses of a host, which is a name or an address. A name is resolved once, and only the addresses returned here
+ * may be dialled, so that a second DNS answer cannot bypass the check (DNS rebinding). One address that is not allowed
+ * refuses the whole host. Throws EgressError `dns` or `blocked_address`.
  */
 export async function checkedAddresses(
   host: string,
@@ -29,8 +29,9 @@ export async function checkedAddresses(
 }
 
 /**
- * Resolves names to all their IPv4 and IPv6 addresses, with the machine's name servers (or `servers`, `ip:port` each). It does not use
- * `dns.lookup`, which runs in a few threads that one slow zone can block for everybody, and reads search domains and the hosts file.
+ * Resolves names to all their IPv4 and IPv6 addresses, with the machine's name servers (or `servers`, `ip:port` each).
+ * It does not use `dns.lookup`, which runs in a few threads that one slow zone can block for everybody, and reads
+ * search domains and the hosts file.
  */
 export function resolveNames(servers?: string[]): Resolve {
   return async (name) => {

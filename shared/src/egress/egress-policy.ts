@@ -9,7 +9,9 @@ export class EgressPolicy {
   readonly #isOperators: (address: string) => boolean;
   readonly #hasOperators: boolean;
 
-  /** `allowed` (the operator's own networks) and `denied`: blocks in CIDR notation. Throws for one that cannot be read. */
+  /**
+   * `allowed` (the operator's own networks) and `denied`: blocks in CIDR notation. Throws for one that cannot be read.
+   */
   constructor(allowed: readonly string[], denied: readonly string[]) {
     this.#public = new AddressPolicy(denied);
     this.#isOperators = addressBlocks(allowed);
@@ -23,8 +25,8 @@ export class EgressPolicy {
   }
 
   /**
-   * Why a client may not give this URL; null: it may. Nothing is resolved: a name whose addresses are refused is found when it is dialled. With
-   * networks of the operator any name may be one of them.
+   * Why a client may not give this URL; null: it may. Nothing is resolved: a name whose addresses are refused is found
+   * when it is dialled. With networks of the operator any name may be one of them.
    */
   refusalOf(text: string): 'not_a_url' | 'not_https' | 'blocked_address' | null {
     const url = URL.parse(text);

@@ -24,7 +24,10 @@ export type GuardedRequest = {
   signal?: AbortSignal;
 };
 
-/** An answer, whatever its status: redirects are not followed. `body`: at most 2 KB as text. `elapsedMs`: until it was read. */
+/**
+ * An answer, whatever its status: redirects are not followed. `body`: at most 2 KB as text. `elapsedMs`: until it was
+ * read.
+ */
 export type GuardedAnswer = { status: number; body: string; retryAfter: string | null; elapsedMs: number };
 
 /** Sends POSTs to addresses that the policy allows alone. */
@@ -36,8 +39,9 @@ export type GuardedPost = {
 };
 
 /**
- * A sender of POSTs. Each name is resolved once for a connection, all its addresses are checked, and one of them is dialled; connections are
- * reused. A request waits for no other one: the callers bound how many there are. Certificates are verified.
+ * A sender of POSTs. Each name is resolved once for a connection, all its addresses are checked, and one of them is
+ * dialled; connections are reused. A request waits for no other one: the callers bound how many there are. Certificates
+ * are verified.
  */
 export function guardedPost(
   policy: EgressPolicy,
@@ -97,8 +101,8 @@ async function send(target: Target, request: GuardedRequest): Promise<GuardedAns
 }
 
 /**
- * One try. A server may close a connection that was idle at the moment at which it is used again: as a rule it has not seen the request then, and it
- * takes it on another connection.
+ * One try. A server may close a connection that was idle at the moment at which it is used again: as a rule it has not
+ * seen the request then, and it takes it on another connection.
  */
 async function sendOnce(
   { url, agent }: Target,

@@ -15,7 +15,10 @@ const LENGTH_BYTES = 4;
 /** A file and its content. */
 export type SentFile = { name: string; bytes: Uint8Array };
 
-/** The body of a request with a capture and its files: the length of the JSON, the JSON, and the files one after the other. */
+/**
+ * The body of a request with a capture and its files: the length of the JSON, the JSON, and the files one after the
+ * other.
+ */
 export function packCapture(json: (files: CompleteWithFiles['files']) => string, files: readonly SentFile[]): Buffer {
   const head = Buffer.from(json(files.map(({ name, bytes }) => ({ name, bytes: bytes.length }))));
   const length = Buffer.alloc(LENGTH_BYTES);

@@ -42,8 +42,8 @@ export type MemberLease = Pick<Lease, 'lease_id' | 'token'> & { scan_id: string 
 const CALL_DEADLINE_MS = 15_000;
 
 /**
- * A client of the node API (PROTOCOL.md). Each call throws {@link NodeApiError} for a refusal and the network error where there is no
- * response; it never retries. `baseUrl` without a trailing slash.
+ * A client of the node API (PROTOCOL.md). Each call throws {@link NodeApiError} for a refusal and the network error
+ * where there is no response; it never retries. `baseUrl` without a trailing slash.
  */
 export class LeaseClient {
   readonly #baseUrl: string;
@@ -64,13 +64,19 @@ export class LeaseClient {
     });
   }
 
-  /** Lets an enrolled node replace its credential; both are valid until the next one is used. The same call can be repeated. */
+  /**
+   * Lets an enrolled node replace its credential; both are valid until the next one is used. The same call can be
+   * repeated.
+   */
   async rotate(nodeId: string, credential: string, sha256: string): Promise<Enrolled> {
     const path = `/nodes/${encodeURIComponent(nodeId)}/rotate`;
     return this.#read(EnrolledSchema, 'POST', path, credential, { json: { sha256 } });
   }
 
-  /** Registers a node with the join token, or reports its state with the credential of its registration; a refused credential is dropped. */
+  /**
+   * Registers a node with the join token, or reports its state with the credential of its registration; a refused
+   * credential is dropped.
+   */
   async report(nodeId: string, report: NodeReport): Promise<Registered> {
     const credential = this.#credentials.get(nodeId) ?? this.#joinToken();
     const path = `/nodes/${encodeURIComponent(nodeId)}`;

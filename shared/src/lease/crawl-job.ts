@@ -5,15 +5,17 @@ import { TargetingSchema } from '../targeting/catalogue.ts';
 import { JOB_KINDS, JobLimitsSchema } from './job-limits.ts';
 
 /**
- * How a job is isolated. `shared`: it shares a browser with other captures; `browser`: it has a browser of its own; `node`: its node does no
- * other work meanwhile. Scans of lost nodes are isolated, because one of them may have ended the node.
+ * How a job is isolated. `shared`: it shares a browser with other captures; `browser`: it has a browser of its own;
+ * `node`: its node does no other work meanwhile. Scans of lost nodes are isolated, because one of them may have ended
+ * the node.
  */
 const ISOLATIONS = ['shared', 'browser', 'node'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
 /**
- * One scan of a job: everything that a node needs for its attempt, whose number counts from 0. `discovery`: the scan sweeps its page for
- * ads. `ad_block`: the scan is that of an ad on its page, which is a sweep's. `traceparent`: the context of the scan's trace, for the node's spans.
+ * One scan of a job: everything that a node needs for its attempt, whose number counts from 0. `discovery`: the scan
+ * sweeps its page for ads. `ad_block`: the scan is that of an ad on its page, which is a sweep's. `traceparent`: the
+ * context of the scan's trace, for the node's spans.
  */
 export const JobMemberSchema = Type.Object({
   scan_id: Type.String(),
@@ -28,7 +30,10 @@ export const JobMemberSchema = Type.Object({
 });
 export type JobMember = Static<typeof JobMemberSchema>;
 
-/** A job that a node leases: scans that it runs one after the other, in this order. `exit_session` is new for each lease. */
+/**
+ * A job that a node leases: scans that it runs one after the other, in this order. `exit_session` is new for each
+ * lease.
+ */
 export const CrawlJobSchema = Type.Object({
   job_id: Type.String(),
   kind: Type.Enum(JOB_KINDS),

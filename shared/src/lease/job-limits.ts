@@ -3,7 +3,10 @@ import { ARTIFACT_BYTES_MAX } from '../capture/artifacts.ts';
 import { CAPTURE_BYTES_MAX, DISCOVERED_ADS_MAX } from '../limits.ts';
 import type { TargetKind } from '../scan/target.ts';
 
-/** The kinds of crawl jobs: one scan of a page, an ad tag or a VAST document, a shared repeat group, or a publisher sweep with its children. */
+/**
+ * The kinds of crawl jobs: one scan of a page, an ad tag or a VAST document, a shared repeat group, or a publisher
+ * sweep with its children.
+ */
 export const JOB_KINDS = ['page', 'ad_tag', 'vast_tag', 'repeat_group', 'sweep'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -23,7 +26,10 @@ export const JobLimitsSchema = Type.Object({
   seconds: AtLeastOne,
   /** Tabs that may open before the scripts which open them are stopped. */
   tabs: AtLeastOne,
-  /** Tabs that become landings with a screenshot, the page's own included: the first ones and the last; those between are closed. */
+  /**
+   * Tabs that become landings with a screenshot, the page's own included: the first ones and the last; those between
+   * are closed.
+   */
   landings: AtLeastOne,
   /** Files. */
   artifacts: AtLeastOne,
@@ -31,9 +37,15 @@ export const JobLimitsSchema = Type.Object({
   artifact_bytes: AtLeastOne,
   /** Bytes of the capture as JSON. */
   capture_bytes: AtLeastOne,
-  /** Seconds for which the gateway lets the attempt use its exit; the attempts of a shared repeat group, or of a sweep, share theirs. */
+  /**
+   * Seconds for which the gateway lets the attempt use its exit; the attempts of a shared repeat group, or of a sweep,
+   * share theirs.
+   */
   ticket_seconds: AtLeastOne,
-  /** Bytes that the gateway carries for the attempt, both directions together; those of a shared repeat group, or of a sweep, share theirs. */
+  /**
+   * Bytes that the gateway carries for the attempt, both directions together; those of a shared repeat group, or of a
+   * sweep, share theirs.
+   */
   ticket_bytes: AtLeastOne,
 });
 export type JobLimits = Static<typeof JobLimitsSchema>;
@@ -51,8 +63,9 @@ const ONE_PAGE: JobLimits = {
 };
 
 /**
- * An ad becomes idle, is clicked at up to nine points, twice where it expands first, and its landings become idle and get screenshots: each
- * within its budget, but not together within the time of a page. A video ad's wrappers are followed and it is played before it is clicked.
+ * An ad becomes idle, is clicked at up to nine points, twice where it expands first, and its landings become idle and
+ * get screenshots: each within its budget, but not together within the time of a page. A video ad's wrappers are
+ * followed and it is played before it is clicked.
  */
 const ONE_AD: JobLimits = { ...ONE_PAGE, seconds: 120, ticket_seconds: 180 };
 

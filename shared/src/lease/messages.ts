@@ -28,7 +28,10 @@ export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 export const NODE_RESOURCES = ['memory', 'cpu'] as const;
 export type NodeResource = (typeof NODE_RESOURCES)[number];
 
-/** The services without which a node takes no work: the proxy-router, which issues exits, and its browser, its own or a remote one. */
+/**
+ * The services without which a node takes no work: the proxy-router, which issues exits, and its browser, its own or a
+ * remote one.
+ */
 export const NODE_SERVICES = ['exits', 'browser'] as const;
 export type NodeService = (typeof NODE_SERVICES)[number];
 
@@ -65,8 +68,8 @@ export const NodeReportSchema = Type.Object(
 export type NodeReport = Static<typeof NodeReportSchema>;
 
 /**
- * Response of `PUT nodes/{id}`: the credential for this process of the node from now on, and whether the operator drains the node (absent: the
- * control plane is of an earlier version).
+ * Response of `PUT nodes/{id}`: the credential for this process of the node from now on, and whether the operator
+ * drains the node (absent: the control plane is of an earlier version).
  */
 export const RegisteredSchema = Type.Object({
   credential: Type.String(),
@@ -127,8 +130,8 @@ export const CompleteSchema = Type.Object({ capture: CaptureSchema }, { addition
 export type Complete = Static<typeof CompleteSchema>;
 
 /**
- * `POST scans/{scan}/complete-with-files`, the JSON at the beginning of its body (`capture-with-files.ts`): the capture, and the files that follow,
- * with their sizes.
+ * `POST scans/{scan}/complete-with-files`, the JSON at the beginning of its body (`capture-with-files.ts`): the
+ * capture, and the files that follow, with their sizes.
  */
 export const CompleteWithFilesSchema = Type.Object(
   {
@@ -154,8 +157,8 @@ export const FailSchema = Type.Object(
 export type Fail = Static<typeof FailSchema>;
 
 /**
- * `POST members`: all ads that a sweep found and that are to be scanned, in the order of their `slot_index`. Scans of the sweep whose ads are
- * not among them have no ad any more, and end.
+ * `POST members`: all ads that a sweep found and that are to be scanned, in the order of their `slot_index`. Scans of
+ * the sweep whose ads are not among them have no ad any more, and end.
  */
 export const AddMembersSchema = Type.Object(
   { members: Type.Array(AdBlockSchema, { maxItems: DISCOVERED_ADS_MAX }) },
@@ -164,9 +167,9 @@ export const AddMembersSchema = Type.Object(
 export type AddMembers = Static<typeof AddMembersSchema>;
 
 /**
- * Response of `members`, in the order of the request. `leased`: the node runs `member` under this lease; the lease may have it already.
- * `waiting`: it will be leased again later. `ended`: it has its result. `quota`: the organization may make no more checks,
- * `cap`: the sweep may have no more ads, and there is no such scan.
+ * Response of `members`, in the order of the request. `leased`: the node runs `member` under this lease; the lease may
+ * have it already. `waiting`: it will be leased again later. `ended`: it has its result. `quota`: the organization may
+ * make no more checks, `cap`: the sweep may have no more ads, and there is no such scan.
  */
 export const AddedMembersSchema = Type.Object({
   members: Type.Array(

@@ -1,7 +1,9 @@
 /** The locale of a browser in a country: `languages` as BCP 47 tags, the preferred first; `timezone` IANA. */
 export type CountryLocale = { languages: string[]; timezone: string; coordinates: Coordinates | null };
 
-/** The languages, timezone and coordinates of a country (ISO 3166-1 alpha-2): its likely language first, then English. */
+/**
+ * The languages, timezone and coordinates of a country (ISO 3166-1 alpha-2): its likely language first, then English.
+ */
 export function countryLocale(countryCode: string): CountryLocale {
   return { languages: languagesOf(countryCode), ...largestCity(countryCode) };
 }
@@ -153,8 +155,8 @@ const ROWS: Record<string, [timezone: string, latitude: number, longitude: numbe
 };
 
 /**
- * The timezone (IANA) and coordinates of a country's largest city. Coordinates null: the table has none. Timezone UTC: the country has no
- * timezone because it is uninhabited.
+ * The timezone (IANA) and coordinates of a country's largest city. Coordinates null: the table has none. Timezone UTC:
+ * the country has no timezone because it is uninhabited.
  */
 function largestCity(countryCode: string): { timezone: string; coordinates: Coordinates | null } {
   const [timezone = '', latitude, longitude] = ROWS[countryCode] ?? [];

@@ -5,7 +5,10 @@ export function bearerCredential(header: string | undefined): string {
   return /^bearer +([^\s]+) *$/i.exec(header ?? '')?.[1] ?? '';
 }
 
-/** Whether `credential` is one of the secrets in a list separated by commas, in constant time. '' is none, whatever the list says. */
+/**
+ * Whether `credential` is one of the secrets in a list separated by commas, in constant time. '' is none, whatever the
+ * list says.
+ */
 export function isOneOfSecrets(credential: string, list: string): boolean {
   return list.split(',').filter((secret) => sameSecret(credential, secret)).length > 0 && credential !== '';
 }

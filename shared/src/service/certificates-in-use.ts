@@ -1,7 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { Gauge, type Registry } from 'prom-client';
 
-/** The certificates that listeners and clients of this process show, by the paths of their files: each returns its PEM. */
+/**
+ * The certificates that listeners and clients of this process show, by the paths of their files: each returns its PEM.
+ */
 const inUse = new Map<string, () => string>();
 
 /** Counts the certificate of the file `path` as one in use. Returns the function that ends it. */
@@ -29,7 +31,10 @@ export function measureCertificates(registry: Registry): void {
   });
 }
 
-/** The share of the validity of the first certificate in `pem` that is left at `now` (ms), negative after its end; null: there is none. Pure. */
+/**
+ * The share of the validity of the first certificate in `pem` that is left at `now` (ms), negative after its end; null:
+ * there is none. Pure.
+ */
 export function validityLeft(pem: string, now: number): number | null {
   try {
     const { validFromDate: from, validToDate: to } = new X509Certificate(pem);

@@ -1,6 +1,6 @@
 /**
- * Makes calls share runs of `run`: each call gets the result of a run that began after it, and calls during a run share the next one. A run
- * that rejects does so only for its own callers.
+ * Makes calls share runs of `run`: each call gets the result of a run that began after it, and calls during a run share
+ * the next one. A run that rejects does so only for its own callers.
  */
 export function coalesce(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<unknown> | null = null;

@@ -2,8 +2,9 @@
 export type FetchedText = { status: number; isOk: boolean; headers: Headers; text: string };
 
 /**
- * Sends a request and reads the whole response, or rejects with `<method> <url> was not answered in time` after `ms` milliseconds;
- * `init.signal` ends it early. One real timer for both: `AbortSignal.timeout` is unref'd, and a peer may accept the connection and never respond.
+ * Sends a request and reads the whole response, or rejects with `<method> <url> was not answered in time` after `ms`
+ * milliseconds; `init.signal` ends it early. One real timer for both: `AbortSignal.timeout` is unref'd, and a peer may
+ * accept the connection and never respond.
  */
 export async function fetchInTime(url: string, init: RequestInit, ms: number): Promise<FetchedText> {
   const late = new AbortController();

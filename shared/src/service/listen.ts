@@ -10,7 +10,10 @@ import { followTlsFiles, readTlsFiles, type TlsFiles } from './tls-files.ts';
 export type Listening = {
   port: number;
   serve: (handler: RequestListener) => void;
-  /** From now on each answer closes its connection, so that clients make their next one elsewhere; all requests are still answered. */
+  /**
+   * From now on each answer closes its connection, so that clients make their next one elsewhere; all requests are
+   * still answered.
+   */
   drain: () => void;
   /** Accepts no more connections; closes idle ones at once and the others after `graceMs`. */
   close: (graceMs: number) => Promise<void>;
@@ -21,13 +24,16 @@ export type ArrivalLimits = { headersMs: number; requestMs: number };
 
 const ARRIVAL: ArrivalLimits = { headersMs: 10_000, requestMs: 120_000 };
 const KEEP_ALIVE_MS = 65_000;
-/** How often Node.js closes connections whose requests are late. Its default, 30 s, would leave them open for that long. */
+/**
+ * How often Node.js closes connections whose requests are late. Its default, 30 s, would leave them open for that long.
+ */
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * Listens on `host` and `port` (0: any free one). What does not arrive within `limits` is answered 408 and its connection closed, two
- * seconds later at most; a connection that sends nothing is such a request. Rejects with an {@link OperatorError} when the port cannot be used; its
- * message says what to do with the `setting` that chose it. With `tls` it serves https, with new certificates from their change on.
+ * Listens on `host` and `port` (0: any free one). What does not arrive within `limits` is answered 408 and its
+ * connection closed, two seconds later at most; a connection that sends nothing is such a request. Rejects with an
+ * {@link OperatorError} when the port cannot be used; its message says what to do with the `setting` that chose it.
+ * With `tls` it serves https, with new certificates from their change on.
  */
 export async function listen(
   host: string,
@@ -88,8 +94,8 @@ export async function listen(
 }
 
 /**
- * Why a server cannot listen on a port, and what to do about it. `setting` names the port's setting, such as `ADSWEEP_HTTP_PORT`, and `hostSetting` that
- * of the address.
+ * Why a server cannot listen on a port, and what to do about it. `setting` names the port's setting, such as
+ * `ADSWEEP_HTTP_PORT`, and `hostSetting` that of the address.
  */
 export function portProblem(
   host: string,

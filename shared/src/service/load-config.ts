@@ -16,11 +16,11 @@ export class ConfigError extends OperatorError {
 }
 
 /**
- * Reads a service's settings. Each property of `schema` is an environment variable with description and default; an empty variable
- * counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that holds the value. A property with a
- * `pattern` describes it in words as `mustBe`. A variable that is one letter away from an unset setting is a problem too.
- * Throws {@link ConfigError} with all problems at once; `further`: those that the caller has found. `checks` compare settings with each other: each throws
- * a ConfigError of its own.
+ * Reads a service's settings. Each property of `schema` is an environment variable with description and default; an
+ * empty variable counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that
+ * holds the value. A property with a `pattern` describes it in words as `mustBe`. A variable that is one letter away
+ * from an unset setting is a problem too. Throws {@link ConfigError} with all problems at once; `further`: those that
+ * the caller has found. `checks` compare settings with each other: each throws a ConfigError of its own.
  */
 export function loadConfig<Schema extends TObject>(
   schema: Schema,
@@ -69,8 +69,9 @@ export function unreadSettings(names: readonly string[], env: NodeJS.ProcessEnv)
 }
 
 /**
- * A problem for each variable of ours that is set and differs in one letter from one of the settings `names` that is not: otherwise it would be
- * ignored, and the default, such as to keep everything, would be noticed weeks later. Variables of other services differ in more.
+ * A problem for each variable of ours that is set and differs in one letter from one of the settings `names` that is
+ * not: otherwise it would be ignored, and the default, such as to keep everything, would be noticed weeks later.
+ * Variables of other services differ in more.
  */
 export function misspeltSettings(names: readonly string[], env: NodeJS.ProcessEnv): string[] {
   const unset = names.flatMap((name) => [name, `${name}_FILE`]).filter((name) => !env[name]);

@@ -21,8 +21,9 @@ const REDACTED = [
 ];
 
 /**
- * A process' logger: JSON lines on standard output, `service` on each, secrets redacted. `level` as pino's. A line is written before the
- * call returns: a crash loses none, and no write of another thread is under way while the log is rotated (`rotate-log.ts`).
+ * A process' logger: JSON lines on standard output, `service` on each, secrets redacted. `level` as pino's. A line is
+ * written before the call returns: a crash loses none, and no write of another thread is under way while the log is
+ * rotated (`rotate-log.ts`).
  */
 export function createLogger(service: string, level = 'info'): Logger {
   return pino(

@@ -2,8 +2,8 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { bearerCredential, isOneOfSecrets } from './bearer.ts';
 
 /**
- * How often the delay of the event loop is sampled, in ms. Each sample wakes the process: at the default of 10 ms an idle service would spend
- * most of its CPU on them.
+ * How often the delay of the event loop is sampled, in ms. Each sample wakes the process: at the default of 10 ms an
+ * idle service would spend most of its CPU on them.
  */
 const EVENT_LOOP_SAMPLE_MS = 100;
 
@@ -24,7 +24,10 @@ function renameGauge(registry: Registry, name: string): void {
   registry.registerMetric(Object.assign(metric, { name: name.replace(/_total$/, '_all') }));
 }
 
-/** Whether a request's `Authorization` header opens `/metrics`: a bearer credential (RFC 6750), one of `tokens` (separated by commas). */
+/**
+ * Whether a request's `Authorization` header opens `/metrics`: a bearer credential (RFC 6750), one of `tokens`
+ * (separated by commas).
+ */
 export function mayReadMetrics(authorization: string | undefined, tokens: string): boolean {
   return isOneOfSecrets(bearerCredential(authorization), tokens);
 }

@@ -1,8 +1,9 @@
 import { pause } from './time-slice.ts';
 
 /**
- * Parses the JSON of an object with megabytes, with pauses: its members, and the items of its lists of objects, are parsed one by one. A text
- * that `JSON.stringify` has not written so, for example with white space, is parsed in one piece. Throws as `JSON.parse` does.
+ * Parses the JSON of an object with megabytes, with pauses: its members, and the items of its lists of objects, are
+ * parsed one by one. A text that `JSON.stringify` has not written so, for example with white space, is parsed in one
+ * piece. Throws as `JSON.parse` does.
  */
 export async function parseJsonInSlices(text: string): Promise<unknown> {
   const members: [string, unknown][] = [];

@@ -9,8 +9,9 @@ const STICKY = 0o1000;
 const OURS = ['secrets.json', 'store.db', 'objects', 'exits-snapshot.json', 'exit-tickets.jsonl'];
 
 /**
- * Creates a folder that only its owner can open (mode 0700), and restricts an existing one to that. Throws OperatorError where it cannot be
- * created or written, another user owns it, or others evidently use it. `use`: as what the folder was chosen.
+ * Creates a folder that only its owner can open (mode 0700), and restricts an existing one to that. Throws
+ * OperatorError where it cannot be created or written, another user owns it, or others evidently use it. `use`: as what
+ * the folder was chosen.
  */
 export function makePrivateFolder(path: string, use = 'ADSWEEP_DATA_DIR'): void {
   try {

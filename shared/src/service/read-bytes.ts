@@ -15,8 +15,8 @@ export class ConnectionLost extends Error {
 }
 
 /**
- * A request's whole body. Throws {@link BodyTooLarge} above `bytesMax` bytes and {@link ConnectionLost}. The server discards the rest of a
- * body that is too large, so that the client can read the refusal.
+ * A request's whole body. Throws {@link BodyTooLarge} above `bytesMax` bytes and {@link ConnectionLost}. The server
+ * discards the rest of a body that is too large, so that the client can read the refusal.
  */
 export function readBytes(stream: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (Number(stream.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(new BodyTooLarge(bytesMax));

@@ -6,7 +6,10 @@ export const URL_LENGTH_MAX = 24 * 1024;
 /** The most bytes that a request's line and headers may have together. More: 431 (RFC 6585 5). */
 export const HEADER_BYTES_MAX = 48 * 1024;
 
-/** How long a refused client may keep sending: if we closed at once, it would see a broken connection instead of the refusal. */
+/**
+ * How long a refused client may keep sending: if we closed at once, it would see a broken connection instead of the
+ * refusal.
+ */
 const DRAIN_MS = 2_000;
 
 type Refusal = { status: string; code: string; detail: string };
@@ -59,8 +62,8 @@ export function refuseTunnel(_: IncomingMessage, socket: Duplex): void {
 type ClientError = Error & { code?: string; rawPacket?: Buffer };
 
 /**
- * Responds to what is not an HTTP request (an HTTP server's `clientError`) with the body of a refusal and further `headers`, and ends the
- * connection.
+ * Responds to what is not an HTTP request (an HTTP server's `clientError`) with the body of a refusal and further
+ * `headers`, and ends the connection.
  */
 export function refuseUnreadable(error: ClientError, socket: Duplex, headers: Record<string, string> = {}): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();

@@ -9,13 +9,16 @@ const KEYS_MAX = 5_000;
 type Bucket = { left: number; at: number };
 
 /**
- * Bounds requests by key, with a token bucket for each: those of a ticket by host, so that a page cannot flood a target through an exit, and calls of
- * nodes by their names, so that none keeps a service from the others.
+ * Bounds requests by key, with a token bucket for each: those of a ticket by host, so that a page cannot flood a target
+ * through an exit, and calls of nodes by their names, so that none keeps a service from the others.
  */
 export class RequestRate {
   readonly #buckets = new Map<string, Bucket>();
 
-  /** Whether another request of this key may be made now; if so, it is counted. `perSecond`: the average that is allowed; `now`: monotonic time in ms. */
+  /**
+   * Whether another request of this key may be made now; if so, it is counted. `perSecond`: the average that is
+   * allowed; `now`: monotonic time in ms.
+   */
   admits(key: string, perSecond: number, now: number): boolean {
     const burst = perSecond * AVERAGED_SECONDS;
     const { left, at } = this.#buckets.get(key) ?? { left: burst, at: now };

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 export type Backoff = { minMs: number; maxMs: number };
 
 /**
- * The backoff in ms after failed attempt number `failures` (0 = the first): it doubles from `minMs` to `maxMs`, with up to 50 % jitter, so that
- * callers that failed together do not retry together.
+ * The backoff in ms after failed attempt number `failures` (0 = the first): it doubles from `minMs` to `maxMs`, with up
+ * to 50 % jitter, so that callers that failed together do not retry together.
  */
 export function backoffMs({ minMs, maxMs }: Backoff, failures: number, random = Math.random()): number {
   const whole = Math.min(minMs * 2 ** failures, maxMs);
@@ -16,8 +16,8 @@ export function backoffMs({ minMs, maxMs }: Backoff, failures: number, random = 
 export type RetryPolicy = Backoff & { forMs: number };
 
 /**
- * Calls until it succeeds, `isRetryable` says no, `signal` is aborted, or the next try would come later than `policy.forMs` after the
- * first; throws the last error then.
+ * Calls until it succeeds, `isRetryable` says no, `signal` is aborted, or the next try would come later than
+ * `policy.forMs` after the first; throws the last error then.
  */
 export async function retry<T>(
   call: () => Promise<T>,

@@ -5,7 +5,10 @@ import { readAddressBlock, splitAddressBlocks } from '../urls/address-blocks.ts'
 
 type UrlOptions = { default: string; pattern: string; mustBe: string; description: string; secret?: true };
 
-/** A URL of a form that `pattern` describes. `isUsable`: whether the service that reads it can use it; '' is the default of one that may be left out. */
+/**
+ * A URL of a form that `pattern` describes. `isUsable`: whether the service that reads it can use it; '' is the default
+ * of one that may be left out.
+ */
 export const urlSetting = (options: UrlOptions, isUsable: (url: string) => boolean = isUrl) =>
   Type.Refine(
     Type.String(options),

@@ -5,8 +5,9 @@ import { withDeadline } from './with-deadline.ts';
 export type Stop = [name: string, stop: () => Promise<void> | void];
 
 /**
- * Stops the process on SIGINT, SIGTERM, or when the parent that spawned it with an IPC channel has ended: each part in order, none
- * longer than `partMs` milliseconds; then the process exits 0, or 1 when a part failed. `hurry` is called on a second signal.
+ * Stops the process on SIGINT, SIGTERM, or when the parent that spawned it with an IPC channel has ended: each part in
+ * order, none longer than `partMs` milliseconds; then the process exits 0, or 1 when a part failed. `hurry` is called
+ * on a second signal.
  */
 export function stopOnSignal(
   logger: Logger,

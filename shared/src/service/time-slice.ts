@@ -8,16 +8,25 @@ const long: (() => void)[] = [];
 const short: (() => void)[] = [];
 let isShortNext = true;
 
-/** To be awaited in long work wherever other work may run in between: goes on in a later turn once this one's slice is used up. */
+/**
+ * To be awaited in long work wherever other work may run in between: goes on in a later turn once this one's slice is
+ * used up.
+ */
 export const pause = (): Promise<void> => waitIn(long);
 
-/** To be awaited before work of some milliseconds: begins in a later turn if this one's slice is used up, in turns with long work. */
+/**
+ * To be awaited before work of some milliseconds: begins in a later turn if this one's slice is used up, in turns with
+ * long work.
+ */
 export const awaitTurn = (): Promise<void> => waitIn(short);
 
 /** To be awaited between two parts of work that take some milliseconds each: goes on in a later turn. */
 export const awaitNextTurn = (): Promise<void> => waitIn(short, 0);
 
-/** Begins work for each item in this order, each in a later turn once this one's slice is used up; does not wait for it before it begins the next. */
+/**
+ * Begins work for each item in this order, each in a later turn once this one's slice is used up; does not wait for it
+ * before it begins the next.
+ */
 export function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
   let turn = Promise.resolve();
   const begin = (item: T): Promise<R> => {
@@ -38,7 +47,10 @@ async function waitIn(queue: (() => void)[], sliceMs = SLICE_MS): Promise<void> 
   if (now - began >= sliceMs) await new Promise<void>((resolve) => queue.push(resolve));
 }
 
-/** Callers that came together with one that goes on: only once it has done its work, they can see what is left of the slice. */
+/**
+ * Callers that came together with one that goes on: only once it has done its work, they can see what is left of the
+ * slice.
+ */
 const together: (() => void)[] = [];
 let isOneGoingOn = false;
 
@@ -56,15 +68,18 @@ function endOne(): void {
 }
 
 /**
- * Lets a caller go on, and calls `andThen` once all microtasks have run, and with them the caller's work. Node runs a tick that another tick queues
- * before the microtasks, and one that a microtask queues after them.
+ * Lets a caller go on, and calls `andThen` once all microtasks have run, and with them the caller's work. Node runs a
+ * tick that another tick queues before the microtasks, and one that a microtask queues after them.
  */
 function goOn(caller: () => void, andThen: () => void): void {
   caller();
   queueMicrotask(() => process.nextTick(andThen));
 }
 
-/** Callers that wait go on, long and short work in turns, as long as something is left of the slice; the first one in any case. */
+/**
+ * Callers that wait go on, long and short work in turns, as long as something is left of the slice; the first one in
+ * any case.
+ */
 function beginTurn(): void {
   began = null;
   let waiting = short.length + long.length;

@@ -40,8 +40,9 @@ export function tlsClientFiles(config: Record<keyof typeof tlsClientProperties, 
 /** Leads to other services over TLS. */
 export type TlsClient = {
   /**
-   * A URL under which `url` is reached: `url` itself for http, and for https without files of our own; otherwise that of a tunnel, a port of the
-   * loopback interface whose connections go on over TLS. `isProxy`: always a tunnel for https, for a browser, which takes no such files.
+   * A URL under which `url` is reached: `url` itself for http, and for https without files of our own; otherwise that
+   * of a tunnel, a port of the loopback interface whose connections go on over TLS. `isProxy`: always a tunnel for
+   * https, for a browser, which takes no such files.
    */
   reach(url: string, isProxy?: boolean): Promise<string>;
   close(): void;
@@ -54,8 +55,8 @@ const CONNECT_MS = 10_000;
 const FAILURE_LOGGED_EVERY_MS = 60_000;
 
 /**
- * Opens a client with these files. `failure`: what a browser is sent when a proxy cannot be reached, or its certificate is not trusted; the
- * connections of others are closed. Throws OperatorError for files that cannot be used.
+ * Opens a client with these files. `failure`: what a browser is sent when a proxy cannot be reached, or its certificate
+ * is not trusted; the connections of others are closed. Throws OperatorError for files that cannot be used.
  */
 export function openTlsClient(
   files: TlsClientFiles,
@@ -83,7 +84,10 @@ export function openTlsClient(
   };
 }
 
-/** Returns the files' contents and the context with them; later contents that cannot be used are logged once, and the last good ones stay in use. */
+/**
+ * Returns the files' contents and the context with them; later contents that cannot be used are logged once, and the
+ * last good ones stay in use.
+ */
 function followContents(
   { ca, certificate, key }: TlsClientFiles,
   logger: Logger,

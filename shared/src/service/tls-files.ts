@@ -7,7 +7,10 @@ import { ConfigError } from './load-config.ts';
 import type { Logger } from './logger.ts';
 import { OperatorError } from './operator-error.ts';
 
-/** Paths of PEM files: a certificate with those of its issuers, its key, and the authorities of the certificates that clients need, '' for none. */
+/**
+ * Paths of PEM files: a certificate with those of its issuers, its key, and the authorities of the certificates that
+ * clients need, '' for none.
+ */
 export type TlsFiles = { certificate: string; key: string; clients?: string };
 
 /** What the files contain. `ca`: clients need a certificate by one of these authorities. */
@@ -34,7 +37,10 @@ export const clientCaSetting = (of: string) =>
     description: `Path of a PEM file with authorities: each client of ${of} must show a certificate by one of them. Read again when it changes. Empty: clients need none.`,
   });
 
-/** A listener's files by its settings, null: it serves http. Throws ConfigError when a certificate or its key is missing. */
+/**
+ * A listener's files by its settings, null: it serves http. Throws ConfigError when a certificate or its key is
+ * missing.
+ */
 export function tlsFilesOf<Name extends string>(
   config: Record<Name, string>,
   certificate: Name,
@@ -67,8 +73,8 @@ const versionOf = ({ cert, key, ca = '' }: TlsPair): string =>
   createHash('sha256').update(`${cert}\0${key}\0${ca}`).digest('hex');
 
 /**
- * Hands the files' contents to `use`, now and each time they have changed. Files that cannot be used are logged once, and the last good ones stay in
- * use. Returns the function that stops it.
+ * Hands the files' contents to `use`, now and each time they have changed. Files that cannot be used are logged once,
+ * and the last good ones stay in use. Returns the function that stops it.
  */
 export function followTlsFiles(
   files: TlsFiles,

@@ -1,4 +1,7 @@
-/** The result of `work`, or an error `<what> took longer than <ms> ms` if it does not settle in time. The work itself is not stopped. */
+/**
+ * The result of `work`, or an error `<what> took longer than <ms> ms` if it does not settle in time. The work itself is
+ * not stopped.
+ */
 export async function withDeadline<T>(work: Promise<T> | T, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

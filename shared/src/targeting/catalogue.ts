@@ -17,7 +17,10 @@ export const TargetingSchema = Type.Object(
 );
 export type Targeting = Static<typeof TargetingSchema>;
 
-/** The targeting that one country and proxy type offers; `regions`, `cities` and `isps` with the largest pools first (spec 2.3). */
+/**
+ * The targeting that one country and proxy type offers; `regions`, `cities` and `isps` with the largest pools first
+ * (spec 2.3).
+ */
 export const CataloguePoolSchema = Type.Object({
   country_code: Type.String(),
   proxy_type: ProxyTypeSchema,
@@ -32,8 +35,8 @@ export const CataloguePoolSchema = Type.Object({
 export type CataloguePool = Static<typeof CataloguePoolSchema>;
 
 /**
- * Response of the proxy-router's `GET /catalogue`. `refreshed_at`, ISO 8601: when it was last verified which countries have no provider;
- * null: a provider's catalogue has never been read.
+ * Response of the proxy-router's `GET /catalogue`. `refreshed_at`, ISO 8601: when it was last verified which countries
+ * have no provider; null: a provider's catalogue has never been read.
  */
 export const CatalogueSchema = Type.Object({
   refreshed_at: Type.Union([Type.String(), Type.Null()]),
@@ -42,8 +45,9 @@ export const CatalogueSchema = Type.Object({
 export type Catalogue = Static<typeof CatalogueSchema>;
 
 /**
- * Response of the proxy-router's `GET /catalogue/times`: the times of its catalogue, by country, without the lists, which have megabytes and
- * seldom change. `version` differs when the lists do, and is the same at every replica that has the same lists.
+ * Response of the proxy-router's `GET /catalogue/times`: the times of its catalogue, by country, without the lists,
+ * which have megabytes and seldom change. `version` differs when the lists do, and is the same at every replica that
+ * has the same lists.
  */
 export const CatalogueTimesSchema = Type.Object({
   version: Type.String(),

@@ -27,7 +27,10 @@ const nullable = Type.Union([Type.String(), Type.Null()]);
 const ExitText = Type.String({ maxLength: 1_000 });
 const exitTextOrNull = Type.Union([ExitText, Type.Null()]);
 
-/** The exit that a scan used; null: unknown. `verified`: whether the exit check found its address and country, null: exits are not checked. */
+/**
+ * The exit that a scan used; null: unknown. `verified`: whether the exit check found its address and country, null:
+ * exits are not checked.
+ */
 export const ExitSchema = Type.Object(
   {
     provider: ExitText,
@@ -66,13 +69,16 @@ export type ExitTicket = Static<typeof ExitTicketSchema>;
 export const EXIT_REFUSALS = ['NODE_NOT_FOUND', 'NODE_BUSY', 'ACCOUNT_REFUSED'] as const;
 export type ExitRefusal = (typeof EXIT_REFUSALS)[number];
 
-/** Further ones, for an enrolled node: its request names no lease that it has, or one that has had as many tickets as it needs. */
+/**
+ * Further ones, for an enrolled node: its request names no lease that it has, or one that has had as many tickets as it
+ * needs.
+ */
 export const LEASE_REFUSALS = ['LEASE_REQUIRED', 'LEASE_SPENT'] as const;
 export type LeaseRefusal = (typeof LEASE_REFUSALS)[number];
 
 /**
- * Why the gateway could not connect to a target; `ok`: it could. `upstream_failed`, `rate_limited`, `account_refused` and `no_exit` (the
- * provider has none at the place) are the exit's, the others the target's or the ticket's.
+ * Why the gateway could not connect to a target; `ok`: it could. `upstream_failed`, `rate_limited`, `account_refused`
+ * and `no_exit` (the provider has none at the place) are the exit's, the others the target's or the ticket's.
  */
 export const GATEWAY_OUTCOMES = [
   'ok',
@@ -95,20 +101,22 @@ export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
 export const STALLED_MS = 5_000;
 
 /**
- * Response of `GET /exits/{ticket_id}/traffic`: a ticket's traffic so far. `requests` has plain http requests by URL and tunnels
- * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is Unix time in milliseconds. A URL is cut after
- * CAPTURE_URL_LENGTH_MAX characters; once the URLs of a ticket have 4 million, further ones are listed without a path. `hosts` has at
- * most 5000. The byte counts survive a restart of the router, the lists do not.
+ * Response of `GET /exits/{ticket_id}/traffic`: a ticket's traffic so far. `requests` has plain http requests by URL
+ * and tunnels as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is Unix time in
+ * milliseconds. A URL is cut after CAPTURE_URL_LENGTH_MAX characters; once the URLs of a ticket have 4 million, further
+ * ones are listed without a path. `hosts` has at most 5000. The byte counts survive a restart of the router, the lists
+ * do not.
  *
- * `open_streams` counts the tunnels and requests that are open now, `connecting_streams` those among them whose target is still being
- * resolved or dialled: their host may be missing from `hosts`. `quiet_ms` is the time since a stream last began, connected or ended or
- * a byte moved; Number.MAX_SAFE_INTEGER where that never happened.
+ * `open_streams` counts the tunnels and requests that are open now, `connecting_streams` those among them whose target
+ * is still being resolved or dialled: their host may be missing from `hosts`. `quiet_ms` is the time since a stream
+ * last began, connected or ended or a byte moved; Number.MAX_SAFE_INTEGER where that never happened.
  *
- * `stalled` of a host: through an upstream, a connection to it received nothing for STALLED_MS or longer while it was open. A tunnel without
- * a pending request counts too: only the browser knows whether it waits for a response.
+ * `stalled` of a host: through an upstream, a connection to it received nothing for STALLED_MS or longer while it was
+ * open. A tunnel without a pending request counts too: only the browser knows whether it waits for a response.
  *
- * To wait until a page's traffic is over, wait for `connecting_streams === 0` and a `quiet_ms` of the length you need. Do not wait for
- * `open_streams === 0` while the browser context is open: Chromium keeps idle tunnels for later pages and closes them with the context.
+ * To wait until a page's traffic is over, wait for `connecting_streams === 0` and a `quiet_ms` of the length you need.
+ * Do not wait for `open_streams === 0` while the browser context is open: Chromium keeps idle tunnels for later pages
+ * and closes them with the context.
  */
 export const TicketTrafficSchema = Type.Object({
   ticket_id: Type.String(),

@@ -18,7 +18,10 @@ import { readHeaders, type TracedService, type TracingConfig } from './settings.
 const VALUE_LENGTH_MAX = 256;
 const LAST_SPANS_MS = 3_000;
 
-/** Exports the spans of this process in batches; returns a function that exports the last ones, and waits 3 s for that at most. */
+/**
+ * Exports the spans of this process in batches; returns a function that exports the last ones, and waits 3 s for that
+ * at most.
+ */
 export function exportSpans(service: TracedService, config: TracingConfig, logger: Logger): () => Promise<void> {
   const exporter = new OTLPTraceExporter({
     url: `${config.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
@@ -44,7 +47,10 @@ export function exportSpans(service: TracedService, config: TracingConfig, logge
   };
 }
 
-/** A provider that records a `ratio` of the traces, decided by the trace id alone wherever a trace is not marked as unsampled. */
+/**
+ * A provider that records a `ratio` of the traces, decided by the trace id alone wherever a trace is not marked as
+ * unsampled.
+ */
 export function tracerProvider(service: TracedService, ratio: number, processor: SpanProcessor): TracerProvider {
   const share = new TraceIdRatioBasedSampler(ratio);
   return new TracerProvider({

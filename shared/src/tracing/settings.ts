@@ -28,7 +28,10 @@ export const tracingProperties = {
   }),
 };
 
-/** The process whose spans these are; `instance`: its name among those of the service, by default its host and process id. */
+/**
+ * The process whose spans these are; `instance`: its name among those of the service, by default its host and process
+ * id.
+ */
 export type TracedService = { name: string; instance?: string };
 
 export type TracingConfig = { [Name in keyof typeof tracingProperties]: string };

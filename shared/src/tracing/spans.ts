@@ -10,13 +10,15 @@ export type SpanDetails = { kind?: SpanKind; attributes?: Attributes; from?: Dat
 export type OpenSpan = {
   traceparent: string | null;
   add(attributes: Attributes): void;
-  /** Marks it as failed. `type`: a code or the name of an error, never a message, which may contain a URL or a secret. */
+  /**
+   * Marks it as failed. `type`: a code or the name of an error, never a message, which may contain a URL or a secret.
+   */
   fail(type: string): void;
 };
 
 /**
- * Runs `work` in a span below `parent`, the `traceparent` of another one; without a parent nothing is recorded. While no process records spans, a
- * client's context is handed on unchanged.
+ * Runs `work` in a span below `parent`, the `traceparent` of another one; without a parent nothing is recorded. While
+ * no process records spans, a client's context is handed on unchanged.
  */
 export function inSpan<T>(
   name: string,

@@ -12,8 +12,8 @@ export function readAddressBlock(text: string): AddressBlock | null {
 }
 
 /**
- * Whether an address is in one of the blocks. An IPv6 block that spans mapped IPv4 addresses (`::ffff:0:0/96`) does not hold plain
- * IPv4 ones. Throws for a block that cannot be read.
+ * Whether an address is in one of the blocks. An IPv6 block that spans mapped IPv4 addresses (`::ffff:0:0/96`) does not
+ * hold plain IPv4 ones. Throws for a block that cannot be read.
  */
 export function addressBlocks(blocks: readonly string[]): (address: string) => boolean {
   // A list for each family: in a common list, an IPv4 address would be matched in its mapped form too.

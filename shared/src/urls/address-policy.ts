@@ -10,8 +10,8 @@ const REREAD_MS = 5_000;
 const HOST_LENGTH_MAX = 4_096;
 
 /**
- * Which addresses a scan may reach: public ones, except those of this machine's own interfaces and those in the blocks that the
- * operator denies. The gateway applies it to every address it dials, the API to every URL that a client gives.
+ * Which addresses a scan may reach: public ones, except those of this machine's own interfaces and those in the blocks
+ * that the operator denies. The gateway applies it to every address it dials, the API to every URL that a client gives.
  */
 export class AddressPolicy {
   readonly #isDenied: (address: string) => boolean;
@@ -32,7 +32,10 @@ export class AddressPolicy {
     return isPublicAddress(address) && !this.#isOwn(address) && !this.#isDenied(address);
   }
 
-  /** Whether a URL's or CONNECT's host may be reached, in any spelling; names are not resolved. See {@link isPublicHost}. */
+  /**
+   * Whether a URL's or CONNECT's host may be reached, in any spelling; names are not resolved. See
+   * {@link isPublicHost}.
+   */
   allowsHost(host: string): boolean {
     if (host.length > HOST_LENGTH_MAX) return false;
     const name = canonicalHost(host);

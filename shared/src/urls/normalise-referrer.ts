@@ -6,8 +6,8 @@ export type UrlRefusal = { type: UrlRefusalType; text: string };
 export type UrlRefusalType = 'url_parsing' | 'url_scheme' | 'url_credentials' | 'url_private_host' | 'url_too_long';
 
 /**
- * The rules for every URL a client gives (spec 4.2, referrer): http or https, no credentials, a host that `addresses` allows. Returns the
- * parsed URL or why it is refused. Names are not resolved here.
+ * The rules for every URL a client gives (spec 4.2, referrer): http or https, no credentials, a host that `addresses`
+ * allows. Returns the parsed URL or why it is refused. Names are not resolved here.
  */
 export function checkPublicUrl(text: string, addresses: AddressPolicy): URL | UrlRefusal {
   const url = URL.parse(text);
@@ -22,7 +22,8 @@ export function checkPublicUrl(text: string, addresses: AddressPolicy): URL | Ur
 }
 
 /**
- * A referrer as it is stored and sent: the WHATWG serialisation, which percent-encodes, at most 2048 characters of it (spec 4.2).
+ * A referrer as it is stored and sent: the WHATWG serialisation, which percent-encodes, at most 2048 characters of it
+ * (spec 4.2).
  */
 export function normaliseReferrer(text: string, addresses: AddressPolicy): string | UrlRefusal {
   const url = checkPublicUrl(text, addresses);

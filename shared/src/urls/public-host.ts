@@ -3,8 +3,8 @@ import { domainToUnicode } from 'node:url';
 import { addressBlocks } from './address-blocks.ts';
 
 /**
- * IANA's special-purpose IPv4 blocks that are not globally reachable, with multicast and the reserved top (RFC 6890, RFC 5771), and
- * Azure's platform address, which answers every virtual machine there with its configuration.
+ * IANA's special-purpose IPv4 blocks that are not globally reachable, with multicast and the reserved top (RFC 6890,
+ * RFC 5771), and Azure's platform address, which answers every virtual machine there with its configuration.
  */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8',
@@ -26,8 +26,8 @@ const SPECIAL_IPV4 = [
 ];
 
 /**
- * IANA's special-purpose IPv6 blocks. Those that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo) are here
- * whole: the translator of another network decides where they lead.
+ * IANA's special-purpose IPv6 blocks. Those that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo)
+ * are here whole: the translator of another network decides where they lead.
  */
 const SPECIAL_IPV6 = [
   '::/32',
@@ -45,7 +45,10 @@ const SPECIAL_IPV6 = [
   'ff00::/8',
 ];
 
-/** Names that mean this machine or this network (RFC 6761, 6762, 8375), and clouds' metadata services under public suffixes. */
+/**
+ * Names that mean this machine or this network (RFC 6761, 6762, 8375), and clouds' metadata services under public
+ * suffixes.
+ */
 const INTERNAL_SUFFIXES = ['localhost', 'localdomain', 'local', 'internal', 'home.arpa'];
 const METADATA_NAMES = ['metadata.goog', 'metadata.tencentyun.com'];
 
@@ -55,16 +58,18 @@ const isSpecial = addressBlocks([...SPECIAL_IPV4, ...SPECIAL_IPV6]);
 const NAME_LENGTH_MAX = 253;
 const LABEL_LENGTH_MAX = 63;
 
-/** Whether an IP address, as a resolver gives it, is reachable from the public internet. False for what is no address. */
+/**
+ * Whether an IP address, as a resolver gives it, is reachable from the public internet. False for what is no address.
+ */
 export function isPublicAddress(address: string): boolean {
   // A zone (`fe80::1%eth0`) names a link of this machine.
   return isIP(address) !== 0 && !address.includes('%') && !isSpecial(address);
 }
 
 /**
- * The one spelling of a host that everybody would dial: lower case, punycode, IPv4 literals in any base as four decimals, IPv6
- * without brackets, no final dot (WHATWG URL host parsing). Null for what is no host; a name that is too long for the domain name system
- * is not looked at further.
+ * The one spelling of a host that everybody would dial: lower case, punycode, IPv4 literals in any base as four
+ * decimals, IPv6 without brackets, no final dot (WHATWG URL host parsing). Null for what is no host; a name that is too
+ * long for the domain name system is not looked at further.
  */
 export function canonicalHost(host: string): string | null {
   if (/[\s/\\?#@]|^[^[]*:|\]./.test(host)) return null;
@@ -81,15 +86,17 @@ export function canonicalHost(host: string): string | null {
 /** A URL's `hostname`; an IPv6 address without its brackets. */
 export const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** Whether a host in its canonical spelling is short enough for the domain name system. A longer one can never resolve. */
+/**
+ * Whether a host in its canonical spelling is short enough for the domain name system. A longer one can never resolve.
+ */
 export function hasNameLength(host: string): boolean {
   return host.length <= NAME_LENGTH_MAX && host.split('.').every((label) => label.length <= LABEL_LENGTH_MAX);
 }
 
 /**
- * Whether a URL's or CONNECT's host (a name, or an IP literal in any spelling) may be a public one; nothing is resolved. False for
- * private and special addresses, single-label names, internal and metadata names, names that are too long for the domain name system,
- * and what is no host (spec 4.2, referrer).
+ * Whether a URL's or CONNECT's host (a name, or an IP literal in any spelling) may be a public one; nothing is
+ * resolved. False for private and special addresses, single-label names, internal and metadata names, names that are
+ * too long for the domain name system, and what is no host (spec 4.2, referrer).
  */
 export function isPublicHost(host: string): boolean {
   const name = canonicalHost(host);

@@ -8,7 +8,10 @@ export function given(value: unknown): Record<string, unknown> {
   return text === undefined || text.length > GIVEN_CHARACTERS_MAX ? {} : { given: value };
 }
 
-/** What remains of `max` characters after `value` is written as JSON; stops when none remain, however large the value is. */
+/**
+ * What remains of `max` characters after `value` is written as JSON; stops when none remain, however large the value
+ * is.
+ */
 function charactersLeft(value: unknown, max: number): number {
   if (max < 0) return max;
   if (typeof value === 'string') return max - value.length;

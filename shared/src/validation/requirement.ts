@@ -3,7 +3,10 @@ import type { TLocalizedValidationError } from 'typebox/error';
 /** A requirement that a value does not meet: `type` and `ctx` for programs (spec 2.4), `msg` for people. */
 export type Requirement = { type: string; msg: string; ctx?: Record<string, unknown> };
 
-/** The requirement of a schema keyword that was not met; `schema` has the keyword. Null: another error describes the problem better. */
+/**
+ * The requirement of a schema keyword that was not met; `schema` has the keyword. Null: another error describes the
+ * problem better.
+ */
 export function requirementOf(error: TLocalizedValidationError, schema: object): Requirement | null {
   switch (error.keyword) {
     case 'boolean':

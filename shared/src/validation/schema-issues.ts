@@ -6,8 +6,8 @@ import { oneOf, type Requirement, requirementOf, wrongType } from './requirement
 import { pointerSteps, valueAt } from './value-at.ts';
 
 /**
- * The issues for TypeBox's errors of `value`, with paths below `root`; none for an error that another one of the same value describes better
- * (the branches of a union, the summary beside each unexpected field).
+ * The issues for TypeBox's errors of `value`, with paths below `root`; none for an error that another one of the same
+ * value describes better (the branches of a union, the summary beside each unexpected field).
  */
 export function schemaIssues(
   errors: TLocalizedValidationError[],

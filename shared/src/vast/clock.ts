@@ -6,7 +6,10 @@ export function parseClock(text: string): number | null {
   return (Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)) * 1_000 + Number(fraction.padEnd(3, '0'));
 }
 
-/** A point in an ad of `durationMs`, in ms: a clock, or a share such as `25%` (VAST 4.3, 3.14.3); null where a text is neither. Pure. */
+/**
+ * A point in an ad of `durationMs`, in ms: a clock, or a share such as `25%` (VAST 4.3, 3.14.3); null where a text is
+ * neither. Pure.
+ */
 export function parseOffset(text: string, durationMs: number): number | null {
   const share = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text.trim())?.[1];
   if (share === undefined) return parseClock(text);

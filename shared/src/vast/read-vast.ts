@@ -19,7 +19,10 @@ const ADS_MAX = 50;
 const WORD_LENGTH_MAX = 4_096;
 const WORDS_MAX = 100;
 
-/** Reads VAST 2.0 to 4.3, or the VideoAdServingTemplate before it; null where a text is neither. As lenient as players are. Pure. */
+/**
+ * Reads VAST 2.0 to 4.3, or the VideoAdServingTemplate before it; null where a text is neither. As lenient as players
+ * are. Pure.
+ */
 export function parseVast(text: string): VastDocument | null {
   const root = parseXml(text);
   return root && readVast(root);

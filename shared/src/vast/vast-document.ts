@@ -73,7 +73,10 @@ export type VastWrapper = {
   fallbackOnNoAd: boolean | null;
 };
 
-/** One ad: inline, or a wrapper that points to one. `sequence` is its position in a pod, null = it is stand-alone (VAST 4.3, 3.3). */
+/**
+ * One ad: inline, or a wrapper that points to one. `sequence` is its position in a pod, null = it is stand-alone (VAST
+ * 4.3, 3.3).
+ */
 export type VastAd = {
   id: string;
   sequence: number | null;
@@ -95,7 +98,7 @@ export type VastAd = {
 };
 
 /**
- * A VAST document; `version` as it is written, `1.x` for a VideoAdServingTemplate. `errors`: the URLs to request where it has no ad;
- * `adsLeftOut`: how many more ads it has than are read.
+ * A VAST document; `version` as it is written, `1.x` for a VideoAdServingTemplate. `errors`: the URLs to request where
+ * it has no ad; `adsLeftOut`: how many more ads it has than are read.
  */
 export type VastDocument = { version: string; errors: string[]; ads: VastAd[]; adsLeftOut: number };

@@ -1,8 +1,8 @@
 import type { XmlElement } from './xml.ts';
 
 /**
- * A document in the elements of VAST 2.0: of VAST 1.x, whose ads have their video, overlays and companions, trackers and clicks directly in
- * them, each with any number of URLs. Any other document as it is. Pure.
+ * A document in the elements of VAST 2.0: of VAST 1.x, whose ads have their video, overlays and companions, trackers
+ * and clicks directly in them, each with any number of URLs. Any other document as it is. Pure.
  */
 export function asVast2(root: XmlElement): XmlElement {
   if (root.name !== 'VideoAdServingTemplate') return root;
@@ -19,7 +19,8 @@ function convertBody(body: XmlElement): XmlElement {
   const [video, events, clicks, overlays, companions] = [...PARTS].map((name) => child(body, name));
   const tracking = events ? [eachUrl(events)] : [];
   const videoParts = [...(video?.children ?? []), ...(clicks ? [clicks] : [])].map(eachUrl);
-  // The events of an ad are those of its video; of an ad without one, of its overlays; of a wrapper, of whichever the ad shows.
+  // The events of an ad are those of its video; of an ad without one, of its overlays; of a wrapper, of whichever the
+  // ad shows.
   const isWrapper = body.name === 'Wrapper';
   const linear = video || isWrapper ? [...videoParts, ...tracking] : [];
   const nonLinear = [...(overlays?.children.map(convertDisplay) ?? []), ...(video ? [] : tracking)];

@@ -1,7 +1,10 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { VAST_LENGTH_MAX } from '../limits.ts';
 
-/** An element of an XML document: names without their prefixes, `text` all its own character data in a row, entities decoded. */
+/**
+ * An element of an XML document: names without their prefixes, `text` all its own character data in a row, entities
+ * decoded.
+ */
 export type XmlElement = { name: string; attributes: Record<string, string>; text: string; children: XmlElement[] };
 
 /** A document that nests deeper, has more elements, or is longer than VAST_LENGTH_MAX is refused. */

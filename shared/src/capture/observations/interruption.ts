@@ -6,8 +6,9 @@ import { observationOf } from './observation-of.ts';
 export const AUTOSOUND_CALLS = ['play', 'autoplay', 'audio_context'] as const;
 
 /**
- * One attempt to play sound without a click, at its loudest: by which call, whether it was muted, its volume (1 = full, above 1 =
- * amplified), whether the browser let it start, and whether the media has an audio track. Of each tab the loudest attempts are kept.
+ * One attempt to play sound without a click, at its loudest: by which call, whether it was muted, its volume (1 = full,
+ * above 1 = amplified), whether the browser let it start, and whether the media has an audio track. Of each tab the
+ * loudest attempts are kept.
  */
 export const AutosoundObservation = observationOf('autosound', {
   via: Type.Enum(AUTOSOUND_CALLS),
@@ -17,7 +18,9 @@ export const AutosoundObservation = observationOf('autosound', {
   has_audio: Type.Boolean(),
 });
 
-/** JavaScript dialogs (alert, confirm, prompt) that a tab opened without a click; `beforeunload` dialogs do not count. */
+/**
+ * JavaScript dialogs (alert, confirm, prompt) that a tab opened without a click; `beforeunload` dialogs do not count.
+ */
 export const DialogsObservation = observationOf('dialogs', { count: Count });
 
 /** What a page can request of a visitor's device, or do to its clipboard, with one call. */

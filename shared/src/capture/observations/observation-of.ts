@@ -5,8 +5,9 @@ import { Count, OPEN } from '../fields.ts';
 export const ObservedUrl = Type.String({ maxLength: 65_536 });
 
 /**
- * The schema of one kind of observation: what the browser recorded in the tab with ordinal `landing` (null: the tab that shows the creative of
- * an ad tag or VAST tag), in the document at `url`. All `facts` are required, and no others allowed.
+ * The schema of one kind of observation: what the browser recorded in the tab with ordinal `landing` (null: the tab
+ * that shows the creative of an ad tag or VAST tag), in the document at `url`. All `facts` are required, and no others
+ * allowed.
  */
 export const observationOf = <K extends string, F extends TProperties>(kind: K, facts: F) =>
   Type.Object(

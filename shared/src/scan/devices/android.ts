@@ -1,8 +1,8 @@
 import { type Device, type Emulator, GOOGLE, KHTML } from './device.ts';
 
 /**
- * A device as its maker sells it: id, name, month of release, model as client hints name it, version of Android; screen in CSS pixels and
- * device pixels per CSS pixel at its default display size.
+ * A device as its maker sells it: id, name, month of release, model as client hints name it, version of Android; screen
+ * in CSS pixels and device pixels per CSS pixel at its default display size.
  */
 type Row = [string, string, string, string, number, width: number, height: number, pixelRatio: number];
 
@@ -39,7 +39,10 @@ const TABLETS: Row[] = [
 /** What the status bar, Chrome's own bar and the navigation bar take of the screen's height, in CSS pixels. */
 const [BARS_OF_PHONE, BARS_OF_COMPACT_PHONE, BARS_OF_TABLET] = [130, 112, 136];
 
-/** Phones with Google's, Samsung's or MediaTek's chips that have a graphics processor of ARM's; the others have Qualcomm's. */
+/**
+ * Phones with Google's, Samsung's or MediaTek's chips that have a graphics processor of ARM's; the others have
+ * Qualcomm's.
+ */
 const MALI = new Map([
   ['Pixel 9', 'Mali-G715'],
   ['Pixel 8', 'Mali-G715'],

@@ -1,8 +1,8 @@
 import { APPLE, APPLE_GPU, type Emulator, WEBKIT } from './device.ts';
 
 /**
- * A device as Apple sells it: id, name, month of release; screen in CSS pixels, what Safari's and the system's bars take of its height, and
- * device pixels per CSS pixel.
+ * A device as Apple sells it: id, name, month of release; screen in CSS pixels, what Safari's and the system's bars
+ * take of its height, and device pixels per CSS pixel.
  */
 type Row = [string, string, string, width: number, height: number, bars: number, pixelRatio: number];
 

@@ -22,9 +22,9 @@ export type ClientHints = {
 };
 
 /**
- * What a page can learn of a device; all values are consistent. Sizes in CSS pixels. `{major}` in `userAgent` stands for the major
- * version of the Chromium that really runs, so that the user agent, the client hints and the engine agree. `clientHints` null: a
- * browser that has none (Safari).
+ * What a page can learn of a device; all values are consistent. Sizes in CSS pixels. `{major}` in `userAgent` stands
+ * for the major version of the Chromium that really runs, so that the user agent, the client hints and the engine
+ * agree. `clientHints` null: a browser that has none (Safari).
  */
 export type Device = {
   userAgent: string;
@@ -44,7 +44,10 @@ export type Device = {
   clientHints: ClientHints | null;
 };
 
-/** A device and browser that a scan can use (`emulator_id`, spec 2.1); `released`: the month in which the device came out. */
+/**
+ * A device and browser that a scan can use (`emulator_id`, spec 2.1); `released`: the month in which the device came
+ * out.
+ */
 export type Emulator = {
   id: string;
   display_name: string;

@@ -1,8 +1,8 @@
 import { APPLE, APPLE_GPU, type Emulator, type EmulatorBrowser, GOOGLE, KHTML, WEBKIT } from './device.ts';
 
 /**
- * A computer as Apple sells it: id, name, month of release, browser, its macOS; its screen in CSS pixels at the default scale, and the height of
- * its menu bar, which is as high as the camera's notch where there is one.
+ * A computer as Apple sells it: id, name, month of release, browser, its macOS; its screen in CSS pixels at the default
+ * scale, and the height of its menu bar, which is as high as the camera's notch where there is one.
  */
 type Row = [
   string,

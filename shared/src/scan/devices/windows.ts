@@ -1,8 +1,8 @@
 import { type Emulator, GOOGLE, KHTML } from './device.ts';
 
 /**
- * A computer as its maker sells it: id, name, month of release, browser, version of Windows; screen in CSS pixels and device pixels per CSS
- * pixel at the recommended scale, logical processors.
+ * A computer as its maker sells it: id, name, month of release, browser, version of Windows; screen in CSS pixels and
+ * device pixels per CSS pixel at the recommended scale, logical processors.
  */
 type Row = [
   string,
