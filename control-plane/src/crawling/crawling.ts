@@ -54,7 +54,10 @@ const REACHABLE_MS = 5_000;
 
 const KEEP_FOR_EVER: RetentionDays = { scans: 0, evidence: 0 };
 
-/** What crawling needs: the scans, the files that nodes upload, and the reservation of checks for the ads that sweeps find. */
+/**
+ * What crawling needs: the scans, the files that nodes upload, and the reservation of checks for the ads that sweeps
+ * find.
+ */
 export type CrawlingNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ScanningDomain['stores'], 'artifacts'> &
   Pick<AccountsDomain['verbs'], 'reserve'> & { leaseCapOf: LeaseCapOf };

@@ -14,7 +14,10 @@ export type FormMailParts = {
 /** After this time a mail is given up: the operator's list has the submission. */
 const GIVEN_UP_MS = 3 * DAY_MS;
 
-/** Sends the mail that has been due longest; returns whether others may be due. A process that ends in between sends it again. */
+/**
+ * Sends the mail that has been due longest; returns whether others may be due. A process that ends in between sends it
+ * again.
+ */
 export async function mailNext({ forms, mailer, to, logger }: FormMailParts, now: Date): Promise<boolean> {
   const submission = await forms.takeMail(now, new Date(now.getTime() + MAIL_TAKEN_MS));
   if (!submission) return false;

@@ -5,8 +5,8 @@ export const FORMS = ['contact', 'demo-inquiries'] as const;
 export type FormName = (typeof FORMS)[number];
 
 /**
- * What was sent with a form. `fields`: those that were filled in. `mail_due_at`: when it is to be mailed to the operator; absent: it was, or
- * never will be. `mail_tries`: how often that was tried.
+ * What was sent with a form. `fields`: those that were filled in. `mail_due_at`: when it is to be mailed to the
+ * operator; absent: it was, or never will be. `mail_tries`: how often that was tried.
  */
 export type FormSubmission = {
   _id: string;

@@ -12,8 +12,8 @@ import { formStore } from './form-store.ts';
 import { keptSince } from './form-submission.ts';
 
 /**
- * `formOrigins`: of the pages that may send forms. `trustedProxies`: address blocks whose `X-Forwarded-For` counts. `formsMailTo`: who gets
- * what was sent as a mail, if there is a mail server.
+ * `formOrigins`: of the pages that may send forms. `trustedProxies`: address blocks whose `X-Forwarded-For` counts.
+ * `formsMailTo`: who gets what was sent as a mail, if there is a mail server.
  */
 export type FormSettings = { formOrigins?: string[]; trustedProxies?: string[]; formsMailTo?: string[] };
 

@@ -50,7 +50,8 @@ function startOfDay(date: string, timezone: string): Date {
   const utc = Date.parse(`${date}T00:00:00Z`);
   const guess = utc - offsetAt(utc, timezone);
   const start = utc - offsetAt(guess, timezone);
-  // If the two differ, the clocks change in between; the later moment is on the day, the earlier may be on the day before.
+  // If the two differ, the clocks change in between; the later moment is on the day, the earlier may be on the day
+  // before.
   return new Date(localDay(start, timezone) === date ? start : Math.max(guess, start));
 }
 
@@ -62,7 +63,10 @@ export function offsetAt(moment: number, timezone: string): number {
   return local - Math.floor(moment / 1000) * 1000;
 }
 
-/** Clocks that were made: making one takes much longer than reading it. Names in any letter case could be more than fit into memory. */
+/**
+ * Clocks that were made: making one takes much longer than reading it. Names in any letter case could be more than fit
+ * into memory.
+ */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 const CLOCKS_MAX = 1_000;
 

@@ -5,9 +5,10 @@ import { insertOnce } from '../platform/insert-once.ts';
 import type { Collection, Store } from '../platform/store.ts';
 
 /**
- * A request with an `Idempotency-Key`. `record_id` is the id of the record that it creates, so that a request that is run again after a
- * crash creates only one. `answer`: its response, as `packAnswer` stores it; null: it has been running since `started_at`. `resumed`: it was
- * run again after an interruption, so an earlier run may have created its record.
+ * A request with an `Idempotency-Key`. `record_id` is the id of the record that it creates, so that a request that is
+ * run again after a crash creates only one. `answer`: its response, as `packAnswer` stores it; null: it has been
+ * running since `started_at`. `resumed`: it was run again after an interruption, so an earlier run may have created its
+ * record.
  */
 type Remembered = {
   _id: string;
@@ -33,7 +34,10 @@ const LIFETIME_MS = DAY_MS;
 const INTERRUPTED_AFTER_MS = 60_000;
 const INTERRUPTED = { $set: { started_at: new Date(0) } };
 
-/** The only code that accesses requests with an `Idempotency-Key`. `key` is the client's, unique within `scope` (`idempotencyScope`). */
+/**
+ * The only code that accesses requests with an `Idempotency-Key`. `key` is the client's, unique within `scope`
+ * (`idempotencyScope`).
+ */
 export type IdempotencyStore = ReturnType<typeof idempotencyStore>;
 
 export function idempotencyStore(store: Store) {
@@ -80,8 +84,9 @@ export function idempotencyStore(store: Store) {
     },
 
     /**
-     * Ends a run that was refused. The request is forgotten, so that a corrected one can be sent with its key; one that was resumed counts as
-     * interrupted again instead: under another `recordId`, what an earlier run has created would be created once more.
+     * Ends a run that was refused. The request is forgotten, so that a corrected one can be sent with its key; one that
+     * was resumed counts as interrupted again instead: under another `recordId`, what an earlier run has created would
+     * be created once more.
      */
     async refuse(scope: string, key: string): Promise<void> {
       const own = { _id: idOf(scope, key), answer: null };
@@ -89,7 +94,10 @@ export function idempotencyStore(store: Store) {
       if (forgotten.deletedCount === 0) await requests.updateOne(own, INTERRUPTED);
     },
 
-    /** Allows a request that failed with an internal error, or is partly done, to be run again at once, with the same `recordId`. */
+    /**
+     * Allows a request that failed with an internal error, or is partly done, to be run again at once, with the same
+     * `recordId`.
+     */
     async interrupt(scope: string, key: string): Promise<void> {
       await requests.updateOne({ _id: idOf(scope, key), answer: null }, INTERRUPTED);
     },

@@ -11,8 +11,9 @@ const PATHS = new Set(['/healthz', '/readyz', '/metrics']);
 const CHECK_DEADLINE_MS = 1_000;
 
 /**
- * Serves `/healthz` (200 while the process runs; depends on no other component), `/readyz` (503 with the names of the components that
- * fail their check) and `/metrics` (Prometheus, needs `metricsToken`). The first two need no credential, and none contains data of scans.
+ * Serves `/healthz` (200 while the process runs; depends on no other component), `/readyz` (503 with the names of the
+ * components that fail their check) and `/metrics` (Prometheus, needs `metricsToken`). The first two need no
+ * credential, and none contains data of scans.
  */
 export function serveProbes(checks: ReadyCheck[], registry: Registry, metricsToken: string): Middleware {
   return async (context, next) => {

@@ -7,8 +7,9 @@ import { bytesOf } from './compress.ts';
 import type { RequestState } from './serve-routes.ts';
 
 /**
- * `smallBytes`: answers up to this size have no bound. `ownerBytes`, `allBytes`: the total size of the answers, before compression, that a
- * client and all clients have not read yet. `waitMs` and `bytesPerMs`: a client has this long to read an answer, and longer the larger it is.
+ * `smallBytes`: answers up to this size have no bound. `ownerBytes`, `allBytes`: the total size of the answers, before
+ * compression, that a client and all clients have not read yet. `waitMs` and `bytesPerMs`: a client has this long to
+ * read an answer, and longer the larger it is.
  */
 export type UnsentLimits = {
   smallBytes: number;
@@ -30,9 +31,9 @@ const LIMITS: UnsentLimits = {
 };
 
 /**
- * Bounds what clients that do not read hold: the total size of large answers (the organization's, or without one the address'), and how long
- * one may take to be read; then its connection is closed. A file is read from the disk as the client reads it, so that only its time is bounded;
- * event streams end otherwise.
+ * Bounds what clients that do not read hold: the total size of large answers (the organization's, or without one the
+ * address'), and how long one may take to be read; then its connection is closed. A file is read from the disk as the
+ * client reads it, so that only its time is bounded; event streams end otherwise.
  */
 export function boundUnsent(limits: UnsentLimits = LIMITS): Middleware {
   const unsent = new UnsentBytes(limits);

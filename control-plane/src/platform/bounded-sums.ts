@@ -10,7 +10,10 @@ type Sizes = { before: number | null; after: number | null };
 
 type Claim = { token: string; until: Date; change: Amount };
 
-/** What an owner keeps (null: it is to be summed up), and the changes that are about to be written; `version` counts the changes of this document. */
+/**
+ * What an owner keeps (null: it is to be summed up), and the changes that are about to be written; `version` counts the
+ * changes of this document.
+ */
 type Sum = { _id: string; kept: Amount | null; claims: Claim[]; version: number };
 
 /** How long a write may take. A claim that is older is that of a process that ended. */
@@ -29,9 +32,10 @@ const changeOf = ({ before, after }: Sizes): Amount => ({
 const taking = ({ records, bytes }: Amount): Amount => ({ records: Math.max(0, records), bytes: Math.max(0, bytes) });
 
 /**
- * Keeps the records and bytes that owners store in a collection within bounds, however many requests and processes write at once, and however
- * much they keep: the sum is stored, and only read again from the records (`sizesOf`: the bytes of each) if a process ended between a write
- * and its count. `refuse` returns the error for an owner whose bound is reached.
+ * Keeps the records and bytes that owners store in a collection within bounds, however many requests and processes
+ * write at once, and however much they keep: the sum is stored, and only read again from the records (`sizesOf`: the
+ * bytes of each) if a process ended between a write and its count. `refuse` returns the error for an owner whose bound
+ * is reached.
  */
 export function boundedSums(
   store: Store,
@@ -74,8 +78,8 @@ export function boundedSums(
   };
 
   /**
-   * Claims room for a change of what `owner` keeps, then writes it and counts it. `write` resolves to whether it changed anything. Throws what
-   * `refuse` returns if there is no room; then nothing is written.
+   * Claims room for a change of what `owner` keeps, then writes it and counts it. `write` resolves to whether it
+   * changed anything. Throws what `refuse` returns if there is no room; then nothing is written.
    */
   return async function writeWithin(owner: string, sizes: Sizes, write: () => Promise<boolean>): Promise<void> {
     const change = changeOf(sizes);

@@ -4,8 +4,8 @@ import { serializeByKey } from './serialize-by-key.ts';
 import type { Collection, Store } from './store.ts';
 
 /**
- * How much of something each owner may use in a day (UTC). `block`: how much of it a process takes at once and spends without a write; what is
- * left of a block when the process ends counts as used.
+ * How much of something each owner may use in a day (UTC). `block`: how much of it a process takes at once and spends
+ * without a write; what is left of a block when the process ends counts as used.
  */
 export type DayShare = { name: string; perDay: number; block: number };
 
@@ -21,7 +21,10 @@ export const retryNextDay = (now: Date): Record<string, string> => ({
   'Retry-After': String(Math.ceil((endOfDay(now).getTime() - now.getTime()) / 1_000)),
 });
 
-/** Shares that owners use, counted together by all processes: the sum never exceeds `perDay`, however many use it at once. */
+/**
+ * Shares that owners use, counted together by all processes: the sum never exceeds `perDay`, however many use it at
+ * once.
+ */
 export type DayShares = ReturnType<typeof dayShares>;
 
 export function dayShares(store: Store) {

@@ -6,8 +6,9 @@ import type { Collection, Filter } from './store.ts';
 const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
 /**
- * The moment from which on something written at `now` is due, if it is to be due at once: in the past by the clock of each process, and in the
- * order of writing. What is to wait, such as for a retry or the end of a claim, is due at that time itself.
+ * The moment from which on something written at `now` is due, if it is to be due at once: in the past by the clock of
+ * each process, and in the order of writing. What is to wait, such as for a retry or the end of a claim, is due at that
+ * time itself.
  */
 export const dueAtOnce = (now: Date): Date => new Date(now.getTime() - CLOCKS_DIFFER_MS);
 
@@ -18,8 +19,9 @@ export const dueIndexes = (field: string, ...fixed: string[]) => [
 ];
 
 /**
- * The records of a collection whose `field` is a moment until `now`, as far as they also match `where`. They are read with their ids, organizations,
- * moments and the fields in `shown`; nothing is read of an organization without due records but one entry of an index.
+ * The records of a collection whose `field` is a moment until `now`, as far as they also match `where`. They are read
+ * with their ids, organizations, moments and the fields in `shown`; nothing is read of an organization without due
+ * records but one entry of an index.
  */
 export function dueByOrganization<R extends OfOrganization, T extends OfOrganization = R>(
   records: Collection<R>,

@@ -18,8 +18,8 @@ export type Mail = {
 };
 
 /**
- * The result of a mail. `status`: the SMTP status, null where the mail server did not answer. `isPermanent`: sending it again is useless.
- * `reason`: for the client whose mail it is; `cause`: for the log.
+ * The result of a mail. `status`: the SMTP status, null where the mail server did not answer. `isPermanent`: sending it
+ * again is useless. `reason`: for the client whose mail it is; `cause`: for the log.
  */
 export type MailOutcome =
   | { sent: true; status: number }
@@ -31,7 +31,10 @@ export type Mailer = {
   send(mail: Mail, signal?: AbortSignal): Promise<MailOutcome>;
 };
 
-/** `url`: `smtp://` or `smtps://`, with user and password where the server wants them. `from`: the sender. `tls`: for tests. */
+/**
+ * `url`: `smtp://` or `smtps://`, with user and password where the server wants them. `from`: the sender. `tls`: for
+ * tests.
+ */
 export type MailSettings = { url: string; from: string; tls?: ConnectionOptions; totalMs?: number };
 
 const CONNECT_MS = 10_000;
@@ -44,7 +47,10 @@ export const MAIL_TAKEN_MS = 2 * MINUTE_MS;
 const RETRY_MIN_MS = 30_000;
 const RETRY_MAX_MS = HOUR_MS;
 
-/** When a mail that was not sent is tried again; null: it is given up, as each is `forMs` after `since`. `tries`: so far. Pure. */
+/**
+ * When a mail that was not sent is tried again; null: it is given up, as each is `forMs` after `since`. `tries`: so
+ * far. Pure.
+ */
 export function nextTryAt(
   { isPermanent }: Extract<MailOutcome, { sent: false }>,
   { since, forMs, tries }: { since: Date; forMs: number; tries: number },
@@ -55,8 +61,8 @@ export function nextTryAt(
 }
 
 /**
- * A mailer. With user and password, `smtp://` requires STARTTLS: nobody in between can read the password. Certificates are verified. Nothing in
- * a mail makes it read a file or a URL.
+ * A mailer. With user and password, `smtp://` requires STARTTLS: nobody in between can read the password. Certificates
+ * are verified. Nothing in a mail makes it read a file or a URL.
  */
 export function openMailer({ url, from, tls, totalMs = TOTAL_MS }: MailSettings): Mailer {
   const { username } = new URL(url);

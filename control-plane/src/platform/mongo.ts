@@ -13,8 +13,8 @@ const DEFAULT_DATABASE = 'adsweep';
 const NAMED_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
 
 /**
- * Connects to MongoDB with its driver. The database is the one in the URL, else `adsweep`. Writes are acknowledged as the URL says, else when they
- * survive a crash. Throws an OperatorError if it is unreachable.
+ * Connects to MongoDB with its driver. The database is the one in the URL, else `adsweep`. Writes are acknowledged as
+ * the URL says, else when they survive a crash. Throws an OperatorError if it is unreachable.
  */
 export async function openMongo(url: string): Promise<Store> {
   const { client, isAlone } = await connect(url);
@@ -29,8 +29,8 @@ export async function openMongo(url: string): Promise<Store> {
 }
 
 /**
- * A server that is no member of a replica set acknowledges writes before they are in its journal, unless it is asked to wait. The default of other
- * deployments, `w=majority`, waits.
+ * A server that is no member of a replica set acknowledges writes before they are in its journal, unless it is asked to
+ * wait. The default of other deployments, `w=majority`, waits.
  */
 const OF_ONE_SERVER = { w: 'majority', journal: true } as const;
 

@@ -14,7 +14,10 @@ export function isRedisUrl(url: string): boolean {
   }
 }
 
-/** The cluster of a URL `redis+cluster://` or `rediss+cluster://`; null: it has another scheme. Throws for one that cannot be read. */
+/**
+ * The cluster of a URL `redis+cluster://` or `rediss+cluster://`; null: it has another scheme. Throws for one that
+ * cannot be read.
+ */
 export const clusterOf = (url: string): RedisCluster | null => (CLUSTER_URL.test(url) ? readClusterUrl(url) : null);
 
 function readClusterUrl(url: string) {

@@ -25,7 +25,9 @@ function valuesOf({ operator, value }: Condition): unknown[] | null {
   return operator === '$in' && Array.isArray(value) ? value : null;
 }
 
-/** An array equals both itself and an element; a pattern is no value; a sparse index has no entries for missing fields. */
+/**
+ * An array equals both itself and an element; a pattern is no value; a sparse index has no entries for missing fields.
+ */
 function isPoint(value: unknown, sparse: boolean): boolean {
   const tag = tagOf(value);
   if (tag === TAG.array || tag === TAG.regex || hasOperators(value)) return false;
@@ -50,8 +52,8 @@ export type Bounds = { conditions: Condition[]; after: (prefix: Uint8Array) => K
 type End = { bytes: Buffer; inclusive: boolean };
 
 /**
- * The bounds that `$gt $gte $lt $lte` set. In an array, one element may satisfy one bound and another element the other, so
- * only one bound is used there.
+ * The bounds that `$gt $gte $lt $lte` set. In an array, one element may satisfy one bound and another element the
+ * other, so only one bound is used there.
  */
 export function boundsOf(here: readonly Condition[], direction: Direction, isArray: boolean): Bounds | null {
   const lower = here.find((condition) => LOWER.has(condition.operator) && isComparable(condition.value));

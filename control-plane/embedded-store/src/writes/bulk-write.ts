@@ -31,7 +31,8 @@ export function bulkWrite(
   db.transaction(() => {
     for (const [index, write] of writes.entries()) {
       const run = () => runWrite(records, write, index, counts);
-      // A write of one document that is refused has changed nothing; SQLite would copy every page that the write changes.
+      // A write of one document that is refused has changed nothing; SQLite would copy every page that the write
+      // changes.
       const failure = attempt('updateMany' in write ? () => db.transaction(run) : run);
       if (failure) failures.push({ index, ...failure });
       if (failure && ordered) break;

@@ -95,8 +95,8 @@ function changeOne(records: Records, found: Found, update: Update, needed: Field
 }
 
 /**
- * A large document costs what its changed fields cost. `after` has the fields of `needed` as they are stored; what it has of others is not to be
- * read.
+ * A large document costs what its changed fields cost. `after` has the fields of `needed` as they are stored; what it
+ * has of others is not to be read.
  */
 function changed(
   { bytes: old, fields: before }: Found,

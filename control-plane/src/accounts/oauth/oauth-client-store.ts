@@ -10,9 +10,13 @@ import type { OAuthClientRecord } from './oauth-client.ts';
 
 /** The most clients of one organization: all of them are listed together. */
 const CLIENTS_MAX = 100;
-/** The most clients that registered themselves, in all: registration is open to everybody where the operator allows it. */
+/**
+ * The most clients that registered themselves, in all: registration is open to everybody where the operator allows it.
+ */
 const REGISTERED_MAX = 10_000;
-/** How long one of them is kept after it was last used. Its refresh tokens, which would be used, have ended long before. */
+/**
+ * How long one of them is kept after it was last used. Its refresh tokens, which would be used, have ended long before.
+ */
 const USED_MS = 180 * DAY_MS;
 /** Its end is exact to this: a write for each token would be too many. */
 const EXACT_TO_MS = DAY_MS;
@@ -46,8 +50,8 @@ export function oauthClientStore(store: Store, registeredMax = REGISTERED_MAX) {
     },
 
     /**
-     * Stores a client of an organization. Throws 409 if it has too many. If the client exists, its request was interrupted before anybody saw its
-     * secret: it gets this one.
+     * Stores a client of an organization. Throws 409 if it has too many. If the client exists, its request was
+     * interrupted before anybody saw its secret: it gets this one.
      */
     async insertWithin(client: OAuthClientRecord & { organization_id: string }, audit: OutboxEntry<'audit'>) {
       const { _id: id, organization_id } = client;
@@ -58,8 +62,8 @@ export function oauthClientStore(store: Store, registeredMax = REGISTERED_MAX) {
     },
 
     /**
-     * Stores a client that registered itself, and removes those that expired. If there are too many, it takes the place of the one that would expire
-     * first: nobody has consented to that one, or it has got no token for longest.
+     * Stores a client that registered itself, and removes those that expired. If there are too many, it takes the place
+     * of the one that would expire first: nobody has consented to that one, or it has got no token for longest.
      */
     async insertRegistered(client: OAuthClientRecord): Promise<void> {
       const { created_at } = client;

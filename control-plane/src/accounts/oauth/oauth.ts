@@ -38,7 +38,10 @@ const SIGN_IN_LIMIT = {
   detail: 'Too many sign-ins from your address, or in all. Try again in a minute.',
 };
 
-/** Registrations in an hour. In all they are so few that those that nobody uses have a day before others take their places. */
+/**
+ * Registrations in an hour. In all they are so few that those that nobody uses have a day before others take their
+ * places.
+ */
 const REGISTRATION_LIMIT = {
   name: 'registration',
   perAddress: 20,
@@ -65,7 +68,9 @@ export type OAuthNeeds = {
   rememberedMs: number;
 };
 
-/** OAuth 2.0: clients, the authorization server that gives them tokens, and the callers with these tokens (spec 5.6). */
+/**
+ * OAuth 2.0: clients, the authorization server that gives them tokens, and the callers with these tokens (spec 5.6).
+ */
 export function oauth(needs: OAuthNeeds, { publicUrl, allowsRegistration }: OAuthSettings) {
   const { store, cookieKeys, findKeyById, findCallerByKey, countToken, limitByAddress } = needs;
   const { outboxFilled, failed, rememberedMs } = needs;

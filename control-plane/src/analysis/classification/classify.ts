@@ -7,7 +7,10 @@ import { type Network, networkOf, unnamedAdServer } from './network-name.ts';
 /** The classification that follows from the evidence alone, without a model. */
 export type OwnNames = Network & { brand: string | null };
 
-/** What is classified: the landings without skipped domains, with their documents, all captured landings, and the URLs of the ad. */
+/**
+ * What is classified: the landings without skipped domains, with their documents, all captured landings, and the URLs
+ * of the ad.
+ */
 export type Classified = {
   judged: CapturedLanding[];
   captured: CapturedLanding[];
@@ -24,8 +27,8 @@ export type Classified = {
 };
 
 /**
- * Brand and network of a scan: the brand from its first landing; the network from what the creative loaded and the chain before the landing,
- * or for an ad on a page, from what the sweep found there.
+ * Brand and network of a scan: the brand from its first landing; the network from what the creative loaded and the
+ * chain before the landing, or for an ad on a page, from what the sweep found there.
  */
 export function classify(classified: Classified): OwnNames {
   const { judged, documents = [], adBlock = null } = classified;

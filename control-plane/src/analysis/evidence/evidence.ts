@@ -8,7 +8,10 @@ import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
-/** What detectors and rules read: the capture, and the parts that are stored apart from it (empty unless they are needed). */
+/**
+ * What detectors and rules read: the capture, and the parts that are stored apart from it (empty unless they are
+ * needed).
+ */
 export type Evidence = {
   landings: CapturedLanding[];
   /** The creative of an ad tag, a VAST tag or an ad on a page; null for pages, and for pops, which are landings. */
@@ -51,8 +54,9 @@ export const NO_EVIDENCE: Evidence = {
 };
 
 /**
- * Evidence without the first `count` unique domains of the redirect chain, counted from the entry point (spec 4.2.11): without their hops,
- * other requests to them with their contents, and landings that ended on one. `evidence` itself is not changed.
+ * Evidence without the first `count` unique domains of the redirect chain, counted from the entry point (spec 4.2.11):
+ * without their hops, other requests to them with their contents, and landings that ended on one. `evidence` itself is
+ * not changed.
  */
 export function withoutFirstDomains(evidence: Evidence, count: number): Evidence {
   const { landings, creative, creativeHtml, requests, observations, documents, bodies, vast, vastDocuments } = evidence;

@@ -79,18 +79,27 @@ type State = {
   /** When the first ones were read, on this process' monotonic clock; null: they were not. */
   definitionsReadAt: number | null;
   tags: ScanTag[];
-  /** Names of the analysers without a result, and what the capture lacks: the scan becomes `partial`, and its error lists them. */
+  /**
+   * Names of the analysers without a result, and what the capture lacks: the scan becomes `partial`, and its error
+   * lists them.
+   */
   missing: string[];
   /** The rules that the time for rules did not suffice for. */
   outOfBudget: SkippedRules;
 };
 
-/** A scan's slot in its worker. `leave` frees it for another scan, when this one only waits from now on; `signal`: the worker stops. */
+/**
+ * A scan's slot in its worker. `leave` frees it for another scan, when this one only waits from now on; `signal`: the
+ * worker stops.
+ */
 export type Slot = { leave: () => void; signal: AbortSignal };
 
 type Step = (dependencies: FinishDependencies, state: State) => Promise<Partial<State>> | Partial<State>;
 
-/** From a crawl to a finished scan, in this order. Nothing is written before the last step, so after a crash all of them are repeated. */
+/**
+ * From a crawl to a finished scan, in this order. Nothing is written before the last step, so after a crash all of them
+ * are repeated.
+ */
 const STEPS: [name: string, step: Step][] = [
   ['load_evidence', loadEvidence],
   ['inspect', inspectEvidence],
@@ -128,8 +137,8 @@ export async function finishScan(
 }
 
 /**
- * Finishes a claimed scan as `partial` without its analysis, which has ended the process or timed out at every attempt; false if another
- * worker has taken it over.
+ * Finishes a claimed scan as `partial` without its analysis, which has ended the process or timed out at every attempt;
+ * false if another worker has taken it over.
  */
 export async function abandonAnalysis(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
   dependencies.logger.error(
@@ -184,7 +193,10 @@ async function loadEvidence(dependencies: FinishDependencies, { scan, missing }:
   return { packed, rules, definitionsBefore: tags, definitionsReadAt: performance.now() };
 }
 
-/** Detectors, names and rules that search texts, without the domains that the scan skips (spec 4.2.11). Releases the evidence. */
+/**
+ * Detectors, names and rules that search texts, without the domains that the scan skips (spec 4.2.11). Releases the
+ * evidence.
+ */
 async function inspectEvidence(
   { analyse, ruleBudgetMs, logger }: FinishDependencies,
   { scan, packed, rules, names: noNames, missing }: State,
@@ -232,7 +244,9 @@ async function compareWithLastRun(
   return compared ? { compared, findings: [...findings, ...changeFindings(compared.changes)] } : {};
 }
 
-/** Adds what rules found in texts, then what combos find among everything. Rules without a result are listed as missing. */
+/**
+ * Adds what rules found in texts, then what combos find among everything. Rules without a result are listed as missing.
+ */
 async function applyRules(dependencies: FinishDependencies, state: State): Promise<Partial<State>> {
   const { rules, searched, links, findings, missing } = state;
   const definitions = await currentDefinitions(dependencies, state);
@@ -304,8 +318,8 @@ async function finish(dependencies: FinishDependencies, state: State): Promise<P
 }
 
 /**
- * What a recheck does not judge anew: the earlier assignments of tags that are archived, or were when it began (spec 2.5, rule 5). No response
- * shows them, and no event names them.
+ * What a recheck does not judge anew: the earlier assignments of tags that are archived, or were when it began (spec
+ * 2.5, rule 5). No response shows them, and no event names them.
  */
 function archivedBefore({ scan, tags, definitionsBefore, definitions }: State): ScanTag[] {
   const placeOf = ({ tag_slug, url, surface }: ScanTag) => JSON.stringify([tag_slug, url, surface]);

@@ -17,8 +17,9 @@ export type WorkerDependencies = FinishDependencies & {
 };
 
 /**
- * `slots`: scans that a worker analyses at once; `waiting`: further scans that may wait for the model meanwhile; `claimMs`: time without a
- * renewal after which another worker takes a scan over; `analysisMs`: time limit of one scan's analysis.
+ * `slots`: scans that a worker analyses at once; `waiting`: further scans that may wait for the model meanwhile;
+ * `claimMs`: time without a renewal after which another worker takes a scan over; `analysisMs`: time limit of one
+ * scan's analysis.
  */
 export type WorkerLimits = { slots: number; waiting?: number; claimMs: number; analysisMs: number };
 
@@ -28,15 +29,18 @@ export const LIMITS = { slots: 8, waiting: 64, claimMs: 30_000, analysisMs: 300_
 const OF_ONE = 0.75;
 /** Attempts at a scan's analysis; one that never ended is then abandoned. */
 const ATTEMPTS_MAX = 3;
-/** While the files cannot be reached, attempts are not counted; after this time they are: then a file alone may be unreadable. */
+/**
+ * While the files cannot be reached, attempts are not counted; after this time they are: then a file alone may be
+ * unreadable.
+ */
 const OUTAGE_MAX_MS = DAY_MS;
 const RENEWALS_PER_CLAIM = 3;
 /** The worker is woken when a scan was crawled; this interval covers lost hints and expired claims. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Finishes crawled scans, each in a slot until it only waits; `crawled` announces that there is one. `stop` waits for running analyses; scans
- * that wait for the model are left to the next worker.
+ * Finishes crawled scans, each in a slot until it only waits; `crawled` announces that there is one. `stop` waits for
+ * running analyses; scans that wait for the model are left to the next worker.
  */
 export function startWorker(
   dependencies: WorkerDependencies,
@@ -59,7 +63,9 @@ export function startWorker(
       ...atTheirLimit({ each: Math.ceil(waiting * OF_ONE), now: countEach(owners(waitFor)) }),
     ];
   };
-  /** Frees a slot, and looks for waiting scans if any may have been left: otherwise the last turn has looked for them. */
+  /**
+   * Frees a slot, and looks for waiting scans if any may have been left: otherwise the last turn has looked for them.
+   */
   const makeRoom = (remove: () => void) => {
     const wasFull = freeSlots() === 0 || atLimit().length > 0;
     remove();
@@ -111,8 +117,8 @@ export async function finishCrawled(
 type ClaimBounds = { count: number; except: readonly string[]; serving: Serving };
 
 /**
- * Claims up to `count` scans, none of the organizations in `except`, and of each other one as many as `serving` allows. `hasMore`: there may be
- * others, beyond `count` or instead of those that another worker claimed first.
+ * Claims up to `count` scans, none of the organizations in `except`, and of each other one as many as `serving` allows.
+ * `hasMore`: there may be others, beyond `count` or instead of those that another worker claimed first.
  */
 async function claimScans(
   { scans }: WorkerDependencies,
@@ -128,8 +134,8 @@ async function claimScans(
 }
 
 /**
- * A scan whose analysis throws is left until its claim expires and another worker takes it; the others are not affected. An outage of the files does
- * not use up its attempts.
+ * A scan whose analysis throws is left until its claim expires and another worker takes it; the others are not
+ * affected. An outage of the files does not use up its attempts.
  */
 async function finishClaimed(
   dependencies: WorkerDependencies,
@@ -156,7 +162,10 @@ async function finishClaimed(
 const isOutage = (cause: unknown, { status_at }: ScanRecord, now: Date): boolean =>
   cause instanceof ObjectsUnavailable && now.getTime() - (status_at?.getTime() ?? 0) < OUTAGE_MAX_MS;
 
-/** The claim holds until it expires, which is the pause before the next attempt. Where this fails too, the attempt is counted. */
+/**
+ * The claim holds until it expires, which is the pause before the next attempt. Where this fails too, the attempt is
+ * counted.
+ */
 async function uncountAttempt({ scans, logger }: WorkerDependencies, claimed: ScanRecord, now: Date): Promise<void> {
   await changeScan(scans, claimed, { type: 'uncount_checks' }, now).catch((cause: unknown) =>
     logger.debug({ scan_id: claimed._id, cause }, 'an attempt at the analysis is counted'),

@@ -78,7 +78,10 @@ export function policySetStore(store: Store, most = MOST) {
       return { rows, total };
     },
 
-    /** Replaces a set if it has not changed since it was read; null: it has. Throws 409 if its organization keeps too much. */
+    /**
+     * Replaces a set if it has not changed since it was read; null: it has. Throws 409 if its organization keeps too
+     * much.
+     */
     async change(set: PolicySetRecord, change: Partial<PolicySetRecord>): Promise<PolicySetRecord | null> {
       const { _id, organization_id, version } = set;
       const changed = { ...set, ...change };
@@ -104,7 +107,10 @@ export function policySetStore(store: Store, most = MOST) {
       return isRemoved;
     },
 
-    /** The names of sets by id, for the alerts of an organization: own ones, and the approved copies of others; deleted ones are missing. */
+    /**
+     * The names of sets by id, for the alerts of an organization: own ones, and the approved copies of others; deleted
+     * ones are missing.
+     */
     async namesFor(organizationId: string, ids: string[]): Promise<Map<string, string>> {
       const fields = { organization_id: 1, name: 1, 'approved.name': 1 };
       const rows = await sets

@@ -196,7 +196,10 @@ const RUNS_COUNTED = 2_000;
 
 const dayOf = ({ created_at }: Pick<Run, 'created_at'>): number => Math.floor(Date.parse(created_at) / DAY_MS);
 
-/** Runs of the last weeks by day, in days since 1970. `since`: the day whose runs, and those before, were not all read; null: all were. */
+/**
+ * Runs of the last weeks by day, in days since 1970. `since`: the day whose runs, and those before, were not all read;
+ * null: all were.
+ */
 type Weeks = { today: number; monday: number; since: number | null; counts: Map<number, number> };
 
 async function readWeeks({ api, now }: Visit, id: string): Promise<Weeks> {

@@ -23,8 +23,9 @@ export const bearerOf = ({ credential }: Session): string =>
   credential.kind === 'key' ? credential.key : credential.accessToken;
 
 /**
- * The sessions of the console. A record holds the credential encrypted with a key derived from the session's id, of which it has only a hash:
- * a copy of the records is worth nothing. The id is new at each sign-in, and a session that was ended is gone in every process.
+ * The sessions of the console. A record holds the credential encrypted with a key derived from the session's id, of
+ * which it has only a hash: a copy of the records is worth nothing. The id is new at each sign-in, and a session that
+ * was ended is gone in every process.
  */
 export function openSessions(store: SessionStore) {
   const read = (id: string, { sealed: text }: Pick<SessionRecord, 'sealed'>): Session => ({
@@ -45,8 +46,8 @@ export function openSessions(store: SessionStore) {
     },
 
     /**
-     * The session as it is now, for the one process that may replace its tokens: a refresh token that is used twice ends all tokens. Null: another
-     * process is at it.
+     * The session as it is now, for the one process that may replace its tokens: a refresh token that is used twice
+     * ends all tokens. Null: another process is at it.
      */
     async claimReplacement(id: string, now: Date): Promise<Session | null> {
       const until = new Date(now.getTime() + REPLACED_WITHIN_MS);
@@ -71,8 +72,8 @@ const keyOf = (id: string): Uint8Array => new Uint8Array(hkdfSync('sha256', id, 
 const sealed = (id: string, credential: Credential): string => seal(keyOf(id), JSON.stringify(credential));
 
 /**
- * The token of a form, which another site can neither read nor guess. It is different on each page, so that the length of a compressed page
- * reveals nothing of it.
+ * The token of a form, which another site can neither read nor guess. It is different on each page, so that the length
+ * of a compressed page reveals nothing of it.
  */
 export function formToken(sessionId: string): string {
   const nonce = randomBytes(16).toString('base64url');

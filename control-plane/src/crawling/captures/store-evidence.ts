@@ -27,8 +27,9 @@ export type EvidenceDependencies = {
 const TITLE_LENGTH_MAX = 1_000;
 
 /**
- * Stores the capture of an attempt, with the files that were sent together with it, and returns its summary, which the caller then writes to the
- * scan. Idempotent. Throws 422 if the capture does not match these files and what was uploaded under its lease before.
+ * Stores the capture of an attempt, with the files that were sent together with it, and returns its summary, which the
+ * caller then writes to the scan. Idempotent. Throws 422 if the capture does not match these files and what was
+ * uploaded under its lease before.
  */
 export async function storeEvidence(
   { captures, bodies, artifacts, scans }: EvidenceDependencies,
@@ -92,8 +93,9 @@ type Discarded = Pick<EvidenceDependencies, 'captures' | 'artifacts' | 'logger'>
 };
 
 /**
- * Begins to remove the uploads and the capture of an attempt, unless it is the scan's accepted one. The end of the attempt neither waits for this
- * nor fails with it: another attempt has another fence, and what remains is removed when it expires, or as unreferenced.
+ * Begins to remove the uploads and the capture of an attempt, unless it is the scan's accepted one. The end of the
+ * attempt neither waits for this nor fails with it: another attempt has another fence, and what remains is removed when
+ * it expires, or as unreferenced.
  */
 export function discardEvidence(
   { captures, artifacts, scans, logger }: Discarded,
@@ -124,7 +126,10 @@ function startOf(
   return new Date(Math.min(Math.max(Number.isNaN(at) ? earliest : at, earliest), now.getTime())).toISOString();
 }
 
-/** The summary for the scan. The crawl time is limited to that since the scan was started, because the node's clock is not trusted. */
+/**
+ * The summary for the scan. The crawl time is limited to that since the scan was started, because the node's clock is
+ * not trusted.
+ */
 function summaryOf(record: CaptureRecord, { started_at }: ScanRecord, now: Date): CaptureSummary {
   const { _id, capture } = record;
   const page = subjectLanding(capture.landings);

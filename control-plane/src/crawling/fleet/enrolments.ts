@@ -14,9 +14,14 @@ type Hashed = { hash: string; expires_at: Date };
 /** The enrolment of the node with this name. Neither a token nor a credential is stored. */
 export type Enrolment = {
   _id: string;
-  /** The one-time token that was made last. `credential`: the hash of the credential that it was exchanged for; null: unused. */
+  /**
+   * The one-time token that was made last. `credential`: the hash of the credential that it was exchanged for; null:
+   * unused.
+   */
   token: (Hashed & { credential: string | null }) | null;
-  /** Identifies what came of one token, to which the credentials of the node's processes are bound; '' before the first. */
+  /**
+   * Identifies what came of one token, to which the credentials of the node's processes are bound; '' before the first.
+   */
   enrolment: string;
   credential: Hashed | null;
   /** What the node rotates to: both are valid until it is used. */
@@ -32,7 +37,9 @@ export type Enrolments = ReturnType<typeof enrolmentStore>;
 
 export const hashCredential = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** How late a process may see that a name was enrolled elsewhere, where {@link Enrolments.isEnrolledLately} is asked. */
+/**
+ * How late a process may see that a name was enrolled elsewhere, where {@link Enrolments.isEnrolledLately} is asked.
+ */
 const SEEN_MS = 1_000;
 
 const NEW: Omit<Enrolment, '_id' | 'token'> = {
@@ -72,8 +79,9 @@ export function enrolmentStore(store: Store) {
     },
 
     /**
-     * Exchanges a token for the credential with this hash, which the node made; it ends what was enrolled under its name before. Returns when the
-     * credential expires; null: the token is unknown, expired or used. The same request again, because its answer was lost, has the same effect.
+     * Exchanges a token for the credential with this hash, which the node made; it ends what was enrolled under its
+     * name before. Returns when the credential expires; null: the token is unknown, expired or used. The same request
+     * again, because its answer was lost, has the same effect.
      */
     async exchange(nodeId: string, tokenHash: string, credentialHash: string, now: Date): Promise<Date | null> {
       const expiresAt = new Date(now.getTime() + NODE_CREDENTIAL_MS);
@@ -94,7 +102,10 @@ export function enrolmentStore(store: Store) {
       return isRepeated && found.credential?.hash === credentialHash ? found.credential.expires_at : null;
     },
 
-    /** The node whose own credential has this hash; null: unknown, expired or revoked. The first use of the next one ends the one before. */
+    /**
+     * The node whose own credential has this hash; null: unknown, expired or revoked. The first use of the next one
+     * ends the one before.
+     */
     async findNode(nodeId: string, hash: string, now: Date): Promise<EnrolledNode | null> {
       const found = await find(nodeId);
       if (!found) return null;
@@ -109,7 +120,10 @@ export function enrolmentStore(store: Store) {
       return null;
     },
 
-    /** Lets a node replace its credential by the one with `nextHash`. Returns when that expires; null: the node's own is not valid any more. */
+    /**
+     * Lets a node replace its credential by the one with `nextHash`. Returns when that expires; null: the node's own is
+     * not valid any more.
+     */
     async rotate({ nodeId, enrolment, hash }: EnrolledNode, nextHash: string, now: Date): Promise<Date | null> {
       const expiresAt = new Date(now.getTime() + NODE_CREDENTIAL_MS);
       const own = { _id: nodeId, enrolment, 'credential.hash': hash };
@@ -118,14 +132,19 @@ export function enrolmentStore(store: Store) {
       return matchedCount === 1 ? expiresAt : null;
     },
 
-    /** Whether the enrolment that a process's credential is bound to is still the one of its name, and its node's credential has not expired. */
+    /**
+     * Whether the enrolment that a process's credential is bound to is still the one of its name, and its node's
+     * credential has not expired.
+     */
     async isCurrent({ nodeId, enrolment }: Pick<NodeIdentity, 'nodeId' | 'enrolment'>, now: Date): Promise<boolean> {
       const found = await find(nodeId);
       const expiries = [found?.credential, found?.next].map((one) => one?.expires_at ?? new Date(0));
       return found?.enrolment === enrolment && expiries.some((expiresAt) => expiresAt > now);
     },
 
-    /** Whether the name belongs to an enrolled node, also to a revoked one: the join token does not open it any more. */
+    /**
+     * Whether the name belongs to an enrolled node, also to a revoked one: the join token does not open it any more.
+     */
     async isEnrolled(nodeId: string): Promise<boolean> {
       return ((await find(nodeId))?.enrolled_at ?? null) !== null;
     },

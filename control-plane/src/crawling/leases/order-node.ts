@@ -47,8 +47,8 @@ async function releaseLeasesOf(dependencies: ReleaseDependencies, nodeId: string
 }
 
 /**
- * Blocks all processes of a node by its name: their calls get 403, and their leases are released at once. A lease that is granted
- * at the same moment is released by the control plane process that grants it.
+ * Blocks all processes of a node by its name: their calls get 403, and their leases are released at once. A lease that
+ * is granted at the same moment is released by the control plane process that grants it.
  */
 export async function blockNode(dependencies: BlockDependencies, nodeId: string, now: Date): Promise<void> {
   await dependencies.blocked.add(nodeId, now);
@@ -57,7 +57,10 @@ export async function blockNode(dependencies: BlockDependencies, nodeId: string,
   dependencies.logger.warn({ node_id: nodeId, requeued }, 'a node was blocked');
 }
 
-/** Ends the enrolment of a node: its calls get 401, and its leases are released like those of a blocked one. False: there is none. */
+/**
+ * Ends the enrolment of a node: its calls get 401, and its leases are released like those of a blocked one. False:
+ * there is none.
+ */
 export async function revokeNode(dependencies: RevokeDependencies, nodeId: string, now: Date): Promise<boolean> {
   if (!(await dependencies.enrolments.revoke(nodeId, now))) return false;
   dependencies.announceOrder(nodeId);

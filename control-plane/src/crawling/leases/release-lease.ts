@@ -8,15 +8,18 @@ import { closeLease } from './close-lease.ts';
 import { type EndDependencies, RETRY_BACKOFF } from './end-attempt.ts';
 import { membersUnder } from './running-scans.ts';
 
-/** Releases of a scan after which it is queued again at once. More are no drain: its nodes acquire and release it without end. */
+/**
+ * Releases of a scan after which it is queued again at once. More are no drain: its nodes acquire and release it
+ * without end.
+ */
 const RELEASED_AT_ONCE = 20;
 
 const waitAfterRelease = ({ releases = 0 }: Pick<ScanRecord, 'releases'>): number =>
   releases < RELEASED_AT_ONCE ? 0 : backoffMs(RETRY_BACKOFF, releases - RELEASED_AT_ONCE);
 
 /**
- * Ends attempts without a result, because the node did not start them or is stopping: the job is queued again at once, and from the 21st
- * release of a scan on after a pause, like a retry. `lost`: no member runs under this lease.
+ * Ends attempts without a result, because the node did not start them or is stopping: the job is queued again at once,
+ * and from the 21st release of a scan on after a pause, like a retry. `lost`: no member runs under this lease.
  */
 export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef, now: Date): Promise<'ended' | 'lost'> {
   const released = await changeMembers(

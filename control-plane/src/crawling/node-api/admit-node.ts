@@ -27,8 +27,8 @@ export const leaseParams = Type.Object({ id: Type.String() });
 export const memberParams = Type.Object({ ...leaseParams.properties, scan: Type.String() });
 
 /**
- * The caller of the node API: a node with its credential, the holder of a lease token, an enrolled node with its own credential or, if all are
- * null, the holder of a join token.
+ * The caller of the node API: a node with its credential, the holder of a lease token, an enrolled node with its own
+ * credential or, if all are null, the holder of a join token.
  */
 export type NodeCaller = { node: NodeIdentity | null; lease: LeaseRef | null; enrolled: EnrolledNode | null };
 
@@ -42,9 +42,10 @@ export type AdmitDependencies = {
 };
 
 /**
- * Authenticates requests of nodes. Permission `join` requires a join token, the own credential of the enrolled node in the path, or that of its
- * process; `node` the credential of a process, `lease` the token of the lease in the path, `enrol` a one-time token for the name in the path,
- * `enrolled` the enrolled node's own. Nodes run hostile code: their credentials must not affect other nodes or leases.
+ * Authenticates requests of nodes. Permission `join` requires a join token, the own credential of the enrolled node in
+ * the path, or that of its process; `node` the credential of a process, `lease` the token of the lease in the path,
+ * `enrol` a one-time token for the name in the path, `enrolled` the enrolled node's own. Nodes run hostile code: their
+ * credentials must not affect other nodes or leases.
  */
 export function admitNode(dependencies: AdmitDependencies): Admit<NodeCaller> {
   const { leaseSecret, blocked } = dependencies;
@@ -66,7 +67,10 @@ export function admitNode(dependencies: AdmitDependencies): Admit<NodeCaller> {
   };
 }
 
-/** Calls of an enrolled node in a second, of all its processes, on average: a node with 256 slots makes about half as many. */
+/**
+ * Calls of an enrolled node in a second, of all its processes, on average: a node with 256 slots makes about half as
+ * many.
+ */
 const CALLS_PER_SECOND = 50;
 
 function requireRate(rate: RequestRate, node: NodeIdentity): void {
@@ -128,8 +132,8 @@ async function findCaller(
 }
 
 /**
- * Whether the credential of a process is still valid: that of an enrolled node as long as its enrolment, any other while nobody has enrolled under
- * its name.
+ * Whether the credential of a process is still valid: that of an enrolled node as long as its enrolment, any other
+ * while nobody has enrolled under its name.
  */
 export async function isAdmitted(
   enrolments: Pick<Enrolments, 'isCurrent' | 'isEnrolledLately'>,
@@ -155,8 +159,8 @@ const otherNodesCredential = (nodeId: string) =>
   new ApiError('forbidden', `This is the credential of the node ${nodeId}.`);
 
 /*
- * Bodies are counted by the name of the node that sends them, whichever of its processes does: no node uses up what another one may send, also behind
- * the same address.
+ * Bodies are counted by the name of the node that sends them, whichever of its processes does: no node uses up what
+ * another one may send, also behind the same address.
  */
 
 /** The results of a node's leases: a node with 32 slots that sends the largest ones at once is a little above. */
@@ -167,7 +171,10 @@ export const resultsOf = (nodeId: string): BodyOwner => ({
   tooMany: 'This node is sending too many large bodies at once, or too many that are refused.',
 });
 
-/** What a node says of itself, also while many results are on their way. One that registers with a join token has no name yet that is its own. */
+/**
+ * What a node says of itself, also while many results are on their way. One that registers with a join token has no
+ * name yet that is its own.
+ */
 export const sentByNode = async ({ caller: { node, enrolled } }: { caller: NodeCaller }) => {
   const nodeId = node?.nodeId ?? enrolled?.nodeId;
   const sender: BodyOwner | null =

@@ -58,7 +58,10 @@ export type UploadDependencies = AcceptDependencies &
     metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
   };
 
-/** Routes by which a node reports on one member: that its target was requested, then the files, then the capture that names them, or the failure. */
+/**
+ * Routes by which a node reports on one member: that its target was requested, then the files, then the capture that
+ * names them, or the failure.
+ */
 export function uploadRoutes(dependencies: UploadDependencies): Route<NodeCaller>[] {
   return [
     reportLoaded(dependencies),
@@ -69,7 +72,10 @@ export function uploadRoutes(dependencies: UploadDependencies): Route<NodeCaller
   ];
 }
 
-/** A scan whose target was requested stays charged if it is cancelled, although its attempt has no result: it was released, or its node lost. */
+/**
+ * A scan whose target was requested stays charged if it is cancelled, although its attempt has no result: it was
+ * released, or its node lost.
+ */
 function reportLoaded(dependencies: UploadDependencies): Route<NodeCaller> {
   return route({
     method: 'POST',
@@ -95,7 +101,8 @@ function reportLoaded(dependencies: UploadDependencies): Route<NodeCaller> {
 const FILES_AT_ONCE = 32;
 
 function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
-  // Files on their way fill the disk, and for a bucket the memory, before those of their attempt are counted; and each is inspected.
+  // Files on their way fill the disk, and for a bucket the memory, before those of their attempt are counted; and each
+  // is inspected.
   const arriving = new OwnPlaces(FILES_AT_ONCE);
   return route({
     method: 'PUT',
@@ -227,13 +234,17 @@ type AttemptEnd<Body> = {
   /** Describes the response, which has no body. */
   done: string;
   errors?: ErrorCode[];
-  /** Ends the attempt. `lost`: the scan is not leased under this fence; `repeated`: it had ended before and is not counted again. */
+  /**
+   * Ends the attempt. `lost`: the scan is not leased under this fence; `repeated`: it had ended before and is not
+   * counted again.
+   */
   end(scan: ScanRecord, fence: number, body: Body, now: Date): Promise<'lost' | 'completed' | 'failed' | 'repeated'>;
 };
 
 /**
- * The common part of complete and fail: each ends a member, and closes the lease if it was the last one. Once the lease has ended, the body is not
- * read: its token stays valid, and a capture costs more than anything else that a node sends.
+ * The common part of complete and fail: each ends a member, and closes the lease if it was the last one. Once the lease
+ * has ended, the body is not read: its token stays valid, and a capture costs more than anything else that a node
+ * sends.
  */
 function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<Body>): Route<NodeCaller> {
   const { verb, path = verb, summary, body: schema, parseBody, bodyBounds = CAPTURE_BODY, filesBytesMax = 0 } = about;
@@ -272,8 +283,8 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
 }
 
 /**
- * The answer to a report on a member that does not run under this lease any more: 204 where its capture was accepted and this repeats it. Closes the
- * lease, as the process that ended the member may have failed before that.
+ * The answer to a report on a member that does not run under this lease any more: 204 where its capture was accepted
+ * and this repeats it. Closes the lease, as the process that ended the member may have failed before that.
  */
 async function answerAfterEnd(
   dependencies: UploadDependencies,
@@ -288,8 +299,8 @@ async function answerAfterEnd(
 }
 
 /**
- * Refuses an upload before reading it: a lease that has ended must not replace files that were accepted under it. Returns the name of the node that
- * has the lease.
+ * Refuses an upload before reading it: a lease that has ended must not replace files that were accepted under it.
+ * Returns the name of the node that has the lease.
  */
 async function admitUpload(
   { artifacts, disk, metrics }: UploadDependencies,

@@ -25,8 +25,9 @@ export type RetentionDependencies = {
 const SCANS_AT_ONCE = 20;
 
 /**
- * Removes a batch of what has exceeded its retention; returns the number of affected scans, 0 when nothing is left. Captures and files are
- * removed before their scan, so that an interrupted batch can be repeated. The ledger and the events are kept.
+ * Removes a batch of what has exceeded its retention; returns the number of affected scans, 0 when nothing is left.
+ * Captures and files are removed before their scan, so that an interrupted batch can be repeated. The ledger and the
+ * events are kept.
  */
 export async function removeOld(dependencies: RetentionDependencies, days: RetentionDays, now: Date): Promise<number> {
   const scans = days.scans > 0 ? await removeScans(dependencies, daysBefore(now, days.scans), now) : 0;

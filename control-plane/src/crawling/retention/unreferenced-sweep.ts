@@ -13,8 +13,8 @@ export type UnreferencedDependencies = {
 };
 
 /**
- * Grace period for writes in progress: an attempt that writes after the end of its scan has removed its files by then, and a request that
- * has stored a target has stored the scan.
+ * Grace period for writes in progress: an attempt that writes after the end of its scan has removed its files by then,
+ * and a request that has stored a target has stored the scan.
  */
 const LATE_WRITES_MS = HOUR_MS;
 const PAGE = 200;
@@ -23,8 +23,9 @@ const PAGE = 200;
 type Walk = (after: string, now: Date) => Promise<string | null>;
 
 /**
- * Removes captures, files and target texts that no scan refers to, left by processes that were killed before they wrote the scan. Each call
- * processes the next page of each collection and returns whether there are more; after the last page it starts over.
+ * Removes captures, files and target texts that no scan refers to, left by processes that were killed before they wrote
+ * the scan. Each call processes the next page of each collection and returns whether there are more; after the last
+ * page it starts over.
  */
 export function unreferencedSweep(dependencies: UnreferencedDependencies): (now: Date) => Promise<boolean> {
   const walks = [walkCaptures, walkKeptFiles, walkTargetTexts].map((walk) => walk(dependencies));

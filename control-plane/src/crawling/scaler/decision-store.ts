@@ -4,7 +4,10 @@ import { deleteInPortions } from '../../platform/in-portions.ts';
 import type { Store } from '../../platform/store.ts';
 import type { ScaledNodeState, ScalingAction } from './decide-scaling.ts';
 
-/** A decision of the scaler that changed something, or that it could not carry out. `failed`: actions that an engine refused, with its answer. */
+/**
+ * A decision of the scaler that changed something, or that it could not carry out. `failed`: actions that an engine
+ * refused, with its answer.
+ */
 export type DecisionRecord = {
   _id: string;
   at: Date;

@@ -79,7 +79,9 @@ const itemsOf = (text: string): string[] => [
 
 const isStatus = (text: string): text is AlertStatus => ALERT_STATUSES.some((known) => known === text);
 
-/** Problems that the schema cannot express: unknown statuses and timezones, days in the wrong order or too far apart. */
+/**
+ * Problems that the schema cannot express: unknown statuses and timezones, days in the wrong order or too far apart.
+ */
 export function alertQueryIssues(query: Partial<AlertQuery>): Issue[] {
   const unknown = itemsOf(query.status ?? '').filter((status) => !isStatus(status));
   const msg = `Must be one or more of ${ALERT_STATUSES.join(', ')}.`;

@@ -18,8 +18,8 @@ export const newWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYTES)
 export type EndpointPatch = Partial<EndpointSettings> & { is_active?: boolean };
 
 /**
- * The update of an endpoint for a patch. One that is switched on, also while it fails, starts anew, and so does one that gets another URL, unless a
- * client has paused it; one that is switched off is paused.
+ * The update of an endpoint for a patch. One that is switched on, also while it fails, starts anew, and so does one
+ * that gets another URL, unless a client has paused it; one that is switched off is paused.
  */
 export function patched(
   was: EndpointRecord,
@@ -57,7 +57,10 @@ export async function changeEndpoint(
   }
 }
 
-/** The update of an endpoint that gets a new secret; with `overlapHours` the present one, and those that still sign, sign until they end. */
+/**
+ * The update of an endpoint that gets a new secret; with `overlapHours` the present one, and those that still sign,
+ * sign until they end.
+ */
 export function rotated(was: EndpointRecord, sealed: string, overlapHours: number | null, now: Date) {
   const until = new Date(now.getTime() + (overlapHours ?? 0) * HOUR_MS);
   const signing = was.earlier_secrets.filter((earlier) => earlier.until > now);

@@ -88,13 +88,19 @@ export function deliveryStore(store: Store) {
       return updateInPortions(deliveries, over, { $set: { state: 'expired' } });
     },
 
-    /** Makes deliveries wait again, whatever became of them; they have their 24 hours from `now`. Returns how many there still are. */
+    /**
+     * Makes deliveries wait again, whatever became of them; they have their 24 hours from `now`. Returns how many there
+     * still are.
+     */
     async replay(ids: string[], now: Date): Promise<number> {
       const again = { $set: { state: 'waiting' as const, window_from: now } };
       return (await deliveries.updateMany({ _id: { $in: ids } }, again)).matchedCount;
     },
 
-    /** Moves those of these deliveries that wait to the end of the queue of their endpoint: they have their 24 hours from `now`. */
+    /**
+     * Moves those of these deliveries that wait to the end of the queue of their endpoint: they have their 24 hours
+     * from `now`.
+     */
     async moveToEnd(ids: string[], now: Date): Promise<void> {
       const waiting = {
         state: 'waiting' as const,

@@ -50,7 +50,8 @@ export function startDispatchingEvents(parts: DispatchParts, wake: WakeSignal): 
     everyMs: LOOK_EVERY_MS,
     wake,
     concurrency: ENDPOINTS_AT_ONCE,
-    // One that is deleted may still be served: an organization that replaces those that do not answer again and again takes no more places.
+    // One that is deleted may still be served: an organization that replaces those that do not answer again and again
+    // takes no more places.
     concurrencyEach: ENDPOINTS_MAX,
     claimedAtOnce: CLAIMED_AT_ONCE,
     claim: (limit, serving) => claim(parts, limit, serving),
@@ -71,8 +72,8 @@ export async function dispatchEvents(parts: DispatchParts, signal?: AbortSignal)
 }
 
 /**
- * Works for a claimed endpoint until nothing is due for it. One that fails gets its oldest event alone; one success makes all of them due, four in
- * flight at first and twice as many after each batch without a failure (spec 6).
+ * Works for a claimed endpoint until nothing is due for it. One that fails gets its oldest event alone; one success
+ * makes all of them due, four in flight at first and twice as many after each batch without a failure (spec 6).
  */
 async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: AbortSignal): Promise<void> {
   const { endpoints, clock = () => new Date() } = parts;
@@ -86,7 +87,8 @@ async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: Abo
     let kept: EndpointRecord | null = null;
     if (batch.waiting.length === 0 || signal?.aborted) {
       if (await endpoints.release(endpoint, signal?.aborted ? now : nextDueAt(endpoint, now))) return;
-      // Something was queued, or the endpoint has started anew, since it was read; or the claim is lost, which `extend` finds.
+      // Something was queued, or the endpoint has started anew, since it was read; or the claim is lost, which `extend`
+      // finds.
     } else {
       const results = await sendBatch(parts, endpoint, batch, signal);
       const health = healthAfter(endpoint.health, results);
@@ -152,8 +154,8 @@ async function unexpired(
 type Batch = { waiting: DeliveryRecord[]; inFlight: number; now: Date };
 
 /**
- * Sends waiting deliveries, those of one scan one after the other. None begins after one has failed, or after BATCH_MS. Returns the results in the
- * order in which they came.
+ * Sends waiting deliveries, those of one scan one after the other. None begins after one has failed, or after BATCH_MS.
+ * Returns the results in the order in which they came.
  */
 async function sendBatch(
   parts: DispatchParts,
@@ -205,7 +207,10 @@ const earliest = (times: (Date | null)[]): Date | null => {
   return known.length === 0 ? null : new Date(Math.min(...known.map((time) => time.getTime())));
 };
 
-/** Has the users of an endpoint warned that fails for an hour, and switches off one that fails for a day. Null: the claim has ended. */
+/**
+ * Has the users of an endpoint warned that fails for an hour, and switches off one that fails for a day. Null: the
+ * claim has ended.
+ */
 async function attendOutage(
   { endpoints }: DispatchParts,
   endpoint: EndpointRecord,

@@ -26,8 +26,8 @@ export function endpointClaims(endpoints: Collection<EndpointRecord>) {
 
   return {
     /**
-     * Counts deliveries that were queued for these endpoints, then makes those of them due that nothing else makes due: one that fails is due
-     * when its pause ends, and one that is claimed looks again. Returns whether any became due.
+     * Counts deliveries that were queued for these endpoints, then makes those of them due that nothing else makes due:
+     * one that fails is due when its pause ends, and one that is claimed looks again. Returns whether any became due.
      */
     async queued(organization_id: string, ids: string[], now: Date): Promise<boolean> {
       await endpoints.updateMany({ organization_id, _id: { $in: ids } }, { $inc: { arrivals: 1 } });
@@ -36,8 +36,8 @@ export function endpointClaims(endpoints: Collection<EndpointRecord>) {
     },
 
     /**
-     * Claims up to `limit` of the endpoints that are due, each for one caller, until `until`, of each organization as many as `serving` allows.
-     * `hasMore`: further ones are due.
+     * Claims up to `limit` of the endpoints that are due, each for one caller, until `until`, of each organization as
+     * many as `serving` allows. `hasMore`: further ones are due.
      */
     async claimDue(
       now: Date,
@@ -62,15 +62,18 @@ export function endpointClaims(endpoints: Collection<EndpointRecord>) {
       return { claimed, hasMore: claimed.length < due.length };
     },
 
-    /** The claimed endpoint as it is now, with its claim extended; null: the claim is lost, or the endpoint is gone or no longer active. */
+    /**
+     * The claimed endpoint as it is now, with its claim extended; null: the claim is lost, or the endpoint is gone or
+     * no longer active.
+     */
     async extend(claim: ClaimedEndpoint, until: Date): Promise<EndpointRecord | null> {
       const update = { $set: { claimed_until: until, due_at: until } };
       return endpoints.findOneAndUpdate({ ...held(claim), is_active: true }, update, { returnDocument: 'after' });
     },
 
     /**
-     * Writes the health of a claimed endpoint, and a warning that is to be mailed, and extends the claim, unless it has started anew since (`epoch`);
-     * null then, or if the claim is lost.
+     * Writes the health of a claimed endpoint, and a warning that is to be mailed, and extends the claim, unless it has
+     * started anew since (`epoch`); null then, or if the claim is lost.
      */
     async setHealth(
       claim: ClaimedEndpoint & Pick<EndpointRecord, 'epoch'>,
@@ -82,7 +85,9 @@ export function endpointClaims(endpoints: Collection<EndpointRecord>) {
       return endpoints.findOneAndUpdate(active(claim), update, { returnDocument: 'after' });
     },
 
-    /** Switches a claimed endpoint off, which ends the claim; false if it has started anew since, or the claim is lost. */
+    /**
+     * Switches a claimed endpoint off, which ends the claim; false if it has started anew since, or the claim is lost.
+     */
     async switchOff(
       claim: ClaimedEndpoint & Pick<EndpointRecord, 'epoch'>,
       disabled: NonNullable<EndpointRecord['disabled']>,
@@ -97,8 +102,8 @@ export function endpointClaims(endpoints: Collection<EndpointRecord>) {
     },
 
     /**
-     * Ends a claim. `dueAt`: when the endpoint is due next; null: when a delivery is queued. False if that has happened since `arrivals` was read, or
-     * the endpoint has started anew; the claim goes on then.
+     * Ends a claim. `dueAt`: when the endpoint is due next; null: when a delivery is queued. False if that has happened
+     * since `arrivals` was read, or the endpoint has started anew; the claim goes on then.
      */
     async release(
       claim: ClaimedEndpoint & Pick<EndpointRecord, 'epoch' | 'arrivals'>,

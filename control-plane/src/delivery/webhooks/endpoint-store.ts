@@ -49,7 +49,10 @@ export function endpointStore(store: Store) {
     ...endpointClaims(endpoints),
     ...endpointWarnings(endpoints),
 
-    /** Stores a new endpoint and returns it; the one with this id, if it was stored before. Throws 409 if the organization has too many. */
+    /**
+     * Stores a new endpoint and returns it; the one with this id, if it was stored before. Throws 409 if the
+     * organization has too many.
+     */
     async insertWithin(record: ReturnType<typeof newEndpoint>, follows: OutboxEntry[]): Promise<EndpointRecord> {
       const { _id: id, organization_id } = record;
       const whole: EndpointRecord = { ...record, ...initialOutbox(organization_id, follows) };
@@ -67,7 +70,10 @@ export function endpointStore(store: Store) {
       return found.sort((a, b) => a.created_at.getTime() - b.created_at.getTime() || (a._id < b._id ? -1 : 1));
     },
 
-    /** Changes an endpoint that is still as it was at `revision`, and returns the new record; null: it was changed or removed meanwhile. */
+    /**
+     * Changes an endpoint that is still as it was at `revision`, and returns the new record; null: it was changed or
+     * removed meanwhile.
+     */
     async change(
       { _id, organization_id, revision }: EndpointRecord,
       { set, unset = [], follows }: { set: Partial<EndpointRecord>; unset?: 'due_at'[]; follows: OutboxEntry[] },
@@ -83,7 +89,10 @@ export function endpointStore(store: Store) {
       });
     },
 
-    /** Deletes an endpoint: its record is kept for the audit log, without its secrets, and not found any more. Null: there is none. */
+    /**
+     * Deletes an endpoint: its record is kept for the audit log, without its secrets, and not found any more. Null:
+     * there is none.
+     */
     async delete(organization_id: string, _id: string, audit: OutboxEntry<'audit'>): Promise<EndpointRecord | null> {
       const update = {
         $set: { deleted_at: audit.at, is_active: false, secret: '', earlier_secrets: [] },

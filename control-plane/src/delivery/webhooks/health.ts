@@ -47,8 +47,9 @@ export const healthyFrom = (days: DayCounts[]): Health => ({
 export type Try = { startedAt: Date; at: Date; status: number | null; succeeded: boolean; retryAfterMs: number | null };
 
 /**
- * The health after a try. A success that began before the endpoint failed ends no outage, but moves its beginning: there was a 2xx. Only one
- * failure of those that were under way together lengthens the pause. `windowEndsAt`: when the event of the try is tried no more, which ends every pause.
+ * The health after a try. A success that began before the endpoint failed ends no outage, but moves its beginning:
+ * there was a 2xx. Only one failure of those that were under way together lengthens the pause. `windowEndsAt`: when the
+ * event of the try is tried no more, which ends every pause.
  */
 export function afterTry(health: Health, of: Try, windowEndsAt: Date, random = Math.random()): Health {
   const counted = { ...health, days: counting(health.days, of), last: { at: of.at, status: of.status } };

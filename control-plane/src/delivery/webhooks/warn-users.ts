@@ -20,7 +20,10 @@ const LOOK_EVERY_MS = 5_000;
 /** After this time a mail is given up. */
 const GIVEN_UP_MS = DAY_MS;
 
-/** What the people of an organization are told about an endpoint that fails for an hour, or was switched off (spec 6); due at once. */
+/**
+ * What the people of an organization are told about an endpoint that fails for an hour, or was switched off (spec 6);
+ * due at once.
+ */
 export const warningOf = ({ health }: EndpointRecord, about: Warning['about'], now: Date): Warning => ({
   about,
   at: now,
@@ -36,7 +39,10 @@ export function startMailingWarnings(parts: WarningParts): Loop {
   return startLoop(parts.logger, { name: 'webhook warnings', everyMs: LOOK_EVERY_MS, step });
 }
 
-/** Mails the warning that has been due longest; returns whether others may be due. One that fails is tried again for a day. */
+/**
+ * Mails the warning that has been due longest; returns whether others may be due. One that fails is tried again for a
+ * day.
+ */
 export async function mailNextWarning(parts: WarningParts, now: Date): Promise<boolean> {
   const { endpoints, mailer, contactEmailsOf, logger } = parts;
   const endpoint = await endpoints.takeWarning(now, new Date(now.getTime() + MAIL_TAKEN_MS));

@@ -62,8 +62,8 @@ const FILES: Record<string, File> = {
 };
 
 /**
- * Serves the API reference at `/docs/api`: Swagger UI, which reads `/api/v1/openapi.json`. The page loads no file from another host, and its links are
- * relative, so that the service can be served below any path of its host.
+ * Serves the API reference at `/docs/api`: Swagger UI, which reads `/api/v1/openapi.json`. The page loads no file from
+ * another host, and its links are relative, so that the service can be served below any path of its host.
  */
 export function serveReference(): Middleware {
   return async (context, next) => {

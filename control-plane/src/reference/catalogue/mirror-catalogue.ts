@@ -8,8 +8,9 @@ import { parseCatalogue, parseTimes } from './catalogue-text.ts';
 import type { ReadCatalogue } from './lookup.ts';
 
 /**
- * A copy of the proxy-router's catalogue; the last valid copy is kept while the router is unavailable, also across restarts. `start` loads
- * the saved copy and starts to refresh it; roles of one process that both start it share one loop.
+ * A copy of the proxy-router's catalogue; the last valid copy is kept while the router is unavailable, also across
+ * restarts. `start` loads the saved copy and starts to refresh it; roles of one process that both start it share one
+ * loop.
  */
 export type CatalogueMirror = { read: ReadCatalogue; start(): Promise<Loop> };
 
@@ -17,8 +18,8 @@ export type CatalogueMirror = { read: ReadCatalogue; start(): Promise<Loop> };
 const [SAVE_EVERY_MS, SAVE_TIMES_EVERY_MS] = [MINUTE_MS, HOUR_MS];
 
 /**
- * Copies the result of `fetchCatalogue` every `everyMs`; `refreshed` is called after each valid copy. An empty catalogue that was never
- * verified is ignored: the proxy-router has not read the catalogues of its providers yet.
+ * Copies the result of `fetchCatalogue` every `everyMs`; `refreshed` is called after each valid copy. An empty
+ * catalogue that was never verified is ignored: the proxy-router has not read the catalogues of its providers yet.
  */
 export function catalogueMirror(
   fetchCatalogue: () => Promise<Catalogue>,
@@ -64,8 +65,9 @@ const hasSameLists = (one: Catalogue, other: Catalogue): boolean =>
 const DEADLINE_MS = 5_000;
 
 /**
- * Reads the proxy-router's catalogue: its times each time, and its lists when they have changed. Resolves to the same object while nothing
- * has changed. Rejects if the router does not respond in time, refuses the request or returns something else.
+ * Reads the proxy-router's catalogue: its times each time, and its lists when they have changed. Resolves to the same
+ * object while nothing has changed. Rejects if the router does not respond in time, refuses the request or returns
+ * something else.
  */
 export function catalogueReader(proxyUrl: string, nodeToken: string): () => Promise<Catalogue> {
   let last: { etag: string | null; times: string; catalogue: Catalogue } | null = null;

@@ -22,8 +22,9 @@ import { inspect, Measure } from './inspect-artifact.ts';
 const UNACCEPTED_LIFETIME_MS = HOUR_MS;
 
 /**
- * Together with artifact-removal-store.ts, the only code that accesses the artifacts collection. The bytes are in the object store under
- * `scans/<id>/<fence>/<upload>-<name>`, so that a late or aborted upload does not affect the bytes of another one.
+ * Together with artifact-removal-store.ts, the only code that accesses the artifacts collection. The bytes are in the
+ * object store under `scans/<id>/<fence>/<upload>-<name>`, so that a late or aborted upload does not affect the bytes
+ * of another one.
  */
 export type ArtifactStore = ReturnType<typeof artifactStore>;
 
@@ -32,8 +33,8 @@ export function artifactStore(store: Store, objects: ObjectStore) {
   const { remove, ...removals } = artifactRemovals(artifacts, objects);
 
   /**
-   * Replaces the record with the same name, which it returns. If that one is kept, or a concurrent upload inserts first, the filter matches
-   * nothing and the insert fails with a duplicate key.
+   * Replaces the record with the same name, which it returns. If that one is kept, or a concurrent upload inserts
+   * first, the filter matches nothing and the insert fails with a duplicate key.
    */
   const save = async (record: ArtifactRecord): Promise<ArtifactRecord | null> => {
     const { _id, ...fields } = record;
@@ -50,8 +51,8 @@ export function artifactStore(store: Store, objects: ObjectStore) {
   };
 
   /**
-   * Takes a file back that is one more than its attempt may have. Each upload counts after it has saved its own, so of any number of uploads at
-   * once, the last one that stays has counted all others that stay.
+   * Takes a file back that is one more than its attempt may have. Each upload counts after it has saved its own, so of
+   * any number of uploads at once, the last one that stays has counted all others that stay.
    */
   const refuseBeyond = async ({ _id, object, scan_id: scanId, fence }: ArtifactRecord, filesMax: number) => {
     if ((await listOf({ scanId, fence })).length <= filesMax) return;
@@ -77,9 +78,9 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     },
 
     /**
-     * Stores a file that a node uploads; it is removed after an hour unless `keep` is called. Throws `ArtifactRefused` if it has more than
-     * `bytesMax` bytes, exceeds `filesMax` files or is not a file of the kind in its name; `ArtifactKept` if the attempt was accepted in the
-     * meantime.
+     * Stores a file that a node uploads; it is removed after an hour unless `keep` is called. Throws `ArtifactRefused`
+     * if it has more than `bytesMax` bytes, exceeds `filesMax` files or is not a file of the kind in its name;
+     * `ArtifactKept` if the attempt was accepted in the meantime.
      */
     async receive(
       ref: AttemptRef,
@@ -109,8 +110,8 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     },
 
     /**
-     * Stores files that a node sends together with their capture, without a record until `keepStored`. Throws `ArtifactRefused` if one is not a
-     * file of the kind in its name; none is stored then.
+     * Stores files that a node sends together with their capture, without a record until `keepStored`. Throws
+     * `ArtifactRefused` if one is not a file of the kind in its name; none is stored then.
      */
     async receiveAll(ref: AttemptRef, files: readonly SentFile[], now: Date): Promise<ArtifactRecord[]> {
       const expires_at = new Date(now.getTime() + UNACCEPTED_LIFETIME_MS);
@@ -131,8 +132,8 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     discardStored,
 
     /**
-     * Records stored files as kept, for the lifetime of their kind. Returns false if another file of one of the names is recorded; a repeated
-     * request replaces its own.
+     * Records stored files as kept, for the lifetime of their kind. Returns false if another file of one of the names
+     * is recorded; a repeated request replaces its own.
      */
     async keepStored(records: readonly ArtifactRecord[], now: Date): Promise<boolean> {
       const writes = records.map(({ _id, ...fields }) => ({
@@ -164,7 +165,10 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       await save({ ...draft, sha256, bytes: bytes.length, ...kind, expires_at });
     },
 
-    /** The record of an artifact, with a function that reads all or a part of it; null if the attempt has none with this name. */
+    /**
+     * The record of an artifact, with a function that reads all or a part of it; null if the attempt has none with this
+     * name.
+     */
     async find(ref: AttemptRef, name: string): Promise<FoundFile | null> {
       const artifact = await artifacts.findOne({ _id: idOf(ref, name) });
       return artifact && foundFile(artifact);
@@ -176,8 +180,8 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     },
 
     /**
-     * Marks uploads as kept, for the lifetime of their kind, and removes the others of `uploads`, those of the attempt. Returns false if one of
-     * them no longer has the hash in `wanted`.
+     * Marks uploads as kept, for the lifetime of their kind, and removes the others of `uploads`, those of the attempt.
+     * Returns false if one of them no longer has the hash in `wanted`.
      */
     async keep(
       ref: AttemptRef,
@@ -198,8 +202,8 @@ export function artifactStore(store: Store, objects: ObjectStore) {
 }
 
 /**
- * What the inspection returns, once the upload has ended too. If several fail, throws the error about the storage, which has caused the others,
- * and that of the inspection last: it saw no more than what arrived.
+ * What the inspection returns, once the upload has ended too. If several fail, throws the error about the storage,
+ * which has caused the others, and that of the inspection last: it saw no more than what arrived.
  */
 async function storedAs<Kind>(upload: Promise<unknown>[], inspection: Promise<Kind>): Promise<Kind> {
   const outcomes = await Promise.allSettled([...upload, inspection]);

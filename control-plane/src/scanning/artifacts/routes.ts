@@ -87,8 +87,8 @@ export const wantedSize = (width: number | undefined, of: PictureOf): WantedSize
 });
 
 /**
- * Answers with the picture in the wanted size: 404 if there is none or its file is not a picture, 304 if the client has it, 503 if too many
- * resizes are waiting or this one takes too long.
+ * Answers with the picture in the wanted size: 404 if there is none or its file is not a picture, 304 if the client has
+ * it, 503 if too many resizes are waiting or this one takes too long.
  */
 export async function answerPicture(
   pictures: PicturePool,

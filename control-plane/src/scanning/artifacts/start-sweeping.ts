@@ -48,9 +48,10 @@ const OF_ATTEMPT = /^scans\/([^/]+)\/(\d+)\/[^/]+$/;
 type ListOf = (ref: AttemptRef) => Promise<Pick<ArtifactRecord, 'object'>[]>;
 
 /**
- * Removes files without a record, which a crash between the two writes left, and what interrupted uploads left. Each call continues where the
- * last one stopped, looks up a bounded number of attempts and returns whether there are more; after the last one, the walk starts over. `areOwn`:
- * whether the files belong to these records; a walk over others removes none.
+ * Removes files without a record, which a crash between the two writes left, and what interrupted uploads left. Each
+ * call continues where the last one stopped, looks up a bounded number of attempts and returns whether there are more;
+ * after the last one, the walk starts over. `areOwn`: whether the files belong to these records; a walk over others
+ * removes none.
  */
 export function unrecordedSweep(
   objects: ObjectStore,

@@ -92,8 +92,9 @@ export function campaignStore(store: Store, most = MOST) {
     withTarget,
 
     /**
-     * Replaces the settings of a campaign, its schedule unless `plan` is null, and its alert routing if there is one, if it was neither changed
-     * since it was read nor archived; null: it was. Throws 409 if its organization keeps too much.
+     * Replaces the settings of a campaign, its schedule unless `plan` is null, and its alert routing if there is one,
+     * if it was neither changed since it was read nor archived; null: it was. Throws 409 if its organization keeps too
+     * much.
      */
     async change(
       campaign: CampaignRecord,

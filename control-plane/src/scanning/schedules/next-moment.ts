@@ -1,7 +1,10 @@
 import { DAY_MS, HOUR_MS } from '@adsweep/shared/durations.ts';
 import { offsetAt } from '../../http/calendar-days.ts';
 
-/** When a campaign runs by itself. `weekly`: hours by day, `0` (Monday) to `6`; `anchor`: when the interval began to count. */
+/**
+ * When a campaign runs by itself. `weekly`: hours by day, `0` (Monday) to `6`; `anchor`: when the interval began to
+ * count.
+ */
 export type SchedulePlan =
   | { type: 'weekly'; weekly: Record<string, number[]>; timezone: string }
   | { type: 'interval'; seconds: number; anchor: Date };
@@ -19,7 +22,10 @@ export function nextMoment(plan: SchedulePlan, after: Date): Date {
   return new Date(anchor + Math.max(1, passed + 1) * interval);
 }
 
-/** Local times are written as the UTC time that has the same digits. A later local time is never reached before an earlier one. */
+/**
+ * Local times are written as the UTC time that has the same digits. A later local time is never reached before an
+ * earlier one.
+ */
 function nextHour(weekly: Record<string, number[]>, timezone: string, after: number): Date {
   const local = after + offsetAt(after, timezone);
   const today = Math.floor(local / DAY_MS);
@@ -36,8 +42,8 @@ function nextHour(weekly: Record<string, number[]>, timezone: string, after: num
 }
 
 /**
- * The moment at which the clocks of a timezone first show a local time. If a clock change skips it, the first moment after the change; if
- * one repeats it, the first pass.
+ * The moment at which the clocks of a timezone first show a local time. If a clock change skips it, the first moment
+ * after the change; if one repeats it, the first pass.
  */
 function firstMomentOf(local: number, timezone: string): number {
   const [start, end] = [local - DAY_MS, local + DAY_MS];

@@ -92,12 +92,17 @@ const READS = [
 ];
 /** A line without a word is a button that closes the dialog, or an icon. */
 const WORD = /\p{L}{2}/u;
-/** The heading of a browser's own alert: nothing else is on its line, as it is in the headline "Shop.com says it sells less". */
+/**
+ * The heading of a browser's own alert: nothing else is on its line, as it is in the headline "Shop.com says it sells
+ * less".
+ */
 const SAYS =
   /^(the page at |die seite |auf |la page |la página )?(https?:\/\/)?[\w-]+(\.[\w-]+)+ (says|sagt|indique|dice|meldet|wird folgendes angezeigt|mówi|diz|の内容) ?:?$/;
 const QUOTE_LENGTH = 120;
 
-/** Pages that imitate a dialog of the system or the browser: a warning in its name, a permission prompt, or an alert. */
+/**
+ * Pages that imitate a dialog of the system or the browser: a warning in its name, a permission prompt, or an alert.
+ */
 export const fakeSystemDialog: Detector<'documents'> = {
   name: 'fake_system_dialog',
   needs: ['documents'],
@@ -120,7 +125,10 @@ export const fakeSystemDialog: Detector<'documents'> = {
   },
 };
 
-/** The links and buttons of the documents of a landing by their texts. They are read once, because a page may have many boxes. */
+/**
+ * The links and buttons of the documents of a landing by their texts. They are read once, because a page may have many
+ * boxes.
+ */
 type Links = ReadonlyMap<string, readonly Link[]>;
 type LinksOn = (landing: number | null) => Links;
 
@@ -153,7 +161,10 @@ function pretends(box: ObservationOf<'dialog_box'>, linksOn: LinksOn): boolean {
 /** Shorter buttons are no headlines. */
 const HEADLINE_MIN = 20;
 
-/** Whether a sentence is a link, as the headlines of news are: those name systems and what was found in them too. Buttons are cut. */
+/**
+ * Whether a sentence is a link, as the headlines of news are: those name systems and what was found in them too.
+ * Buttons are cut.
+ */
 const isHeadline = (sentence: string, buttons: readonly string[]): boolean =>
   buttons.some((button) => {
     const text = button.trim();

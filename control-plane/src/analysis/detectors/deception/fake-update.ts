@@ -24,7 +24,10 @@ const CONDITIONS = [
   ...['se la tua', 'se usi', 'se o seu navegador', 'se você', 'als uw', 'als je', 'jeśli', 'если', 'eğer', 'değilse'],
   ...['場合'],
 ];
-/** Words of notes about a release, and about other things that are updated or missing: the own app, a page that is to be reloaded. */
+/**
+ * Words of notes about a release, and about other things that are updated or missing: the own app, a page that is to be
+ * reloaded.
+ */
 const OF_OTHER_THINGS = [
   ...['fixed:', 'fixed a', 'fixed the', 'fixes ', 'android app', 'firmware', 'falta de '],
   ...['обновите страниц', 'обновите эту страниц'],
@@ -35,8 +38,8 @@ const REQUIREMENTS = [
   ...['o superior', 'ou superior', 'o successiv', 'of hoger', 'lub nowsz', 'или новее', '以降'],
 ];
 /**
- * Claims that a part of the visitor's browser or system is old or missing. By language: English, German, French, Spanish, ... Words that also ask for
- * a browser that is up to date, as the requirements of honest sites do, are none.
+ * Claims that a part of the visitor's browser or system is old or missing. By language: English, German, French,
+ * Spanish, ... Words that also ask for a browser that is up to date, as the requirements of honest sites do, are none.
  */
 export const OLD_PARTS: readonly Phrase[] = [
   [
@@ -130,7 +133,9 @@ function offerOf({ landing, url, text, html }: SeenPage, observations: Observati
   return action && isPrompt ? `"${claim}", and "${action.text.slice(0, 60)}"` : null;
 }
 
-/** Whether a link or button of the page at `url` offers an update that is not its vendor's: a program, or another site. */
+/**
+ * Whether a link or button of the page at `url` offers an update that is not its vendor's: a program, or another site.
+ */
 export const isForeignUpdate = (link: Link, url: string): boolean =>
   ACTIONS.some((action) => link.text.includes(action)) &&
   !isVendors(link.url) &&
@@ -148,7 +153,10 @@ const OF_AN_UPDATE = new RegExp(
   ].join('|'),
 );
 
-/** Whether a link saves a product of the site at `url` that is no update: the link, its file and its place say whose it is, two of them at least. */
+/**
+ * Whether a link saves a product of the site at `url` that is no update: the link, its file and its place say whose it
+ * is, two of them at least.
+ */
 function isOwnProduct({ text, url: to, fileName = '' }: Pick<Link, 'text' | 'url' | 'fileName'>, url: string): boolean {
   const [name = ''] = registrableDomain(url).split('.');
   const file = readableText(`${(URL.parse(to)?.pathname ?? '').slice(-FILE_LENGTH_MAX)} ${fileName}`);
@@ -168,7 +176,9 @@ const OTHER_FILES = [
   ...['документ', 'rapor', '請求書', '資料'],
 ];
 
-/** An honest prompt links to its own site or to the vendor; where a button without a URL leads, its words have to say. */
+/**
+ * An honest prompt links to its own site or to the vendor; where a button without a URL leads, its words have to say.
+ */
 const leadsElsewhere = ({ text, url: to }: Link, url: string): boolean =>
   to === '' ? !OTHER_FILES.some((file) => text.includes(file)) : !sameSite(to, url);
 

@@ -5,14 +5,20 @@ import { type Detector, oneTag, type Sign } from '../detector.ts';
 import { type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
-/** "Every 14 days", "every two weeks", as traps bill their trials. By language: English, German, French, Spanish and Portuguese, ... */
+/**
+ * "Every 14 days", "every two weeks", as traps bill their trials. By language: English, German, French, Spanish and
+ * Portuguese, ...
+ */
 const EVERY_FEW = [
   '(?<!\\p{L})(?:every|alle|tous les|toutes les|cada|ogni|elke|co|каждые|her)',
   '(?:\\p{N}{1,3}|two|zwei|deux|dos|dois|duas|due|twee|dwa|две|iki)',
   '(?:days|weeks|tage|wochen|jours|semaines|d[ií]as|semanas|giorni|settimane|dagen|weken|dni|tygodni|дн|недел|gün|hafta)',
 ].join(' ');
 
-/** Words of recurring prices, no part of others such as "about" or "TV/monitor". By language: English, German, French, Spanish, ... */
+/**
+ * Words of recurring prices, no part of others such as "about" or "TV/monitor". By language: English, German, French,
+ * Spanish, ...
+ */
 const RECURRING = new RegExp(
   [
     '(?:/ ?|per |a |every )(?:week|month)|/ ?(?:wk|mo|day)(?![a-z])|per day|weekly|monthly|daily|auto-?renew|renews|renewal',
@@ -126,7 +132,10 @@ const MAILED = [
   ...['indirim', 'クーポン'],
 ];
 const AMOUNT = '(?:[€$£¥₹₽₺₩₴฿₫₦] ?\\p{N}[\\p{N}.,]*|\\p{N}[\\p{N}.,]* ?(?:[€$£¥₹₽₺₩₴฿₫₦]|\\p{L}{2,7}))';
-/** An amount that is nobody's price: a limit or a discount, such as "under $10" or "5 € Gutschein", and not "under $10 a week". */
+/**
+ * An amount that is nobody's price: a limit or a discount, such as "under $10" or "5 € Gutschein", and not "under $10 a
+ * week".
+ */
 const NO_PRICE = new RegExp(
   [
     "(?<!\\p{L})(?:under|below|less than|up to|save|worth|unter|bis zu|spare|moins de|jusqu'à|menos de|hasta|até|meno di|fino a",

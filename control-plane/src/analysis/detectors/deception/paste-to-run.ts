@@ -7,7 +7,9 @@ import { wordsOf } from './markup.ts';
 import { discusses } from './phrase.ts';
 import { asRead, type SeenPage, seenPages } from './seen-page.ts';
 
-/** Windows + R (a dialog) and Windows + X (a menu), in words or with a symbol for the key, in texts with single spaces. */
+/**
+ * Windows + R (a dialog) and Windows + X (a menu), in words or with a symbol for the key, in texts with single spaces.
+ */
 const KEYS = [
   '(?:\\bwin(?:dows)?|윈도우|[⊞🪟])[^\\p{L}\\p{N}+]{0,6}(?:(?:key|button|logo|tasten?|tangenten|icon|toets|tuşu|tuşuna|klávesa|klávesu|клавиша|клавишу|キー|键|鍵|키|ปุ่ม)[^\\p{L}\\p{N}+]{0,6}){0,2}',
   '(?:[+–-][^\\p{L}\\p{N}]{0,3}|(?:plus|and|then|press|tap|hit|und|dann|et|y|e|i|и|ve|en|och|og|ja|és|și|dan|và|a|та|και|و)[^\\p{L}\\p{N}]{1,3}',
@@ -96,8 +98,8 @@ export const HUMAN = asRead([
   ],
 ]);
 /**
- * The same beside a place that only runs commands. A captcha alone is none: honest help pages have one in the form below them ("protected by
- * reCAPTCHA", "CAPTCHA verification is required").
+ * The same beside a place that only runs commands. A captcha alone is none: honest help pages have one in the form
+ * below them ("protected by reCAPTCHA", "CAPTCHA verification is required").
  */
 const HUMAN_OR_CAPTCHA = [
   ...HUMAN,
@@ -132,8 +134,8 @@ const COMMAND =
 const LOADS = /https?:|\\\\[\w.-]+\\|\birm\b|\biwr\b|invoke-|frombase64|\s-enc|hidden|\bfinger\s+\S*@|\bnslookup\b/i;
 
 /**
- * Pages that tell visitors to paste and run a command ("ClickFix"): to prove to be human, which no honest installation needs, or under another
- * pretext if a script of the page copies such a command.
+ * Pages that tell visitors to paste and run a command ("ClickFix"): to prove to be human, which no honest installation
+ * needs, or under another pretext if a script of the page copies such a command.
  */
 export const pasteToRun: Detector<'documents' | 'bodies'> = {
   name: 'paste_to_run',

@@ -20,7 +20,10 @@ const SECRETS: readonly FormField[] = [
 ];
 /** Those that open something. Honest forms without a server of their own ask for the number of an identity card. */
 const KEYS: readonly FormField[] = SECRETS.filter((field) => field !== 'personal_id');
-/** Words of a title that name no brand: the rest is the name that the page claims. By language: English, German, French, Spanish, ... */
+/**
+ * Words of a title that name no brand: the rest is the name that the page claims. By language: English, German, French,
+ * Spanish, ...
+ */
 const NAMELESS = new Set(
   (
     'sign in log on login logon signin to your the my a an of for and with account accounts secure security verify verification verified ' +
@@ -68,7 +71,10 @@ const OPENED = [
   ...['inlog'],
   ...['zalog', 'пароль', 'войти', 'войдите', 'вход', 'подтверд', 'giriş', 'şifre', 'パスワード', 'ログイン'],
 ];
-/** What phishing says of an account, and no checkout, which has words such as "security code" and "confirm the order" too. */
+/**
+ * What phishing says of an account, and no checkout, which has words such as "security code" and "confirm the order"
+ * too.
+ */
 const RESTRICTED = [
   ...[
     'suspend',
@@ -225,7 +231,10 @@ const SECRET_WORDS = /passw|passwd|pwd|\bpass\b|\botp\b|cvv|cvc|seed|mnemonic/i;
 /** Event handlers in HTML that a browser serialised. */
 const HANDLERS = /\son[a-z]+="([^"]*)"/g;
 
-/** Forms that ask for secrets in the name of a brand on a site that is not its own, or that send them to an endpoint for form data. */
+/**
+ * Forms that ask for secrets in the name of a brand on a site that is not its own, or that send them to an endpoint for
+ * form data.
+ */
 export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
   name: 'phishing_form',
   needs: ['documents', 'requests', 'bodies'],
@@ -265,7 +274,10 @@ const asksForSecrets = ({ fields }: Form): boolean => fields.some((field) => SEC
 /** Many sign-in pages ask for the identifier first, and for the password in the next step. */
 const asksForAccount = (form: Form): boolean => asksForSecrets(form) || form.fields.includes('identifier');
 
-/** The messenger endpoint that a script of the landing posts form data to; null: none. What a page only shows, such as code in a forum, does not run. */
+/**
+ * The messenger endpoint that a script of the landing posts form data to; null: none. What a page only shows, such as
+ * code in a forum, does not run.
+ */
 function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string | null {
   const isAboutDeception = discusses(text);
   // Few pages name an endpoint, and only these are read for what runs.
@@ -338,9 +350,10 @@ function isTitleOf({ words }: Brand, title: string): boolean {
 }
 
 /**
- * Whether a form asks for the account that a visitor has with the brand. `opened`: words of what is to be done with it, one of which must be there because
- * the form may only have a button with that name, to sign in or to pay; null: none must. A form that names other brands beside it asks for none of
- * them, unless it wants something to be done with the account.
+ * Whether a form asks for the account that a visitor has with the brand. `opened`: words of what is to be done with it,
+ * one of which must be there because the form may only have a button with that name, to sign in or to pay; null: none
+ * must. A form that names other brands beside it asks for none of them, unless it wants something to be done with the
+ * account.
  */
 const claims = ({ name, words }: Brand, text: string, opened: readonly string[] | null): boolean =>
   words.some((word) => {

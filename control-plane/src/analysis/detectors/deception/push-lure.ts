@@ -141,8 +141,8 @@ const ASKS = /requestPermission|pushManager/;
 const ASKS_TO_NOTIFY = /Notification\W{1,3}requestPermission|pushManager/;
 
 /**
- * Pages that want the permission to send notifications for another reason, such as to prove to be human: "Click Allow to confirm that you are not
- * a robot".
+ * Pages that want the permission to send notifications for another reason, such as to prove to be human: "Click Allow
+ * to confirm that you are not a robot".
  */
 export const pushLure: Detector<'documents' | 'bodies'> = {
   name: 'push_lure',

@@ -53,7 +53,9 @@ const URI_ELEMENTS = new Set(
   ).split(' '),
 );
 
-/** The violations of the standard in a VAST document, each once. VAST 1.x is judged by the elements of VAST 2.0. Pure. */
+/**
+ * The violations of the standard in a VAST document, each once. VAST 1.x is judged by the elements of VAST 2.0. Pure.
+ */
 function reviewDocument(document: XmlElement): Problem[] {
   const root = asVast2(document);
   const version = root === document ? Number.parseFloat(attribute(root, 'version') ?? '') || 2 : 1;
@@ -120,7 +122,10 @@ const STREAMED = new Set(['MediaFile', 'Mezzanine']);
 /** Files that servers transcode, and no page loads (VAST 4.3, 3.9.2). */
 const TRANSCODED = new Set(['Mezzanine']);
 
-/** Relative URIs have no meaning in a document that a wrapper passed on; http ones are not loaded on https pages, only opened from them. */
+/**
+ * Relative URIs have no meaning in a document that a wrapper passed on; http ones are not loaded on https pages, only
+ * opened from them.
+ */
 function wrongUri({ name, text }: XmlElement): Problem[] {
   const uri = text.trim();
   if (!URI_ELEMENTS.has(name) || uri === '') return [];
