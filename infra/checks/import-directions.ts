@@ -74,7 +74,7 @@ const acrossWorkspaces: { why: string; from: string; to: string }[] = [
   },
   {
     why: 'sweeps are measured and tested on the sites that the tests of nodes serve',
-    from: '{loadtest/bench/sweep.ts,infra/farm/test/{sweep-kills,hostile-sweep}.e2e.test.ts}',
+    from: '{loadtest/bench/sweep.ts,infra/farm/test/{sweep-kills,hostile-sweep}.resilience.e2e.test.ts}',
     to: 'browser-node/test/support/site.ts',
   },
   {
