@@ -94,6 +94,36 @@ describe('ad tags', { concurrency: 8 }, () => {
     assert.deepEqual([onlyLogged, onlyRecorded], [[], []]);
   });
 
+  it('the creative of an ad tag whose URL browsers show in no frame of the publisher is at that URL, and its chain begins there', async () => {
+    const creative =
+      '<a id="banner" href="http://ads.example/click" target="_blank"><img src="http://cdn.example/300x250.svg"></a>';
+    const ways: [tag: string, publisher: string, chain: string[]][] = [
+      [`${ADS}/alone`, PUBLISHER, [`${ADS}/alone`]],
+      [`${ADS}/plain`, 'https://news.publisher.example/', [`${ADS}/plain`]],
+      ['https://ads.example/secure', 'https://news.publisher.example/', ['https://ads.example/secure', `${ADS}/plain`]],
+    ];
+    await Promise.all(
+      ways.map(async ([tag, referrer, chain]) => {
+        const prepare = (site: Site) => {
+          site.setPage(`${ADS}/alone`, creative, { 'x-frame-options': 'DENY' });
+          site.setPage(`${ADS}/plain`, creative);
+          site.setRedirect('https://ads.example/secure', `${ADS}/plain`);
+        };
+        const { captured, site } = await captureAlone(tag, prepare, { referrer });
+        const { creative: seen } = captured.outcome.capture;
+        assert.equal(captured.failure, null, tag);
+        assert.deepEqual([seen?.url, seen?.width, seen?.page_url], [chain.at(-1), 300, referrer]);
+        assert.deepEqual(
+          seen?.redirect_chain.map(({ url }) => url),
+          chain,
+        );
+        assert.deepEqual(captured.steps(0), [`initial ${ADS}/click`, `http ${SHOP}`]);
+        const { onlyLogged, onlyRecorded } = compareRequests(captured, site);
+        assert.deepEqual([onlyLogged, onlyRecorded], [[], []], tag);
+      }),
+    );
+  });
+
   it('an ad tag fails permanently if it has no element, and with the failure of its URL if that does not load', async () => {
     const failures = await Promise.all(
       ['1 < 2', 'http://x.dns-fault.example/ad', `${ADS}/leap`, `${ADS}/jump`, `${ADS}/silent`].map(async (tag) => {

@@ -16,8 +16,11 @@ export type NumberedTab = OpenTab & { ord: number | null };
 export class Landings {
   readonly #tabs: Pick<OpenTabs, 'all'>;
   readonly #clicked = new Set<Tab>();
-  /** The tab that shows the creative in the document at `url`, and the first of its hops that belongs to a landing; null: none does. */
-  #creative: { tab: Tab; url: string; landingHop: number | null } | null = null;
+  /**
+   * The tab that shows the creative in the document at `url`, the first of its hops that belongs to the creative, and the first that belongs to a
+   * landing; null: none does.
+   */
+  #creative: { tab: Tab; url: string; firstHop: number; landingHop: number | null } | null = null;
   /** The tabs whose ordinals are given, by these. */
   #given: readonly Tab[] = [];
 
@@ -66,12 +69,13 @@ export class Landings {
 
   /** The hops of a tab that showed the creative. */
   creativeHops(journal: Pick<NetworkJournal, 'hopsOf'>, tab: Tab): Entry[] {
-    return journal.hopsOf(tab.session.targetId).slice(0, this.#landingHopOf(tab) ?? undefined);
+    const firstHop = this.#creative?.tab === tab ? this.#creative.firstHop : 0;
+    return journal.hopsOf(tab.session.targetId).slice(firstHop, this.#landingHopOf(tab) ?? undefined);
   }
 
-  /** This tab shows the creative, in the document at `url`. */
-  markAsCreative(tab: Tab, url: string): void {
-    this.#creative = { tab, url, landingHop: null };
+  /** This tab shows the creative, in the document at `url`, from its hop `firstHop` on. */
+  markAsCreative(tab: Tab, url: string, firstHop = 0): void {
+    this.#creative = { tab, url, firstHop, landingHop: null };
   }
 
   /** Whether a tab shows the creative now, and no document that took its place. */

@@ -15,6 +15,7 @@ import { EMPTY_PLACEMENT_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import { stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
+import { causeText } from '../session/ending.ts';
 import type { Entry } from '../session/journal-entry.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
@@ -89,30 +90,46 @@ async function settleLateCreative(session: CaptureSession, harness: HarnessPage,
 type OwnDocument = Pick<Visited, 'error' | 'document'> & { harness: HarnessPage };
 
 /**
- * The last document that the frame of a tag's URL loaded. A document that refuses to be framed (RFC 7034, CSP frame-ancestors) is opened in
- * the tab itself, with the `Referer` that the frame would have sent.
+ * The last document that the frame of a tag's URL loaded. A document that browsers show in no frame of the harness page is opened in the tab
+ * itself, with the `Referer` that the frame would have sent.
  */
 async function ownDocument(capture: MemberCapture, harness: HarnessPage, url: string): Promise<OwnDocument> {
-  const { journal, ending, landings, visit } = capture;
-  const { page, tab, publisherUrl } = harness;
   await awaitAnswer(capture, harness);
   const own = ownLoads(capture, harness);
   const document = own.at(-1);
-  if (!document?.fault.includes('ERR_BLOCKED_BY_RESPONSE')) {
-    if (isUnanswered(own)) return { document, error: 'net::ERR_TIMED_OUT', harness };
-    return { document, error: own.some(isAnswered) ? '' : (document?.fault ?? ''), harness };
-  }
-  const referer = `${new URL(publisherUrl).origin}/`;
-  const goto = () => page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, referer }).catch(() => null);
-  await visit.navigate(() => ending.race(goto()));
-  await settle(capture);
-  landings.markAsCreative(tab.tab, tab.tab.documentUrl);
-  return {
-    document: journal.hopsOf(tab.tab.session.targetId).at(-1),
-    error: '',
-    harness: { ...harness, url: tab.tab.documentUrl },
-  };
+  if (isKeptFromFrame(document, harness)) return openByItself(capture, harness, url);
+  if (isUnanswered(own)) return { document, error: 'net::ERR_TIMED_OUT', harness };
+  return { document, error: own.some(isAnswered) ? '' : (document?.fault ?? ''), harness };
 }
+
+/**
+ * Whether a document refuses to be framed (RFC 7034, CSP frame-ancestors), or is http content in an https page (Mixed Content): that is not even
+ * requested, or if a redirect leads there, its first request is aborted.
+ */
+function isKeptFromFrame(load: Entry | undefined, { publisherUrl }: HarnessPage): boolean {
+  if (load === undefined || load.fault.includes('ERR_BLOCKED_BY_RESPONSE')) return true;
+  return publisherUrl.startsWith('https:') && load.statusCode === 0 && load.fault.includes('ERR_ABORTED');
+}
+
+async function openByItself(capture: MemberCapture, harness: HarnessPage, url: string): Promise<OwnDocument> {
+  const { journal, ending, landings, visit } = capture;
+  const { page, tab, publisherUrl } = harness;
+  const { targetId } = tab.tab.session;
+  const before = journal.hopsOf(targetId).length;
+  const options = { waitUntil: 'commit', timeout: NAVIGATION_MS, ...refererFor(url, publisherUrl) } as const;
+  const load = () => page.goto(url, options).then(() => '', causeText);
+  const error = (await visit.navigate(() => ending.race(load()))) ?? '';
+  if (!error) await settle(capture);
+  const loads = journal.hopsOf(targetId).slice(before);
+  landings.markAsCreative(tab.tab, tab.tab.documentUrl, before);
+  return { document: loads.at(-1), error, harness: { ...harness, url: tab.tab.documentUrl } };
+}
+
+/** What the policy of the harness page gives other sites: its origin, and nothing from https to http. */
+const refererFor = (url: string, publisherUrl: string): { referer?: string } => {
+  const { origin, protocol } = new URL(publisherUrl);
+  return protocol === 'https:' && new URL(url).protocol === 'http:' ? {} : { referer: `${origin}/` };
+};
 
 /** Waits as long for an answer of the tag's URL as for that of a page. */
 async function awaitAnswer(session: CaptureSession, harness: HarnessPage): Promise<void> {
