@@ -144,6 +144,25 @@ it('a page that scrolls in a fixed element under a consent wall is read to its e
   );
 });
 
+it('a page that scrolls in an element of a closed shadow root is read to its end', async () => {
+  serveAds();
+  const frame = '<iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:0"></iframe>';
+  world.site.setPage(
+    'http://rooted-page.test/',
+    `<!doctype html><title>News</title><style>html, body { height: 100%; margin: 0; overflow: hidden }</style><div id="host"></div><script>
+    const root = host.attachShadow({ mode: 'closed' });
+    root.innerHTML = '<div style="height:100vh;overflow:auto"><h1>News</h1><p style="height:3000px">Text.</p><div id="lazy" style="height:250px"></div></div>';
+    const lazy = root.getElementById('lazy');
+    new IntersectionObserver(([seen], observer) => { if (!seen.isIntersecting) return; observer.disconnect();
+      lazy.innerHTML = '${frame}' }).observe(lazy)</script>`,
+  );
+  const ads = await findAdsOn(world, 'http://rooted-page.test/');
+  assert.deepEqual(
+    ads.map(({ block }) => block.network_host),
+    ['ads.exoclick.com'],
+  );
+});
+
 it('a page that shows another one in a frame in its whole view is read to the end of that one', async () => {
   serveAds();
   const frame = '<iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:0"></iframe>';

@@ -53,16 +53,24 @@ describe('a capture', () => {
     assert.deepEqual([captured.landings[0]?.page_title, notes], ['Stopped', []]);
   });
 
-  it('of a page that scrolls in an element requests its lazy content, and has a note that its screenshot shows only what was in view', async () => {
-    const late = `new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && fetch('/seen')).observe(end)`;
-    world.site.setPage(
-      'http://app.example/',
-      `<!doctype html><title>app</title><body style="margin:0;overflow:hidden"><main style="height:100vh;overflow:auto">
-      <img data-src="/lazy.png"><div style="height:3000px">Text</div><p id="end">End</p></main><script>${late}</script>`,
-    );
-    const { captured } = await notesOf('http://app.example/');
-    assert.ok(captured.urls().includes('http://app.example/seen'));
-    assert.equal(captured.notes, 'the screenshot of landing 0 shows only what was in view');
+  it('of a page that scrolls in an element, also of a closed shadow root, requests what comes into view, and has a note that its screenshot shows only what was in view', async () => {
+    const seen = 'if (isIntersecting) fetch(`/seen`)';
+    const content =
+      '<main style="height:100vh;overflow:auto"><div style="height:3000px">Text</div><p id="end">End</p></main>';
+    const roots = {
+      page: `document.body.insertAdjacentHTML('beforeend', content); const root = document`,
+      'closed-root': `const root = document.createElement('app-page').attachShadow({ mode: 'closed' }); root.innerHTML = content; document.body.append(root.host)`,
+    };
+    for (const [name, script] of Object.entries(roots)) {
+      world.site.setPage(
+        `http://${name}.example/`,
+        `<!doctype html><title>app</title><body style="margin:0;overflow:hidden"><script>const content = '${content}'; ${script};
+        new IntersectionObserver(([{ isIntersecting }]) => { ${seen} }).observe(root.getElementById('end'))</script>`,
+      );
+      const { captured } = await notesOf(`http://${name}.example/`);
+      assert.ok(captured.urls().includes(`http://${name}.example/seen`), name);
+      assert.equal(captured.notes, 'the screenshot of landing 0 shows only what was in view');
+    }
   });
 
   it('of a page whose requests did not reach the gateway any more has a note of them, and is that page', async () => {

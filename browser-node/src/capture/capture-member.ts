@@ -12,6 +12,7 @@ import { combineObservations } from './collectors/framed-observations.ts';
 import { type Collecting, collectorsOf } from './collectors/index.ts';
 import { fitCapture } from './fit-capture.ts';
 import { watchLandings } from './note-missing.ts';
+import { scrollFirstLanding } from './scroll-landing.ts';
 import { COLLECT_MS, OBSERVATIONS_MAX, underLoad } from './session/budgets.ts';
 import { stopBusyScripts } from './session/busy-scripts.ts';
 import { type CaptureFailure, type CaptureOutcome, type CaptureRequest, jsonFile } from './session/capture-outcome.ts';
@@ -19,7 +20,6 @@ import { type CaptureSession, type MemberCapture, openTab } from './session/capt
 import { isLoad } from './session/journal-entry.ts';
 import { Landings } from './session/landings.ts';
 import { stopMessageFloods } from './session/message-floods.ts';
-import { scrollFirstLanding } from './session/scroll-landing.ts';
 import { Visit } from './session/visit.ts';
 import type { CaptureTarget, Visited } from './targets/target.ts';
 

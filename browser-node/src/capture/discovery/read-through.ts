@@ -46,9 +46,10 @@ async function frameToScroll(session: CaptureSession, { tab: { session: target }
   const page = { session: target, frameId: target.targetId };
   const own = await scrollerOf(session, page);
   if (!own || own.scrolls) return page;
+  // It also finds closed shadow roots, which scripts enter from then on.
   const frames = await measureFrames(session, target, { select: (all) => all, in: 'viewport' }).catch(() => []);
   const filling = frames.filter(({ box }) => box !== null && sharedArea(box, own.view) * 2 >= areaOf(own.view));
-  for (const { at } of filling) if ((await scrollerOf(session, at))?.scrolls) return at;
+  for (const at of [page, ...filling.map((frame) => frame.at)]) if ((await scrollerOf(session, at))?.scrolls) return at;
   return page;
 }
 

@@ -119,26 +119,46 @@ const moved = ({ kind, x, y, width, height }: Visual, origin: Origin): Visual =>
   return { kind, x: origin.x + x * scale, y: origin.y + y * scale, width: width * scale, height: height * scale };
 };
 
+/** Elements of a document in which closed shadow roots are looked for where nothing else is measured. */
+const HOSTS_WITHIN_MAX = 2_000;
 const LIMITS = { elements: 20_000, visuals: 2_000, hosts: 50 };
 /** Closed shadow roots of a frame that are measured at most, including nested ones. */
 const CLOSED_ROOTS_MAX = 20;
 
-/** What a frame shows, and the isolated world that it was measured in, which holds the closed shadow roots that were found. */
-export type MeasuredInWorld = Measured & { world: number };
+/** What a frame shows, and the isolated world that it was measured in, which holds the closed shadow roots that were found, and their number. */
+export type MeasuredInWorld = Measured & { world: number; closedRoots: number };
 
 /** What a frame shows without its child frames, including closed shadow roots. Rejects when it was removed or does not answer in time. */
-async function measureFrame(session: TargetSession, frameId: string, deadlineMs: number): Promise<MeasuredInWorld> {
+async function measureFrame(
+  session: TargetSession,
+  frameId: string,
+  deadlineMs: number,
+  limits = LIMITS,
+): Promise<MeasuredInWorld> {
   const world = await isolatedWorldOf(session, frameId, deadlineMs);
-  const measured = await evaluateInWorld(session, world, measureVisuals, LIMITS, deadlineMs);
-  if (measured.emptyHosts === 0) return { ...measured, world };
+  const measured = await evaluateInWorld(session, world, measureVisuals, limits, deadlineMs);
   const visuals = [...measured.visuals];
-  const roots = await closedRoots(session, world, deadlineMs);
-  for (let at = 0; at < Math.min(roots.length, CLOSED_ROOTS_MAX); at += 1) {
+  const roots = measured.emptyHosts > 0 ? await closedRoots(session, world, deadlineMs) : [];
+  const read = () => Math.min(roots.length, CLOSED_ROOTS_MAX);
+  for (let at = 0; at < read(); at += 1) {
     const inside = await measureRoot(session, world, roots[at]!, deadlineMs);
     visuals.push(...inside.visuals.slice(0, LIMITS.visuals - visuals.length));
     if (inside.emptyHosts > 0) roots.push(...(await closedRoots(session, world, deadlineMs)));
   }
-  return { ...measured, visuals, world };
+  return { ...measured, visuals, world, closedRoots: read() };
+}
+
+/**
+ * Finds the closed shadow roots of a document, so that later scripts in its isolated world enter them. Whether it has any; false as well where it
+ * does not answer in time.
+ */
+export async function findClosedRoots(session: TargetSession, frameId: string, deadlineMs: number): Promise<boolean> {
+  const limits = { ...LIMITS, elements: HOSTS_WITHIN_MAX };
+  const measuring = measureFrame(session, frameId, deadlineMs, limits);
+  return measuring.then(
+    (measured) => measured.closedRoots > 0,
+    () => false,
+  );
 }
 
 /** The closed shadow roots of what {@link measureVisuals} left for {@link readEmptyHosts}: no script can reach them, but CDP can. */

@@ -1,6 +1,5 @@
 import { composeScript } from './compose-script.ts';
 import { domReader } from './dom-reader.ts';
-import type { MeasuredWorld } from './measure-visuals.ts';
 
 /**
  * The element at a point, null: nothing there looks clickable. `element`: the elements of a document are numbered in
@@ -19,14 +18,13 @@ export const findClickable = composeScript(
     parts: { domReader: typeof domReader },
   ): Hit[] {
     const BUTTONS = 'a, button, input, select, summary, area, [onclick], [role=button], [role=link]';
-    const { shadowRootOf, hostOf, nameOf } = parts.domReader();
-    // Symbols: elements of the page shadow names that are not taken.
-    const closedRoots = (globalThis as unknown as MeasuredWorld)[Symbol.for('measured')]?.closedRoots;
+    const { anyShadowRootOf, hostOf, nameOf } = parts.domReader();
+    // A symbol: elements of the page shadow names that are not taken.
     const world = globalThis as { [numbered: symbol]: Map<Element, number> | undefined };
     const numbered = Symbol.for('clickable numbers');
     const numbers = world[numbered] ?? new Map<Element, number>();
     world[numbered] = numbers;
-    const rootOf = (element: Element | null) => element && (shadowRootOf(element) ?? closedRoots?.get(element));
+    const rootOf = (element: Element | null) => element && anyShadowRootOf(element);
     const deepest = (x: number, y: number): Element | null => {
       let element = Document.prototype.elementFromPoint.call(document, x, y);
       for (let root = rootOf(element); root; root = rootOf(element)) {

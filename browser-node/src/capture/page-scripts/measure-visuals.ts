@@ -1,6 +1,6 @@
 import type { Box } from '../box.ts';
 import { composeScript } from './compose-script.ts';
-import { domReader } from './dom-reader.ts';
+import { domReader, type MeasuredWorld } from './dom-reader.ts';
 
 /**
  * What is shown where, from the top left corner of its document's viewport. `picture`: an image, video or canvas; `paint`: a
@@ -13,12 +13,9 @@ export type Measured = { visuals: Visual[]; emptyHosts: number; width: number; s
 /** At most `visuals` are returned, of the first `elements` elements, and `hosts` that may have a closed shadow root. `root`: the document by default. */
 export type Measuring = { elements: number; visuals: number; hosts: number; root?: Node };
 
-/** What {@link measureVisuals} keeps in an isolated world, by a symbol: elements of the page shadow names that are not taken. */
-export type MeasuredWorld = { [kept: symbol]: { emptyHosts: Element[]; closedRoots: WeakMap<Element, ShadowRoot> } };
-
 /**
  * Runs in the page, in an isolated world: what `root` shows without its frames. Open shadow roots are entered; elements that may have a closed
- * one are kept in the world for {@link readEmptyHosts}. A closed root that is passed as `root` is kept for `findClickable`.
+ * one are kept in the world for {@link readEmptyHosts}. A closed root that is passed as `root` is kept for scripts that run in it later.
  */
 export const measureVisuals = composeScript(
   function measureVisuals({ root = document, ...limits }: Measuring, parts: { domReader: typeof domReader }): Measured {

@@ -20,9 +20,10 @@ const PARTS = { domReader, scrollerReader };
 /**
  * Runs in the page, in an isolated world: scrolls down at most `screens` screens, one at a time, so that lazy content is requested, and
  * back up. Scrolling costs a tenth of a capture's CPU time: pages of little more than one screen, pages higher than `heightMax` CSS pixels, and
- * pages without a sign of lazy content, are not scrolled. Such a sign is also what is transparent below the view: many pages show their parts as these come into view. Parts
- * that the browser draws only in view (CSS Containment, `content-visibility`) are drawn from then on, unless everything is to keep its place:
- * such parts may have another size then.
+ * pages without a sign of lazy content, are not scrolled. Such a sign is also what is transparent below the view: many pages show their parts as
+ * these come into view; and an element that scrolls in the page, which may be a list that has only the items in view. Parts that the browser draws
+ * only in view (CSS Containment, `content-visibility`) are drawn from then on, unless everything is to keep its place: such parts may have another
+ * size then.
  */
 export const scrollThrough = composeScript(async function scrollThrough(
   { screens, heightMax, keepsPlaces }: Scrolling,
@@ -32,14 +33,8 @@ export const scrollThrough = composeScript(async function scrollThrough(
   /** Elements that are looked at, and the least width and height, in CSS pixels, of what a visitor would see. */
   const [ELEMENTS_MAX, SIDE_MIN] = [3_000, 20];
   const FADE_MS = 1_200;
-  const {
-    root: scrolledRoot,
-    sizeOf,
-    viewHeightOf,
-    hiddenHeightOf,
-    find,
-    scroll,
-  } = parts.scrollerReader(parts.domReader());
+  const dom = parts.domReader();
+  const { root: scrolledRoot, sizeOf, viewHeightOf, hiddenHeightOf, find, scroll } = parts.scrollerReader(dom);
   const scroller = find();
   const isCutOff =
     scroller !== null &&
@@ -58,11 +53,7 @@ export const scrollThrough = composeScript(async function scrollThrough(
       isCutOff,
     };
   };
-  const elements = function* (): Generator<Element> {
-    const walker = Document.prototype.createTreeWalker.call(document, document, NodeFilter.SHOW_ELEMENT);
-    let left = ELEMENTS_MAX;
-    for (let node = walker.nextNode(); node && left > 0; node = walker.nextNode(), left -= 1) yield node as Element;
-  };
+  const elements = () => dom.elementsIn(document).take(ELEMENTS_MAX);
   const isShown = (element: Element, properties = {}): boolean =>
     Element.prototype.checkVisibility.call(element, properties);
   const hidesBelow = (): boolean => {
@@ -73,7 +64,10 @@ export const scrollThrough = composeScript(async function scrollThrough(
     }
     return false;
   };
-  const parentOf = (element: Element): Element | null => Reflect.get(Node.prototype, 'parentElement', element);
+  const parentOf = (element: Element): Element | null => dom.parentOf(element) ?? dom.hostOf(element);
+  const isWaiting = (): boolean =>
+    Document.prototype.querySelector.call(document, WAITING) !== null ||
+    elements().some((element) => Boolean(dom.anyShadowRootOf(element)?.querySelector(WAITING)));
   const drawAll = (): boolean => {
     let isChanged = false;
     for (const element of elements()) {
@@ -105,8 +99,7 @@ export const scrollThrough = composeScript(async function scrollThrough(
   if (screens === 0 || !scroller || !isHigh) return { ...size(), scrolled: false };
   const isChanged = !keepsPlaces && drawAll();
   const hidesParts = hidesBelow();
-  if (!hidesParts && Document.prototype.querySelector.call(document, WAITING) === null)
-    return { ...size(), scrolled: isChanged };
+  if (!hidesParts && !isCutOff && !isWaiting()) return { ...size(), scrolled: isChanged };
   const top = sizeOf(scroller, 'scrollTop');
   const viewHeight = viewHeightOf(scroller);
   for (let screen = 1; screen <= screens && screen * viewHeight < sizeOf(scroller, 'scrollHeight'); screen++) {

@@ -1,8 +1,8 @@
 import { composeScript } from './compose-script.ts';
 import { type DomReader, domReader } from './dom-reader.ts';
 
-/** Part of a page script: finds what a reader of the page scrolls. */
-export function scrollerReader({ get, shadowRootOf, boxOf }: DomReader) {
+/** Part of a page script: finds what a reader of the page scrolls, in closed shadow roots if `measureVisuals` has found them in this world. */
+export function scrollerReader({ get, elementsIn, boxOf }: DomReader) {
   /** Elements that are looked at: what scrolls is seldom deep in a page. */
   const ELEMENTS_MAX = 5_000;
   const sizeOf = (element: Element, name: string): number => get(Element, name, element);
@@ -10,14 +10,6 @@ export function scrollerReader({ get, shadowRootOf, boxOf }: DomReader) {
     get(Document, 'scrollingElement', document) ?? get(Document, 'documentElement', document);
   const viewHeightOf = (element: Element): number => (element === root ? innerHeight : sizeOf(element, 'clientHeight'));
   const hiddenHeightOf = (element: Element): number => sizeOf(element, 'scrollHeight') - viewHeightOf(element);
-  const elements = function* (within: Node): Generator<Element> {
-    const walker = Document.prototype.createTreeWalker.call(document, within, NodeFilter.SHOW_ELEMENT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      yield node as Element;
-      const shadowRoot = shadowRootOf(node as Element);
-      if (shadowRoot) yield* elements(shadowRoot);
-    }
-  };
   const fillsView = (element: Element): boolean => {
     const { left, top, right, bottom } = boxOf(element);
     const [width, height] = [
@@ -36,7 +28,7 @@ export function scrollerReader({ get, shadowRootOf, boxOf }: DomReader) {
     if (!root || hiddenHeightOf(root) > innerHeight / 2) return root;
     const longest = { scrolls: root, cutsOff: root };
     let left = ELEMENTS_MAX;
-    for (const element of elements(document)) {
+    for (const element of elementsIn(document)) {
       left -= 1;
       if (left < 0) break;
       const isLonger = (than: Element) => hiddenHeightOf(element) > Math.max(1, hiddenHeightOf(than));
