@@ -8,7 +8,7 @@ type OfElement = { element: Element };
 export type Hidden = 'covers' | 'overlays';
 
 /** Part of a page script: hides elements and shows them again; what is hidden is kept in the isolated world. */
-function hiding({ get }: DomReader, kind: Hidden) {
+function hiding({ get, elementsIn }: DomReader, kind: Hidden) {
   const EVENTS_MS = 100;
   // A symbol: elements of the page shadow names that are not taken.
   const key = Symbol.for(`hidden ${kind}`);
@@ -32,17 +32,19 @@ function hiding({ get }: DomReader, kind: Hidden) {
       return () => style.setProperty('visibility', was);
     });
   };
-  /** Keeps the events of a dialog from its page while we close it or show it again. */
+  /** Keeps the events of a dialog from its page while we close it or show it again. They do not leave a shadow root that the dialog is in. */
   const silently = (dialog: HTMLDialogElement, change: () => void) => {
     const stop = (event: Event) => {
       if (event.target === dialog) event.stopImmediatePropagation();
     };
+    const root = Node.prototype.getRootNode.call(dialog);
+    const listening = root instanceof ShadowRoot ? root : window;
     const [types, target] = [['beforetoggle', 'toggle', 'close'], EventTarget.prototype];
-    for (const type of types) target.addEventListener.call(window, type, stop, true);
+    for (const type of types) target.addEventListener.call(listening, type, stop, true);
     change();
     // The last of the events come in tasks of their own.
     setTimeout(() => {
-      for (const type of types) target.removeEventListener.call(window, type, stop, true);
+      for (const type of types) target.removeEventListener.call(listening, type, stop, true);
     }, EVENTS_MS);
   };
   /**
@@ -64,12 +66,14 @@ function hiding({ get }: DomReader, kind: Hidden) {
       };
     };
     const inert = around.filter((at): at is Element => at instanceof Element && hasAttribute.call(at, 'inert'));
-    const dialogs = [...Document.prototype.querySelectorAll.call(document, 'dialog:modal')].filter(
-      (one): one is HTMLDialogElement => one instanceof HTMLDialogElement && !around.includes(one),
-    );
+    const isModal = (one: Element): one is HTMLDialogElement =>
+      one instanceof HTMLDialogElement && Element.prototype.matches.call(one, ':modal');
+    const dialogs = elementsIn(document)
+      .filter(isModal)
+      .filter((one) => !around.includes(one));
     return [
       ...inert.map((one) => once(one, () => start(one))),
-      ...dialogs.map((one) => once(one, () => shut(one))),
+      ...[...dialogs].map((one) => once(one, () => shut(one))),
     ].filter(Boolean).length;
   };
   const showAll = () => {

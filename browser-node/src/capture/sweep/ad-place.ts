@@ -4,6 +4,7 @@ import { COMMAND_MS, type TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { pageStart } from '../devtools/page-start.ts';
 import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
+import { pathOf } from '../harness/choose-creative.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
 import { type Hidden, hideCovers, hideElement, showHidden } from '../page-scripts/hide-covers.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
@@ -115,42 +116,81 @@ function relatedFrames(frames: FrameAt[], { frameIds, element, tab }: FoundAd): 
 }
 
 /**
- * Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad, and a picture shows it. `box`: where the ad is in the
- * viewport, by which it is known where its slot has refreshed. Resolves to whether anything lies over it. Never throws.
+ * Hides what lies over an ad at a point of the viewport, so that a click there reaches the ad, and a picture shows it: in the page's own document, and
+ * in those of frames of the page that the ad's frames are in. `frames`: of the ad and around it, as measured; `box`: where the ad is in the viewport,
+ * by which it is known where its slot has refreshed. Resolves to whether anything lies over it. Never throws.
  */
 export async function uncover(
   session: CaptureSession,
-  { inPage }: FoundAd,
-  { x, y }: Point,
+  ad: FoundAd,
+  frames: readonly MeasuredFrame[],
+  point: Point,
   box: Box,
 ): Promise<boolean> {
-  return inPage !== null && Boolean(await callOn(session, inPage, hideCovers, { x, y, box, most: COVERS_MAX }));
+  if (!ad.inPage) return false;
+  const { targetId } = ad.inPage.session;
+  const covered = { ...point, box, most: COVERS_MAX };
+  let hidden = (await callOn(session, ad.inPage, targetId, hideCovers, covered)) ?? 0;
+  for (const [outer, inner] of framesInside(ad, frames)) {
+    const element = await ownerOf(inner, underLoad(session, ANSWER_MS)).catch(() => null);
+    if (!element || !outer.box) continue;
+    const { x, y } = outer.box;
+    const inFrame = (at: Point) => ({ x: (at.x - x) / outer.scale, y: (at.y - y) / outer.scale });
+    const [width, height] = [box.width / outer.scale, box.height / outer.scale];
+    const own = { ...inFrame(point), box: { ...inFrame(box), width, height }, most: COVERS_MAX };
+    hidden += (await callOn(session, element, outer.frameId, hideCovers, own)) ?? 0;
+  }
+  return hidden > 0;
+}
+
+/** The frames of the page that the outermost frame of an ad is in, each with the frame in it that shows the ad. Pure. */
+function framesInside({ frameIds }: FoundAd, frames: readonly MeasuredFrame[]): [MeasuredFrame, MeasuredFrame][] {
+  const path = pathOf(frames, frameIds[0] ?? '') as MeasuredFrame[];
+  return path.slice(1, -1).map((outer, index) => [outer, path[index] as MeasuredFrame]);
+}
+
+/** The element that shows a frame, in the document around it. Rejects when the frame is gone. */
+export async function ownerOf({ at: { session, frameId } }: MeasuredFrame, deadlineMs: number): Promise<PageElement> {
+  // A frame of another process has a session of its own.
+  const around = session.targetId === frameId && session.parent ? session.parent : session;
+  const { backendNodeId } = await around.send('DOM.getFrameOwner', { frameId }, deadlineMs);
+  return { session: around, backendNodeId };
 }
 
 /** Hides an element of a page's own document that covers it. Never throws. */
 export async function hideOverlay(session: CaptureSession, overlay: PageElement): Promise<void> {
-  await callOn(session, overlay, hideElement, {});
+  await callOn(session, overlay, overlay.session.targetId, hideElement, {});
 }
 
-/** Shows again in a tab what {@link uncover} hid, or with `overlays` {@link hideOverlay}. Never throws. */
-export async function showAgain(session: CaptureSession, { tab }: OpenTab, kind: Hidden): Promise<void> {
-  const { session: target } = tab;
-  const showing = evaluateInIsolatedWorld(target, target.targetId, showHidden, kind, underLoad(session, ANSWER_MS));
-  await showing.catch((cause) => session.logger.info({ cause }, NOT_CHANGED));
+/** Shows again in a tab what {@link uncover} hid for an ad (`shown`), or with `overlays` {@link hideOverlay}. Never throws. */
+export async function showAgain(
+  session: CaptureSession,
+  { tab }: OpenTab,
+  kind: Hidden,
+  shown?: { ad: FoundAd; frames: readonly MeasuredFrame[] },
+): Promise<void> {
+  const around = shown ? framesInside(shown.ad, shown.frames).map(([outer]) => outer.at) : [];
+  const deadlineMs = underLoad(session, ANSWER_MS);
+  const show = ({ session: target, frameId }: Pick<FrameAt, 'session' | 'frameId'>) =>
+    evaluateInIsolatedWorld(target, frameId, showHidden, kind, deadlineMs).catch((cause) =>
+      session.logger.info({ cause }, NOT_CHANGED),
+    );
+  await Promise.all([{ session: tab.session, frameId: tab.session.targetId }, ...around].map(show));
 }
 
 const NOT_CHANGED = 'what lies over an ad could not be changed';
 
-/** The result of a function in a page, in an isolated world, with an element of its own document in its argument; undefined: it could not run. */
+/** The result of a function in a frame, in an isolated world, with an element of its document in its argument; undefined: it could not run. */
 async function callOn<Argument, Result>(
   session: CaptureSession,
   { session: target, backendNodeId }: PageElement,
+  frameId: string,
   script: (argument: Argument & { element: Element }) => Result,
   argument: Argument,
 ): Promise<Result | undefined> {
   const deadlineMs = underLoad(session, ANSWER_MS);
   try {
-    const executionContextId = await isolatedWorldOf(target, target.targetId, deadlineMs);
+    const executionContextId = await isolatedWorldOf(target, frameId, deadlineMs);
     const { object } = await target.send('DOM.resolveNode', { backendNodeId, executionContextId }, deadlineMs);
     const call = {
       objectId: object.objectId ?? '',

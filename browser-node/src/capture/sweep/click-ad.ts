@@ -52,7 +52,7 @@ async function clickOnce(
   const view = await viewOf(capture, page.tab);
   const centre = box && view && centreOf(box, view);
   if (!box || !view || !centre) return { ad, isThere: false, followed: 'nothing', checkInteractive: null };
-  await uncover(capture, ad, centre, box);
+  await uncover(capture, ad, measured, centre, box);
   await pointAt(capture, page, measured, centre);
   const look = async (frames: readonly MeasuredFrame[]) => ({
     frames,
@@ -66,15 +66,15 @@ async function clickOnce(
   const kept = ancestorFrames(page.page, inside ? pathOf(frames, inside.frameId) : []);
   const clicked = { frames, kept, points: when === 'now' ? [centre, ...points] : points };
   const followed = await followClick(capture, page, clicked);
-  await showAgain(capture, page.tab, 'covers');
+  await showAgain(capture, page.tab, 'covers', { ad, frames: measured });
   if (hasNavigatedAway(page)) await becomeLanding(capture, page);
   const isCheckable = followed === 'opened' && !hasNavigatedAway(page) && ad.block.ad_kind === 'banner';
   const clickables = () => clickablesOf(capture, page, ad);
   const check = async (budgetMs: number) => {
-    await uncover(capture, ad, centre, box);
+    await uncover(capture, ad, measured, centre, box);
     await pointAt(capture, page, measured, centre);
     const checked = await checkInteractive(capture, page, clickables, budgetMs);
-    await showAgain(capture, page.tab, 'covers');
+    await showAgain(capture, page.tab, 'covers', { ad, frames: measured });
     return checked;
   };
   return { ad, isThere: true, followed, checkInteractive: isCheckable ? check : null };

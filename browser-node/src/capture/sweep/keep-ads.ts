@@ -73,7 +73,7 @@ export async function keepAd(session: CaptureSession, ad: FoundAd): Promise<Kept
   // First what is lost when the slot refreshes: its place is still there then.
   const markup = block.ad_kind === 'banner' ? await markupInPlace(session, ad, shown) : null;
   const isFramed = shown !== null && framesIn(shown).some((frame) => frame.at.session !== tab.tab.session);
-  const taken = shown && (await picturesOf(session, shown.ad, shown.box, isFramed));
+  const taken = shown && (await picturesOf(session, shown, isFramed));
   const { pictures, at } = taken ?? { pictures: [], at: null };
   if (pictures.length < 2) notes.push(note('creative_picture'));
   if (block.ad_kind === 'banner' && markup === null) notes.push(note('creative_html'));
@@ -102,8 +102,7 @@ function innermostOf(shown: ShownAd): MeasuredFrame | undefined {
  */
 async function picturesOf(
   session: CaptureSession,
-  ad: FoundAd,
-  box: Box,
+  { ad, box, frames }: ShownAd,
   isFramed: boolean,
 ): Promise<{ pictures: CaptureFile[]; at: Box | null } | null> {
   const { tab } = ad;
@@ -111,7 +110,7 @@ async function picturesOf(
   if (!view) return null;
   const { x, y, ...size } = inView(box, view);
   // A consent wall would be all that the pictures of ads show.
-  const isCovered = await uncover(session, ad, { x: x + size.width / 2, y: y + size.height / 2 }, box);
+  const isCovered = await uncover(session, ad, frames, { x: x + size.width / 2, y: y + size.height / 2 }, box);
   const at = { x: x + view.x, y: y + view.y, ...size };
   const { start: _, ...inPicture } = view;
   const clips: [string, Box][] = [
@@ -120,7 +119,7 @@ async function picturesOf(
   ];
   const pictures: CaptureFile[] = [];
   for (const [name, clip] of clips) {
-    if (name === PAGE_SCREENSHOT) await showAgain(session, tab, 'covers');
+    if (name === PAGE_SCREENSHOT) await showAgain(session, tab, 'covers', { ad, frames });
     if (clip.width < 1 || clip.height < 1) continue;
     // The frame has drawn when the ad's own picture is kept, so that the view is taken once.
     const bytes = await pictureOf(session, ad, clip, isFramed && name === CREATIVE_SCREENSHOT);

@@ -2,11 +2,11 @@ import type { Box } from '../box.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { findAgain } from '../discovery/find-ads.ts';
 import { isSamePlace } from '../discovery/find-blocks.ts';
-import type { FoundAd, PageElement } from '../discovery/found-ad.ts';
+import type { FoundAd } from '../discovery/found-ad.ts';
 import { type MeasuredFrame, measureFrames } from '../harness/measure-frames.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { bringIntoView, framesOfAd, viewOf } from './ad-place.ts';
+import { bringIntoView, framesOfAd, ownerOf, viewOf } from './ad-place.ts';
 
 /** An ad in view, as it is in its place now; `box`: in the viewport, in CSS pixels; `frames`: those that show it and those around them. */
 export type ShownAd = { ad: FoundAd; box: Box; frames: MeasuredFrame[] };
@@ -69,14 +69,6 @@ function topmostOf(frames: readonly MeasuredFrame[], frame: MeasuredFrame): Meas
   const [page] = frames;
   const parent = frames.find(({ frameId }) => frameId === frame.parentId);
   return parent && parent !== page ? topmostOf(frames, parent) : frame;
-}
-
-/** The element that shows a frame, in the document around it. Rejects when the frame is gone. */
-async function ownerOf({ at: { session, frameId } }: MeasuredFrame, deadlineMs: number): Promise<PageElement> {
-  // A frame of another process has a session of its own.
-  const around = session.targetId === frameId && session.parent ? session.parent : session;
-  const { backendNodeId } = await around.send('DOM.getFrameOwner', { frameId }, deadlineMs);
-  return { session: around, backendNodeId };
 }
 
 /** Runs in the page, in an isolated world: scrolls so that a place of the page is in the middle of the view; returns how far that is. */
