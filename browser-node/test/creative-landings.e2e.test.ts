@@ -154,6 +154,26 @@ describe('landings of a creative', { concurrency: 4 }, () => {
     );
   });
 
+  it('the landing of a creative that takes its time to open it is opened once, however often it was clicked', async () => {
+    const { site } = world;
+    site.setRoute('http://slow-to-open.example/', (_, response) => {
+      const page = '<title>Slow</title>an offer';
+      setTimeout(() => response.writeHead(200, { 'content-type': 'text/html' }).end(page), 2_500);
+    });
+    const ways = {
+      window: "window.open('http://slow-to-open.example/?window=' + Math.random())",
+      place: "location = 'http://slow-to-open.example/?place=' + Math.random()",
+    };
+    await Promise.all(
+      Object.entries(ways).map(async ([way, script]) => {
+        const captured = await captureTag(banner(`setTimeout(() => { ${script} }, 3300)`));
+        assert.deepEqual([captured.landings.map(({ page_title }) => page_title), captured.notes], [['Slow'], ''], way);
+        const asked = site.urls().filter((url) => url.includes(`slow-to-open.example/?${way}`));
+        assert.equal(asked.length, 1, `${way}: ${asked}`);
+      }),
+    );
+  });
+
   it('the landings of a creative have the screen of the device, whatever size their windows ask for', async () => {
     const { site } = world;
     const sizes = '[innerWidth, innerHeight, screen.width, screen.height].join()';

@@ -215,10 +215,13 @@ describe('sweeps', { concurrency: 1 }, () => {
     );
   });
 
-  it('§4.2.2 a consent wall that is a modal dialog, or has made the page inert, keeps no ad from being clicked, and is there again afterwards', async () => {
+  it('§4.2.2 a consent wall that is a modal dialog, also in a shadow root or a frame, or has made the page inert, keeps no ad from being clicked, and is there again afterwards', async () => {
+    const dialog = (id: string) => `<dialog id="${id}" style="width:90vw;height:90vh">We value your privacy</dialog>`;
     const walls = {
-      modal:
-        '<dialog id="wall" style="width:90vw;height:90vh">We value your privacy</dialog><script>wall.showModal()</script>',
+      modal: `${dialog('wall')}<script>wall.showModal()</script>`,
+      rooted: `<div id="host"></div><script>const root = host.attachShadow({ mode: 'closed' });
+        root.innerHTML = '${dialog('wall')}'; root.firstChild.showModal(); root.firstChild.onclose = () => fetch('/closed')</script>`,
+      framed: `${dialog('wall')}<script>wall.showModal()</script>`,
       inert:
         '<div style="position:fixed;inset:0;background:#000">We value your privacy</div><script>main.inert = true</script>',
     };
@@ -226,10 +229,11 @@ describe('sweeps', { concurrency: 1 }, () => {
       const url = `http://${name}-wall.example/`;
       const closed =
         "<script>document.querySelector('dialog')?.addEventListener('close', () => fetch('/closed'))</script>";
-      world.site.setPage(
-        url,
-        `<!doctype html><title>News</title><div id="main"><h1>News</h1>${slot('plain')}</div>${wall}${closed}`,
-      );
+      const page = `<!doctype html><title>News</title><div id="main"><h1>News</h1>${slot('plain')}</div>${wall}${closed}`;
+      world.site.setPage(`${url}inner`, page);
+      const around =
+        '<!doctype html><title>News</title><body style="margin:0"><iframe src="/inner" style="border:0;display:block;width:100%;height:100vh"></iframe>';
+      world.site.setPage(url, name === 'framed' ? around : page);
       const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 1 });
       assert.deepEqual([...ads.map(notesAndLandings), ...ads.map(inertParts)], [toItsShop('plain'), ['']], name);
       assert.deepEqual(await Promise.all(ads.map(middleColour)), [BANNER]);
@@ -237,9 +241,44 @@ describe('sweeps', { concurrency: 1 }, () => {
         .extract({ left: 683, top: 500, width: 1, height: 1 })
         .raw()
         .toBuffer({ resolveWithObject: true });
-      assert.deepEqual(name === 'modal' ? data[0]! > 240 : data[0]! < 16, true, 'the page is shown with its wall');
+      assert.deepEqual(name === 'inert' ? data[0]! < 16 : data[0]! > 240, true, 'the page is shown with its wall');
       assert.ok(!world.site.urls().includes(`${url}closed`));
     }
+  });
+
+  it('§4.2.2 where a page navigates itself while an ad of it is clicked is no landing of the ad; where the ad navigates the page is one', async () => {
+    const url = 'http://restless.example/';
+    const leave = {
+      script: "setTimeout(() => { location.href = 'http://elsewhere.example/' }, 100)",
+      refresh: `document.head.insertAdjacentHTML('beforeend', '<meta http-equiv="refresh" content="0; url=http://elsewhere.example/">')`,
+    };
+    const framed = (name: string, script: string) => {
+      world.site.setPage(adUrl(name), banner(name, script));
+      return slot(name);
+    };
+    /** An ad in a document of its page's origin. */
+    const friendly = (name: string, script: string) =>
+      slot(name, 'about:blank').replace('src=', `srcdoc="${banner(name, script).replaceAll('"', '&quot;')}" data-src=`);
+    const opens = (name: string, how: string) =>
+      `parent.postMessage('${how}', '*'); setTimeout(() => open('http://shop-${name}.example/'), 600)`;
+    const slots = {
+      plain: framed('restless-plain', opens('plain', 'script')),
+      last: framed('restless-last', opens('last', 'refresh')),
+      beyond: friendly('restless-beyond', opens('beyond', 'script')),
+      cover: friendly('restless-cover', "top.location = 'http://shop-cover.example/'"),
+    };
+    world.site.setPage('http://elsewhere.example/', '<title>Elsewhere</title>');
+    const listen = `onmessage = ({ data }) => { ${Object.entries(leave)
+      .map(([how, script]) => `if (data === '${how}') { ${script} }`)
+      .join(' else ')} }`;
+    world.site.setPage(
+      url,
+      `<!doctype html><title>News</title><script>${listen}</script><h1>News</h1>${Object.values(slots).join('')}`,
+    );
+    const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 4 });
+    assert.deepEqual(ads.map(notesAndLandings), Object.keys(slots).map(toItsShop));
+    assert.ok(!world.site.urls().includes('http://elsewhere.example/'));
+    assert.equal(world.site.urls().filter((asked) => asked === url).length, 1, 'the page is loaded once');
   });
 
   it('§4.2.2 the ads of a page that is written from right to left and is wider than its view are pictured in their places', async () => {

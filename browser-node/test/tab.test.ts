@@ -58,6 +58,34 @@ it('of many tabs the first and the last are kept; once they are to be recorded, 
   assert.equal(await open('g', 'h'), 'a b e f');
 });
 
+it('a tab that is discarded is closed and does not count, whether it had been reported or not', async () => {
+  const context = new EventEmitter();
+  const known = new Map<string, Tab>();
+  const sessionOf = async ({ name }: Page & { name: string }) => ({ targetId: name });
+  const tabs = new OpenTabs(
+    new ContextListeners(context as unknown as BrowserContext),
+    { sessionOf, onAttached: () => undefined } as unknown as DevTools,
+    known,
+    {} as Ending,
+    { limits: { tabs: 20, landings: 4, capture_bytes: 1 } },
+  );
+  const closed: string[] = [];
+  const open = async (name: string) => {
+    known.set(name, { session: { targetId: name }, openedAt: known.size } as unknown as Tab);
+    const close = async () => closed.push(name);
+    context.emit('page', { name, on: () => undefined, isClosed: () => false, close } as unknown as Page);
+    await tabs.joined();
+  };
+  tabs.discard('late');
+  for (const name of ['first', 'repeated', 'late', 'last']) await open(name);
+  tabs.discard('repeated');
+  assert.deepEqual(
+    tabs.all.map(({ tab }) => tab.session.targetId),
+    ['first', 'last'],
+  );
+  assert.deepEqual([closed.sort(), tabs.uninspected], [['late', 'repeated'], 0]);
+});
+
 it('a tab that stays open and cannot be inspected is closed and counts as uninspected; one that closed before has nothing to show', async () => {
   const context = new EventEmitter();
   const limits = { tabs: 10, landings: 10, capture_bytes: 1 };

@@ -45,12 +45,12 @@ export async function openHarnessPage(
   content: HarnessContent,
   more: OwnAnswer = () => null,
 ): Promise<HarnessPage | null> {
-  const { ending, open, landings, journal, publisherUrl: url } = capture;
+  const { ending, open, landings, journal, tabs, publisherUrl: url } = capture;
   const { page } = tab;
   landings.markAsCreative(tab.tab, url);
   tab.tab.hostsCreative = true;
   const publisher = publisherAnswer(page, url, content);
-  const pageLoads = new PageLoads(page, journal, (request) => more(request) ?? publisher(request));
+  const pageLoads = new PageLoads(page, { journal, tabs }, (request) => more(request) ?? publisher(request));
   watchAppLinks(capture, { tab, pageLoads });
   await ending.race(pageLoads.start(open.context));
   await ending.race(page.goto(url + content.fragment, { waitUntil: 'commit', timeout: NAVIGATION_MS }));

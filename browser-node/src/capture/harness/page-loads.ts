@@ -2,7 +2,9 @@ import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadli
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { BrowserContext, Frame, Page, Request, Route } from 'playwright-core';
 import { COMMAND_MS } from '../devtools/devtools.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
+import type { OpenTabs } from '../session/open-tabs.ts';
 
 /** What a form posts, and its media type. */
 export type PostedForm = { body: Buffer; contentType: string };
@@ -15,6 +17,8 @@ export type StoppedLoad = { url: string; referrer: string; form: PostedForm | nu
 
 /** Stopped loads that are remembered: a page may try endlessly. */
 const STOPPED_MAX = 20;
+/** A new tab that asks for what another one did this much later does so for another click: there is more time between two clicks. */
+const REPEATED_AFTER_MS = 1_000;
 
 /** Our answer to a request, in place of the network's; null: the request continues. */
 export type OwnAnswer = (
@@ -33,29 +37,46 @@ type Stopping =
   | { loads: 'in_place'; frames: ReadonlySet<Frame> }
   | { loads: 'all'; landings: ReadonlySet<Page>; stopsLandings: boolean };
 
+/**
+ * The session that a creative is clicked in. `isOfPage`: whether the page that shows the creative starts a load in its own tab, and not the
+ * creative; absent: it starts none.
+ */
+export type Clicking = {
+  journal: Pick<NetworkJournal, 'hopsOf' | 'stopped' | 'unansweredDocument'>;
+  tabs: Pick<OpenTabs, 'discard'>;
+  isOfPage?: (load: Entry) => Promise<boolean>;
+};
+
 /** Decides about each request of a context before it leaves the browser: what we answer ourselves, and which page loads are stopped. */
 export class PageLoads {
   /** Loads that were stopped since the last {@link follow} or {@link stopAll}. */
   stopped: StoppedLoad[] = [];
-  /** What knows more of requests than Playwright does, and leaves out the loads that were stopped. */
-  journal: Pick<NetworkJournal, 'stopped' | 'unansweredDocument'>;
   readonly #page: Page;
   #isHeld = false;
   readonly #answer: OwnAnswer;
   #stopping: Stopping = { loads: 'none' };
   /** The forms that tabs of ours are about to post. */
   readonly #forms = new Map<Page, PostedForm>();
+  #clicking: Clicking;
+  /** Clicks since the session began. */
+  #clicks = 0;
+  /** When new tabs first asked for an address, without its query, in the session. */
+  readonly #asked = new Map<string, number>();
 
   /** `page`: the one that hosts the creative. */
-  constructor(page: Page, journal: NetworkJournal, answer: OwnAnswer) {
+  constructor(page: Page, clicking: Clicking, answer: OwnAnswer) {
     this.#page = page;
-    this.journal = journal;
+    this.#clicking = clicking;
     this.#answer = answer;
   }
 
   /** Starts to intercept the context's requests. Rejects when the browser is gone. A frame that spins is not waited for. */
   async start(context: BrowserContext): Promise<void> {
-    await inTime(context.route('**/*', (route) => this.#decide(route)));
+    const starting = context.route('**/*', (route) => this.#decide(route));
+    // Playwright also rejects if another tab, such as one of the ad before, closes at that moment: all others are intercepted then.
+    await inTime(starting).catch((error) => {
+      if (this.#page.isClosed()) throw error;
+    });
   }
 
   /** From now on, the page keeps its document, until the page is closed: navigations of its own are stopped. */
@@ -64,8 +85,16 @@ export class PageLoads {
     await inTime(this.#page.route('**/*', (route) => this.#decide(route)));
   }
 
-  /** From now on, click-throughs in these frames are stopped. */
+  /** From now on, the creative of another session is clicked. */
+  serve(clicking: Clicking): void {
+    this.#clicking = clicking;
+    this.#clicks = 0;
+    this.#asked.clear();
+  }
+
+  /** To be called before each click: from now on, click-throughs in these frames are stopped. */
   follow(frames: Iterable<Frame>): void {
+    this.#clicks += 1;
     this.#stopping = { loads: 'in_place', frames: new Set(frames) };
     this.stopped = [];
   }
@@ -110,24 +139,28 @@ export class PageLoads {
   async #handle(route: Route, request: Request): Promise<void> {
     const answer = this.#answer(request);
     if (answer) return route.fulfill(answer);
-    const isHeld = this.#isHeldBack(request);
-    const isDocument = request.resourceType() === 'document';
-    const known = isDocument ? this.journal.unansweredDocument(request.url()) : undefined;
-    const posted = isDocument ? this.#formOf(request) : null;
+    if (request.resourceType() !== 'document') return route.continue();
+    const { journal, tabs, isOfPage = async () => false } = this.#clicking;
+    const known = journal.unansweredDocument(request.url());
+    const posted = this.#formOf(request);
     if (posted) {
       if (known) known.method = 'POST';
       const headers = { ...request.headers(), 'content-type': posted.contentType };
       return route.continue({ method: 'POST', postData: posted.body, headers });
     }
-    const isStopped = isDocument && this.#isStopped(request, known?.isFromOutside ?? false);
-    if (!isStopped && !isHeld) return route.continue();
-    if (isStopped) {
-      const url = request.url() + (known?.fragment ?? '');
-      this.#remember({ url, referrer: request.headers().referer ?? '', form: postedForm(request) });
-    }
-    this.journal.stopped(request.url());
+    const isRepeated = known !== undefined && this.#isRepeated(request, known);
+    const isStopped = this.#isStopped(request, known?.isFromOutside ?? false);
+    if (!isRepeated && !isStopped && !this.#isHeldBack(request)) return route.continue();
+    if (isRepeated && known.tab) tabs.discard(known.tab);
+    const url = request.url() + (known?.fragment ?? '');
+    const load = { url, referrer: request.headers().referer ?? '', form: postedForm(request) };
+    journal.stopped(request.url());
     // With any other reason, Chromium replaces the page by an error page.
-    return route.abort('aborted');
+    await route.abort('aborted');
+    if (!isStopped || isRepeated) return;
+    // A page does not say which script began a load before that was stopped.
+    const mayBeOfPage = known !== undefined && this.#isHeld && frameOf(request) === this.#page.mainFrame();
+    if (!mayBeOfPage || !(await isOfPage(known))) this.#remember(load);
   }
 
   #remember(load: StoppedLoad): void {
@@ -143,9 +176,25 @@ export class PageLoads {
 
   /** A form that a click submits to the page may take its place: only so is it sent as it is, with its `Origin`. */
   #isHeldBack(request: Request): boolean {
-    if (!this.#isHeld || request.resourceType() !== 'document' || frameOf(request) !== this.#page.mainFrame())
-      return false;
+    if (!this.#isHeld || frameOf(request) !== this.#page.mainFrame()) return false;
     return this.#stopping.loads !== 'in_place' || request.method() === 'GET';
+  }
+
+  /**
+   * Whether a new tab asks for what another one did for an earlier click: that one seemed to lead nowhere because the creative took its time. What
+   * several tabs of one click ask for, they ask for at once.
+   */
+  #isRepeated(request: Request, known: Entry): boolean {
+    const { tab, hop, url } = known;
+    if (this.#clicks === 0 || this.#stopping.loads === 'all' || !tab || !hop || frameOf(request)?.page() === this.#page)
+      return false;
+    const [first] = this.#clicking.journal.hopsOf(tab);
+    const address = url.split(/[?#]/, 1)[0] as string;
+    const askedAt = this.#asked.get(address);
+    if (first !== known) return false;
+    const now = performance.now();
+    if (askedAt === undefined) this.#asked.set(address, now);
+    return this.#clicks > 1 && askedAt !== undefined && now - askedAt > REPEATED_AFTER_MS;
   }
 
   /** Of a document request. `isFromOutside`: a document around the frame requested it, as a page does that shows its next ad in it. */

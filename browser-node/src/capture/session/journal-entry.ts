@@ -30,12 +30,16 @@ export type Entry = {
   fragment: string;
   /** Of a document, whether another one around its frame requested it, so far as that is in another process. */
   isFromOutside: boolean;
+  /** Of a document, the target in whose process it was requested, by its id; '' = the browser requested it, or it is not known. */
+  requesterId: string;
   /** The document that made it, by the id of its load. */
   loaderId: string;
   /** The URL of the script or document that caused it. */
   initiatorUrl: string;
   /** The URLs of the scripts that caused it, from the innermost call to the outermost, each once; at most {@link SCRIPTS_MAX}. */
   initiatorScripts: readonly string[];
+  /** V8's id of the script whose call caused it, '' = none. */
+  initiatorScriptId: string;
   /** Chromium's name of the error it ended with, '' = none. */
   fault: string;
   /** What the gateway answered in place of the target, null: the target answered. */
@@ -74,9 +78,11 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   frameId: '',
   fragment: '',
   isFromOutside: false,
+  requesterId: '',
   loaderId: '',
   initiatorUrl: '',
   initiatorScripts: [],
+  initiatorScriptId: '',
   fault: '',
   gateway: null,
   isOfServiceWorker: false,

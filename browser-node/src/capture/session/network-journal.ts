@@ -50,8 +50,8 @@ export class NetworkJournal {
   readonly #sockets = new Map<string, Entry>();
   /** ORB-blocked requests whose extra info has not arrived yet. */
   readonly #orbBlocked = new Map<string, Entry>();
-  /** Frames with targets of their own whose last navigation a target outside of them requested, by the ids of the frames. */
-  readonly #fromOutside = new Set<string>();
+  /** The target that requested the last navigation of a frame or tab with a target of its own, by the id of that one. */
+  readonly #requesters = new Map<string, TargetSession>();
   /** URLs of document requests that we stopped and that no event has reported yet. */
   readonly #stopped: string[] = [];
   readonly #finished: ((finished: Finished) => void)[] = [];
@@ -63,9 +63,8 @@ export class NetworkJournal {
     this.#tabs = tabs;
     this.#admits = admits;
     devtools.on('Page.frameRequestedNavigation', ({ frameId }, requester) => {
-      const frame = [...devtools.sessions()].find(({ targetId }) => targetId === frameId);
-      if (frame && !isWithin(requester, frame)) this.#fromOutside.add(frameId);
-      else this.#fromOutside.delete(frameId);
+      if ([...devtools.sessions()].some(({ targetId }) => targetId === frameId))
+        this.#requesters.set(frameId, requester);
     });
     devtools.on('Network.requestWillBeSent', (event, session) => this.#sent(event, session));
     devtools.on('Network.responseReceived', (event) => this.#onResponse(event));
@@ -174,8 +173,11 @@ export class NetworkJournal {
   }
 
   /** Chromium reports a requested navigation in the process that requests it, and the request in that of the frame. */
-  #isFromOutside({ frameId = '', type }: Sent, session: TargetSession): boolean {
-    return type === 'Document' && this.#fromOutside.delete(frameId) && session.targetId === frameId;
+  #requesterOf({ frameId = '', type }: Sent, session: TargetSession): TargetSession | null {
+    if (type !== 'Document') return null;
+    const requester = this.#requesters.get(frameId) ?? null;
+    this.#requesters.delete(frameId);
+    return session.targetId === frameId ? requester : null;
   }
 
   #opensApp({ request, frameId, type }: Sent, { targetId, type: kind }: TargetSession): boolean {
@@ -185,6 +187,7 @@ export class NetworkJournal {
 
   #describe(event: Sent, session: TargetSession, isRedirect: boolean): Entry {
     const root = rootOf(session);
+    const requester = this.#requesterOf(event, session);
     const tab = root.type === 'page' ? root.targetId : null;
     return {
       ...emptyEntry(clipUrl(urlOf(event.request)), event.request.method, event.wallTime * 1_000),
@@ -194,11 +197,13 @@ export class NetworkJournal {
       isRedirect,
       frameId: event.frameId ?? '',
       fragment: fragmentOf(event),
-      isFromOutside: this.#isFromOutside(event, session),
+      isFromOutside: requester !== null && !isWithin(requester, session),
+      requesterId: requester?.targetId ?? '',
       loaderId: event.loaderId,
       isOfServiceWorker: session.type === 'service_worker',
       initiatorUrl: clipUrl(initiatorUrl(event.initiator)),
       initiatorScripts: initiatorScripts(event.initiator.stack),
+      initiatorScriptId: event.initiator.stack?.callFrames[0]?.scriptId ?? '',
     };
   }
 

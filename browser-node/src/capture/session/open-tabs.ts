@@ -45,6 +45,8 @@ export class OpenTabs {
   #opening = 0;
   /** How many of the tabs that are kept are the last that opened. */
   #last = LAST_TABS;
+  /** The target ids of tabs that do not count. */
+  readonly #discarded = new Set<string>();
   #refused: Page[] = [];
   #joining: Promise<unknown> = Promise.resolve();
 
@@ -78,7 +80,8 @@ export class OpenTabs {
   unanswered(): Tab[] {
     const open = new Set(this.#devtools.sessions());
     return [...this.#known.values()].filter(
-      (tab) => open.has(tab.session) && !this.#reported.has(tab) && this.#admits(tab.session),
+      (tab) =>
+        open.has(tab.session) && !this.#reported.has(tab) && !this.#isDiscarded(tab) && this.#admits(tab.session),
     );
   }
 
@@ -115,6 +118,14 @@ export class OpenTabs {
     await this.#joining;
   }
 
+  /** Closes a tab as if it had never opened, once Playwright has reported it. */
+  discard(targetId: string): void {
+    this.#discarded.add(targetId);
+    const isDiscarded = ({ tab }: OpenTab) => this.#isDiscarded(tab);
+    for (const { page } of this.all.filter(isDiscarded)) page.close().catch(() => undefined);
+    this.all.splice(0, this.all.length, ...this.all.filter((one) => !isDiscarded(one)));
+  }
+
   /** From now on no tab that is kept is closed for one that opens later. */
   keepPresent(): void {
     this.#last = 0;
@@ -149,7 +160,7 @@ export class OpenTabs {
     const tab = session && this.#known.get(session.targetId);
     if (!tab) return;
     this.#reported.add(tab);
-    if (!this.#admits(session)) {
+    if (!this.#admits(session) || this.#isDiscarded(tab)) {
       page.close().catch(() => undefined);
       return;
     }
@@ -164,6 +175,10 @@ export class OpenTabs {
     const { landings } = this.#limits;
     const last = Math.min(this.#last, landings - 1);
     while (this.all.length > landings) for (const { page } of this.all.splice(landings - last, 1)) this.#drop(page);
+  }
+
+  #isDiscarded({ session }: Tab): boolean {
+    return this.#discarded.has(session.targetId);
   }
 
   #drop(page: Page): void {

@@ -3,10 +3,12 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { finishMember, seeVisit } from '../capture-member.ts';
-import type { TargetSession } from '../devtools/devtools.ts';
+import type { DevTools, TargetSession } from '../devtools/devtools.ts';
+import { ScriptFrames } from '../devtools/script-frames.ts';
 import type { AdRecords } from '../discovery/ad-records.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
 import { watchAppLinks } from '../harness/harness-page.ts';
+import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureOutcome, CaptureRequest } from '../session/capture-outcome.ts';
 import { type ContextWatch, leaveSession, type MemberCapture, openSession } from '../session/capture-session.ts';
 import { closeTabs } from '../session/close-tabs.ts';
@@ -86,7 +88,10 @@ function scopeOf(watch: ContextWatch, turn: AdTurn, visit: Visit): SessionScope 
 }
 
 /** Whether a frame is one of the page's other ads. */
-function framesOfOthers({ devtools }: ContextWatch, { page, found }: AdTurn): (frameId: string) => boolean {
+function framesOfOthers(
+  { devtools }: { devtools: Pick<DevTools, 'frames'> },
+  { page, found }: AdTurn,
+): (frameId: string) => boolean {
   const others = new Set((page?.ads ?? []).filter((ad) => ad !== found).flatMap(({ frameIds }) => frameIds));
   return (frameId) => devtools.frames.nearest(frameId, others) !== null;
 }
@@ -99,7 +104,7 @@ async function visitAd(capture: MemberCapture, turn: AdTurn): Promise<Visited> {
   const shown = kept ?? (found && (await keepAd(capture, found)));
   if (!shown) return { error: '', failure: { code: 'ad_discovery: AD_GONE', cause: 'the ad was not found again' } };
   capture.notes.push(...shown.notes);
-  const clicked = page && found ? await clickOn(capture, page, found) : null;
+  const clicked = page && found ? await clickOn(capture, turn, page, found) : null;
   if (!clicked?.isThere) capture.notes.push(note('ad_gone'));
   const tab = page?.host.tab;
   if (!tab) return { error: '', failure: ending.failure };
@@ -109,9 +114,10 @@ async function visitAd(capture: MemberCapture, turn: AdTurn): Promise<Visited> {
 }
 
 /** Null: the page ended meanwhile, or did not answer. */
-async function clickOn(capture: MemberCapture, { host }: PublisherPage, found: FoundAd) {
-  const { ending, landings, logger, open } = capture;
-  host.pageLoads.journal = capture.journal;
+async function clickOn(capture: MemberCapture, turn: AdTurn, { host }: PublisherPage, found: FoundAd) {
+  const { ending, journal, landings, logger, open, tabs } = capture;
+  const isOfPage = startedByPage(capture, turn, host.tab.tab.session, found);
+  host.pageLoads.serve({ journal, tabs, isOfPage });
   landings.markAsCreative(host.tab.tab, host.url);
   watchAppLinks(capture, host);
   try {
@@ -121,6 +127,30 @@ async function clickOn(capture: MemberCapture, { host }: PublisherPage, found: F
     logger.info({ cause }, 'the page of an ad ended or did not answer while the ad was clicked');
     return null;
   }
+}
+
+/**
+ * Whether the page of an ad, or another ad of it, starts a load in the page's tab, by a refresh or a script: what these do while the ad is clicked is
+ * not the ad's. A script of an ad without frames runs in the page.
+ */
+function startedByPage(
+  capture: MemberCapture,
+  turn: AdTurn,
+  page: TargetSession,
+  found: FoundAd,
+): (load: Entry) => Promise<boolean> {
+  const scripts = new ScriptFrames(capture.devtools);
+  const isOthers = framesOfOthers(capture, turn);
+  return async (load) => {
+    const { hop, requesterId, initiatorScriptId } = load;
+    if (hop === 'meta_refresh' || hop === 'refresh_header') return true;
+    if (requesterId !== '' && requesterId !== page.targetId) return isOthers(requesterId);
+    if (initiatorScriptId === '') return false;
+    const frames = await scripts.of(page, underLoad(capture, ANSWER_MS));
+    const frameId = frames.get(initiatorScriptId) ?? '';
+    if (frameId !== page.targetId) return isOthers(frameId);
+    return found.frameIds.length > 0 && !found.ownsRequest(load);
+  };
 }
 
 /** A tab that opened by itself is its own landing; of a tab-under, what the page's own tab went to is. */

@@ -64,7 +64,7 @@ export async function keepPage(session: CaptureSession, { tab, documentId, ads }
     hasEnded = true;
   };
   for (const event of ['crash', 'close'] as const) page.on(event as 'close', spoil);
-  const pageLoads = new PageLoads(page, session.journal, () => null);
+  const pageLoads = new PageLoads(page, session, () => null);
   await pageLoads.hold();
   const host = { page, tab, url: tab.tab.documentUrl, hasTouch: await hasTouch(tab), pageLoads };
   const isFit = async () => {
