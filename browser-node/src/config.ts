@@ -17,7 +17,10 @@ import { withoutBrackets } from '@adsweep/shared/urls/public-host.ts';
 import { type Static, Type } from 'typebox';
 import { defaultSlots, type SlotBounds, thisMachine } from './machine/default-slots.ts';
 
-/** A user id that Linux distributions assign to no account, and within the 65,536 ids of a container with a user namespace. */
+/**
+ * A user id that Linux distributions assign to no account, and within the 65,536 ids of a container with a user
+ * namespace.
+ */
 export const CHROMIUM_UID = 65_530;
 
 const LONGEST_ATTEMPT_SECONDS = Math.max(...Object.values(JOB_LIMITS).map(({ seconds }) => seconds));
@@ -161,7 +164,9 @@ export const ConfigSchema = Type.Object({
 
 export type Config = Static<typeof ConfigSchema>;
 
-/** The fewest and the most concurrent captures: both as configured, or by what this machine and its control groups have. */
+/**
+ * The fewest and the most concurrent captures: both as configured, or by what this machine and its control groups have.
+ */
 export function slotBounds({ ADSWEEP_SLOTS: slots }: Pick<Config, 'ADSWEEP_SLOTS'>): SlotBounds {
   if (slots !== undefined) return { least: slots, most: slots };
   return defaultSlots(thisMachine());
@@ -177,7 +182,9 @@ export const hostOf = (url: string): string => withoutBrackets(new URL(url).host
 /** The environment variables that Chromium gets: paths of programs, fonts and libraries, language and timezone. */
 const CHROMIUM_VARIABLES = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH', 'LD_LIBRARY_PATH'];
 
-/** The whole environment of a Chromium whose files are in `home`, an absolute path. No setting and no secret is in it. */
+/**
+ * The whole environment of a Chromium whose files are in `home`, an absolute path. No setting and no secret is in it.
+ */
 export function chromiumEnvironment(home: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const named = CHROMIUM_VARIABLES.filter((name) => env[name]).map((name) => [name, env[name]]);
   return { ...Object.fromEntries(named), HOME: home, TMPDIR: home };

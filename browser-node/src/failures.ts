@@ -3,7 +3,9 @@ import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import { type GatewayOutcome, STALLED_MS, type TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { withoutBrackets } from '@adsweep/shared/urls/public-host.ts';
 
-/** The failure code for each of Playwright's and Chromium's error texts of a failed navigation. The first match counts. */
+/**
+ * The failure code for each of Playwright's and Chromium's error texts of a failed navigation. The first match counts.
+ */
 const ERRORS: [RegExp, FailureCode][] = [
   [/ERR_TOO_MANY_REDIRECTS/, 'navigation: TOO_MANY_REDIRECTS'],
   [/Download is starting/, 'navigation: DOWNLOAD'],
@@ -48,7 +50,9 @@ export type LastHop = {
   fault: string;
   gateway: GatewayOutcome | null;
   attachment: boolean;
-  /** For how many ms it had received nothing when the capture ended, 0 = it was complete, or received nothing at all. */
+  /**
+   * For how many ms it had received nothing when the capture ended, 0 = it was complete, or received nothing at all.
+   */
   silentMs: number;
 };
 
@@ -57,9 +61,9 @@ export const failureOfError = (text: string): FailureCode =>
   ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'navigation: CONNECTION_FAILED';
 
 /**
- * Why a visit failed, null = it did not. `error` is the error of the first navigation, '' = a document was loaded. Any response of the target
- * itself, whatever its status, is a page; an error response of our gateway never is. `congestedMs`: for how long the browser
- * had no time for its pages during the visit. Pure.
+ * Why a visit failed, null = it did not. `error` is the error of the first navigation, '' = a document was loaded. Any
+ * response of the target itself, whatever its status, is a page; an error response of our gateway never is.
+ * `congestedMs`: for how long the browser had no time for its pages during the visit. Pure.
  */
 export function failureOfVisit(
   error: string,

@@ -11,13 +11,17 @@ export type ProtocolMessage = {
 /** Sends a message to Chromium. */
 export type Send = (message: ProtocolMessage) => void;
 
-/** A filter between Playwright and Chromium: the messages to send in place of an outgoing one, and whether Playwright gets an incoming one. */
+/**
+ * A filter between Playwright and Chromium: the messages to send in place of an outgoing one, and whether Playwright
+ * gets an incoming one.
+ */
 export type ProtocolFilter = {
   outgoing(message: ProtocolMessage): ProtocolMessage[];
   incoming(message: ProtocolMessage, send: Send): boolean;
 };
 
-// Ids are unique per connection, not per session. Playwright counts from 1 and never gets this far; our own commands count from LAST_ADDED_ID.
+// Ids are unique per connection, not per session. Playwright counts from 1 and never gets this far; our own commands
+// count from LAST_ADDED_ID.
 const FIRST_ADDED_ID = 1_000_000_000;
 export const LAST_ADDED_ID = 1_500_000_000;
 let lastId = FIRST_ADDED_ID;
@@ -38,7 +42,10 @@ export const isResponseToAdded = ({ id }: ProtocolMessage): boolean =>
 /** The used part of the parameters of `Network.requestWillBeSent`. */
 type Sent = { type?: string; requestId: string; loaderId: string; documentURL: string; request: { url: string } };
 
-/** If this event reports the request for a dedicated worker's script, the target id that the worker will have; null: another request. */
+/**
+ * If this event reports the request for a dedicated worker's script, the target id that the worker will have; null:
+ * another request.
+ */
 export function startedWorker({ type, requestId, loaderId, documentURL, request }: Sent): string | null {
   return type === 'Script' && loaderId === '' && documentURL === request.url ? requestId : null;
 }

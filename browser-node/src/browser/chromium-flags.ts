@@ -32,12 +32,14 @@ const LOCAL_FLAGS = [
 const FLAGS = [
   // Requests outside a context with an exit go to a proxy that does not exist.
   '--proxy-server=http://127.0.0.1:1',
-  // UDP does not go through the exits: no QUIC, and WebRTC only through the proxy (one flag is for the headless shell, the other for full Chromium).
+  // UDP does not go through the exits: no QUIC, and WebRTC only through the proxy (one flag is for the headless shell,
+  // the other for full Chromium).
   '--disable-quic',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
 
-  // Each site in its own process: hostile frames are isolated, and every cross-site frame is a target that can be observed.
+  // Each site in its own process: hostile frames are isolated, and every cross-site frame is a target that can be
+  // observed.
   '--site-per-process',
   // `navigator.webdriver` is false.
   '--disable-blink-features=AutomationControlled',
@@ -89,8 +91,8 @@ const resolverRules = (gatewayHosts: readonly string[]): string =>
   ['MAP * ~NOTFOUND', ...new Set(['127.0.0.1', ...gatewayHosts].map((host) => `EXCLUDE ${host}`))].join(', ');
 
 /**
- * Chromium's command line. `major` is its major version; `sandbox`: whether its processes are sandboxed; `gatewayHosts`: the hosts of the
- * gateways that its contexts use.
+ * Chromium's command line. `major` is its major version; `sandbox`: whether its processes are sandboxed;
+ * `gatewayHosts`: the hosts of the gateways that its contexts use.
  */
 export function chromiumFlags(
   profileDir: string,
@@ -108,7 +110,10 @@ export function chromiumFlags(
   ];
 }
 
-/** The flags that a Chromium should have that another service starts for us: how it is started, and where its profile is, is decided there. */
+/**
+ * The flags that a Chromium should have that another service starts for us: how it is started, and where its profile
+ * is, is decided there.
+ */
 export const remoteFlags = (gatewayHosts: readonly string[]): string[] => [
   ...FLAGS,
   `--host-resolver-rules=${resolverRules(gatewayHosts)}`,

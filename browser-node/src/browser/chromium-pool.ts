@@ -8,8 +8,8 @@ import { type LaunchReason, RECYCLE_LIMITS, type RecycleLimits, UNLIMITED } from
 import type { RemoteChromium } from './remote-chromium.ts';
 
 /**
- * Opens contexts in one Chromium at a time. A Chromium that must be replaced runs until its contexts are closed, while new contexts are
- * opened in its successor.
+ * Opens contexts in one Chromium at a time. A Chromium that must be replaced runs until its contexts are closed, while
+ * new contexts are opened in its successor.
  */
 export class ChromiumPool implements BrowserPool {
   readonly #where: Chromium | RemoteChromium;
@@ -44,8 +44,8 @@ export class ChromiumPool implements BrowserPool {
   }
 
   /**
-   * A context whose traffic leaves by the ticket's exit. Throws when a second browser cannot open one either; ExitCheckError where a remote
-   * browser does not use the ticket.
+   * A context whose traffic leaves by the ticket's exit. Throws when a second browser cannot open one either;
+   * ExitCheckError where a remote browser does not use the ticket.
    */
   async open(options: OpenOptions): Promise<OpenContext> {
     if (options.isolated) return this.#openIsolated(options);
@@ -133,8 +133,8 @@ export class ChromiumPool implements BrowserPool {
 }
 
 /**
- * Starts and ends Chromium once, so that a machine that cannot run it is detected at the start and not at each scan. Throws
- * OperatorError with one sentence: why, and the command to type.
+ * Starts and ends Chromium once, so that a machine that cannot run it is detected at the start and not at each scan.
+ * Throws OperatorError with one sentence: why, and the command to type.
  */
 export async function tryChromium(chromium: Chromium, logger: Logger): Promise<void> {
   try {

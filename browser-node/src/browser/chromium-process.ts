@@ -9,8 +9,8 @@ import { majorOf } from './client-hints.ts';
 import type { Chromium } from './locate-chromium.ts';
 
 /**
- * A Chromium, and the two ends of its DevTools connection: JSON messages that each end with a zero byte, of which one write is one.
- * `pid` null: its processes are not on this machine.
+ * A Chromium, and the two ends of its DevTools connection: JSON messages that each end with a zero byte, of which one
+ * write is one. `pid` null: its processes are not on this machine.
  */
 export type ConnectedChromium = {
   pid: number | null;
@@ -27,8 +27,8 @@ const EXIT_DEADLINE_MS = 5_000;
 const HELLO_ID = 2_147_483_647;
 
 /**
- * Starts Chromium in its own process group, under its own account, with a fresh profile that is also its home. Throws when it does not
- * come up in time. Its profile is removed with it.
+ * Starts Chromium in its own process group, under its own account, with a fresh profile that is also its home. Throws
+ * when it does not come up in time. Its profile is removed with it.
  */
 export async function startChromium(chromium: Chromium, logger: Logger): Promise<ConnectedChromium> {
   const { path, version, account, sandbox, gatewayHosts } = chromium;
@@ -47,7 +47,8 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
     child.once('error', () => resolve());
   });
   const kill = async () => {
-    // When its pipe is closed, Chromium exits in an orderly way and reaps its children; what remains after a second is killed.
+    // When its pipe is closed, Chromium exits in an orderly way and reaps its children; what remains after a second is
+    // killed.
     (child.stdio[3] as Writable | null)?.destroy();
     await withDeadline(exited, ORDERLY_EXIT_MS, 'the orderly end of Chromium').catch(() => undefined);
     killGroup(child, logger);

@@ -12,10 +12,15 @@ const isRoot = (): boolean => process.getuid?.() === 0;
 /** The account that Chromium runs under; null: the same as this process, which is not root and cannot switch. */
 export const chromiumAccount = (uid: number): Account | null => (isRoot() ? { uid, gid: uid } : null);
 
-/** Names of profiles contain the pid of the process that created them, so that the profiles of a killed process can be removed. */
+/**
+ * Names of profiles contain the pid of the process that created them, so that the profiles of a killed process can be
+ * removed.
+ */
 export const profilePrefix = (pid: number): string => `adsweep-chromium-${pid}-`;
 
-/** Creates a profile that only Chromium's account and root can read. Its name begins with `prefix`. Returns its path. */
+/**
+ * Creates a profile that only Chromium's account and root can read. Its name begins with `prefix`. Returns its path.
+ */
 export async function makeProfile(prefix: string, account: Account | null): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), prefix));
   if (account) await chown(directory, account.uid, account.gid);
@@ -23,8 +28,8 @@ export async function makeProfile(prefix: string, account: Account | null): Prom
 }
 
 /**
- * Removes a profile with everything in it. Root removes it with its owner's rights: a remaining process of Chromium's account could
- * otherwise replace a folder by a link and have another folder removed.
+ * Removes a profile with everything in it. Root removes it with its owner's rights: a remaining process of Chromium's
+ * account could otherwise replace a folder by a link and have another folder removed.
  */
 export async function removeProfile(directory: string): Promise<void> {
   const owner = await lstat(directory).catch(() => null);

@@ -26,8 +26,8 @@ const ORDERS = [
 ] as const;
 
 /**
- * The brands of a Chromium of that major version, in its order: the GREASE brand, its version and the order depend on the version alone
- * (User-Agent Client Hints, 6.2, as Chromium implements it).
+ * The brands of a Chromium of that major version, in its order: the GREASE brand, its version and the order depend on
+ * the version alone (User-Agent Client Hints, 6.2, as Chromium implements it).
  */
 export function brandsOf(brand: string, major: number, version: (major: number) => string): Brand[] {
   const character = (offset: number) => GREASE_CHARACTERS[(major + offset) % GREASE_CHARACTERS.length];
@@ -43,7 +43,10 @@ export function brandsOf(brand: string, major: number, version: (major: number) 
   return ordered;
 }
 
-/** A device's client hints on a Chromium of version `browserVersion` (`156.0.8078.79`); undefined for a browser without any. */
+/**
+ * A device's client hints on a Chromium of version `browserVersion` (`156.0.8078.79`); undefined for a browser without
+ * any.
+ */
 export function userAgentMetadata(device: Device, browserVersion: string): UserAgentMetadata | undefined {
   if (!device.clientHints) return undefined;
   const { brand, ...hints } = device.clientHints;
@@ -65,8 +68,8 @@ type Header = { name: string; value: string };
 const HINT = /^(sec-ch-.*|dpr|device-memory|viewport-width|width|rtt|downlink|ect|save-data)$/i;
 
 /**
- * The hints with the request for a document, for servers that asked for them (`Accept-CH`). Chromium itself would send the machine's there;
- * with the requests that documents make it sends those of the emulated screen.
+ * The hints with the request for a document, for servers that asked for them (`Accept-CH`). Chromium itself would send
+ * the machine's there; with the requests that documents make it sends those of the emulated screen.
  */
 export function hintValues(device: Device): HintValues {
   if (!device.clientHints) return null;

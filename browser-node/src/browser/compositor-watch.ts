@@ -1,8 +1,9 @@
 import { type ProcFiles, threadNamed } from './proc-files.ts';
 
 /**
- * For how long, in ms of CPU time, the thread that draws all tabs may compute without a pause. While pages load and move it pauses some hundred
- * times a second, also on a busy machine; one frame with filters in filters takes it minutes.
+ * For how long, in ms of CPU time, the thread that draws all tabs may compute without a pause. While pages load and
+ * move it pauses some hundred times a second, also on a busy machine; one frame with filters in filters takes it
+ * minutes.
  */
 export const DRAWING_MS_MAX = 700;
 /** Linux keeps 15 characters of a thread's name. */
@@ -12,8 +13,8 @@ const COMPOSITOR = 'VizCompositorTh';
 type Thread = { waits: number; ranMs: number };
 
 /**
- * Tells when a browser's compositor thread, which draws the tabs of all its contexts, is stuck in one frame: no other tab is drawn, and no
- * screenshot taken, until that frame is done. Knows nothing on a system without /proc.
+ * Tells when a browser's compositor thread, which draws the tabs of all its contexts, is stuck in one frame: no other
+ * tab is drawn, and no screenshot taken, until that frame is done. Knows nothing on a system without /proc.
  */
 export class CompositorWatch {
   readonly #files: Pick<ProcFiles, 'read'>;
@@ -25,7 +26,10 @@ export class CompositorWatch {
     this.#files = files;
   }
 
-  /** For how many ms of CPU time the thread has been computing without a pause. To be called often; `gpuPid`: null while it is not known. */
+  /**
+   * For how many ms of CPU time the thread has been computing without a pause. To be called often; `gpuPid`: null while
+   * it is not known.
+   */
   drawingMs(gpuPid: number | null): number {
     if (this.#thread?.pid !== gpuPid) this.#find(gpuPid);
     const now = this.#thread && this.#read(this.#thread);

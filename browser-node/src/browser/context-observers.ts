@@ -4,8 +4,9 @@ import type { ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
 import type { OwnCommands } from './own-commands.ts';
 
 /**
- * Receives the CDP events of a context's targets before Playwright does. `sessionId` undefined: a browser-level event. Returns false for
- * `Target.attachedToTarget` if the target is to stay paused at its start: it is then hidden from Playwright and never resumed.
+ * Receives the CDP events of a context's targets before Playwright does. `sessionId` undefined: a browser-level event.
+ * Returns false for `Target.attachedToTarget` if the target is to stay paused at its start: it is then hidden from
+ * Playwright and never resumed.
  */
 export type ContextListener = (method: string, params: unknown, sessionId: string | undefined) => boolean;
 
@@ -22,12 +23,15 @@ type Attached = { sessionId: string; targetInfo: TargetInfo };
 type TargetInfo = { targetId: string; type: string; browserContextId?: string };
 type Session = { contextId: string; attached: Attached; parentId: string | undefined };
 
-/** An event that we emit ourselves: a target causes more messages than is allowed, such as those about errors or requests. */
+/**
+ * An event that we emit ourselves: a target causes more messages than is allowed, such as those about errors or
+ * requests.
+ */
 export const MESSAGE_FLOOD = 'Adsweep.messageFlood';
 
 /**
- * Parameters of `Network.enable`. Durable messages keep the contents of frames that navigated away; the sizes are those of the contents that a
- * capture reads.
+ * Parameters of `Network.enable`. Durable messages keep the contents of frames that navigated away; the sizes are those
+ * of the contents that a capture reads.
  */
 export const NETWORK_BUFFERS = {
   maxTotalBufferSize: 16_000_000,
@@ -36,8 +40,8 @@ export const NETWORK_BUFFERS = {
 };
 
 /**
- * Observes the contexts of one browser in the sessions that Playwright has with their targets: a session of our own for each target would
- * have Chromium write every event twice. One observer of a context at a time.
+ * Observes the contexts of one browser in the sessions that Playwright has with their targets: a session of our own for
+ * each target would have Chromium write every event twice. One observer of a context at a time.
  */
 export class ContextObservers implements ProtocolFilter {
   readonly #command: OwnCommands['command'];
@@ -131,7 +135,7 @@ export class ContextObservers implements ProtocolFilter {
 }
 
 /**
- * Parameters of `Target.setAutoAttach` for targets of which Playwright takes no care: their workers wait at their start until they are
- * observed.
+ * Parameters of `Target.setAutoAttach` for targets of which Playwright takes no care: their workers wait at their start
+ * until they are observed.
  */
 export const AUTO_ATTACH = { autoAttach: true, flatten: true, waitForDebuggerOnStart: true };

@@ -8,21 +8,22 @@ type Screen = WindowBounds & { devicePixelRatio: number };
 type ScreenOwner = Pick<Device, 'screen' | 'deviceScaleFactor'>;
 
 /**
- * The size of all windows: narrower than any device's screen, and wider than {@link STEP} times the kinds of screens. What a tab emulates does not
- * depend on it.
+ * The size of all windows: narrower than any device's screen, and wider than {@link STEP} times the kinds of screens.
+ * What a tab emulates does not depend on it.
  */
 const WINDOW = { width: 300, height: 300 };
 /** How far each screen is to the left of the one before it. */
 const STEP = 4;
 
 /**
- * The screens of one browser, one for each size and pixel ratio of devices. Cross-site frames see the screen that their window really is on,
- * whatever is emulated in its tab; images of a `srcset` and media queries depend on it.
+ * The screens of one browser, one for each size and pixel ratio of devices. Cross-site frames see the screen that their
+ * window really is on, whatever is emulated in its tab; images of a `srcset` and media queries depend on it.
  *
- * The screens overlap. A headless Chromium moves the page of a window at `left` by another `left` pixels within the window, and draws the part
- * that is still inside. A page that is wholly outside is not drawn, and gets one animation frame a second instead of sixty. A window
- * counts as being on the screen with which it shares the largest area, and of equal ones on the one that was added first: those added earlier
- * begin farther right and share less, those added later no more.
+ * The screens overlap. A headless Chromium moves the page of a window at `left` by another `left` pixels within the
+ * window, and draws the part that is still inside. A page that is wholly outside is not drawn, and gets one animation
+ * frame a second instead of sixty. A window counts as being on the screen with which it shares the largest area, and of
+ * equal ones on the one that was added first: those added earlier begin farther right and share less, those added later
+ * no more.
  */
 export class DeviceScreens {
   readonly #add: (screen: Screen) => Promise<unknown>;

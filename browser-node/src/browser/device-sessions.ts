@@ -4,7 +4,10 @@ import type { HintValues } from './client-hints.ts';
 import type { WindowBounds } from './device-screens.ts';
 import { type DeviceHeaders, type ProxyCredentials, scriptsPaused, workerScriptsPaused } from './request-guard.ts';
 
-/** What every target of a context gets before its first script and its first request: the device's properties and the proxy credentials. */
+/**
+ * What every target of a context gets before its first script and its first request: the device's properties and the
+ * proxy credentials.
+ */
 export type Identity = {
   credentials: ProxyCredentials;
   /** Parameters of `Emulation.setUserAgentOverride`. */
@@ -33,9 +36,9 @@ type Expected = { identity: Identity; resolve: (contextId: string) => void };
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 
 /**
- * Applies the device to every target by amending Playwright's messages. Playwright pauses each page, popup, frame and worker at its start
- * and sends its own overrides, which have no client hints and do not cover workers. Amending those messages is the only way to act before a
- * popup's first request and a worker's first line.
+ * Applies the device to every target by amending Playwright's messages. Playwright pauses each page, popup, frame and
+ * worker at its start and sends its own overrides, which have no client hints and do not cover workers. Amending those
+ * messages is the only way to act before a popup's first request and a worker's first line.
  */
 export class DeviceSessions implements ProtocolFilter {
   readonly #sessions = new Map<string, Session>();
@@ -66,7 +69,10 @@ export class DeviceSessions implements ProtocolFilter {
     return this.#sessions.get(sessionId)?.targetId ?? '';
   }
 
-  /** Headers of the scripts that a service worker requests; null = Chromium makes the session's requests as the device would. */
+  /**
+   * Headers of the scripts that a service worker requests; null = Chromium makes the session's requests as the device
+   * would.
+   */
   headersOf(sessionId: string): DeviceHeaders | null {
     const session = this.#sessions.get(sessionId);
     return session?.type === 'service_worker' ? (session.identity?.headers ?? null) : null;
@@ -83,7 +89,9 @@ export class DeviceSessions implements ProtocolFilter {
     return creator ? (this.#sessions.get(creator)?.identity?.headers ?? null) : null;
   }
 
-  /** The session in which the device is emulated in a tab, by its CDP target id; null = there is no such tab (any more). */
+  /**
+   * The session in which the device is emulated in a tab, by its CDP target id; null = there is no such tab (any more).
+   */
   emulating(targetId: string): { sessionId: string; maxTouchPoints: number } | null {
     const sessionId = this.#ofTabs.get(targetId);
     const identity = sessionId && this.#sessions.get(sessionId)?.identity;
@@ -160,7 +168,10 @@ export class DeviceSessions implements ProtocolFilter {
     return type === 'worker' ? [...this.#pauseWorkerScripts(), ...commands] : commands;
   }
 
-  /** Once per browser, at its first dedicated worker: only the browser's own session can pause the script of a nested worker. */
+  /**
+   * Once per browser, at its first dedicated worker: only the browser's own session can pause the script of a nested
+   * worker.
+   */
   #pauseWorkerScripts(): ProtocolMessage[] {
     if (this.#pausesWorkerScripts) return [];
     this.#pausesWorkerScripts = true;
@@ -170,7 +181,8 @@ export class DeviceSessions implements ProtocolFilter {
   #responded(message: ProtocolMessage, id: number): void {
     const creating = this.#creating.get(id);
     if (creating) this.#created(id, creating, message);
-    // Our command line hides from pages that the browser is headless; Playwright reads it from the user agent and relies on it.
+    // Our command line hides from pages that the browser is headless; Playwright reads it from the user agent and
+    // relies on it.
     if (message.result?.product && message.result.userAgent) message.result.userAgent = 'Headless';
   }
 
@@ -237,8 +249,8 @@ const placeOnScreen = ({ screen }: WindowOwner) => ({
 });
 
 /**
- * The features, such as `width=300`, with which a page opens a window, as far as the device heeds them: a phone or tablet shows each window on
- * its whole screen, a desktop none that is tiny or larger than its others. Pure.
+ * The features, such as `width=300`, with which a page opens a window, as far as the device heeds them: a phone or
+ * tablet shows each window on its whole screen, a desktop none that is tiny or larger than its others. Pure.
  */
 function windowFeatures(features: readonly string[], { viewport, mobile }: WindowOwner): string[] {
   if (mobile) return [];

@@ -3,14 +3,14 @@ import type { ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
 type Attached = { sessionId: string; targetInfo: { targetId: string; type: string } };
 
 /**
- * Whether a window with this URL keeps the empty document that it opens with: the script of a `javascript:` URL writes into that one, and
- * Chromium opens no `data:` URL outside of frames.
+ * Whether a window with this URL keeps the empty document that it opens with: the script of a `javascript:` URL writes
+ * into that one, and Chromium opens no `data:` URL outside of frames.
  */
 export const staysEmpty = (url: string): boolean => /^(data|javascript):/.test(url);
 
 /**
- * Tells Playwright of windows that keep their first document that these navigated, once a script has written it: Playwright reports a window only
- * when it navigates. One that stays as it was is never drawn, and has no screenshot.
+ * Tells Playwright of windows that keep their first document that these navigated, once a script has written it:
+ * Playwright reports a window only when it navigates. One that stays as it was is never drawn, and has no screenshot.
  */
 export class EmptyWindows implements ProtocolFilter {
   readonly #contextOf: (sessionId: string) => string | undefined;

@@ -8,7 +8,10 @@ import type { Identity } from './device-sessions.ts';
 import { exitPlace } from './exit-place.ts';
 import { type DeviceOverrides, deviceScript } from './page-scripts/device-script.ts';
 
-/** Everything that makes a context look like one device in one country: Playwright's options, CDP overrides and the init script. */
+/**
+ * Everything that makes a context look like one device in one country: Playwright's options, CDP overrides and the init
+ * script.
+ */
 export type EmulationProfile = {
   options: BrowserContextOptions;
   identity: Omit<Identity, 'window'>;
@@ -79,8 +82,8 @@ const GLOBALS_NOT_IN_SAFARI = [
 ];
 
 /**
- * The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit: languages are those of the country,
- * timezone and geolocation those of the exit's place.
+ * The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit:
+ * languages are those of the country, timezone and geolocation those of the exit's place.
  */
 export function emulationProfile(
   { device }: Emulator,

@@ -12,12 +12,15 @@ export class ExitCheckError extends Error {
 
 const DEADLINE_MS = 10_000;
 
-/** A name longer than any host's (RFC 1035, 2.3.4): the gateway answers it itself, asks no exit for it and writes nothing down. */
+/**
+ * A name longer than any host's (RFC 1035, 2.3.4): the gateway answers it itself, asks no exit for it and writes
+ * nothing down.
+ */
 const UNRESOLVABLE = `http://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(12)}/`;
 
 /**
- * Checks that a context's traffic leaves by the gateway, with the context's ticket: only the gateway answers this name, and only to a valid
- * ticket. Throws ExitCheckError with what happened instead.
+ * Checks that a context's traffic leaves by the gateway, with the context's ticket: only the gateway answers this name,
+ * and only to a valid ticket. Throws ExitCheckError with what happened instead.
  */
 export async function checkExit(context: BrowserContext): Promise<void> {
   const page = await context.newPage();

@@ -9,8 +9,8 @@ export type ExitPlace = { timezone: string; coordinates: { latitude: number; lon
 export type LocatedExit = Pick<Exit, 'country_code' | 'region' | 'city' | 'timezone' | 'latitude' | 'longitude'>;
 
 /**
- * The place of an exit: what the operator's exits file says, else its city, else the largest city of its region, else that of its country. A
- * page that compares the clock with the place of its visitor's address sees no difference.
+ * The place of an exit: what the operator's exits file says, else its city, else the largest city of its region, else
+ * that of its country. A page that compares the clock with the place of its visitor's address sees no difference.
  */
 export function exitPlace(exit: LocatedExit): ExitPlace {
   const city = cityOf(exit);

@@ -4,8 +4,8 @@ type Attached = { sessionId: string; targetInfo: { targetId: string; type: strin
 type Frame = { targetId: string; parent: string | undefined };
 
 /**
- * Tells Playwright that a frame of another site whose renderer crashed is gone: of a crash in any frame it believes that the whole page crashed, which
- * shows everything else as before.
+ * Tells Playwright that a frame of another site whose renderer crashed is gone: of a crash in any frame it believes
+ * that the whole page crashed, which shows everything else as before.
  */
 export class FrameCrashes implements ProtocolFilter {
   /** The frames by the sessions that they have, with the session around each. */

@@ -46,7 +46,10 @@ type BrowserParts = {
   reportBy: string;
 };
 
-/** One running Chromium and its contexts. It ends when its last context is closed after it was retired, or when it is killed. */
+/**
+ * One running Chromium and its contexts. It ends when its last context is closed after it was retired, or when it is
+ * killed.
+ */
 export class LiveBrowser {
   readonly version: string;
   readonly #parts: BrowserParts;
@@ -54,7 +57,10 @@ export class LiveBrowser {
   readonly #logger: Logger;
   /** Called when the browser has ended or its connection was lost, and we did not end it. */
   onlost: () => void = () => undefined;
-  /** Whether it is still to be seen that its traffic leaves by the gateway: a browser that we do not start has its own settings. */
+  /**
+   * Whether it is still to be seen that its traffic leaves by the gateway: a browser that we do not start has its own
+   * settings.
+   */
   #isExitUnchecked: boolean;
   readonly #startedAt = Date.now();
   #opening: Promise<unknown> = Promise.resolve();
@@ -87,8 +93,8 @@ export class LiveBrowser {
   }
 
   /**
-   * Starts a Chromium, or connects to a remote one; `rendererBytes` is the most memory of one renderer. Throws when Chromium does not start
-   * in time; its process and profile are removed then.
+   * Starts a Chromium, or connects to a remote one; `rendererBytes` is the most memory of one renderer. Throws when
+   * Chromium does not start in time; its process and profile are removed then.
    */
   static async launch(
     where: Chromium | RemoteChromium,
@@ -114,7 +120,8 @@ export class LiveBrowser {
       const transport: PipeTransport = new PipeTransport(
         process.write,
         process.read,
-        // The order matters: the observers come first, so that they see messages which the others change, answer or, last, leave out.
+        // The order matters: the observers come first, so that they see messages which the others change, answer or,
+        // last, leave out.
         [observers, new FrameCrashes(), emptyWindows, guard, sessions, reports, unrouted],
         logger,
       );
@@ -176,8 +183,8 @@ export class LiveBrowser {
   }
 
   /**
-   * Opens a claimed context. Throws when the browser does not respond in time; it counts as broken from then on. Throws ExitCheckError when
-   * a remote browser does not use the ticket.
+   * Opens a claimed context. Throws when the browser does not respond in time; it counts as broken from then on. Throws
+   * ExitCheckError when a remote browser does not use the ticket.
    */
   async open({ emulator, countryCode, ticket }: OpenOptions): Promise<OpenContext> {
     const profile = emulationProfile(emulator, countryCode, ticket, this.version);
@@ -207,7 +214,9 @@ export class LiveBrowser {
     return this.#killed;
   }
 
-  /** Opens contexts one after the other: an expected identity is applied to the next context that Playwright creates. */
+  /**
+   * Opens contexts one after the other: an expected identity is applied to the next context that Playwright creates.
+   */
   #serialize(profile: EmulationProfile): Promise<[BrowserContext, string]> {
     const before = this.#opening;
     const mine = before.then(async () => {
@@ -288,7 +297,8 @@ export class LiveBrowser {
       closing.then(spare, () => undefined);
     }
     this.#parts.sessions.forgetContext(contextId);
-    // Measured only now that all of its long-lived processes run: before its first context a browser has half the memory.
+    // Measured only now that all of its long-lived processes run: before its first context a browser has half the
+    // memory.
     this.#idleMemory ??= this.#longLivedMemory();
     this.#disclaim();
   }
@@ -308,7 +318,10 @@ export class LiveBrowser {
     void this.kill();
   }
 
-  /** Opens no more contexts, and ends the browser soon, unless it is spared by the returned function: then when its last context is closed. */
+  /**
+   * Opens no more contexts, and ends the browser soon, unless it is spared by the returned function: then when its last
+   * context is closed.
+   */
   #markUnhealthy(): () => void {
     if (this.#broken) return () => undefined;
     this.#broken = true;

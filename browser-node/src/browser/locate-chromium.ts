@@ -15,8 +15,8 @@ const KNOWN_PATHS = [
 ];
 
 /**
- * The Chromium to run: the configured one, or the first of the known paths. The headless shell comes first: it is two to three times as
- * fast and needs half the memory. Throws OperatorError with what to do where there is none.
+ * The Chromium to run: the configured one, or the first of the known paths. The headless shell comes first: it is two
+ * to three times as fast and needs half the memory. Throws OperatorError with what to do where there is none.
  */
 function findChromium(configured: string): string {
   if (configured) {
@@ -38,8 +38,8 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * A Chromium on this machine; `version` such as `156.0.8078.79`, `account` null: it runs under this process's account. `gatewayHosts`: the
- * hosts of the gateways that it may use beside `127.0.0.1`.
+ * A Chromium on this machine; `version` such as `156.0.8078.79`, `account` null: it runs under this process's account.
+ * `gatewayHosts`: the hosts of the gateways that it may use beside `127.0.0.1`.
  */
 export type Chromium = {
   path: string;
@@ -50,8 +50,8 @@ export type Chromium = {
 };
 
 /**
- * Finds Chromium and asks it for its version. `uid` is the user id that it runs under where this process is root. Throws OperatorError
- * when there is none, it cannot be run or does not print its version.
+ * Finds Chromium and asks it for its version. `uid` is the user id that it runs under where this process is root.
+ * Throws OperatorError when there is none, it cannot be run or does not print its version.
  */
 export async function locateChromium(
   configured: string,
@@ -104,7 +104,10 @@ const readKernelSetting: ReadKernelSetting = (name) => {
   }
 };
 
-/** Why Chromium does not start, in one sentence with the command to type. `error`: the launch error with Chromium's stderr. */
+/**
+ * Why Chromium does not start, in one sentence with the command to type. `error`: the launch error with Chromium's
+ * stderr.
+ */
 export function explainStartError(
   { path, account }: { path: string; account: Account | null },
   error: Error,

@@ -15,15 +15,15 @@ const EVENT = /^\{"method":"(?!Network\.dataReceived)/;
 const REFUSAL = /^\{"method":"Log\.entryAdded"/;
 
 /**
- * The most bytes that a message may have, and whether a larger one is dropped or ends the browser (`overflow`). `isTraffic`: it reports
- * network traffic, which a page's script cannot produce at will.
+ * The most bytes that a message may have, and whether a larger one is dropped or ends the browser (`overflow`).
+ * `isTraffic`: it reports network traffic, which a page's script cannot produce at will.
  */
 export type MessageLimit = { bytes: number; beyond: 'drop' | 'overflow'; isTraffic?: boolean };
 
 /**
- * The limit of a message that begins with `head`. Events that a page can cause without end and that no capture reads are dropped: errors,
- * WebSocket frames, console lines, and log entries except that a frame was refused to navigate its page. Larger events than any page needs are
- * dropped too. Pure.
+ * The limit of a message that begins with `head`. Events that a page can cause without end and that no capture reads
+ * are dropped: errors, WebSocket frames, console lines, and log entries except that a frame was refused to navigate its
+ * page. Larger events than any page needs are dropped too. Pure.
  */
 export function limitOf(head: string): MessageLimit {
   if (UNREAD.test(head)) return { bytes: 0, beyond: 'drop', isTraffic: TRAFFIC.test(head) };
@@ -44,7 +44,10 @@ const RESPONSE_BYTES_MAX: Record<string, number> = {
   'DOM.describeNode': 4 * 1024 * 1024,
 };
 
-/** The limit of the response to one of our own commands: a larger one is dropped, its command fails, and the browser goes on. Pure. */
+/**
+ * The limit of the response to one of our own commands: a larger one is dropped, its command fails, and the browser
+ * goes on. Pure.
+ */
 export const responseLimit = (method: string): MessageLimit => ({
   bytes: RESPONSE_BYTES_MAX[method] ?? MESSAGE_BYTES_MAX,
   beyond: 'drop',
@@ -54,8 +57,8 @@ export const responseLimit = (method: string): MessageLimit => ({
 export const isStreamedBody = ({ method }: { method?: string }): boolean => method === 'Network.dataReceived';
 
 /**
- * Cuts every string in an event to 16,384 characters, in place. Playwright keeps the last 200 console lines of each page and thousands of
- * requests: with URLs of 2 MB each they would fill the memory.
+ * Cuts every string in an event to 16,384 characters, in place. Playwright keeps the last 200 console lines of each
+ * page and thousands of requests: with URLs of 2 MB each they would fill the memory.
  */
 export function trimStrings(event: object): void {
   const fields = event as Record<string, unknown>;
@@ -77,7 +80,10 @@ const REQUEST = /^\{"method":"Network\.(requestWillBeSent|webSocketCreated|webTr
 const LONG = 65_536;
 const HEADERS = /^\{"method":"Network\.responseReceivedExtraInfo"/;
 
-/** What one session may cause: bytes and number of unread messages, requests, and characters of long messages about requests and headers. */
+/**
+ * What one session may cause: bytes and number of unread messages, requests, and characters of long messages about
+ * requests and headers.
+ */
 export type SessionLimits = {
   unreadBytes: number;
   unreadMessages: number;
@@ -97,7 +103,10 @@ export class SessionBudgets {
     this.#limits = limits;
   }
 
-  /** Counts an unread message by the end of its text. Returns the session if it floods now, and counts it from 0 again; null: no flood. */
+  /**
+   * Counts an unread message by the end of its text. Returns the session if it floods now, and counts it from 0 again;
+   * null: no flood.
+   */
   addUnread(bytes: number, tail: string): string | null {
     const caused = this.#of(tail);
     if (!caused) return null;
@@ -110,9 +119,10 @@ export class SessionBudgets {
   }
 
   /**
-   * Counts a message. `flooding`: its session, if that has just made one request too many, or too many long ones, or got too many long headers,
-   * or tried as often to navigate a page that it must not as scripts may cause unread messages; otherwise null. `isUnread`: the message reports
-   * traffic beyond the number of requests, and is not to be delivered.
+   * Counts a message. `flooding`: its session, if that has just made one request too many, or too many long ones, or
+   * got too many long headers, or tried as often to navigate a page that it must not as scripts may cause unread
+   * messages; otherwise null. `isUnread`: the message reports traffic beyond the number of requests, and is not to be
+   * delivered.
    */
   add(text: string): { flooding: string | null; isUnread: boolean } {
     const nothing = { flooding: null, isUnread: false };

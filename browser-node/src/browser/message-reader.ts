@@ -2,15 +2,18 @@ import type { Readable } from 'node:stream';
 import { HEAD_BYTES, type MessageLimit } from './message-limits.ts';
 
 const END = 0;
-/** Bytes of complete messages that wait for delivery; beyond that, reading pauses, so that Chromium blocks on its end of the pipe. */
+/**
+ * Bytes of complete messages that wait for delivery; beyond that, reading pauses, so that Chromium blocks on its end of
+ * the pipe.
+ */
 const UNDELIVERED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The end of a message, which contains its session id. */
 const TAIL_BYTES = 80;
 
 /**
- * `limitOf`: the limit of a message by its beginning. `overflow`: a message exceeded its limit; no other follows. `dropped`: a message that a
- * script caused was dropped; its size, and the beginning and the end of its text.
+ * `limitOf`: the limit of a message by its beginning. `overflow`: a message exceeded its limit; no other follows.
+ * `dropped`: a message that a script caused was dropped; its size, and the beginning and the end of its text.
  */
 export type MessageReceiver = {
   limitOf(head: string): MessageLimit;
@@ -20,8 +23,8 @@ export type MessageReceiver = {
 };
 
 /**
- * Splits what Chromium writes to its pipe into messages, each of which ends with a zero byte. It holds at most one message of the largest
- * size and the messages that wait; an unread message is dropped while it arrives.
+ * Splits what Chromium writes to its pipe into messages, each of which ends with a zero byte. It holds at most one
+ * message of the largest size and the messages that wait; an unread message is dropped while it arrives.
  */
 export class MessageReader {
   readonly #read: Readable;
@@ -101,7 +104,10 @@ export class MessageReader {
     if (!this.#limit?.isTraffic) this.#receiver.dropped(this.#bytes, this.#droppedHead, this.#tail.toString('latin1'));
   }
 
-  /** Each message in a callback of its own, so that promises that it resolves run before the next one, and timers are not delayed. */
+  /**
+   * Each message in a callback of its own, so that promises that it resolves run before the next one, and timers are
+   * not delayed.
+   */
   #queue(parts: Buffer[], bytes: number): void {
     this.#undeliveredBytes += bytes;
     if (this.#undeliveredBytes > UNDELIVERED_BYTES_MAX) this.#read.pause();

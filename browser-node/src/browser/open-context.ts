@@ -4,8 +4,8 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import type { ContextListener, ContextObservation } from './context-observers.ts';
 
 /**
- * A browser context for one capture: its traffic leaves by the ticket's exit and it looks like the requested device, from the first request
- * and the first script of every page, popup, frame and worker on.
+ * A browser context for one capture: its traffic leaves by the ticket's exit and it looks like the requested device,
+ * from the first request and the first script of every page, popup, frame and worker on.
  */
 export type OpenContext = {
   context: BrowserContext;
@@ -15,8 +15,8 @@ export type OpenContext = {
   /** Observes the targets of the context, in the sessions that Playwright has with them. One observer at a time. */
   observe(listener: ContextListener): ContextObservation;
   /**
-   * A JPEG screenshot of a part of a tab, by the tab's CDP target id, in device pixels. Runs no script in the page. Rejects when the tab is
-   * closed or does not respond within `deadlineMs`.
+   * A JPEG screenshot of a part of a tab, by the tab's CDP target id, in device pixels. Runs no script in the page.
+   * Rejects when the tab is closed or does not respond within `deadlineMs`.
    */
   screenshot(targetId: string, part: ScreenshotPart, deadlineMs: number): Promise<Buffer>;
   /** CDP's id of this context; each target has the id of its context. */
@@ -25,7 +25,10 @@ export type OpenContext = {
   reportBy: string;
   /** Whether a page that has just crashed did so because it used too much memory. */
   crashedForMemory(): boolean;
-  /** For how many ms the browser had no time for this context since `at` (`performance.now()`), because its pages ask too much of it. */
+  /**
+   * For how many ms the browser had no time for this context since `at` (`performance.now()`), because its pages ask
+   * too much of it.
+   */
   congestedMs(at: number): number;
   /** Whether the browser itself has ended or was given up, with all its contexts. */
   browserEnded(): boolean;
@@ -33,7 +36,10 @@ export type OpenContext = {
   close(): Promise<void>;
 };
 
-/** A part of a page, from its top left in CSS pixels; `beyondView`: the part exceeds the viewport. `quality`: of the JPEG, up to 100. */
+/**
+ * A part of a page, from its top left in CSS pixels; `beyondView`: the part exceeds the viewport. `quality`: of the
+ * JPEG, up to 100.
+ */
 export type ScreenshotPart = {
   clip: { x: number; y: number; width: number; height: number };
   beyondView: boolean;
@@ -41,14 +47,17 @@ export type ScreenshotPart = {
 };
 
 /**
- * What a context is opened with. `countryCode` (ISO 3166-1 alpha-2) determines the languages, the ticket's exit timezone and geolocation; `isolated`: in a
- * browser of its own, which ends with the context.
+ * What a context is opened with. `countryCode` (ISO 3166-1 alpha-2) determines the languages, the ticket's exit
+ * timezone and geolocation; `isolated`: in a browser of its own, which ends with the context.
  */
 export type OpenOptions = { emulator: Emulator; countryCode: string; ticket: ExitTicket; isolated: boolean };
 
 /** Opens contexts in a Chromium that is replaced before it becomes too old or too large. */
 export interface BrowserPool {
-  /** Whether all contexts are in one browser, isolated ones too: one that must not share it has to be alone on the node. Absent: no. */
+  /**
+   * Whether all contexts are in one browser, isolated ones too: one that must not share it has to be alone on the node.
+   * Absent: no.
+   */
   readonly sharesBrowser?: boolean;
   open(options: OpenOptions): Promise<OpenContext>;
   close(): Promise<void>;

@@ -14,7 +14,9 @@ const HELD_UP_BYTES = 16 * 1024 * 1024;
 /** How many times a deadline is extended for that. */
 const HELD_UP_TIMES = 3;
 
-/** Our own commands on a browser's connection, to the browser and in the sessions that Playwright has with its targets. */
+/**
+ * Our own commands on a browser's connection, to the browser and in the sessions that Playwright has with its targets.
+ */
 export class OwnCommands {
   readonly #send: (message: ProtocolMessage) => void;
   readonly #unreadBytes: () => number;
@@ -29,8 +31,8 @@ export class OwnCommands {
   }
 
   /**
-   * Without `sessionId` a command to the browser. Rejects when the browser has ended, returns an error, or does not respond within
-   * `deadlineMs`.
+   * Without `sessionId` a command to the browser. Rejects when the browser has ended, returns an error, or does not
+   * respond within `deadlineMs`.
    */
   command(method: string, params: object | undefined, deadlineMs: number, sessionId?: string) {
     const id = ++this.#lastId;
@@ -49,7 +51,10 @@ export class OwnCommands {
     });
   }
 
-  /** Calls `expire` after `ms`, or later while unread output delays responses. Returns the function that stops the timer. */
+  /**
+   * Calls `expire` after `ms`, or later while unread output delays responses. Returns the function that stops the
+   * timer.
+   */
   #startTimer(ms: number, expire: () => void, times = HELD_UP_TIMES): () => void {
     const before = this.#unreadBytes();
     let stop = () => clearTimeout(timer);
@@ -67,7 +72,10 @@ export class OwnCommands {
     return true;
   }
 
-  /** The limit of a message that begins with `head`, if it is the response to one of our commands; null: that of all messages. */
+  /**
+   * The limit of a message that begins with `head`, if it is the response to one of our commands; null: that of all
+   * messages.
+   */
   limitOf(head: string): MessageLimit | null {
     const pending = this.#pending.get(responseId(head) ?? Number.NaN);
     return pending ? responseLimit(pending.method) : null;

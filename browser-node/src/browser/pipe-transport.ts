@@ -10,9 +10,10 @@ import { OwnCommands } from './own-commands.ts';
 /**
  * More than this delays the messages of all other targets. Pages write 1,000 lines to their console at most
  * (`page-scripts/bound-console.ts`), and report 200 errors (`page-scripts/bound-errors.ts`).
- * A capture keeps `REQUEST_URLS_MAX` requests, shared among sites: what follows a flood of its own host is still seen up to twice as many.
- * A message about a request has the URLs that its scripts claim to have, of up to 1 MB each.
- * Chromium takes 60 µs for each cookie that a response sets, so that ten responses with a thousand each hold it up for half a second.
+ * A capture keeps `REQUEST_URLS_MAX` requests, shared among sites: what follows a flood of its own host is still seen
+ * up to twice as many. A message about a request has the URLs that its scripts claim to have, of up to 1 MB each.
+ * Chromium takes 60 µs for each cookie that a response sets, so that ten responses with a thousand each hold it up for
+ * half a second.
  */
 const SESSION_LIMITS: SessionLimits = {
   unreadBytes: 8 * 1024 * 1024,
@@ -26,13 +27,17 @@ const SESSION_LIMITS: SessionLimits = {
 const LONG_EVENT = 16_384;
 
 /**
- * The only connection to Chromium, over `--remote-debugging-pipe`: JSON messages that each end with a zero byte. It serves Playwright,
- * through `filters`, and our own commands. It never throws for what the browser sends; it closes instead.
+ * The only connection to Chromium, over `--remote-debugging-pipe`: JSON messages that each end with a zero byte. It
+ * serves Playwright, through `filters`, and our own commands. It never throws for what the browser sends; it closes
+ * instead.
  */
 export class PipeTransport implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void;
   onclose?: (reason?: string) => void;
-  /** Called when a session exceeds {@link SESSION_LIMITS}, and again whenever its scripts cause as many unread messages again. */
+  /**
+   * Called when a session exceeds {@link SESSION_LIMITS}, and again whenever its scripts cause as many unread messages
+   * again.
+   */
   onflood?: (sessionId: string) => void;
   readonly own: OwnCommands;
   readonly #write: Writable;

@@ -3,8 +3,8 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:f
 const BUFFER = Buffer.allocUnsafe(4096);
 
 /**
- * Files of /proc that are read many times a second. They stay open: a read then costs 1 to 2 µs of CPU instead of 10 to 26. Reads are
- * synchronous: /proc never waits for a disk, and the thread pool would cost more.
+ * Files of /proc that are read many times a second. They stay open: a read then costs 1 to 2 µs of CPU instead of 10 to
+ * 26. Reads are synchronous: /proc never waits for a disk, and the thread pool would cost more.
  */
 export class ProcFiles {
   /** File descriptors by process id and name. */
@@ -39,7 +39,10 @@ export class ProcFiles {
   }
 }
 
-/** The first thread of a process with this name, of which Linux keeps 15 characters; null: there is none, or the process has ended. */
+/**
+ * The first thread of a process with this name, of which Linux keeps 15 characters; null: there is none, or the process
+ * has ended.
+ */
 export function threadNamed(pid: number, name: string): number | null {
   try {
     const named = (tid: string) => readFileSync(`/proc/${pid}/task/${tid}/comm`, 'latin1').trim() === name;

@@ -50,7 +50,10 @@ export const processType = (pid: number | string): string =>
 export const isNetworkService = (pid: number): boolean =>
   readProc(pid, 'cmdline').includes('network.mojom.NetworkService');
 
-/** '' once the process has ended. Synchronous: /proc never waits for a disk, and the thread pool would cost three times as much CPU. */
+/**
+ * '' once the process has ended. Synchronous: /proc never waits for a disk, and the thread pool would cost three times
+ * as much CPU.
+ */
 function readProc(pid: number | string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

@@ -8,8 +8,9 @@ import type { ConnectedChromium } from './chromium-process.ts';
 import { MESSAGE_BYTES_MAX } from './message-limits.ts';
 
 /**
- * A service that offers Chromium over the DevTools protocol. `cdpUrl`: its endpoint, which contains its token and is in no message;
- * `isShared`: all connections get the same browser. `gatewayHosts`: the hosts of the gateways that contexts use.
+ * A service that offers Chromium over the DevTools protocol. `cdpUrl`: its endpoint, which contains its token and is in
+ * no message; `isShared`: all connections get the same browser. `gatewayHosts`: the hosts of the gateways that contexts
+ * use.
  */
 export type RemoteChromium = { cdpUrl: string; isShared: boolean; gatewayHosts: readonly string[] };
 
@@ -18,8 +19,9 @@ const CLOSE_DEADLINE_MS = 1_000;
 const MESSAGE_END = Buffer.from([0]);
 
 /**
- * Connects to a remote Chromium. Where each connection gets a browser of its own, that ends with the connection; otherwise the contexts of
- * the connection do. Throws when it cannot be reached in time; no message contains the endpoint.
+ * Connects to a remote Chromium. Where each connection gets a browser of its own, that ends with the connection;
+ * otherwise the contexts of the connection do. Throws when it cannot be reached in time; no message contains the
+ * endpoint.
  */
 export async function connectRemote(remote: RemoteChromium): Promise<ConnectedChromium> {
   const endpoint = await endpointOf(remote);

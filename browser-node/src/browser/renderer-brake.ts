@@ -24,7 +24,9 @@ const RECENT_AT_LEAST = 0.1;
 /** The CPU time of a thread so far, and the time that it waited for a CPU, in ms. */
 export type ThreadSchedule = { ranMs: number; waitedMs: number };
 
-/** The share of `ms`, 0 to 1, that a thread would have been busy on a CPU of its own, however busy the machine is. Pure. */
+/**
+ * The share of `ms`, 0 to 1, that a thread would have been busy on a CPU of its own, however busy the machine is. Pure.
+ */
 export function ownCpuShare(since: ThreadSchedule, until: ThreadSchedule, ms: number): number {
   const ran = Math.max(0, until.ranMs - since.ranMs);
   const couldRun = Math.max(ran, ms - (until.waitedMs - since.waitedMs));
@@ -171,7 +173,10 @@ export class RendererBrake {
   }
 }
 
-/** From schedstat (Documentation/scheduler/sched-stats of Linux): both times in ns come first. null: the thread has ended. Pure. */
+/**
+ * From schedstat (Documentation/scheduler/sched-stats of Linux): both times in ns come first. null: the thread has
+ * ended. Pure.
+ */
 function scheduleIn(schedstat: string): ThreadSchedule | null {
   if (schedstat === '') return null;
   const [ran = 0, waited = 0] = schedstat.split(' ').map(Number);

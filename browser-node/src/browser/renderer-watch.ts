@@ -15,7 +15,10 @@ import {
 } from './processes.ts';
 import { RendererBrake } from './renderer-brake.ts';
 
-/** How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once in so many ticks. */
+/**
+ * How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once
+ * in so many ticks.
+ */
 const TICK_MS = 100;
 const TICKS_A_SAMPLE = 5;
 /** How long a renderer that ended is kept in the list. */
@@ -23,24 +26,29 @@ const REMEMBERED_MS = 30_000;
 
 const MACHINE = thisMachine();
 /**
- * The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages. What a script asks of
- * the browser waits in its renderer's memory too: a flood of requests ends here before it delays other pages.
+ * The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages.
+ * What a script asks of the browser waits in its renderer's memory too: a flood of requests ends here before it delays
+ * other pages.
  */
 export const RENDERER_BYTES_MAX = Math.min(2 ** 30, MACHINE.memoryBytes * 0.5);
 /**
- * Memory of the renderers of an ordinary capture: what a slot is planned with, and where there is more, its part of half the memory. A sweep of
- * 30 ads holds some 500 MB.
+ * Memory of the renderers of an ordinary capture: what a slot is planned with, and where there is more, its part of
+ * half the memory. A sweep of 30 ads holds some 500 MB.
  */
 const CAPTURE_BYTES = Math.max(BYTES_PER_SLOT, (MACHINE.memoryBytes * 0.5) / defaultSlots(MACHINE).most);
 /**
- * Memory of a browser's long-lived processes that is charged to no capture, with one context and for each further one: beyond it, growth is charged
- * to the renderers that are busy meanwhile. Nine ordinary captures at once take up to 870 MB.
+ * Memory of a browser's long-lived processes that is charged to no capture, with one context and for each further one:
+ * beyond it, growth is charged to the renderers that are busy meanwhile. Nine ordinary captures at once take up to 870
+ * MB.
  */
 const BROWSER_BYTES_FREE = 512 * 1024 * 1024;
 const CONTEXT_BYTES_FREE = 64 * 1024 * 1024;
 
 const LOWEST_PRIORITY = 19;
-/** Seconds of CPU after which a renderer gets a lower priority, and which (setpriority(2)): a page that is about done goes first. */
+/**
+ * Seconds of CPU after which a renderer gets a lower priority, and which (setpriority(2)): a page that is about done
+ * goes first.
+ */
 const PRIORITIES: [cpuSeconds: number, nice: number][] = [
   [8, LOWEST_PRIORITY],
   [4, 12],
@@ -48,14 +56,17 @@ const PRIORITIES: [cpuSeconds: number, nice: number][] = [
   [1, 3],
 ];
 
-/** Bytes of memory: all that a renderer holds, the part that no other process shares, and the part of the browser's that it caused. */
+/**
+ * Bytes of memory: all that a renderer holds, the part that no other process shares, and the part of the browser's that
+ * it caused.
+ */
 type Held = { bytes: number; own: number; charged: number };
 /** A running renderer at the last sample. */
 type Renderer = Held & { cpuSeconds: number; nice: number };
 
 /**
- * `ended`: called for each renderer that is ended for its memory, with the memory that it held. `stuck`: called once the browser has drawn one
- * page for longer than {@link DRAWING_MS_MAX}; `contexts`: how many it has.
+ * `ended`: called for each renderer that is ended for its memory, with the memory that it held. `stuck`: called once
+ * the browser has drawn one page for longer than {@link DRAWING_MS_MAX}; `contexts`: how many it has.
  */
 type Actions = { ended: (renderer: Held & { pid: number }) => void; stuck: (contexts: number) => void };
 
@@ -64,9 +75,9 @@ export const priorityOf = (cpuSeconds: number): number =>
   PRIORITIES.find(([seconds]) => cpuSeconds >= seconds)?.[1] ?? 0;
 
 /**
- * The renderers that must end, by process id: each that holds more than `bytesMax`, its charge included; and while all together hold more than
- * `bytesMax` and `captureBytes` for each context after the first, the largest, so that no capture can use the memory of the others by many
- * frames. Pure.
+ * The renderers that must end, by process id: each that holds more than `bytesMax`, its charge included; and while all
+ * together hold more than `bytesMax` and `captureBytes` for each context after the first, the largest, so that no
+ * capture can use the memory of the others by many frames. Pure.
  */
 export function excessive(
   renderers: ReadonlyMap<number, Held>,
@@ -92,9 +103,10 @@ export function excessive(
 }
 
 /**
- * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too much, and lowers the
- * priority of those that use much CPU, so that they do not delay the pages of others. It reports when drawing one page has stopped the drawing of all
- * others, and lowers the priority of the process that draws it if there are no others. Does nothing on a system without /proc.
+ * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too
+ * much, and lowers the priority of those that use much CPU, so that they do not delay the pages of others. It reports
+ * when drawing one page has stopped the drawing of all others, and lowers the priority of the process that draws it if
+ * there are no others. Does nothing on a system without /proc.
  */
 export class RendererWatch {
   readonly #groupId: number;
@@ -138,12 +150,18 @@ export class RendererWatch {
     this.#files.keep(NONE);
   }
 
-  /** For how many ms the threads that serve all renderers had no time left since `at` (`performance.now()`), over the last minutes. */
+  /**
+   * For how many ms the threads that serve all renderers had no time left since `at` (`performance.now()`), over the
+   * last minutes.
+   */
   congestedMs(at: number): number {
     return this.#brake.congestedMs(at);
   }
 
-  /** Whether a renderer has just ended that, when last seen, used at least half of its limit, or was ended for its memory. */
+  /**
+   * Whether a renderer has just ended that, when last seen, used at least half of its limit, or was ended for its
+   * memory.
+   */
   endedForMemory(): boolean {
     this.#sample();
     if (!this.#timer) this.#files.keep(NONE);
@@ -254,9 +272,10 @@ export class RendererWatch {
 }
 
 /**
- * Charges the growth of a browser's own memory beyond `free` to the renderers that used CPU meanwhile: pages can fill it with what
- * they hand over (blobs, messages), and only their CPU shows whose it is. The sum of all charges is at
- * most the memory beyond `free`: memory that comes and goes with each capture would otherwise be charged again and again to the pages that stay.
+ * Charges the growth of a browser's own memory beyond `free` to the renderers that used CPU meanwhile: pages can fill
+ * it with what they hand over (blobs, messages), and only their CPU shows whose it is. The sum of all charges is at
+ * most the memory beyond `free`: memory that comes and goes with each capture would otherwise be charged again and
+ * again to the pages that stay.
  */
 export function chargeGrowth<T extends { charged: number }>(
   renderers: readonly T[],
@@ -276,8 +295,8 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 const NONE: ReadonlySet<number> = new Set();
 
 /**
- * Bytes of memory of a process group's long-lived processes: all but Chromium's renderers, which start and end with their pages. null
- * where the system has no /proc.
+ * Bytes of memory of a process group's long-lived processes: all but Chromium's renderers, which start and end with
+ * their pages. null where the system has no /proc.
  */
 export function longLivedMemory(groupId: number): number | null {
   const pids = processIds();

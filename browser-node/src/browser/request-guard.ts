@@ -6,7 +6,10 @@ export type ProxyCredentials = { username: string; password: string };
 
 /** The headers that identify a device. */
 export type DeviceHeaders = { 'User-Agent': string; 'Accept-Language': string };
-/** Headers for a request that was paused in a session (undefined: the browser's own session); null = it has the device's headers already. */
+/**
+ * Headers for a request that was paused in a session (undefined: the browser's own session); null = it has the device's
+ * headers already.
+ */
 type HeadersOf = (sessionId: string | undefined, frameId: string) => DeviceHeaders | null;
 type Header = { name: string; value: string };
 const HINT = /^sec-ch-ua/i;
@@ -19,25 +22,29 @@ const INVALID_URL = 'http://';
 /** Schemes and prefixes of URLs that Chromium can load and that are not of the web. */
 export const INSIDE = ['file:', 'filesystem:', 'chrome:', 'chrome-', 'devtools:', 'view-source:', 'content:'];
 /**
- * The requests that Chromium pauses for us. It asks for a proxy's credentials only for requests of these patterns; those of a context's
- * first document are then used for all its other requests.
+ * The requests that Chromium pauses for us. It asks for a proxy's credentials only for requests of these patterns;
+ * those of a context's first document are then used for all its other requests.
  */
 const PAUSED = [{ urlPattern: '*', resourceType: 'Document' }, ...INSIDE.map((start) => ({ urlPattern: `${start}*` }))];
 
 /**
- * Controls a browser's requests before they reach the network. It answers the proxy's challenge with the credentials of the session's
- * context, and refuses URLs that are not of the web (`file:`, `chrome:`, `devtools:`, `view-source:`...), in commands and in requests.
+ * Controls a browser's requests before they reach the network. It answers the proxy's challenge with the credentials of
+ * the session's context, and refuses URLs that are not of the web (`file:`, `chrome:`, `devtools:`, `view-source:`...),
+ * in commands and in requests.
  *
- * With a proxy password, Playwright would pause every request and continue it only after the renderer has reported it. When a renderer ends
- * before that, its last beacons stay paused forever: 120 of 200 in a test. So Playwright gets no password; documents continue at once, and no
- * other web request is paused, except where requests are routed. There, Playwright would answer every CORS preflight itself; we send
- * preflights to their servers, as any other browser does.
+ * With a proxy password, Playwright would pause every request and continue it only after the renderer has reported it.
+ * When a renderer ends before that, its last beacons stay paused forever: 120 of 200 in a test. So Playwright gets no
+ * password; documents continue at once, and no other web request is paused, except where requests are routed. There,
+ * Playwright would answer every CORS preflight itself; we send preflights to their servers, as any other browser does.
  */
 export class RequestGuard implements ProtocolFilter {
   readonly #credentialsOf: (sessionId: string) => ProxyCredentials | null;
   readonly #headersOf: HeadersOf;
   readonly #hintsOf: (sessionId: string) => HintValues | undefined;
-  /** Challenges that were answered, by session: a second challenge for the same request means that the credentials were wrong. */
+  /**
+   * Challenges that were answered, by session: a second challenge for the same request means that the credentials were
+   * wrong.
+   */
   readonly #answered = new Map<string, Set<unknown>>();
   /** Sessions in which Playwright routes requests. */
   readonly #routed = new Set<string>();
@@ -148,14 +155,17 @@ export class RequestGuard implements ProtocolFilter {
 }
 
 /**
- * Keeps from Playwright the network traffic of targets whose requests it does not route: it makes objects of every request, which the
- * node does not use. It is the last filter, because the others read the traffic.
+ * Keeps from Playwright the network traffic of targets whose requests it does not route: it makes objects of every
+ * request, which the node does not use. It is the last filter, because the others read the traffic.
  */
 export class UnroutedTraffic implements ProtocolFilter {
   readonly #lineOf: (sessionId: string) => string[];
   readonly #routes: (sessionId: string) => boolean;
 
-  /** `lineOf`: a session and those around it; none where it is not the one that Playwright has with a target, but a further one. */
+  /**
+   * `lineOf`: a session and those around it; none where it is not the one that Playwright has with a target, but a
+   * further one.
+   */
   constructor(lineOf: (sessionId: string) => string[], routes: (sessionId: string) => boolean) {
     this.#lineOf = lineOf;
     this.#routes = routes;
@@ -183,10 +193,11 @@ export const scriptsPaused = {
 };
 
 /**
- * Sent in the browser's own session: the scripts of all workers, and little else, are of this type. Only here can the script of a nested
- * worker get the device's headers (Chromium 156): user-agent overrides in the starting worker's session have no effect on that request,
- * `Network.setExtraHTTPHeaders` there changes its other requests too, and `Fetch.enable` in the page's session pauses only the page's own
- * workers. Scripts of blob: URLs make no request; while they were paused, a flood of them filled the renderer's memory.
+ * Sent in the browser's own session: the scripts of all workers, and little else, are of this type. Only here can the
+ * script of a nested worker get the device's headers (Chromium 156): user-agent overrides in the starting worker's
+ * session have no effect on that request, `Network.setExtraHTTPHeaders` there changes its other requests too, and
+ * `Fetch.enable` in the page's session pauses only the page's own workers. Scripts of blob: URLs make no request; while
+ * they were paused, a flood of them filled the renderer's memory.
  */
 export const workerScriptsPaused = {
   method: 'Fetch.enable',

@@ -3,16 +3,17 @@ import { addedCommand, type ProtocolFilter, type ProtocolMessage } from './cdp-m
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 /**
- * Frames of the stack that Chromium adds to a request, a log entry and a console line. The default is 200, each with the URL that the script
- * claims to have: up to 1 MB for every frame.
+ * Frames of the stack that Chromium adds to a request, a log entry and a console line. The default is 200, each with
+ * the URL that the script claims to have: up to 1 MB for every frame.
  */
 const STACK_FRAMES_MAX = 8;
 
 /**
- * How our page scripts report to us: through a function that Chromium defines in every document, under a random name that our scripts remove
- * before those of the page run. A page's own console lines and errors are no reports, so all of them can be dropped unread; workers, in
- * which no script of ours reports, do not even send theirs. Playwright gets reports as console lines, which it attributes to pages. Each begins
- * with the id of the frame whose document reported it, which only Chromium tells us, and `|`.
+ * How our page scripts report to us: through a function that Chromium defines in every document, under a random name
+ * that our scripts remove before those of the page run. A page's own console lines and errors are no reports, so all of
+ * them can be dropped unread; workers, in which no script of ours reports, do not even send theirs. Playwright gets
+ * reports as console lines, which it attributes to pages. Each begins with the id of the frame whose document reported
+ * it, which only Chromium tells us, and `|`.
  */
 export class ScriptReports implements ProtocolFilter {
   /** The name of the function. */

@@ -3,9 +3,10 @@ import type { ScreenshotPart } from './open-context.ts';
 import type { OwnCommands } from './own-commands.ts';
 
 /**
- * A JPEG screenshot of a part of a tab. It is taken in the session that emulates the device, the only one that captures the device's
- * pixels, but not by Playwright, which first evaluates 340 KB of script in two worlds of every frame, including the page's own, and grants
- * the page user activation. Rejects when the tab is closed or does not respond in time.
+ * A JPEG screenshot of a part of a tab. It is taken in the session that emulates the device, the only one that captures
+ * the device's pixels, but not by Playwright, which first evaluates 340 KB of script in two worlds of every frame,
+ * including the page's own, and grants the page user activation. Rejects when the tab is closed or does not respond in
+ * time.
  */
 export async function takeScreenshot(
   own: Pick<OwnCommands, 'command'>,

@@ -34,8 +34,8 @@ const ALWAYS: RemoteLack[] = ['memory_limits', 'cpu_priorities', 'sandbox_check'
 export type TriedRemote = { remote: RemoteChromium; version: string; lacks: RemoteLack[] };
 
 /**
- * Connects to a remote Chromium and tries what scans need. Throws OperatorError where it cannot be used: it cannot be reached, or its traffic
- * would not leave by the exits.
+ * Connects to a remote Chromium and tries what scans need. Throws OperatorError where it cannot be used: it cannot be
+ * reached, or its traffic would not leave by the exits.
  */
 export async function tryRemote(
   { cdpUrl, gatewayHosts }: Pick<RemoteChromium, 'cdpUrl' | 'gatewayHosts'>,

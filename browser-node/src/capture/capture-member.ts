@@ -36,8 +36,8 @@ export type SeenMember = {
 type Started = { name: CollectorName; budgetMs: number; collect: Collect };
 
 /**
- * Visits the target of one member in a session and collects what is collected while the tabs are open. If the browser fails, the session
- * ends with that, and what was found before is kept.
+ * Visits the target of one member in a session and collects what is collected while the tabs are open. If the browser
+ * fails, the session ends with that, and what was found before is kept.
  */
 export async function seeMember(
   session: CaptureSession,
@@ -85,8 +85,8 @@ async function visitTarget(capture: MemberCapture, target: CaptureTarget, reques
 }
 
 /**
- * Collects what is collected once the tabs are closed, and returns the capture of a member. `traffic`: what the gateway carried; `leftAt`:
- * when the tabs were left, by `performance.now()`.
+ * Collects what is collected once the tabs are closed, and returns the capture of a member. `traffic`: what the gateway
+ * carried; `leftAt`: when the tabs were left, by `performance.now()`.
  */
 export async function finishMember(
   { capture, request, visited, draft, afterwards }: SeenMember,
@@ -119,7 +119,10 @@ async function startAll(capture: MemberCapture, collectors: Collecting[]): Promi
 /** The last collectors get at least this much time, even if the others used all of it. */
 const COLLECTOR_AT_LEAST_MS = 1_000;
 
-/** Runs collectors one after the other, within one budget for all. A collector that fails leaves its part empty and a note. */
+/**
+ * Runs collectors one after the other, within one budget for all. A collector that fails leaves its part empty and a
+ * note.
+ */
 async function collectAll(
   capture: MemberCapture,
   collectors: Started[],

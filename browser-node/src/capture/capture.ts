@@ -11,8 +11,8 @@ import { causeText } from './session/ending.ts';
 import { targets } from './targets/index.ts';
 
 /**
- * Captures one member in a session of its own. Every failure comes with the evidence so far; when `signal` ends the capture, at once. The
- * context stays open; its tabs are closed. Throws only for bugs.
+ * Captures one member in a session of its own. Every failure comes with the evidence so far; when `signal` ends the
+ * capture, at once. The context stays open; its tabs are closed. Throws only for bugs.
  */
 export async function capturePage(
   request: CaptureRequest,

@@ -4,7 +4,10 @@ import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts'
 import { combineNotes, type Note, type NoteKind, note } from '@adsweep/shared/capture/notes.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_REQUESTS_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 
-/** Reserved for what is added to a capture later: notes, and once its files are uploaded, the exit, the traffic and the artifacts. */
+/**
+ * Reserved for what is added to a capture later: notes, and once its files are uploaded, the exit, the traffic and the
+ * artifacts.
+ */
 const LATER = { bytes: 64 * 1024, values: 2_000 };
 /** Resource types, lowest priority first; a type that is not listed has a higher one. */
 const LOW_PRIORITY = ['media', 'font', 'image', 'stylesheet', 'texttrack', 'manifest', 'prefetch', 'other', 'ping'];
@@ -38,8 +41,8 @@ const STEPS: Step[] = [
 const REQUESTS_MAX: Size = { bytes: CAPTURE_REQUESTS_BYTES_MAX, values: CAPTURE_VALUES_MAX };
 
 /**
- * A capture that the node API accepts: below `bytesMax` as JSON. Requests, then trackers, then observations are left out, each with a note.
- * A capture that fits is returned unchanged. Pure.
+ * A capture that the node API accepts: below `bytesMax` as JSON. Requests, then trackers, then observations are left
+ * out, each with a note. A capture that fits is returned unchanged. Pure.
  */
 export function fitCapture(capture: Capture, bytesMax = CAPTURE_BYTES_MAX): Capture {
   const max = { bytes: bytesMax - LATER.bytes, values: CAPTURE_VALUES_MAX - LATER.values };
@@ -101,7 +104,10 @@ function leaveOutHops({ capture, notes }: Fitted): Fitted {
   return { capture: shorter, notes: withNote(notes, 'hops', left) };
 }
 
-/** Leaves out items until `excess` is gone, those of the lowest rank first, and of equal rank the longest. The others keep their order. */
+/**
+ * Leaves out items until `excess` is gone, those of the lowest rank first, and of equal rank the longest. The others
+ * keep their order.
+ */
 function leaveOut<T>(items: readonly T[], excess: Size, rankOf: (item: T) => number): { kept: T[]; left: number } {
   const sized = items.map((item, at) => ({ at, ...sizeOf(item), rank: rankOf(item) }));
   const out = new Set<number>();

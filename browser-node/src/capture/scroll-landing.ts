@@ -14,9 +14,10 @@ const SCREENS_MAX = 8;
 const LAZY_MS = 1_500;
 
 /**
- * Scrolls through the page of the first landing and back to its top, so that its lazy content loads before anything of it is read, and waits for
- * what that requests. If the page opens windows or navigates meanwhile, waits for these too: they are landings like others. A page whose scripts were
- * stopped is left as it is; one that does not answer any more has its scripts stopped. Never throws.
+ * Scrolls through the page of the first landing and back to its top, so that its lazy content loads before anything of
+ * it is read, and waits for what that requests. If the page opens windows or navigates meanwhile, waits for these too:
+ * they are landings like others. A page whose scripts were stopped is left as it is; one that does not answer any more
+ * has its scripts stopped. Never throws.
  */
 export async function scrollFirstLanding(capture: MemberCapture): Promise<void> {
   const { ending, landings, tabs } = capture;

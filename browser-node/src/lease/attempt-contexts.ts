@@ -28,8 +28,9 @@ export type ContextParts = {
 export type ContextRequest = { member: JobMember; emulator: Emulator; isolated: boolean };
 
 /**
- * Opens the contexts of a job's attempts. Each attempt has its own, so that none sees what another one left, except in a shared repeat
- * group and in a sweep: their members run in one context, with one ticket, as long as the context is usable.
+ * Opens the contexts of a job's attempts. Each attempt has its own, so that none sees what another one left, except in
+ * a shared repeat group and in a sweep: their members run in one context, with one ticket, as long as the context is
+ * usable.
  */
 export class AttemptContexts {
   readonly #parts: ContextParts;
@@ -54,7 +55,10 @@ export class AttemptContexts {
     return this.#kept ? this.#reuse(this.#kept) : this.#open(request, stop);
   }
 
-  /** Closes the context of an attempt that has ended, or keeps it for the next one if it is shared and still usable (`isFit`). */
+  /**
+   * Closes the context of an attempt that has ended, or keeps it for the next one if it is shared and still usable
+   * (`isFit`).
+   */
   async release(context: AttemptContext, isFit: boolean, stop: AttemptStop): Promise<void> {
     if (this.isShared && isFit) {
       this.#kept ??= context;
@@ -105,7 +109,10 @@ export class AttemptContexts {
     }
   }
 
-  /** One ticket serves all members that share a context: Chromium keeps the first credentials for as long as the context exists. */
+  /**
+   * One ticket serves all members that share a context: Chromium keeps the first credentials for as long as the context
+   * exists.
+   */
   #exitFor(member: JobMember) {
     const { exit_session, kind, limits, members } = this.#job;
     const attempts = this.isShared ? members.length : 1;
@@ -146,8 +153,8 @@ function declined(stop: AttemptStop): unknown {
 }
 
 /**
- * A ticket's traffic after `before`. Hosts are kept: a connection of an earlier attempt may have been reused. A router that has started again since
- * then lists requests anew, and counts fewer bytes if it was killed. Pure.
+ * A ticket's traffic after `before`. Hosts are kept: a connection of an earlier attempt may have been reused. A router
+ * that has started again since then lists requests anew, and counts fewer bytes if it was killed. Pure.
  */
 export function trafficSince(all: TicketTraffic, before: TicketTraffic): TicketTraffic {
   const listed = before.requests.length;

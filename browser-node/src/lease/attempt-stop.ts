@@ -1,6 +1,7 @@
 /**
- * Why an attempt was ended before it was done. `deadline`: it took too long; `drain`: this node stops; `declined`: the node is
- * reserved for another job, could not say that it is reserved for this one, has no browser, or the proxy-router issues no tickets.
+ * Why an attempt was ended before it was done. `deadline`: it took too long; `drain`: this node stops; `declined`: the
+ * node is reserved for another job, could not say that it is reserved for this one, has no browser, or the proxy-router
+ * issues no tickets.
  */
 export type StopReason = 'lost' | 'cancelled' | 'deadline' | 'drain' | 'declined';
 
@@ -56,7 +57,10 @@ export class AttemptStop {
     return attempt;
   }
 
-  /** The result of `work`, or {@link AttemptStopped} as soon as the attempt ends early; the work is not stopped, and `unwanted` gets its result. */
+  /**
+   * The result of `work`, or {@link AttemptStopped} as soon as the attempt ends early; the work is not stopped, and
+   * `unwanted` gets its result.
+   */
   race<T>(work: Promise<T>, unwanted: (late: T) => void = () => undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const stopped = () => reject(this.signal.reason);

@@ -13,7 +13,9 @@ export class ClaimGate {
   #polls = new AbortController();
   #opened = Promise.withResolvers<void>();
 
-  /** Aborted while the node may not acquire leases, which also aborts a long poll. A new one each time the gate opens. */
+  /**
+   * Aborted while the node may not acquire leases, which also aborts a long poll. A new one each time the gate opens.
+   */
   get signal(): AbortSignal {
     return this.#polls.signal;
   }

@@ -89,7 +89,10 @@ export class ExitsClient {
     return { unreachable: true, cause: `the ticket names a gateway on ${host}: add it to ADSWEEP_GATEWAY_HOSTS` };
   }
 
-  /** A ticket's traffic so far, with times by this machine's clock; null if the proxy-router does not know it or cannot be reached. Never throws. */
+  /**
+   * A ticket's traffic so far, with times by this machine's clock; null if the proxy-router does not know it or cannot
+   * be reached. Never throws.
+   */
   async traffic(ticketId: string): Promise<TicketTraffic | null> {
     try {
       const path = `/exits/${encodeURIComponent(ticketId)}/traffic`;
@@ -111,7 +114,10 @@ export class ExitsClient {
     }
   }
 
-  /** Deletes a ticket that is no longer needed. Without it the ticket expires, so this waits only briefly, and never throws. */
+  /**
+   * Deletes a ticket that is no longer needed. Without it the ticket expires, so this waits only briefly, and never
+   * throws.
+   */
   async forget(ticketId: string): Promise<void> {
     this.#aheadMs.delete(ticketId);
     await this.#call('DELETE', `/exits/${encodeURIComponent(ticketId)}`, CALL_DEADLINE_MS).catch(() => undefined);
@@ -128,8 +134,8 @@ export class ExitsClient {
 }
 
 /**
- * How far another clock is ahead of ours at the least, in ms, if by that clock a moment between `from` and `until` of ours was at `at`: 0 where it may be
- * right. Pure.
+ * How far another clock is ahead of ours at the least, in ms, if by that clock a moment between `from` and `until` of
+ * ours was at `at`: 0 where it may be right. Pure.
  */
 function aheadMs(at: number, from: number, until: number): number {
   if (at > until) return at - until;

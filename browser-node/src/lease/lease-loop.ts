@@ -14,7 +14,10 @@ type Running = { stop: AttemptStop; done: Promise<void> };
 /** A job that must be alone on this node; `begin` is called once it is, and null from then on. */
 type Exclusive = { leaseId: string; begin: (() => void) | null };
 
-/** Keeps a node's slots filled with leases. A job that must be alone waits for the others to end, and meanwhile no more are taken. */
+/**
+ * Keeps a node's slots filled with leases. A job that must be alone waits for the others to end, and meanwhile no more
+ * are taken.
+ */
 export class LeaseLoop {
   readonly #parts: LeaseParts;
   readonly #nodeId: string;
@@ -64,8 +67,8 @@ export class LeaseLoop {
   }
 
   /**
-   * Takes no more work and releases jobs that have not begun; running attempts may go on for `graceMs` milliseconds, and are released then.
-   * Resolves when nothing runs, or when `undrain` ends the drain.
+   * Takes no more work and releases jobs that have not begun; running attempts may go on for `graceMs` milliseconds,
+   * and are released then. Resolves when nothing runs, or when `undrain` ends the drain.
    */
   async drain(graceMs: number): Promise<void> {
     this.gate.hold('drain');

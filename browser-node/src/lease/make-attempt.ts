@@ -34,9 +34,10 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
 });
 
 /**
- * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends or does not respond during the attempt, the
- * attempt runs once more in a browser of its own, within the same time; so does one whose requests did not all reach the gateway, and what it has
- * is kept if that fails. Throws `AttemptStopped` if it is stopped for any reason but time.
+ * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends or does not respond during
+ * the attempt, the attempt runs once more in a browser of its own, within the same time; so does one whose requests did
+ * not all reach the gateway, and what it has is kept if that fails. Throws `AttemptStopped` if it is stopped for any
+ * reason but time.
  */
 export async function makeAttempt(
   parts: AttemptParts & ReportLoaded,
@@ -73,8 +74,9 @@ const BROWSER_FAILED =
 const GATEWAY_MISSED = 'the gateway was away during a capture, which runs again';
 
 /**
- * Whether requests of the capture did not reach the gateway, as while the proxy-router starts again. One that was killed has cut connections
- * that were open: a capture that failed, and whose traffic it does not report, may have failed for that.
+ * Whether requests of the capture did not reach the gateway, as while the proxy-router starts again. One that was
+ * killed has cut connections that were open: a capture that failed, and whose traffic it does not report, may have
+ * failed for that.
  */
 const lacksRequests = ({ capture, failure }: Attempt): boolean =>
   capture !== null &&
@@ -94,7 +96,10 @@ type Run = AttemptParts &
 /** The result of a run, and whether its browser ended or did not respond. */
 type Ran = { attempt: Attempt; browserFailed: boolean };
 
-/** Each run of a job with one member has a ticket of its own, so that the traffic of one run is not attributed to another. */
+/**
+ * Each run of a job with one member has a ticket of its own, so that the traffic of one run is not attributed to
+ * another.
+ */
 async function throughExit(run: Run): Promise<Ran> {
   const context = await run.contexts.open(run, run.stop);
   if ('open' in context) return inContext(run, context);
@@ -123,7 +128,10 @@ async function inContext(run: Run, context: AttemptContext): Promise<Ran> {
   }
 }
 
-/** The outcome. A capture that was stopped by its deadline may still return its evidence; one stopped otherwise is discarded. */
+/**
+ * The outcome. A capture that was stopped by its deadline may still return its evidence; one stopped otherwise is
+ * discarded.
+ */
 async function captureUntilStopped(
   capturing: Promise<CaptureOutcome>,
   stop: AttemptStop,

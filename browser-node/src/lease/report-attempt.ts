@@ -15,7 +15,10 @@ export type ReportParts = { api: LeaseClient; metrics: NodeMetrics; retryPolicy?
 /** The member that a report is about, and the limits of its job. */
 export type LeasedMember = MemberLease & {
   limits: Pick<JobLimits, 'artifact_bytes'>;
-  /** Adds to a capture, once its files were uploaded, what the control plane has to be asked for; absent: nothing is added. */
+  /**
+   * Adds to a capture, once its files were uploaded, what the control plane has to be asked for; absent: nothing is
+   * added.
+   */
   list?: ((capture: Capture, signal: AbortSignal) => Promise<Capture>) | undefined;
 };
 /** How a report ended; `unreported`: the control plane could not be reached. */
@@ -79,7 +82,10 @@ async function reportFailure(
   return 'failed';
 }
 
-/** Sends a capture together with its files; false: they are too large for that, or the control plane is of an earlier version. */
+/**
+ * Sends a capture together with its files; false: they are too large for that, or the control plane is of an earlier
+ * version.
+ */
 async function isSentWhole(
   { api, metrics, retryPolicy }: ReportParts,
   member: LeasedMember,

@@ -13,8 +13,9 @@ import { runSweep } from './run-sweep.ts';
 const ENDS = ['unreported', 'lost', 'failed', 'completed'] as const satisfies Reported[];
 
 /**
- * Runs one lease from its job to its results, one member after the other. Never throws: it returns how the lease ended, which is the worst
- * of its members' outcomes. A job that must be alone on its node is renewed until `alone` resolves, and then begins.
+ * Runs one lease from its job to its results, one member after the other. Never throws: it returns how the lease ended,
+ * which is the worst of its members' outcomes. A job that must be alone on its node is renewed until `alone` resolves,
+ * and then begins.
  */
 export async function runLease(
   parts: LeaseParts,
@@ -51,7 +52,10 @@ async function runMembers(run: LeaseRun, members: readonly JobMember[]): Promise
   return ends;
 }
 
-/** Waits until the node has ended its other captures, then reports it: only after that can a lost node be blamed on this job. */
+/**
+ * Waits until the node has ended its other captures, then reports it: only after that can a lost node be blamed on this
+ * job.
+ */
 async function beginAlone(
   { api, retryPolicy }: LeaseParts,
   lease: Lease,

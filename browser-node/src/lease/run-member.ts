@@ -41,8 +41,8 @@ export const memberMsOf = (parts: LeaseParts, job: CrawlJob): number =>
   attemptMsOf(parts, job) + 2 * (parts.retryPolicy ?? RETRY_POLICY).forMs;
 
 /**
- * One member from its exit to its result. A deadline ends only its own attempt; whatever ends the lease ends this too. Throws when the lease
- * has ended.
+ * One member from its exit to its result. A deadline ends only its own attempt; whatever ends the lease ends this too.
+ * Throws when the lease has ended.
  */
 export function runMember(run: LeaseRun, member: JobMember, work: MemberWork): Promise<Reported> {
   const { kind, isolation } = run.lease.job;

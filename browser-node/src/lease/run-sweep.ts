@@ -7,9 +7,9 @@ import type { Reported } from './report-attempt.ts';
 import { type LeaseRun, runMember } from './run-member.ts';
 
 /**
- * Runs the members of a sweep: the scan of the page, which finds the ads and is completed first, then those of its ads, one after the
- * other; or only the latter, which an earlier lease left. If the page fails, the scans of its ads return to the queue. Throws when the lease
- * ends before the last one.
+ * Runs the members of a sweep: the scan of the page, which finds the ads and is completed first, then those of its ads,
+ * one after the other; or only the latter, which an earlier lease left. If the page fails, the scans of its ads return
+ * to the queue. Throws when the lease ends before the last one.
  */
 export async function runSweep(run: LeaseRun): Promise<Set<Reported>> {
   const { members } = run.lease.job;

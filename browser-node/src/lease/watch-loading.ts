@@ -4,7 +4,10 @@ import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 
 const ASK_EVERY_MS = 2_000;
 
-/** `traffic`: what the gateway carried for the attempt; `report` reports to the control plane that the target was requested. */
+/**
+ * `traffic`: what the gateway carried for the attempt; `report` reports to the control plane that the target was
+ * requested.
+ */
 export type Loading = {
   traffic: () => Promise<Pick<TicketTraffic, 'bytes_sent'> | null>;
   report: () => Promise<void>;
@@ -12,8 +15,8 @@ export type Loading = {
 };
 
 /**
- * Reports once, while a capture runs, that a request to its target was sent. If the node stops or is lost before it can report a result, the control
- * plane then knows what the attempt has done. Returns the function that ends the watch.
+ * Reports once, while a capture runs, that a request to its target was sent. If the node stops or is lost before it can
+ * report a result, the control plane then knows what the attempt has done. Returns the function that ends the watch.
  */
 export function watchLoading({ traffic, report, everyMs = ASK_EVERY_MS }: Loading, logger: Logger): () => void {
   let isAsking = false;
@@ -27,7 +30,8 @@ export function watchLoading({ traffic, report, everyMs = ASK_EVERY_MS }: Loadin
     if (isAsking) return;
     isAsking = true;
     await ask().catch((cause: unknown) => {
-      // A control plane of an earlier version does not know the call; one that cannot be reached gets the report with the next step.
+      // A control plane of an earlier version does not know the call; one that cannot be reached gets the report with
+      // the next step.
       if (cause instanceof NodeApiError) clearInterval(timer);
       logger.debug({ cause }, 'it could not be reported that a target was requested');
     });

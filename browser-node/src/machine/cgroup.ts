@@ -39,7 +39,10 @@ function* groups(lines: string[][], controller: string, limitOf: LimitOf): Gener
   }
 }
 
-/** The folder of a group and those of the groups above it. In a container the path may be the host's: then only the mount itself exists. */
+/**
+ * The folder of a group and those of the groups above it. In a container the path may be the host's: then only the
+ * mount itself exists.
+ */
 function upwards(mount: string, path: string): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '..');
   return Array.from({ length: names.length + 1 }, (_, up) => [mount, ...names.slice(0, names.length - up)].join('/'));
@@ -68,7 +71,10 @@ const cpuLimit =
 /** A text as a whole number; null for `max`, -1 and other texts. */
 const numberIn = (text: string | null): number | null => (text && /^\d+\s*$/.test(text) ? Number(text) : null);
 
-/** Bytes that the group of a memory limit uses, without file cache that can be dropped at once; null where it is not known. */
+/**
+ * Bytes that the group of a memory limit uses, without file cache that can be dropped at once; null where it is not
+ * known.
+ */
 export function usedMemory(read: ReadText, { version, dir }: GroupLimit): number | null {
   const used = numberIn(read(`${dir}/${version === 2 ? 'memory.current' : 'memory.usage_in_bytes'}`));
   const droppable = field(read(`${dir}/memory.stat`), version === 2 ? 'inactive_file' : 'total_inactive_file');

@@ -2,7 +2,10 @@ import { availableParallelism, totalmem } from 'node:os';
 import { type CgroupLimits, cgroupLimits, readFile } from './cgroup.ts';
 import type { ResourceUsage } from './resource-usage.ts';
 
-/** A capture mostly waits for its page. The fewest and the most that a core is given; where between them, its load decides. */
+/**
+ * A capture mostly waits for its page. The fewest and the most that a core is given; where between them, its load
+ * decides.
+ */
 const PER_CORE = { least: 5, most: 10 };
 /** Bytes of the renderers of most captures, and of Chromium's other processes, of which there is one set. */
 export const BYTES_PER_SLOT = 256 * 1024 * 1024;
@@ -13,8 +16,8 @@ const SLOTS_MAX = 256;
 export type SlotBounds = { least: number; most: number };
 
 /**
- * How many captures a node runs at once by default. `cores` and `memoryBytes` are what this process may use, which in a container is less
- * than the machine has.
+ * How many captures a node runs at once by default. `cores` and `memoryBytes` are what this process may use, which in a
+ * container is less than the machine has.
  */
 export function defaultSlots({ cores, memoryBytes }: { cores: number; memoryBytes: number }): SlotBounds {
   const inMemory = Math.floor((memoryBytes - OWN_BYTES) / BYTES_PER_SLOT);
@@ -22,14 +25,18 @@ export function defaultSlots({ cores, memoryBytes }: { cores: number; memoryByte
   return { least: at(PER_CORE.least), most: at(PER_CORE.most) };
 }
 
-/** Shares of the CPU below which a node takes on more, and above which it takes on less: then captures only slow each other down. */
+/**
+ * Shares of the CPU below which a node takes on more, and above which it takes on less: then captures only slow each
+ * other down.
+ */
 const CPU = { more: 0.9, less: 0.98 };
 /** The same of memory; the node takes no work at all above a threshold of its own. */
 const MEMORY = { more: 0.8, less: 0.9 };
 
 /**
- * How many captures a node runs at once from now on, if it ran up to `slots` so far and `busy` run now: one more while all are taken and CPU
- * and memory allow it, one less while they do not. A node that does not know its usage stays as it is. Pure.
+ * How many captures a node runs at once from now on, if it ran up to `slots` so far and `busy` run now: one more while
+ * all are taken and CPU and memory allow it, one less while they do not. A node that does not know its usage stays as
+ * it is. Pure.
  */
 export function nextSlots(
   slots: number,
@@ -48,7 +55,9 @@ export function nextSlots(
 export const thisMachine = (): { cores: number; memoryBytes: number } =>
   usableMachine(cgroupLimits(readFile), { cores: availableParallelism(), memoryBytes: totalmem() });
 
-/** What this process may use: the cores and the memory of the machine, or less where a control group limits it. Pure. */
+/**
+ * What this process may use: the cores and the memory of the machine, or less where a control group limits it. Pure.
+ */
 export function usableMachine(
   { memory, cpu }: CgroupLimits,
   machine: { cores: number; memoryBytes: number },

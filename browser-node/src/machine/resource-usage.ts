@@ -11,8 +11,8 @@ type CpuTimes = { used: number; available: number };
 const CPU_WINDOW_MS = 10_000;
 
 /**
- * Measures how much of what this process may use is in use: of memory the higher share of its control group's and the machine's, of CPU its
- * group's share, or the machine's where no group limits it. `clock` in ms.
+ * Measures how much of what this process may use is in use: of memory the higher share of its control group's and the
+ * machine's, of CPU its group's share, or the machine's where no group limits it. `clock` in ms.
  */
 export class ResourceMeter {
   readonly #read: ReadText;
@@ -63,7 +63,10 @@ function machineMemory(read: ReadText): number | null {
   return total && available !== null ? 1 - available / total : null;
 }
 
-/** The CPU times of the machine, in clock ticks (proc_stat(5)): `steal`, which other virtual machines take, counts as used. */
+/**
+ * The CPU times of the machine, in clock ticks (proc_stat(5)): `steal`, which other virtual machines take, counts as
+ * used.
+ */
 function machineCpu(read: ReadText): CpuTimes | null {
   const [, ...ticks] = (/^cpu +.*$/m.exec(read('/proc/stat') ?? '')?.[0] ?? '').split(/ +/).map(Number);
   const [user, nice, system, idle, iowait = 0, irq = 0, softirq = 0, steal = 0] = ticks;

@@ -7,8 +7,8 @@ type FaultSource = {
 };
 
 /**
- * Whether an error was thrown by Playwright's own code: the innermost frame of its stack that is not Node.js itself is in
- * playwright-core. Pure.
+ * Whether an error was thrown by Playwright's own code: the innermost frame of its stack that is not Node.js itself is
+ * in playwright-core. Pure.
  */
 function isPlaywrightFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -17,9 +17,9 @@ function isPlaywrightFault(error: unknown): boolean {
 }
 
 /**
- * Keeps the node running when Playwright throws where no caller can catch it, as it does for unexpected messages: all browsers end,
- * and their captures run again in browsers of their own. Every other uncaught error, unhandled rejections included, ends the process
- * with exit code 1, as it does by default.
+ * Keeps the node running when Playwright throws where no caller can catch it, as it does for unexpected messages: all
+ * browsers end, and their captures run again in browsers of their own. Every other uncaught error, unhandled rejections
+ * included, ends the process with exit code 1, as it does by default.
  */
 export function containFaults(source: FaultSource, endBrowsers: () => void, logger: Logger): void {
   source.on('uncaughtException', (cause) => {

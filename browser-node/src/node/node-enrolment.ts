@@ -20,7 +20,10 @@ const FILE = 'node-credential.json';
 /** What the node offers for a token, until the control plane has confirmed it. */
 const PENDING_FILE = 'node-credential.pending.json';
 
-/** What the file holds. `token_sha256`: the token that was exchanged for it. `since`: when it was made. `next`: what the node was about to rotate to. */
+/**
+ * What the file holds. `token_sha256`: the token that was exchanged for it. `since`: when it was made. `next`: what the
+ * node was about to rotate to.
+ */
 const StoredSchema = Type.Object({
   node_id: Type.String(),
   token_sha256: Type.String(),
@@ -45,8 +48,8 @@ export type EnrolmentSettings = {
 };
 
 /**
- * The credential of an enrolled node, in a file of its data folder that its user alone can read. It is written before the control plane gets its
- * hash, so that neither a crash nor a lost answer ends the enrolment.
+ * The credential of an enrolled node, in a file of its data folder that its user alone can read. It is written before
+ * the control plane gets its hash, so that neither a crash nor a lost answer ends the enrolment.
  */
 export class NodeEnrolment {
   readonly #path: string;
@@ -102,8 +105,8 @@ export class NodeEnrolment {
   }
 
   /**
-   * Replaces the credential if it is a day old, or if the clock was set back since: its age is unknown then, and it would expire. Never throws: it is
-   * tried again later.
+   * Replaces the credential if it is a day old, or if the clock was set back since: its age is unknown then, and it
+   * would expire. Never throws: it is tried again later.
    */
   async rotateIfOld(now: Date): Promise<void> {
     const { since, node_id, credential } = this.#stored;
@@ -138,7 +141,9 @@ async function usable<T>(folder: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** What an earlier start has offered for this token, otherwise a new credential, which is written before it is offered. */
+/**
+ * What an earlier start has offered for this token, otherwise a new credential, which is written before it is offered.
+ */
 async function offeredFor(pending: string, nodeId: string, token: string): Promise<Stored> {
   const earlier = await readStored(pending);
   if (earlier?.token_sha256 === sha256(token) && earlier.node_id === nodeId) return earlier;
@@ -162,7 +167,10 @@ async function exchange(api: EnrolmentApi, { node_id, credential }: Stored, toke
   }
 }
 
-/** Writes the file beside its place and renames it, so that there is a whole one at every moment; only its user can read it. */
+/**
+ * Writes the file beside its place and renames it, so that there is a whole one at every moment; only its user can read
+ * it.
+ */
 async function writeStored(path: string, stored: Stored): Promise<void> {
   const fresh = `${path}.new`;
   await rm(fresh, { force: true });

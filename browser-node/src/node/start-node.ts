@@ -31,8 +31,8 @@ import { LoadWatch } from './watch-load.ts';
 import { ServiceWatch, waitsFor } from './watch-service.ts';
 
 /**
- * A running node: the port of its probes, its parts to stop, in order, a function that releases all work at once, and one that ends all
- * browsers while the node keeps running.
+ * A running node: the port of its probes, its parts to stop, in order, a function that releases all work at once, and
+ * one that ends all browsers while the node keeps running.
  */
 export type RunningNode = {
   metricsPort: number;
@@ -44,7 +44,10 @@ export type RunningNode = {
 /** The time that a capture has to return its evidence after it was stopped. */
 const EVIDENCE_MS = 5_000;
 
-/** What a browser or the node itself is answered in place of a service that cannot be reached over TLS: as the gateway answers for an exit. */
+/**
+ * What a browser or the node itself is answered in place of a service that cannot be reached over TLS: as the gateway
+ * answers for an exit.
+ */
 const UNREACHED = `HTTP/1.1 ${GATEWAY_STATUS.upstream_failed} Gateway\r\n${GATEWAY_OUTCOME_HEADER}: upstream_failed\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
 
 /** Starts every part of a node. Throws when there is no Chromium that works or the port is taken. */
@@ -133,7 +136,10 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   };
 }
 
-/** The clients of the control plane and of the proxy-router. `registered`: takes the pass for the router from the answer to a heartbeat. */
+/**
+ * The clients of the control plane and of the proxy-router. `registered`: takes the pass for the router from the answer
+ * to a heartbeat.
+ */
 async function openServices(config: Config, { gatewayHosts }: Pick<Chromium, 'gatewayHosts'>, logger: Logger) {
   const joinToken = firstSecret(config.ADSWEEP_NODE_TOKEN);
   const services = openTlsClient(tlsClientFiles(config), UNREACHED, logger);

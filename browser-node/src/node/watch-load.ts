@@ -16,7 +16,10 @@ export type LoadParts = {
   logger: Logger;
 };
 
-/** Holds the gate while too much of the machine's memory or CPU is in use. Running captures go on. Each change is logged once. */
+/**
+ * Holds the gate while too much of the machine's memory or CPU is in use. Running captures go on. Each change is logged
+ * once.
+ */
 export class LoadWatch {
   readonly #parts: LoadParts;
   #timer: NodeJS.Timeout | null = null;
@@ -73,7 +76,10 @@ export type LoadThresholds = Record<NodeResource, number>;
 /** How far below its threshold a resource must fall before work is taken again (hysteresis). */
 const MARGIN = 0.05;
 
-/** The overloaded resources, given those that were overloaded before. A resource whose usage is unknown is not overloaded. Pure. */
+/**
+ * The overloaded resources, given those that were overloaded before. A resource whose usage is unknown is not
+ * overloaded. Pure.
+ */
 export function overloadOf(
   usage: ResourceUsage,
   thresholds: LoadThresholds,

@@ -8,12 +8,15 @@ const BACKOFF: Backoff = { minMs: 500, maxMs: 10_000 };
 /** How often an idle node tries a service. */
 const IDLE_TRY_MS = 15_000;
 
-/** A service that every capture needs: its name in the log, why no work is taken without it, and a try that rejects while it cannot be used. */
+/**
+ * A service that every capture needs: its name in the log, why no work is taken without it, and a try that rejects
+ * while it cannot be used.
+ */
 export type NeededService = { name: string; reason: NodeService; connect: () => Promise<void> };
 
 /**
- * What a node reports of the services that it waits for. The field is left out while there are none: a control plane of an earlier version
- * refuses it.
+ * What a node reports of the services that it waits for. The field is left out while there are none: a control plane of
+ * an earlier version refuses it.
  */
 export function waitsFor(gate: Pick<ClaimGate, 'isHeldBy'>): Pick<NodeReport, 'waits_for'> {
   const waits_for = NODE_SERVICES.filter((service) => gate.isHeldBy(service));
@@ -35,7 +38,10 @@ export class ServiceWatch {
     this.#logger = logger;
   }
 
-  /** To be called when the service may be gone: tries it, once for all who ask meanwhile, and returns whether it is. Never rejects. */
+  /**
+   * To be called when the service may be gone: tries it, once for all who ask meanwhile, and returns whether it is.
+   * Never rejects.
+   */
   async doubt(): Promise<boolean> {
     if (this.#isGone) return true;
     this.#trying ??= this.#service
@@ -48,7 +54,10 @@ export class ServiceWatch {
     return this.#isGone;
   }
 
-  /** Tries the service now and then while the node is idle: no job shows it then that the service is gone, and its reports would say that it works. */
+  /**
+   * Tries the service now and then while the node is idle: no job shows it then that the service is gone, and its
+   * reports would say that it works.
+   */
   watchWhileIdle(isIdle: () => boolean, everyMs = IDLE_TRY_MS): void {
     const timer = setInterval(() => void (isIdle() && this.doubt()), everyMs);
     this.#stopped.signal.addEventListener('abort', () => clearInterval(timer), { once: true });

@@ -16,7 +16,10 @@ import type { CaptureFile } from '../capture/session/capture-outcome.ts';
 import { StoredFile } from '../capture/session/stored-file.ts';
 import { retryCall } from './retry-call.ts';
 
-/** Uploads the files of a member's attempt one after the other; returns the artifacts for its capture. Throws as {@link retryCall} does. */
+/**
+ * Uploads the files of a member's attempt one after the other; returns the artifacts for its capture. Throws as
+ * {@link retryCall} does.
+ */
 export async function uploadFiles(
   api: LeaseClient,
   member: MemberLease,

@@ -1,8 +1,8 @@
 import type { NativeFunctions } from './native-functions.ts';
 
 /**
- * For pages and frames of desktops, whose browsers have a PDF viewer: the plugins and MIME types that the HTML standard defines for it
- * ("PDF viewing support") and that headless Chromium lacks.
+ * For pages and frames of desktops, whose browsers have a PDF viewer: the plugins and MIME types that the HTML standard
+ * defines for it ("PDF viewing support") and that headless Chromium lacks.
  */
 export function addPdfPlugins({ wrap, wrapGetter }: NativeFunctions): void {
   const { plugins: noPlugins, mimeTypes: noTypes } = navigator;

@@ -4,8 +4,8 @@ import type { NativeFunctions } from './native-functions.ts';
 export type ConsoleBounds = { lines: number; characters: number };
 
 /**
- * For pages, frames and workers: beyond the bounds, nothing is written to the console. No page can read its console, but the browser handles
- * every line, and a page that writes them without end would keep all other pages waiting.
+ * For pages, frames and workers: beyond the bounds, nothing is written to the console. No page can read its console,
+ * but the browser handles every line, and a page that writes them without end would keep all other pages waiting.
  */
 export function boundConsole({ lines, characters }: ConsoleBounds, natives: NativeFunctions): void {
   const NAMES = [

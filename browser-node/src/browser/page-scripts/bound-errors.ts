@@ -1,9 +1,13 @@
-/** The most uncaught errors that one document or worker reports to the browser, and the most characters of their messages. */
+/**
+ * The most uncaught errors that one document or worker reports to the browser, and the most characters of their
+ * messages.
+ */
 export type ErrorBounds = { errors: number; characters: number };
 
 /**
- * For pages, frames and workers: beyond the bounds, uncaught errors are not reported to the browser, which writes each of them to DevTools and
- * would keep all other pages waiting. The page's own listeners still get them (HTML standard, "report an exception").
+ * For pages, frames and workers: beyond the bounds, uncaught errors are not reported to the browser, which writes each
+ * of them to DevTools and would keep all other pages waiting. The page's own listeners still get them (HTML standard,
+ * "report an exception").
  */
 export function boundErrors({ errors, characters }: ErrorBounds): void {
   const { apply, getOwnPropertyDescriptor } = Reflect;

@@ -1,9 +1,10 @@
 import type { NativeFunctions } from './native-functions.ts';
 
 /**
- * For pages, frames and workers: a request whose headers a script makes longer than `characters` fails as one does that the network refuses.
- * No server takes it (Apache and nginx accept 8 KB of a header, Node.js 16 KB of all), and the browser would write its headers to DevTools
- * several times, and keep all other pages waiting meanwhile. An `XMLHttpRequest` is sent without the header that makes its headers longer.
+ * For pages, frames and workers: a request whose headers a script makes longer than `characters` fails as one does that
+ * the network refuses. No server takes it (Apache and nginx accept 8 KB of a header, Node.js 16 KB of all), and the
+ * browser would write its headers to DevTools several times, and keep all other pages waiting meanwhile. An
+ * `XMLHttpRequest` is sent without the header that makes its headers longer.
  */
 export function boundRequestHeaders(characters: number, natives: NativeFunctions): void {
   // Read now: a page may replace them. Worklets have none of them.

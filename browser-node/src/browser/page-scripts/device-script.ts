@@ -22,8 +22,8 @@ export type DeviceOverrides = {
 };
 
 /**
- * JavaScript that runs in pages, frames and workers before their own scripts and defines no global names. The functions are sent as source
- * text, so each must be self-contained. `mark` distinguishes our functions from those of pages.
+ * JavaScript that runs in pages, frames and workers before their own scripts and defines no global names. The functions
+ * are sent as source text, so each must be self-contained. `mark` distinguishes our functions from those of pages.
  */
 export function deviceScript({ navigator, window, gpu, pdfViewer }: DeviceOverrides, mark: string): string {
   return `(() => {

@@ -5,8 +5,9 @@ const NATIVE_MARK = 'NATIVE_MARK';
 export type FunctionKind = 'value' | 'get' | 'set';
 
 /**
- * What a function does that replaces a native one: it gets the object that it was called on, the first argument, the original, which can be
- * called on another object and with other arguments, and throws the browser's errors, and all arguments.
+ * What a function does that replaces a native one: it gets the object that it was called on, the first argument, the
+ * original, which can be called on another object and with other arguments, and throws the browser's errors, and all
+ * arguments.
  */
 export type Answer = (
   self: unknown,
@@ -32,12 +33,12 @@ export const nativeFunctionsScript = (mark: string): string =>
   `(${String(nativeFunctions).replaceAll(NATIVE_MARK, mark)})('${mark}')`;
 
 /**
- * Runs in pages, frames and workers before our other scripts. Functions that it replaces print as native code from then on:
- * `Function.prototype.toString` is one of them. The mark is the same in all documents of a context, so that a frame's
- * `toString` knows the functions of its parent and the other way round, and no page can guess it.
+ * Runs in pages, frames and workers before our other scripts. Functions that it replaces print as native code from then
+ * on: `Function.prototype.toString` is one of them. The mark is the same in all documents of a context, so that a
+ * frame's `toString` knows the functions of its parent and the other way round, and no page can guess it.
  *
- * The functions are methods: as native ones they have no `prototype`, cannot be constructed, and refuse a wrong `this` with the
- * browser's own error, whose stack does not show them.
+ * The functions are methods: as native ones they have no `prototype`, cannot be constructed, and refuse a wrong `this`
+ * with the browser's own error, whose stack does not show them.
  */
 function nativeFunctions(mark: string): NativeFunctions {
   const { apply, getOwnPropertyDescriptor, defineProperty } = Reflect;
@@ -109,7 +110,10 @@ function nativeFunctions(mark: string): NativeFunctions {
     const name = getOwnPropertyDescriptor(typeErrors, 'name');
     return !('prepareStackTrace' in NativeError) && name !== undefined && hasOwn(name, 'value');
   };
-  /** The error of `toString` for what is no function: as it has a line of the native itself, its stack is that, and then those of the page. */
+  /**
+   * The error of `toString` for what is no function: as it has a line of the native itself, its stack is that, and then
+   * those of the page.
+   */
   const showNative = (error: Error, caller: Method): void => {
     const stack = isReadable() ? error.stack : undefined;
     captureStackTrace(error, caller);

@@ -13,7 +13,8 @@ export type NavigatorOverrides = {
 /** For pages, frames and workers. */
 export function overrideNavigator(overrides: NavigatorOverrides, { wrapGetter }: NativeFunctions): void {
   const prototype = Object.getPrototypeOf(navigator);
-  // Once its frame is removed, a document has the machine's values again of what Chromium emulates; the user agent is empty then, as in Chrome.
+  // Once its frame is removed, a document has the machine's values again of what Chromium emulates; the user agent is
+  // empty then, as in Chrome.
   const lostWithFrame = new Set(['platform', 'language']);
   for (const [name, value] of Object.entries(overrides.answers)) {
     if (!lostWithFrame.has(name) && String(Reflect.get(navigator, name)) === String(value)) continue;

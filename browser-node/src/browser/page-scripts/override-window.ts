@@ -46,7 +46,8 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
     wrap(window, name, (self, first, original, all) =>
       all.length < 2 ? original(self) : apply(moveBy, self, [0 * +(first as number), 0 * +(all[1] as number)]),
     );
-  // Events of user input have positions on our browser's desktop; those that a page makes have their own, and those of keys 0.
+  // Events of user input have positions on our browser's desktop; those that a page makes have their own, and those of
+  // keys 0.
   const moveToScreen = (owner: object, isOfInput: (self: unknown) => boolean) => {
     const move = (name: string, by: number) =>
       wrap(owner, name, (self, _, original) => {
@@ -78,7 +79,8 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
       });
     moveToScreen(Touch.prototype, (self) => has(self as object));
   }
-  // Headless Chromium reports notifications as denied although nobody was asked; cross-site frames are denied in every browser.
+  // Headless Chromium reports notifications as denied although nobody was asked; cross-site frames are denied in every
+  // browser.
   if (isSecureContext && 'Notification' in window && isOfTopSite()) wrapGetter(Notification, 'permission', 'default');
   if (!overrides.chrome) Reflect.deleteProperty(window, 'chrome');
   if (!overrides.chrome || 'chrome' in window) return;

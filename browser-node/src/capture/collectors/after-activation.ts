@@ -14,8 +14,8 @@ const REACTION_MS = 500;
 const LANDINGS_MAX = 3;
 
 /**
- * What landings show once they have user activation, which they get by any click: only those that ask for it. Documents whose text changed are
- * recorded once more.
+ * What landings show once they have user activation, which they get by any click: only those that ask for it. Documents
+ * whose text changed are recorded once more.
  */
 export const afterActivation: Collector = {
   name: 'after_activation',

@@ -13,8 +13,8 @@ import type { Collector } from './collector.ts';
 type Sent = EventPayload<'Network.requestWillBeSent'>;
 type Facts = ObservationOf<'auto_redirect'>['facts'];
 /**
- * A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = nothing is loaded, for example for a link to an app.
- * `starter`: the frame whose script began it, null = not known.
+ * A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = nothing is loaded, for
+ * example for a link to an app. `starter`: the frame whose script began it, null = not known.
  */
 type Departure = { tab: string | Page; url: string; loaderId: string; facts: Facts; starter: Promise<string | null> };
 
@@ -82,7 +82,8 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     // It is the frame that was to navigate, which may be the page itself.
     depart({ ...departure, starter: Promise.resolve(frameId) }, frameId);
   });
-  // Those that a page script has cancelled; the ones above are the few that a document of another origin or an element began.
+  // Those that a page script has cancelled; the ones above are the few that a document of another origin or an element
+  // began.
   capture.reports.on('app-navigation', (page, url, frameId) => {
     const facts = { to: clipUrl(url.join('|')), after_load_ms: 0, refused: false };
     depart({ tab: page, url: clipUrl(page.url()), loaderId: '', facts, starter: Promise.resolve(frameId) }, frameId);
@@ -114,8 +115,9 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
 type CallStack = { callFrames: readonly { scriptId: string }[] };
 
 /**
- * The frame in which the innermost function of a stack runs that called Chromium. A tab of a single frame is not asked. While the page stays, as
- * it does when a navigation is stopped or its server takes some time to answer, the frame is found; later it is not known.
+ * The frame in which the innermost function of a stack runs that called Chromium. A tab of a single frame is not asked.
+ * While the page stays, as it does when a navigation is stopped or its server takes some time to answer, the frame is
+ * found; later it is not known.
  */
 async function frameOfScript(
   capture: MemberCapture,
@@ -132,7 +134,8 @@ const isOwnDocument = ({ type, requestId, loaderId, frameId }: Sent, session: Ta
   type === 'Document' && requestId === loaderId && session.type === 'page' && frameId === session.targetId;
 
 /**
- * When a document first showed something, had been parsed and had loaded, in the browser's monotonic seconds; Infinity: not yet.
+ * When a document first showed something, had been parsed and had loaded, in the browser's monotonic seconds; Infinity:
+ * not yet.
  */
 type Progress = { url: string; paintedAt: number; parsedAt: number; loadedAt: number };
 

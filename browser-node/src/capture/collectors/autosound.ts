@@ -52,7 +52,10 @@ export const autosound: Collector = {
   },
 };
 
-/** Whether a click opened a bare media file: Chromium plays it because the visitor asked for it, in a document of its own. */
+/**
+ * Whether a click opened a bare media file: Chromium plays it because the visitor asked for it, in a document of its
+ * own.
+ */
 function isClickedMedia({ landings, journal }: Pick<MemberCapture, 'landings' | 'journal'>, { tab }: Landing): boolean {
   const shown = journal.hopsOf(tab.session.targetId).at(-1);
   return landings.isClicked(tab) && /^\s*(audio|video)\//i.test(shown?.contentType ?? '');
@@ -71,8 +74,9 @@ function watchPlayers({ devtools }: CaptureSession): ReadonlySet<TargetSession> 
 }
 
 /**
- * Audible media elements of a tab's documents, read from the DOM, but for the frames of which the page scripts reported something audible
- * (`heard`). In the targets that play sound, shadow roots are searched too, and what is in no document.
+ * Audible media elements of a tab's documents, read from the DOM, but for the frames of which the page scripts reported
+ * something audible (`heard`). In the targets that play sound, shadow roots are searched too, and what is in no
+ * document.
  */
 async function audibleMedia(
   capture: CaptureSession,
@@ -98,7 +102,10 @@ async function audibleMedia(
 
 type MediaElement = { frameId: string; backendNodeId: number };
 
-/** The audible media elements of a target that no script reaches: those in closed shadow roots; if none is audible, those in no document. */
+/**
+ * The audible media elements of a target that no script reaches: those in closed shadow roots; if none is audible,
+ * those in no document.
+ */
 async function hiddenMedia(session: TargetSession): Promise<FramedMedia[]> {
   const read = async ({ frameId, backendNodeId }: MediaElement) => {
     const executionContextId = await isolatedWorldOf(session, frameId, COMMAND_MS);
@@ -119,7 +126,10 @@ async function hiddenMedia(session: TargetSession): Promise<FramedMedia[]> {
   return inShadowRoots.length > 0 ? inShadowRoots : audibleOf(await detachedMedia(session).catch(() => []));
 }
 
-/** The media elements of a target that are in no document and that its scripts keep; they are attributed to the target's own frame. */
+/**
+ * The media elements of a target that are in no document and that its scripts keep; they are attributed to the target's
+ * own frame.
+ */
 async function detachedMedia(session: TargetSession): Promise<MediaElement[]> {
   const { frameId } = session;
   if (frameId === null) return [];
@@ -153,7 +163,10 @@ function mediaIn(snapshot: CommandAnswer<'DOMSnapshot.captureSnapshot'> | null) 
   );
 }
 
-/** Adds one sample of the attempt `id`. Beyond the limit a louder attempt replaces the quietest one. Pure except for `attempts`. */
+/**
+ * Adds one sample of the attempt `id`. Beyond the limit a louder attempt replaces the quietest one. Pure except for
+ * `attempts`.
+ */
 export function keepLoudest(attempts: Map<string, Attempt>, id: string, moment: Attempt): void {
   const known = attempts.get(id);
   if (!known && attempts.size >= ATTEMPTS_MAX) {

@@ -12,8 +12,8 @@ import type { Collector } from './collector.ts';
 
 type History = CommandAnswer<'Page.getNavigationHistory'>;
 /**
- * What a tab's document and its frames did to the history: its length when the document was committed, the entries added since, and how
- * many of these were added by frames that changed their URL.
+ * What a tab's document and its frames did to the history: its length when the document was committed, the entries
+ * added since, and how many of these were added by frames that changed their URL.
  */
 export type Growth = { lengthAtStart: number; pushes: number; movedFrames: number };
 
@@ -40,7 +40,8 @@ export const backButton: Collector = {
         if (!growth) continue;
         const url = landing.tab.url;
         const facts = await historyFacts(capture, landing, growth);
-        // Chromium has one history for the whole tab: the frame that added the most entries is responsible for all of them.
+        // Chromium has one history for the whole tab: the frame that added the most entries is responsible for all of
+        // them.
         const [frameId = null] = [...growth.byFrame].toSorted(([, a], [, b]) => b - a)[0] ?? [];
         if (facts.pushes > 0)
           draft.observations.push({ kind: 'back_button', landing: landing.ord, url, facts, frameId });
@@ -59,8 +60,8 @@ async function historyFacts(capture: MemberCapture, { tab }: Landing, growth: Gr
 }
 
 /**
- * How many entries the document and its frames added, how many of these have its own URL (ignoring fragments), and how many entries come from
- * frames loading other documents. Pure.
+ * How many entries the document and its frames added, how many of these have its own URL (ignoring fragments), and how
+ * many entries come from frames loading other documents. Pure.
  */
 export function historyGrowth({ entries, currentIndex }: History, growth: Growth) {
   const all = Math.max(0, entries.length - growth.lengthAtStart);
@@ -76,13 +77,16 @@ async function listensForBack(capture: CaptureSession, root: TargetSession): Pro
   return listening.includes(true);
 }
 
-/** Whether a frame listens for Back; false: it is gone, or does not answer. What is too large to be read hides something. */
+/**
+ * Whether a frame listens for Back; false: it is gone, or does not answer. What is too large to be read hides
+ * something.
+ */
 export const frameListensForBack = (frame: FrameAt): Promise<boolean> =>
   hasListener(frame).catch((error: unknown) => error instanceof ResponseTooLargeError);
 
 /**
- * Reaches the frame's window through its document, which a page cannot replace. A page that replaced `navigation` is taken to listen there:
- * it hides something.
+ * Reaches the frame's window through its document, which a page cannot replace. A page that replaced `navigation` is
+ * taken to listen there: it hides something.
  */
 async function hasListener({ session, frameId }: FrameAt): Promise<boolean> {
   const documentId = await documentOf({ session, frameId });
@@ -119,7 +123,10 @@ async function probe(
   return isNew(url) ? clipUrl(url) : '';
 }
 
-/** Gives the frames user activation, as a visitor who goes back has: without it, Chromium does not let frames of other sites navigate the page. */
+/**
+ * Gives the frames user activation, as a visitor who goes back has: without it, Chromium does not let frames of other
+ * sites navigate the page.
+ */
 async function activateFrames(capture: CaptureSession, root: TargetSession): Promise<void> {
   const frames = (await framesOf(capture, root)).slice(0, FRAMES_MAX);
   // A frame that was removed needs none.

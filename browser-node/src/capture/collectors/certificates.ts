@@ -5,7 +5,10 @@ import type { Collector } from './collector.ts';
 /** Hosts that are reported per tab: a chain of bad certificates must not displace other observations. */
 const HOSTS_MAX = 15;
 
-/** Documents, including those of frames, with a certificate that a visitor's browser would have warned of. The capture ignores the warning. */
+/**
+ * Documents, including those of frames, with a certificate that a visitor's browser would have warned of. The capture
+ * ignores the warning.
+ */
 export const certificates: Collector = {
   name: 'certificates',
   start: (capture) => (draft) => {

@@ -34,7 +34,8 @@ export type Draft = {
 };
 
 /**
- * Adds to the draft what was seen. If it throws, or takes longer than `deadlineMs`, the capture gets a note; the scan does not fail.
+ * Adds to the draft what was seen. If it throws, or takes longer than `deadlineMs`, the capture gets a note; the scan
+ * does not fail.
  */
 export type Collect = (draft: Draft, visited: Visited, deadlineMs: number) => Promise<void> | void;
 

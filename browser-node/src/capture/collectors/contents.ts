@@ -19,7 +19,10 @@ const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
 /** Kinds of which excerpts are kept if the whole is too large. */
 const EXCERPTED = new Set(['script', 'document']);
 
-/** Contents of scripts, fetch and XHR responses and frames' documents, fetched as each arrives; of an oversized one, only the URL (spec 8). */
+/**
+ * Contents of scripts, fetch and XHR responses and frames' documents, fetched as each arrives; of an oversized one,
+ * only the URL (spec 8).
+ */
 export const contents: Collector = {
   name: 'contents',
   start(capture) {
@@ -58,7 +61,8 @@ class BodyStore {
     if (!KINDS.has(entry.resourceType) || entry.bodySize === 0) return;
     const { url, resourceType: resource_type, contentType: content_type, bodySize: bytes } = entry;
     const body: CapturedBody = { url, resource_type, content_type, bytes, text: null };
-    // The collector of documents keeps the tab's own document as it was rendered: without scripts that removed themselves.
+    // The collector of documents keeps the tab's own document as it was rendered: without scripts that removed
+    // themselves.
     if (entry.hop) this.#excerpt(finished, body, () => this.#add(body, entry));
     else if (this.#add(body, entry)) this.#fetch(finished, body);
   }

@@ -9,8 +9,8 @@ import type { OpenTab } from '../session/open-tabs.ts';
 import type { Collector } from './collector.ts';
 
 /**
- * Counts dialogs and dismisses them; stops the scripts of a page, or of a frame of another site in it, that keeps showing them. Those of frames of
- * other origins are not shown: a page script answers and reports them.
+ * Counts dialogs and dismisses them; stops the scripts of a page, or of a frame of another site in it, that keeps
+ * showing them. Those of frames of other origins are not shown: a page script answers and reports them.
  */
 export const dialogs: Collector = {
   name: 'dialogs',

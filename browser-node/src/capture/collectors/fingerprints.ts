@@ -6,7 +6,10 @@ type Counts = { canvas_reads: number; audio_renders: number; fonts: number };
 /** A document reports at most 1,024 reads of a trait; a tab has many frames. */
 const COUNT_MAX = 1_000_000;
 
-/** Traits that pages read to fingerprint the browser, as reported by the page scripts: counted over the documents of each frame. */
+/**
+ * Traits that pages read to fingerprint the browser, as reported by the page scripts: counted over the documents of
+ * each frame.
+ */
 export const fingerprints: Collector = {
   name: 'fingerprints',
   start(capture) {

@@ -49,7 +49,10 @@ const NO_SIZE = { width: 0, height: 0 };
 /** Runs in the page, in an isolated world. */
 const readViewport = () => ({ width: innerWidth, height: innerHeight });
 
-/** The bytes that each frame loaded, and those of the frames directly in a tab's own document including their child frames. */
+/**
+ * The bytes that each frame loaded, and those of the frames directly in a tab's own document including their child
+ * frames.
+ */
 class FrameWeights {
   readonly #tree: FrameTree;
   readonly #frames = new Map<string, string>();

@@ -4,8 +4,8 @@ import { ATTEMPTS_MAX } from '../session/budgets.ts';
 import { loudness } from './loudness.ts';
 
 /**
- * What was recorded of one frame. `frameId`: CDP's id of the frame that is responsible for it, as Chromium reported it; null: it is not known, so
- * the page is. It is not uploaded.
+ * What was recorded of one frame. `frameId`: CDP's id of the frame that is responsible for it, as Chromium reported it;
+ * null: it is not known, so the page is. It is not uploaded.
  */
 export type FramedObservation<K extends ObservationKind = ObservationKind> = ObservationOf<K> & {
   frameId: string | null;
@@ -43,8 +43,8 @@ const JOINS: Joins = {
 };
 
 /**
- * The observations of one capture: what the frames of a tab did together is one where it is judged as a whole, such as their dialogs. Pure;
- * frames are left out.
+ * The observations of one capture: what the frames of a tab did together is one where it is judged as a whole, such as
+ * their dialogs. Pure; frames are left out.
  */
 export function combineObservations(framed: readonly FramedObservation[]): Observation[] {
   const combined: Observation[] = [];

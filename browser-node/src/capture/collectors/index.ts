@@ -32,8 +32,8 @@ import { vast } from './vast.ts';
 import { childFlood, workerLoad } from './worker-load.ts';
 
 /**
- * A collector, the most time that it may take, in ms, and the kinds of target that it runs for. `spoils`: pages differ after it, so that it does not
- * run for one that is swept, whose ads come next.
+ * A collector, the most time that it may take, in ms, and the kinds of target that it runs for. `spoils`: pages differ
+ * after it, so that it does not run for one that is swept, whose ads come next.
  */
 export type Collecting = { collector: Collector; budgetMs: number; kinds: readonly ScannedKind[]; spoils?: true };
 
@@ -70,7 +70,10 @@ const WHILE_OPEN: readonly Collecting[] = [
   { collector: backButton, budgetMs: 8_000, kinds: ALL },
 ];
 
-/** What runs when the tabs are closed and the gateway has reported the traffic, in this order: requests fill in hops that were missed. */
+/**
+ * What runs when the tabs are closed and the gateway has reported the traffic, in this order: requests fill in hops
+ * that were missed.
+ */
 const AFTERWARDS: readonly Collecting[] = [
   { collector: requests, budgetMs: 2_000, kinds: ALL },
   { collector: redirectChain, budgetMs: 1_000, kinds: ALL },

@@ -3,7 +3,10 @@ import { INTERACTIVE_CHECK_MS, underLoad } from '../session/budgets.ts';
 import type { Collector } from './collector.ts';
 import { observeStopped } from './main-thread.ts';
 
-/** How long the last click of the check may take beyond its budget: it is watched for what it opens, after what looks clickable was found. */
+/**
+ * How long the last click of the check may take beyond its budget: it is watched for what it opens, after what looks
+ * clickable was found.
+ */
 const LAST_CLICK_MS = 5_000;
 
 /** Whether some buttons or links of a creative open nothing (spec 2.5); checked once its landings are captured. */

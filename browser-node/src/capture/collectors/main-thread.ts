@@ -52,7 +52,10 @@ function observe({ landings }: MemberCapture, draft: Draft, seen: readonly Seen[
   }
 }
 
-/** Adds the documents that were stopped for being busy and are not in `known`: a click of a later collector made them busy. */
+/**
+ * Adds the documents that were stopped for being busy and are not in `known`: a click of a later collector made them
+ * busy.
+ */
 export function observeStopped(capture: MemberCapture, draft: Draft, known: ReadonlySet<TargetSession>): void {
   const stopped = [...capture.busyDocuments].flatMap(([session, until]) => {
     const since = capture.threadTimes.get(session);
@@ -92,8 +95,8 @@ const measured = (session: TargetSession, since: ThreadTimes, until: ThreadTimes
 const IDLE_AT_LEAST = 0.5;
 
 /**
- * The share of the time, 0 to 1, that a thread would have been busy on a CPU of its own: time that its tasks spend waiting for a CPU counts
- * neither as busy nor as idle, and part of the time between tasks is such a wait too. Pure.
+ * The share of the time, 0 to 1, that a thread would have been busy on a CPU of its own: time that its tasks spend
+ * waiting for a CPU counts neither as busy nor as idle, and part of the time between tasks is such a wait too. Pure.
  */
 export function busyShare(since: ThreadTimes, until: ThreadTimes): number {
   const inTasks = Math.max(0, until.inTasks - since.inTasks);

@@ -8,8 +8,9 @@ import type { Collector } from './collector.ts';
 type Facts = ObservationOf<'popups'>['facts'];
 
 /**
- * A window that a script opened. `frameId`: the frame that opened it, or that of its target until the tab opens; `clicks`: those that were made
- * before; `isOfCheck`: it was opened while the elements of a creative were checked, which counts only for what was not clicked.
+ * A window that a script opened. `frameId`: the frame that opened it, or that of its target until the tab opens;
+ * `clicks`: those that were made before; `isOfCheck`: it was opened while the elements of a creative were checked,
+ * which counts only for what was not clicked.
  */
 type OpenedWindow = {
   session: TargetSession;
@@ -43,7 +44,10 @@ export const popups: Collector = {
   },
 };
 
-/** Chromium reports the target in which a window was opened, which may hold several frames, then the tab, with the frame that opened it. */
+/**
+ * Chromium reports the target in which a window was opened, which may hold several frames, then the tab, with the frame
+ * that opened it.
+ */
 function watchWindows({ devtools, visit }: MemberCapture): OpenedWindow[] {
   const windows: OpenedWindow[] = [];
   devtools.on('Page.windowOpen', ({ url, userGesture: hasGesture }, session) => {

@@ -27,8 +27,9 @@ export const redirectChain: Collector = {
 };
 
 /**
- * Adds the apps that the documents of landings open in their own place to the record: no request shows them. Those that a creative opens are landings
- * of their own. What a page script cancels, it reports; what a document of another origin or an element begins, only Chromium does.
+ * Adds the apps that the documents of landings open in their own place to the record: no request shows them. Those that
+ * a creative opens are landings of their own. What a page script cancels, it reports; what a document of another origin
+ * or an element begins, only Chromium does.
  */
 function watchApps({ devtools, journal, landings, reports, tabs }: MemberCapture): void {
   const opened = (url: string, frameId: string) => {

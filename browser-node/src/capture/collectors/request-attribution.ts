@@ -41,14 +41,20 @@ export function requestAttribution(capture: MemberCapture, creative?: SeenCreati
   };
 }
 
-/** The index of the hop whose document made a request: by its load, else the last one that was shown before it. A hop belongs to itself. */
+/**
+ * The index of the hop whose document made a request: by its load, else the last one that was shown before it. A hop
+ * belongs to itself.
+ */
 function hopOf(entry: Entry, hops: Entry[]): number | null {
   const own = entry.hop ? hops.indexOf(entry) : madeBy(entry, hops);
   const index = own >= 0 ? own : hops.findLastIndex((hop) => isShown(hop) && hop.timestampMs <= entry.timestampMs);
   return index >= 0 ? index : null;
 }
 
-/** The same in the creative's chain. What no document of the chain made, such as requests of its loader, belongs to the last one. */
+/**
+ * The same in the creative's chain. What no document of the chain made, such as requests of its loader, belongs to the
+ * last one.
+ */
 function creativeHopOf(entry: Entry, documents: Entry[]): number | null {
   const own = documents.indexOf(entry);
   const index = own >= 0 ? own : madeBy(entry, documents);
@@ -59,8 +65,8 @@ function creativeHopOf(entry: Entry, documents: Entry[]): number | null {
 const NO_DOCUMENT = [0, 204, 205];
 
 /**
- * Whether a hop replaced the document that the tab showed. A hop to an app or a download, or to a response without content, did not; one whose
- * load was stopped did.
+ * Whether a hop replaced the document that the tab showed. A hop to an app or a download, or to a response without
+ * content, did not; one whose load was stopped did.
  */
 const isShown = (hop: Entry): boolean => {
   const { fault, attachment, statusCode } = hop;

@@ -10,8 +10,8 @@ import type { Collector } from './collector.ts';
 import { requestAttribution } from './request-attribution.ts';
 
 /**
- * Every request of the capture. No single source sees all of them: only the gateway sees beacons that are sent on unload. So the record is the
- * union of what it and the browser report, counted per method and URL.
+ * Every request of the capture. No single source sees all of them: only the gateway sees beacons that are sent on
+ * unload. So the record is the union of what it and the browser report, counted per method and URL.
  */
 export const requests: Collector = {
   name: 'requests',
@@ -32,7 +32,10 @@ export const requests: Collector = {
   },
 };
 
-/** The error of a request if the gateway was away, such as while the proxy-router restarts: the page is not to blame for what it lacks. */
+/**
+ * The error of a request if the gateway was away, such as while the proxy-router restarts: the page is not to blame for
+ * what it lacks.
+ */
 const GATEWAY_UNREACHED = 'net::ERR_PROXY_CONNECTION_FAILED';
 
 /** Characters of an HTTP method: pages may invent methods. */
@@ -40,7 +43,10 @@ const METHOD_LENGTH_MAX = 100;
 
 type Called = Pick<Entry, 'method' | 'url'>;
 
-/** The requests of another source that `entries` lacks. Where it lacks some of a method and URL, these are the earliest. Pure. */
+/**
+ * The requests of another source that `entries` lacks. Where it lacks some of a method and URL, these are the earliest.
+ * Pure.
+ */
 export function missingIn<Other extends Called>(entries: Called[], others: Other[]): Other[] {
   const keyOf = ({ method, url }: Called) => `${method} ${asSent(url)}`;
   const known = Map.groupBy(entries, keyOf);

@@ -84,7 +84,10 @@ async function screenshotOfView({ tab }: OpenTab): Promise<Buffer> {
   return Buffer.from(data, 'base64');
 }
 
-/** The screenshot of the harness page. It is the scan's screenshot if the clicks opened no page: they opened nothing, an app or a file. */
+/**
+ * The screenshot of the harness page. It is the scan's screenshot if the clicks opened no page: they opened nothing, an
+ * app or a file.
+ */
 export const pageScreenshot: Collector = {
   name: 'page_picture',
   start:
@@ -100,8 +103,8 @@ export const pageScreenshot: Collector = {
 };
 
 /**
- * The part of a page that its screenshot shows, from the top left, in CSS pixels: bounded by the sides of a WebP image and by our limit of
- * pixels. `ratio`: device pixels per CSS pixel. Pure.
+ * The part of a page that its screenshot shows, from the top left, in CSS pixels: bounded by the sides of a WebP image
+ * and by our limit of pixels. `ratio`: device pixels per CSS pixel. Pure.
  */
 export function screenshotClip(page: { width: number; height: number; ratio: number }) {
   const { ratio } = page;

@@ -39,8 +39,8 @@ function placesOf(script: string, marker: RegExp): number[] {
 }
 
 /**
- * The script elements of an HTML document, as it was sent, that have markers, written as a browser does; '' if none has. Comments count too: a parser
- * ends some earlier than they seem to. Pure; takes linear time.
+ * The script elements of an HTML document, as it was sent, that have markers, written as a browser does; '' if none
+ * has. Comments count too: a parser ends some earlier than they seem to. Pure; takes linear time.
  */
 export function inlineScriptExcerpts(html: string): string {
   if (!ANY_MARKER.test(html)) return '';

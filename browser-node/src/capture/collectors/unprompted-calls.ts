@@ -14,8 +14,8 @@ import type { Collector } from './collector.ts';
 const FULLSCREEN = /full_?screen/i;
 
 /**
- * Calls by which pages use a visitor's device or clipboard without a click. If a page-wide click handler mentions fullscreen, an empty area
- * is clicked once to see whether it requests that.
+ * Calls by which pages use a visitor's device or clipboard without a click. If a page-wide click handler mentions
+ * fullscreen, an empty area is clicked once to see whether it requests that.
  */
 export const unpromptedCalls: Collector = {
   name: 'unprompted_calls',
@@ -73,8 +73,9 @@ async function requestsFullscreen(
 const CLICKS = /^(click|auxclick|(mouse|pointer)(down|up)|touch(start|end))$/;
 
 /**
- * Whether a click anywhere in a tab's document runs a function whose own source matches `pattern`, or any function while a script in the
- * document or one of `scripts` matches: a listener may call another function. `scripts`: the sources that the capture fetched.
+ * Whether a click anywhere in a tab's document runs a function whose own source matches `pattern`, or any function
+ * while a script in the document or one of `scripts` matches: a listener may call another function. `scripts`: the
+ * sources that the capture fetched.
  */
 async function handlesClicksAnywhere(
   { tab: { session } }: Landing,

@@ -13,7 +13,10 @@ import type { Collector } from './collector.ts';
 const TRACKERS_MAX = 500;
 const DOCUMENTS_MAX = 25;
 
-/** The result of a VAST tag: its wrapper chain, the ads that were played, which trackers were declared and requested, and its documents. */
+/**
+ * The result of a VAST tag: its wrapper chain, the ads that were played, which trackers were declared and requested,
+ * and its documents.
+ */
 export const vast: Collector = {
   name: 'vast',
   start:
@@ -28,7 +31,8 @@ export const vast: Collector = {
 };
 
 /**
- * The record of a run. A tracker counts as requested only if the browser made its request, and its status is that of the response. Pure.
+ * The record of a run. A tracker counts as requested only if the browser made its request, and its status is that of
+ * the response. Pure.
  */
 export function recordOf({ resolution, played, log }: VastRun, entries: readonly Entry[]): CapturedVast {
   const trackers = log.records.slice(0, TRACKERS_MAX);

@@ -25,9 +25,9 @@ const UNANSWERED_AT_LEAST_MS = 1_000;
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 
 /**
- * How busy workers are: those of a tab that also has a WebSocket, and those that are found computing. Chromium does not report which tab
- * started a shared or service worker: these, with their own workers and sockets, are attributed to the first tab. A worker belongs to the frame
- * that started it, a socket to that of its target.
+ * How busy workers are: those of a tab that also has a WebSocket, and those that are found computing. Chromium does not
+ * report which tab started a shared or service worker: these, with their own workers and sockets, are attributed to the
+ * first tab. A worker belongs to the frame that started it, a socket to that of its target.
  */
 export const workerLoad: Collector = {
   name: 'worker_load',
@@ -67,8 +67,9 @@ function tabOf(session: TargetSession): string {
 }
 
 /**
- * The share of the time that a worker is busy; 0 if it ended. A worker that waits for a CPU counts as busy, and so does one that does not answer
- * for that time, as long as the main thread of its tab answers, and one whose profile is too large to be read.
+ * The share of the time that a worker is busy; 0 if it ended. A worker that waits for a CPU counts as busy, and so does
+ * one that does not answer for that time, as long as the main thread of its tab answers, and one whose profile is too
+ * large to be read.
  */
 async function watchWorker(session: TargetSession, tab: TargetSession, ms: number): Promise<number> {
   try {
@@ -94,8 +95,9 @@ async function answers(session: TargetSession): Promise<boolean> {
 }
 
 /**
- * What is certain of a worker's share: on an overloaded machine its work takes longer, because it waits for a CPU, and its pauses do not;
- * unless it is busy nearly always. `factor`: by which the machine is overloaded, and its work takes longer. Pure.
+ * What is certain of a worker's share: on an overloaded machine its work takes longer, because it waits for a CPU, and
+ * its pauses do not; unless it is busy nearly always. `factor`: by which the machine is overloaded, and its work takes
+ * longer. Pure.
  */
 export const certainShare = (share: number, factor: number): number =>
   share >= BUSY_SHARE_CERTAIN ? share : share / (share + (1 - share) * factor);

@@ -36,8 +36,9 @@ type TargetInfo = {
 type Child = { targetId: string; isWorker: boolean };
 
 /**
- * The CDP targets of one context, in the sessions that Playwright has with them. It sees what Playwright's own events leave out: shared workers,
- * requests of nested workers, prefetches. Its own listeners last as long as it does; those of {@link observer} until that one is closed.
+ * The CDP targets of one context, in the sessions that Playwright has with them. It sees what Playwright's own events
+ * leave out: shared workers, requests of nested workers, prefetches. Its own listeners last as long as it does; those
+ * of {@link observer} until that one is closed.
  */
 export class ContextTargets implements DevTools {
   readonly frames = new FrameTree();
@@ -66,8 +67,8 @@ export class ContextTargets implements DevTools {
   }
 
   /**
-   * The same targets for one of several observers that follow one another: floods are counted anew, and `close` ends no more than its
-   * listeners.
+   * The same targets for one of several observers that follow one another: floods are counted anew, and `close` ends no
+   * more than its listeners.
    */
   observer(): DevTools {
     this.#children.clear();
@@ -196,7 +197,10 @@ export class ContextTargets implements DevTools {
     return true;
   }
 
-  /** Playwright observes and resumes tabs with their frames and workers, and of shared workers and service workers only resumes these. */
+  /**
+   * Playwright observes and resumes tabs with their frames and workers, and of shared workers and service workers only
+   * resumes these.
+   */
   #observe(session: Session): void {
     if (!UNATTENDED.has(rootOf(session).type)) return;
     session.notify('Network.enable', NETWORK_BUFFERS);
@@ -208,8 +212,8 @@ export class ContextTargets implements DevTools {
 const UNATTENDED = new Set(['shared_worker', 'service_worker']);
 
 /**
- * The frame or worker that an event reports as requested, null: none. Under a flood it takes seconds from here until a worker's target is
- * attached, and frames of the same site are no targets at all.
+ * The frame or worker that an event reports as requested, null: none. Under a flood it takes seconds from here until a
+ * worker's target is attached, and frames of the same site are no targets at all.
  */
 function childOf(method: string, params: unknown): Child | null {
   if (method === 'Page.frameAttached')

@@ -26,8 +26,8 @@ export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typ
 export const COMMAND_MS = 5_000;
 
 /**
- * Frames and workers that one capture starts. A publisher's page has up to a hundred; one that starts them without end would hold its slot
- * until its lease ends.
+ * Frames and workers that one capture starts. A publisher's page has up to a hundred; one that starts them without end
+ * would hold its slot until its lease ends.
  */
 export const CHILDREN_MAX = 250;
 /** Workers among them. Each takes up to 3 MB, and those that were requested before the stop start after it. */
@@ -43,7 +43,10 @@ export interface TargetSession {
   readonly openerId: string;
   /** The id of the frame that opened this tab, '' = none. */
   readonly openerFrameId: string;
-  /** The frame that the target is (of a tab, its main frame) or, of a worker, that started it; null: a shared or service worker. */
+  /**
+   * The frame that the target is (of a tab, its main frame) or, of a worker, that started it; null: a shared or service
+   * worker.
+   */
   readonly frameId: string | null;
   /** Its renderer has ended, and it did not load again. */
   readonly hasCrashed: boolean;
@@ -73,8 +76,8 @@ export interface DevTools {
   /** The sessions of all targets that are open, including tabs. */
   sessions(): Iterable<TargetSession>;
   /**
-   * Whether pages or workers flood the browser with messages, or started more than {@link CHILDREN_MAX} frames and workers, or {@link WORKERS_MAX}
-   * workers: targets that start from then on stay paused, and have no session.
+   * Whether pages or workers flood the browser with messages, or started more than {@link CHILDREN_MAX} frames and
+   * workers, or {@link WORKERS_MAX} workers: targets that start from then on stay paused, and have no session.
    */
   readonly isFlooded: boolean;
   /**
@@ -83,8 +86,9 @@ export interface DevTools {
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
   /**
-   * `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or requests, with that target
-   * (null: it is not known). A frame of another site leaves `isFlooded` as it is: it can be stopped alone.
+   * `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or
+   * requests, with that target (null: it is not known). A frame of another site leaves `isFlooded` as it is: it can be
+   * stopped alone.
    */
   onMessageFlood(listener: (by: TargetSession | null) => void): void;
   /** The session of a tab. Rejects when it does not show up in time. */

@@ -1,7 +1,10 @@
 import type { CommandAnswer, TargetSession } from './devtools.ts';
 
 type Answer = CommandAnswer<'DOMSnapshot.captureSnapshot'>;
-/** The documents of a tab or frame and of the frames in its process: nodes, closed shadow roots included, and the boxes that are laid out. */
+/**
+ * The documents of a tab or frame and of the frames in its process: nodes, closed shadow roots included, and the boxes
+ * that are laid out.
+ */
 export type Snapshot = Answer;
 export type DocumentSnapshot = Answer['documents'][number];
 

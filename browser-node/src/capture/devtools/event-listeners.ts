@@ -12,8 +12,8 @@ export const documentOf = async (at: { session: TargetSession; frameId: string }
   (await nodeOf(at, () => document)) ?? '';
 
 /**
- * The object id, in the page's own world, of the node that `read` returns in an isolated world of a frame, where the page cannot replace anything;
- * null: there is none. `read` must be self-contained.
+ * The object id, in the page's own world, of the node that `read` returns in an isolated world of a frame, where the
+ * page cannot replace anything; null: there is none. `read` must be self-contained.
  */
 export async function nodeOf(
   { session, frameId }: { session: TargetSession; frameId: string },

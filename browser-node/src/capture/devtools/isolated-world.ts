@@ -1,8 +1,9 @@
 import type { CommandAnswer, TargetSession } from './devtools.ts';
 
 /**
- * Runs `script` in an isolated world of a frame: it sees the page's DOM but not the page's changes to JavaScript, and unlike Playwright's
- * evaluate it grants the page no user activation. `script` must be self-contained; argument and result are passed as JSON.
+ * Runs `script` in an isolated world of a frame: it sees the page's DOM but not the page's changes to JavaScript, and
+ * unlike Playwright's evaluate it grants the page no user activation. `script` must be self-contained; argument and
+ * result are passed as JSON.
  */
 export async function evaluateInIsolatedWorld<Argument, Result>(
   session: TargetSession,

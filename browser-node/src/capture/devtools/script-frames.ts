@@ -4,8 +4,8 @@ import type { DevTools, TargetSession } from './devtools.ts';
 const [QUESTIONS_MAX, SCRIPTS_MAX] = [30, 20_000];
 
 /**
- * The frames in which the scripts of a target run, by V8's ids of the scripts. A call stack names scripts by ids, which no page can choose, and by
- * URLs, which a page can.
+ * The frames in which the scripts of a target run, by V8's ids of the scripts. A call stack names scripts by ids, which
+ * no page can choose, and by URLs, which a page can.
  */
 export class ScriptFrames {
   readonly #asked = new Map<TargetSession, Map<string, string>>();
@@ -20,8 +20,9 @@ export class ScriptFrames {
   }
 
   /**
-   * The frames of the scripts that a target still has. V8 lists them when a debugger attaches to it, for no longer than that: it does not
-   * stop at breakpoints. Empty where the target does not answer within `deadlineMs`, or was asked too often.
+   * The frames of the scripts that a target still has. V8 lists them when a debugger attaches to it, for no longer than
+   * that: it does not stop at breakpoints. Empty where the target does not answer within `deadlineMs`, or was asked too
+   * often.
    */
   async of(session: TargetSession, deadlineMs: number): Promise<ReadonlyMap<string, string>> {
     const known = this.#asked.get(session);

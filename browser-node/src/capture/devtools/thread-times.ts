@@ -8,7 +8,8 @@ export async function readTimes(session: TargetSession, deadlineMs: number): Pro
   const answer = await session.send('Performance.getMetrics', undefined, deadlineMs).catch(() => null);
   if (!answer) return null;
   const of = (name: string) => answer.metrics.find((metric) => metric.name === name)?.value ?? 0;
-  // A new target has no metrics yet, and has done nothing. Chromium's monotonic clock is that of the system, as is ours.
+  // A new target has no metrics yet, and has done nothing. Chromium's monotonic clock is that of the system, as is
+  // ours.
   return {
     at: of('Timestamp') || Number(process.hrtime.bigint()) / 1e9,
     inTasks: of('TaskDuration'),

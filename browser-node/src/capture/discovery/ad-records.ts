@@ -10,13 +10,17 @@ import { emptyShare, type Recorded, type Share, type SharingAd, shareObservation
 type Part = Omit<Share, 'entries'>;
 
 /**
- * What was recorded of the ads of one page, by the identity of each, until its own capture is put together. Each session of the sweep sees all
- * that happens on the page: the first one before anything is clicked, that of an ad what the ads after it do meanwhile.
+ * What was recorded of the ads of one page, by the identity of each, until its own capture is put together. Each
+ * session of the sweep sees all that happens on the page: the first one before anything is clicked, that of an ad what
+ * the ads after it do meanwhile.
  */
 export class AdRecords {
   readonly #parts = new Map<string, Part>();
 
-  /** Takes out of the draft of the page what its ads did. `ads`: those that have a scan; `pageTab`: the tab with the page. */
+  /**
+   * Takes out of the draft of the page what its ads did. `ads`: those that have a scan; `pageTab`: the tab with the
+   * page.
+   */
   leavePage(draft: Draft, capture: MemberCapture, ads: readonly FoundAd[], pageTab: Tab): void {
     const shared = shareObservations(
       recordedIn(draft, capture, pageTab),
@@ -28,8 +32,8 @@ export class AdRecords {
   }
 
   /**
-   * Leaves in the draft of `ad` what it did, before its session and in it, and what its landings did. What the ads in `later` did is kept for
-   * them; what the page did, or an ad that had its turn, is in a capture already.
+   * Leaves in the draft of `ad` what it did, before its session and in it, and what its landings did. What the ads in
+   * `later` did is kept for them; what the page did, or an ad that had its turn, is in a capture already.
    */
   leaveAd(draft: Draft, capture: MemberCapture, ad: FoundAd, later: readonly FoundAd[], pageTab: Tab): void {
     const ads = [ad, ...later];

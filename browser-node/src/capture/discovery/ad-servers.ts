@@ -31,9 +31,9 @@ export const isOfAdServer = (url: string): boolean =>
   adServerName(url) !== null || (/^https?:/i.test(url) && AD_SERVER_SOFTWARE.test(url));
 
 /**
- * The network of an ad: that of the first of `urls`, in the order of the requests, which is not of the publisher or its company, and not of a company
- * that serves no ads, such as tag managers, analytics, measurement, data about people and content networks (spec 2.1, rule 1). Of an ad server
- * of no known company, only the host is known.
+ * The network of an ad: that of the first of `urls`, in the order of the requests, which is not of the publisher or its
+ * company, and not of a company that serves no ads, such as tag managers, analytics, measurement, data about people and
+ * content networks (spec 2.1, rule 1). Of an ad server of no known company, only the host is known.
  */
 export function networkOf(urls: readonly string[], publisher: string): Network {
   for (const url of urls) {

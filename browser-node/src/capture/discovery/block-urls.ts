@@ -12,8 +12,9 @@ const NODES_SEARCHED_MAX = 500;
 const GOOGLE_SLOT = /^https?:\/\/[^/]+\/gampad\/ads\b/i;
 
 /**
- * What led to the ad in a slot, in this order: the request that filled it, the addresses of its outermost frame, then the requests of its
- * frames and for its pictures by time, each after the scripts that caused it, then where its links lead. Pure.
+ * What led to the ad in a slot, in this order: the request that filled it, the addresses of its outermost frame, then
+ * the requests of its frames and for its pictures by time, each after the scripts that caused it, then where its links
+ * lead. Pure.
  */
 export function urlsOf(
   page: PageIndex,
@@ -43,14 +44,18 @@ export function urlsOf(
     ...frame,
     ...video.slice(0, 1).map(({ url }) => url),
     ...(isWritten && asked.length === 0 ? bidFor(page, [...own, ...links], signals.has('prebid')) : []),
-    // Outside of frames, the script that wrote the ad and the links that a click follows say more about its network than the host of its pictures.
+    // Outside of frames, the script that wrote the ad and the links that a click follows say more about its network
+    // than the host of its pictures.
     ...(documents.length === 0 ? [...adScriptsBeside(page, slot), ...scripts, ...links.filter(isServed)] : []),
     ...own,
     ...links.filter(isServed),
   ].filter((url) => url !== '');
 }
 
-/** The header bid that an ad without an address won: that of a network which the ad itself uses, else, if it is `certain` that it is one, the last. */
+/**
+ * The header bid that an ad without an address won: that of a network which the ad itself uses, else, if it is
+ * `certain` that it is one, the last.
+ */
 function bidFor(page: PageIndex, urls: readonly string[], isCertain: boolean): string[] {
   const bids = page.facts.requests.filter((request) => isBid(request) && adServerName(request.url) !== null);
   const names = new Set(urls.map(adServerName));

@@ -15,9 +15,10 @@ import { readPage } from './read-page.ts';
 import { readThrough } from './read-through.ts';
 
 /**
- * The ads on the page of a tab that has settled: at most {@link AD_BLOCKS_MAX}, in the order of their `slot_index`: the pops as they opened, then
- * the others from top to bottom and left to right. Reads the page, scrolls through it, and reads it again, and each
- * screen of one that has only what is in view; afterwards it is at its top. Notes what could not be read. Rejects when the browser is gone.
+ * The ads on the page of a tab that has settled: at most {@link AD_BLOCKS_MAX}, in the order of their `slot_index`: the
+ * pops as they opened, then the others from top to bottom and left to right. Reads the page, scrolls through it, and
+ * reads it again, and each screen of one that has only what is in view; afterwards it is at its top. Notes what could
+ * not be read. Rejects when the browser is gone.
  */
 export async function findAds(capture: MemberCapture, tab: OpenTab): Promise<FoundAd[]> {
   const first = await readBlocks(capture, tab);
@@ -46,8 +47,8 @@ export async function findAds(capture: MemberCapture, tab: OpenTab): Promise<Fou
 }
 
 /**
- * The ad that is now where another was found: a slot that refreshes replaces its elements and frames. It has the block of the one before. Null:
- * no ad is there. Rejects when the browser is gone.
+ * The ad that is now where another was found: a slot that refreshes replaces its elements and frames. It has the block
+ * of the one before. Null: no ad is there. Rejects when the browser is gone.
  */
 export async function findAgain(session: CaptureSession, ad: FoundAd): Promise<FoundAd | null> {
   const { blocks } = await readBlocks(session, ad.tab);

@@ -10,7 +10,10 @@ import { isFrame, keyOf, type NodeRef, type PageIndex } from './page-index.ts';
 import { candidateAt, linkOf, requestOf, SIGNS, SUPPORTING } from './signals.ts';
 import { slotOf, widgetAround } from './slots.ts';
 
-/** An ad in a page, as found. `documents`: those of its frames, outermost first; `scripts`: those of ad servers that made what it shows. */
+/**
+ * An ad in a page, as found. `documents`: those of its frames, outermost first; `scripts`: those of ad servers that
+ * made what it shows.
+ */
 export type FoundBlock = Network & {
   slot: NodeRef;
   kind: Exclude<AdKind, 'pop'>;
@@ -88,8 +91,8 @@ function seedsIn(page: PageIndex): Seed[] {
 const JOIN_LEVELS_MAX = 6;
 
 /**
- * Puts parts of one ad together that a script wrote without a frame, such as its picture and its headline: those that lead to the same
- * address, and the links of one network's native ads.
+ * Puts parts of one ad together that a script wrote without a frame, such as its picture and its headline: those that
+ * lead to the same address, and the links of one network's native ads.
  */
 function joinSeeds(page: PageIndex, seeds: readonly Seed[]): Seed[] {
   const groups = new Map<string, Seed[]>();

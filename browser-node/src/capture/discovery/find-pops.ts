@@ -5,7 +5,10 @@ import type { Entry } from '../session/journal-entry.ts';
 import { isShown, type OpenTab } from '../session/open-tabs.ts';
 import { type Network, NO_NETWORK, networkOf } from './ad-servers.ts';
 
-/** A window that a page opened without a click, or where its own tab went; `sinceMs`: the Unix time of its first request. */
+/**
+ * A window that a page opened without a click, or where its own tab went; `sinceMs`: the Unix time of its first
+ * request.
+ */
 export type FoundPop = Network & { tab: OpenTab; signal: AdSignal; sinceMs: number };
 
 /**
@@ -52,8 +55,8 @@ function publisherOf(hops: readonly Entry[]): string {
 }
 
 /**
- * The hops by which a tab left the publisher's page for another site by itself; none: it did not. What a document does before it has loaded
- * is a redirect, unless it has opened a window for itself before.
+ * The hops by which a tab left the publisher's page for another site by itself; none: it did not. What a document does
+ * before it has loaded is a redirect, unless it has opened a window for itself before.
  */
 function leftFor(hops: readonly Entry[], publisher: string, { tab }: OpenTab, hasOwnWindow: boolean): Entry[] {
   const isLate = tab.ownNavigations > tab.promptNavigations;
@@ -62,7 +65,10 @@ function leftFor(hops: readonly Entry[], publisher: string, { tab }: OpenTab, ha
   return hops.slice(last + 1);
 }
 
-/** The network that opened a window, by the scripts that did and the way that it took; its host is known, and not shown for a pop. */
+/**
+ * The network that opened a window, by the scripts that did and the way that it took; its host is known, and not shown
+ * for a pop.
+ */
 function networkOfHops(hops: readonly Entry[], publisher: string): Network {
   const [first] = hops;
   const scripts = first ? [...first.initiatorScripts.toReversed(), first.initiatorUrl] : [];

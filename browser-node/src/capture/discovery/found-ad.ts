@@ -17,13 +17,19 @@ export type FoundAd = {
   element: PageElement | null;
   /** What of the page's own document the slot is, or is in; null: a pop, or it is not known. */
   inPage: PageElement | null;
-  /** Describes where the slot is in its page, alike on every load; '': a pop, or several slots of the page are described alike. */
+  /**
+   * Describes where the slot is in its page, alike on every load; '': a pop, or several slots of the page are described
+   * alike.
+   */
   description: string;
   /** The frames that show the ad, outermost first; none if it is part of the page's own document, or a pop. */
   frameIds: string[];
   /** The tab with the page; for a pop, the tab that opened, and for a tab-under the page's own tab. */
   tab: OpenTab;
-  /** What of the page's own document covers it with the ad, and maybe with others, until a visitor closes it; null: the ad covers nothing. */
+  /**
+   * What of the page's own document covers it with the ad, and maybe with others, until a visitor closes it; null: the
+   * ad covers nothing.
+   */
   overlay: PageElement | null;
   /** What closes the overlay; null: there is none, or none was found. The caller clicks it. */
   closeButton: PageElement | null;

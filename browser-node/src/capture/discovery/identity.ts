@@ -9,8 +9,8 @@ const RANDOM = /\d{4,}|(?=[a-f\d-]*\d)[a-f\d]{8,}(-[a-f\d]{4,})*|0?\.\d{4,}/gi;
 const withoutRandom = (id: string): string => id.replace(RANDOM, '*');
 
 /**
- * Describes where an element is by what stays the same when the page is loaded again: the path from the nearest ids, frames included; without any id, by
- * its position and size. Pure.
+ * Describes where an element is by what stays the same when the page is loaded again: the path from the nearest ids,
+ * frames included; without any id, by its position and size. Pure.
  */
 export function describeSlot(page: PageIndex, ref: NodeRef, box: Box): string {
   const own = pathIn(page, ref);
@@ -21,7 +21,10 @@ export function describeSlot(page: PageIndex, ref: NodeRef, box: Box): string {
 
 const placeOf = ({ x, y, width, height }: Box): string => [x, y, width, height].map((one) => Math.round(one)).join(' ');
 
-/** The path from the nearest element with an id; null: neither the element nor one around it has an id that says something. */
+/**
+ * The path from the nearest element with an id; null: neither the element nor one around it has an id that says
+ * something.
+ */
 function pathIn(page: PageIndex, ref: NodeRef): string | null {
   const steps: string[] = [];
   for (let at: NodeRef | null = ref; at; at = page.parentOf(at)) {
@@ -41,8 +44,8 @@ function nthOf(page: PageIndex, ref: NodeRef): number {
 }
 
 /**
- * The identity of an ad block: its slot and its ad server. `nth`: which of the slots with this description it is, from 0; `networkHost`: '' =
- * not known. Pure.
+ * The identity of an ad block: its slot and its ad server. `nth`: which of the slots with this description it is, from
+ * 0; `networkHost`: '' = not known. Pure.
  */
 export const identityOf = (slot: string, nth: number, networkHost: string): string =>
   createHash('md5')

@@ -17,8 +17,9 @@ export type SeenBlock = Omit<FoundBlock, 'slot' | 'documents'> & {
 };
 
 /**
- * The blocks of two readings of a page, each once, in the order of the page. A slot that is in both has the ad of the first and the position of the
- * last; a block that does not scroll with the page, or is missing in the last, has the position of the first. Pure.
+ * The blocks of two readings of a page, each once, in the order of the page. A slot that is in both has the ad of the
+ * first and the position of the last; a block that does not scroll with the page, or is missing in the last, has the
+ * position of the first. Pure.
  */
 export function joinReadings(first: readonly SeenBlock[], last: readonly SeenBlock[]): SeenBlock[] {
   const left = new Set(first);
@@ -54,8 +55,9 @@ const isIn = (inner: SeenBlock, outer: SeenBlock): boolean =>
 const isDescribedAlike = (was: SeenBlock, now: SeenBlock): boolean => was.description === now.description;
 
 /**
- * How a slot is known again, the surest way first, and how many earlier blocks may be in it: by its element, or one in the other; by its place; by its
- * path of ids. Several slots may have the same path, and other ads their places once what is above them has grown.
+ * How a slot is known again, the surest way first, and how many earlier blocks may be in it: by its element, or one in
+ * the other; by its place; by its path of ids. Several slots may have the same path, and other ads their places once
+ * what is above them has grown.
  */
 const SAME_SLOT: readonly { isSame(was: SeenBlock, now: SeenBlock): boolean; most: number }[] = [
   { isSame: (was, now) => isIn(was, now) || isIn(now, was), most: Number.POSITIVE_INFINITY },

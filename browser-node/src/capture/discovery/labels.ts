@@ -2,7 +2,10 @@ import { areaOf } from '../box.ts';
 import { isFrame, type NodeRef, type PageIndex } from './page-index.ts';
 import { leadsElsewhere } from './signals.ts';
 
-/** Signs around a word: no letters or digits of any script (`\W` has all letters that are not Latin), but the letter-like ℹ. */
+/**
+ * Signs around a word: no letters or digits of any script (`\W` has all letters that are not Latin), but the
+ * letter-like ℹ.
+ */
 const SIGNS = '(?:[^\\p{L}\\p{N}]|ℹ)*';
 /** How publishers mark ads, as a text of its own. */
 const LABEL = new RegExp(
@@ -47,7 +50,10 @@ const VIEW_SHARE_MAX = 0.9;
 /** What it leads to is shown at least this large, in square pixels. */
 const AREA_MIN = 2_000;
 
-/** The elements that are marked as ads: labels of one word or so, or elements with such a class. At most {@link LABELS_MAX}. */
+/**
+ * The elements that are marked as ads: labels of one word or so, or elements with such a class. At most
+ * {@link LABELS_MAX}.
+ */
 export function labelsIn(page: PageIndex): NodeRef[] {
   const labels: NodeRef[] = [];
   for (const [document, { nodes }] of page.facts.documents.entries())

@@ -1,6 +1,9 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
-/** The containers of a network's native ads, by their id and class, and the domains that fill them or that their links lead to. */
+/**
+ * The containers of a network's native ads, by their id and class, and the domains that fill them or that their links
+ * lead to.
+ */
 type NativeNetwork = { container: RegExp; domains: readonly string[] };
 
 const NETWORKS: readonly NativeNetwork[] = [

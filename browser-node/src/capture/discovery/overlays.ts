@@ -28,8 +28,8 @@ export function overlayOf(page: PageIndex, slot: NodeRef): Overlay | null {
 const PINNED: ReadonlySet<string> = new Set(['fixed', 'sticky']);
 
 /**
- * A slot and the elements around it, innermost first, that do not scroll with the page: not those that hold the page, as where it scrolls in a
- * fixed element, or is kept from scrolling by one. Pure.
+ * A slot and the elements around it, innermost first, that do not scroll with the page: not those that hold the page,
+ * as where it scrolls in a fixed element, or is kept from scrolling by one. Pure.
  */
 export const pinnedAround = (page: PageIndex, slot: NodeRef): NodeRef[] =>
   [slot, ...page.around(slot)].filter((ref) => PINNED.has(page.node(ref).position) && !holdsPage(page, ref));

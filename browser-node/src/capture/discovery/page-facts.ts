@@ -7,7 +7,10 @@ export type PageNode = {
   tag: string;
   /** Those of {@link READ_ATTRIBUTES} that it has, cut to {@link ATTRIBUTE_LENGTH_MAX} characters, or as URLs are. */
   attributes: Readonly<Record<string, string>>;
-  /** The absolute URL of the picture that an image shows, which `srcset`, `sizes` or a `picture` around it may have chosen; absent: it has none. */
+  /**
+   * The absolute URL of the picture that an image shows, which `srcset`, `sizes` or a `picture` around it may have
+   * chosen; absent: it has none.
+   */
   pictureUrl?: string;
   /** What a text node says, cut as attributes are. */
   text: string;
@@ -22,7 +25,9 @@ export type PageNode = {
   backendNodeId: number;
 };
 
-/** A document of a page. `owner`: the element of its frame, null for the page's own document and where it is not known. */
+/**
+ * A document of a page. `owner`: the element of its frame, null for the page's own document and where it is not known.
+ */
 export type PageDocument = {
   frameId: string;
   parentFrameId: string | null;
@@ -47,8 +52,9 @@ export type PageRequest = {
 };
 
 /**
- * What a page shows and requests; `documents` begins with the page's own, and parents come before the frames in them. `start`: where the view is when
- * the page is not scrolled, absent = at its top left, as of every page but those that are written from right to left.
+ * What a page shows and requests; `documents` begins with the page's own, and parents come before the frames in them.
+ * `start`: where the view is when the page is not scrolled, absent = at its top left, as of every page but those that
+ * are written from right to left.
  */
 export type PageFacts = {
   documents: readonly PageDocument[];

@@ -80,7 +80,9 @@ export class PageIndex {
     return (known[node] ?? []).map((child) => ({ document, node: child }));
   }
 
-  /** Whether a visitor sees something in a node: in the frames in it, too. A frame that was not read may show anything. */
+  /**
+   * Whether a visitor sees something in a node: in the frames in it, too. A frame that was not read may show anything.
+   */
   shows({ document, node }: NodeRef): boolean {
     const known = this.#shows[document] ?? this.#showsIn(document);
     return known[node] ?? false;
@@ -161,7 +163,10 @@ export class PageIndex {
     return this.#domains;
   }
 
-  /** Whether a further search of what is in an element may be made: a page of thousands of signs must not hold up the node. */
+  /**
+   * Whether a further search of what is in an element may be made: a page of thousands of signs must not hold up the
+   * node.
+   */
   maySearch(): boolean {
     this.#searches += 1;
     return this.#searches <= SEARCHES_MAX;
@@ -190,7 +195,10 @@ export class PageIndex {
     }
   }
 
-  /** The requests of the frames directly in a document, and of those around it that share its site: its scripts may have written them. */
+  /**
+   * The requests of the frames directly in a document, and of those around it that share its site: its scripts may have
+   * written them.
+   */
   requestsAround(document: number): PageRequest[] {
     const inside = this.#framesIn.get(this.documentAt(document).frameId) ?? [];
     const outer = this.documentAt(document).owner?.document;
@@ -210,7 +218,10 @@ export class PageIndex {
     return this.#byFrame.get(this.documentAt(document).frameId) ?? [];
   }
 
-  /** Where a node is shown: its box, or if that is empty, the box around the nodes in it that show something. Null: nowhere. */
+  /**
+   * Where a node is shown: its box, or if that is empty, the box around the nodes in it that show something. Null:
+   * nowhere.
+   */
   shownBox(ref: NodeRef): Box | null {
     const { box } = this.node(ref);
     if (box && box.width >= 1 && box.height >= 1) return box;

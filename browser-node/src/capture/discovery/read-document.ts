@@ -14,8 +14,8 @@ type Styles = Record<(typeof READ_STYLES)[number], string>;
 export type Origin = { x: number; y: number; scale: number };
 
 /**
- * A document as read from its snapshot, in pixels of its own. `frames`: the nodes of its frames, with the index of the document in them,
- * where it is in the same snapshot; `contentBoxes`: those of its frames' nodes.
+ * A document as read from its snapshot, in pixels of its own. `frames`: the nodes of its frames, with the index of the
+ * document in them, where it is in the same snapshot; `contentBoxes`: those of its frames' nodes.
  */
 export type ReadDocument = {
   nodes: PageNode[];
@@ -35,7 +35,9 @@ const FRAMES = new Set(['iframe', 'frame', 'object', 'embed', 'fencedframe']);
 /** An element with a side below this, in pixels, shows nothing: pixels that count are 1 by 1. */
 const SIDE_MIN = 5;
 
-/** Reads a document of a snapshot that was taken with {@link READ_STYLES}; `ratio`: snapshot pixels per CSS pixel. Pure. */
+/**
+ * Reads a document of a snapshot that was taken with {@link READ_STYLES}; `ratio`: snapshot pixels per CSS pixel. Pure.
+ */
 export function readDocument(snapshot: Snapshot, document: DocumentSnapshot, ratio: number): ReadDocument {
   const { strings } = snapshot;
   const { nodes: source, layout } = document;
@@ -133,7 +135,8 @@ function contentBox(box: Box, styles: Styles): Box {
     pixels('border-top-width') + pixels('padding-top'),
   ];
   const [width, height] = [pixels('width'), pixels('height')];
-  // Percentages and `auto` are resolved in computed values; where they are not, the border box is the best that is known.
+  // Percentages and `auto` are resolved in computed values; where they are not, the border box is the best that is
+  // known.
   if (width === 0 || height === 0) return box;
   return { x: box.x + left, y: box.y + top, width: box.width - 2 * left, height: box.height - 2 * top };
 }

@@ -15,15 +15,19 @@ const FRAMES_READ_MAX = 500;
 /** Nodes of a page that are read at most, in all its documents: one document after the other is left out beyond. */
 const NODES_READ_MAX = 120_000;
 
-/** A page as it is now. `sessionOf`: the session that has a document; `unread`: how many of its frames could not be read. */
+/**
+ * A page as it is now. `sessionOf`: the session that has a document; `unread`: how many of its frames could not be
+ * read.
+ */
 export type ReadPage = { facts: PageFacts; sessionOf: (document: number) => TargetSession; unread: number };
 
 /** A frame with what was read of it. */
 type Read = { at: FrameAt; read: ReadDocument | null; indexInProcess: number };
 
 /**
- * Reads what the page of a tab shows, in all its frames and shadow roots, and what it requested. No script runs in the page for it: what
- * the page does to its own objects changes nothing. A frame that does not answer in time counts as not read.
+ * Reads what the page of a tab shows, in all its frames and shadow roots, and what it requested. No script runs in the
+ * page for it: what the page does to its own objects changes nothing. A frame that does not answer in time counts as
+ * not read.
  */
 export async function readPage(session: CaptureSession, { tab }: OpenTab): Promise<ReadPage> {
   const deadlineMs = underLoad(session, ANSWER_MS);
@@ -55,7 +59,10 @@ const asRequest = ({ url, resourceType, contentType, frameId, initiatorScripts, 
   atMs: timestampMs,
 });
 
-/** Snapshots are in device pixels: how many of these are a CSS pixel, 1 where the page does not answer; and where the page starts. */
+/**
+ * Snapshots are in device pixels: how many of these are a CSS pixel, 1 where the page does not answer; and where the
+ * page starts.
+ */
 async function scaleOf(session: TargetSession, deadlineMs: number): Promise<{ ratio: number; start: Corner }> {
   const metrics = await session.send('Page.getLayoutMetrics', undefined, deadlineMs).catch(() => null);
   if (!metrics) return { ratio: 1, start: { x: 0, y: 0 } };

@@ -19,9 +19,10 @@ const SLOW_SCREEN_MS = 600;
 const STEP_MS = 50;
 
 /**
- * Scrolls through the page of a tab as a reader does, so that ads load which wait until they are in view, and back to the top; then waits
- * until the page has settled. A page that takes away what is out of view is scrolled through once more, with `readScreen` at each screen. Bounded in
- * time and in screens; a page that does not answer is left as it is. Notes if it was not scrolled to its end. Rejects as `readScreen` does.
+ * Scrolls through the page of a tab as a reader does, so that ads load which wait until they are in view, and back to
+ * the top; then waits until the page has settled. A page that takes away what is out of view is scrolled through once
+ * more, with `readScreen` at each screen. Bounded in time and in screens; a page that does not answer is left as it is.
+ * Notes if it was not scrolled to its end. Rejects as `readScreen` does.
  */
 export async function readThrough(
   session: CaptureSession,

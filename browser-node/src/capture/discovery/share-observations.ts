@@ -16,9 +16,9 @@ export type SharingAd = {
 };
 
 /**
- * What one session recorded of a page and its ads. `frameBytes`: what each frame loaded by itself, in bytes as they were sent. `landing` of
- * observations and documents is that of the session; `tabOf`: the target id of the tab with this ordinal, null = the tab with the page if that is
- * no landing.
+ * What one session recorded of a page and its ads. `frameBytes`: what each frame loaded by itself, in bytes as they
+ * were sent. `landing` of observations and documents is that of the session; `tabOf`: the target id of the tab with
+ * this ordinal, null = the tab with the page if that is no landing.
  */
 export type Recorded = {
   observations: readonly FramedObservation[];
@@ -39,9 +39,10 @@ export type Share = {
 };
 
 /**
- * Splits what a session recorded between a page and its ads, in the order of `ads`. What happened in a frame of an ad is the ad's, with `landing`
- * null: its own capture is about it as the creative. What happened in the tab of a pop is the pop's, as its landing 0. Everything else is the
- * page's, as it was recorded; so is what an ad without a scan did. Pure.
+ * Splits what a session recorded between a page and its ads, in the order of `ads`. What happened in a frame of an ad
+ * is the ad's, with `landing` null: its own capture is about it as the creative. What happened in the tab of a pop is
+ * the pop's, as its landing 0. Everything else is the page's, as it was recorded; so is what an ad without a scan did.
+ * Pure.
  */
 export function shareObservations(recorded: Recorded, ads: readonly SharingAd[]): { page: Share; ads: Share[] } {
   const owners = new Owners(recorded, ads);
@@ -112,7 +113,10 @@ class Owners {
   }
 }
 
-/** The weight of a frame of the page without the ads in it; null: it is light then, or an ad's, whose weight is that of all its frames. */
+/**
+ * The weight of a frame of the page without the ads in it; null: it is light then, or an ad's, whose weight is that of
+ * all its frames.
+ */
 function withoutAds(
   weight: FramedObservation<'frame_weight'>,
   { frameBytes }: Recorded,

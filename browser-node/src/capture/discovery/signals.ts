@@ -29,8 +29,8 @@ export function frameUrls({ page, ref, tag, attribute }: Candidate): string[] {
 }
 
 /**
- * Whether an element is a frame whose document a script wrote: it has no address of its own, or after `document.open` that of the document
- * around it.
+ * Whether an element is a frame whose document a script wrote: it has no address of its own, or after `document.open`
+ * that of the document around it.
  */
 function isWritten({ page, ref, tag }: Candidate): boolean {
   const inside = isFrame(tag) ? page.documentIn(ref) : null;
@@ -70,8 +70,8 @@ function isServed(one: Candidate): boolean {
 const SCRIPT_LEVELS_MAX = 3;
 
 /**
- * The scripts of ad servers that are in one small element with a picture or slot which leads to another site: such scripts write where they
- * are, and Chromium does not report which script wrote markup.
+ * The scripts of ad servers that are in one small element with a picture or slot which leads to another site: such
+ * scripts write where they are, and Chromium does not report which script wrote markup.
  */
 export function adScriptsBeside(page: PageIndex, ref: NodeRef): string[] {
   let at = page.parentOf(ref);
@@ -109,7 +109,9 @@ export const isBid = (request: PageRequest): boolean =>
 /** Elements that are looked at for a link. */
 const LINKS_SEARCHED_MAX = 300;
 
-/** Whether a link in an element leads to another site than the page's, and none of the links in it to the page's own. */
+/**
+ * Whether a link in an element leads to another site than the page's, and none of the links in it to the page's own.
+ */
 export function leadsElsewhere(page: PageIndex, ref: NodeRef): boolean {
   if (!page.maySearch()) return false;
   const publisher = page.documentAt(0).url;
@@ -192,8 +194,8 @@ function usesDomains(page: PageIndex, ref: NodeRef, domains: readonly string[]):
 const PLAYER = { width: 150, height: 80 };
 
 /**
- * Whether an element is a player of video ads: one of Google's frames for them, or a video in a document that asked for one. Of several videos in that
- * document, those whose media were requested after it.
+ * Whether an element is a player of video ads: one of Google's frames for them, or a video in a document that asked for
+ * one. Of several videos in that document, those whose media were requested after it.
  */
 function isVideoAd(one: Candidate): boolean {
   const { page, ref, tag } = one;

@@ -33,7 +33,10 @@ function slotInDocument(page: PageIndex, ref: NodeRef): NodeRef {
   return slot;
 }
 
-/** The part of an element that shows something, if it is one element: a slot may be as wide as its column, and its ad is not. */
+/**
+ * The part of an element that shows something, if it is one element: a slot may be as wide as its column, and its ad is
+ * not.
+ */
 function tighten(page: PageIndex, ref: NodeRef): NodeRef {
   let at = ref;
   for (let level = 0; level < LEVELS_MAX && !isDrawn(page, at); level += 1) {

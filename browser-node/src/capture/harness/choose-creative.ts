@@ -2,8 +2,8 @@ import { areaOf, type Box, intersectionOf, sharedArea, unionOf } from '../box.ts
 import type { Visual } from '../page-scripts/measure-visuals.ts';
 
 /**
- * A frame of a tab as it was measured. `box`: where the tab shows it, in CSS pixels of the tab's page; null: nowhere. `visuals`: its own
- * content without its child frames, in the same pixels.
+ * A frame of a tab as it was measured. `box`: where the tab shows it, in CSS pixels of the tab's page; null: nowhere.
+ * `visuals`: its own content without its child frames, in the same pixels.
  */
 export type SeenFrame = { frameId: string; parentId: string | null; url: string; box: Box | null; visuals: Visual[] };
 /** Where a creative is: the innermost frame that shows it, and its box in the tab's page. */
@@ -21,9 +21,9 @@ const DOMINANT = 0.5;
 const AREA_MIN = 64;
 
 /**
- * The creative in the frame `rootId`; null: nothing is rendered. It is everything that the frame shows, or the child frame that covers most
- * of it, in which the search goes on. `isPage`: the frame holds a page with other content too, so an element of an ad's size is preferred.
- * Pure.
+ * The creative in the frame `rootId`; null: nothing is rendered. It is everything that the frame shows, or the child
+ * frame that covers most of it, in which the search goes on. `isPage`: the frame holds a page with other content too,
+ * so an element of an ad's size is preferred. Pure.
  */
 export function chooseCreative(frames: readonly SeenFrame[], rootId: string, isPage: boolean): CreativePlace | null {
   const root = frames.find(({ frameId }) => frameId === rootId);
@@ -63,7 +63,10 @@ function framesIn(frames: readonly SeenFrame[], { frameId }: SeenFrame, depth: n
   });
 }
 
-/** The content box if it fills the frame or has an ad size; else the frame's, for example if the content is a line of text. */
+/**
+ * The content box if it fills the frame or has an ad size; else the frame's, for example if the content is a line of
+ * text.
+ */
 const contentOrFrameBox = (frame: Box, content: Box): Box =>
   hasStandardSize(content) || areaOf(content) >= DOMINANT * areaOf(frame) ? content : frame;
 
@@ -89,8 +92,8 @@ export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame
 }
 
 /**
- * The innermost frame of a path that has a URL of its own: an empty document belongs to its parent, and so does one that the parent wrote,
- * which takes over the parent's URL (HTML, `document.open`). Pure.
+ * The innermost frame of a path that has a URL of its own: an empty document belongs to its parent, and so does one
+ * that the parent wrote, which takes over the parent's URL (HTML, `document.open`). Pure.
  */
 export const innermostWithUrl = (path: readonly SeenFrame[]): SeenFrame | undefined =>
   path.find(({ url }, at) => /^https?:/i.test(url) && !path.slice(at + 1).some((outer) => outer.url === url)) ??

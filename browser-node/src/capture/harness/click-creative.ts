@@ -9,8 +9,9 @@ import type { FoundCreative } from './see-creative.ts';
 const CLICKS_MAX = 8;
 
 /**
- * Clicks the centre of a creative, then what looks clickable on it; if nothing opens, for example because the ad expands first, then what
- * looks clickable in view by that time. The tabs that open stay. Resolves to whether a landing opened and the creative is still shown.
+ * Clicks the centre of a creative, then what looks clickable on it; if nothing opens, for example because the ad
+ * expands first, then what looks clickable in view by that time. The tabs that open stay. Resolves to whether a landing
+ * opened and the creative is still shown.
  */
 export async function clickCreative(
   capture: MemberCapture,

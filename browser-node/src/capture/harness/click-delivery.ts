@@ -10,9 +10,9 @@ import type { MeasuredFrame } from './measure-frames.ts';
 const [SILENT, GONE] = [-1, -2];
 
 /**
- * Whether Chromium delivers clicks to the frame that is shown where they are made. For a while after a page has scrolled, and for longer on a busy
- * machine, it drops some or gives them, or their press alone, to another frame. The listeners that count them are in isolated worlds, which no page
- * sees.
+ * Whether Chromium delivers clicks to the frame that is shown where they are made. For a while after a page has
+ * scrolled, and for longer on a busy machine, it drops some or gives them, or their press alone, to another frame. The
+ * listeners that count them are in isolated worlds, which no page sees.
  */
 export class ClickDelivery {
   readonly #session: CaptureSession;
@@ -31,8 +31,9 @@ export class ClickDelivery {
   }
 
   /**
-   * Whether a frame at the point got a click since {@link expect}; null: one shows another document since, or was replaced, whatever the frames
-   * around it got; false: none did, or those that did do not answer now or did not before. Never throws.
+   * Whether a frame at the point got a click since {@link expect}; null: one shows another document since, or was
+   * replaced, whatever the frames around it got; false: none did, or those that did do not answer now or did not
+   * before. Never throws.
    */
   async isDelivered(point: Point): Promise<boolean | null> {
     const clicks = await this.#clicks(point);
@@ -57,8 +58,8 @@ export class ClickDelivery {
 }
 
 /**
- * Runs in a frame, in an isolated world: how often a button or finger was pressed and released in it since it was first asked. What was meant for
- * a frame in it does not count.
+ * Runs in a frame, in an isolated world: how often a button or finger was pressed and released in it since it was first
+ * asked. What was meant for a frame in it does not count.
  */
 function countClicks(): number {
   type Clicks = { count: number; isPressed: boolean };

@@ -10,15 +10,17 @@ import { type MeasuredFrame, noteThrown } from './measure-frames.ts';
 
 const LOOK_EVERY_MS = 250;
 
-/** An element that looks clickable: a point on it, a label such as `button#next`, and a key that is unique in the tab. */
+/**
+ * An element that looks clickable: a point on it, a label such as `button#next`, and a key that is unique in the tab.
+ */
 export type Clickable = Point & { label: string; key: string };
 
 /** What can be clicked, with the frames of the tab as they were measured for it. */
 export type Clickables = { frames: readonly MeasuredFrame[]; points: readonly Clickable[] };
 
 /**
- * What `look` finds clickable; if that is nothing, as soon as it finds something: a picture may load late, and a call to action may come at the end of
- * an animation. Resolves to nothing clickable after a while.
+ * What `look` finds clickable; if that is nothing, as soon as it finds something: a picture may load late, and a call
+ * to action may come at the end of an animation. Resolves to nothing clickable after a while.
  */
 export async function awaitClickables(
   session: CaptureSession,

@@ -21,16 +21,22 @@ const TRIES_MAX = 3;
 /** Loads in the creative's place that are opened per click: a tab-under has one beside the tab that opens. */
 const IN_PLACE_MAX = 3;
 
-/** What is clicked. `frames`: those of the tab, as they were measured; `kept`: those that show the creative, as Playwright knows them. */
+/**
+ * What is clicked. `frames`: those of the tab, as they were measured; `kept`: those that show the creative, as
+ * Playwright knows them.
+ */
 export type Clicked = { frames: readonly MeasuredFrame[]; kept: readonly Frame[]; points: readonly Point[] };
 
-/** What clicks led to. `replaced`: nothing opened, and another document or frame is now at the clicked point: the caller measures the frames again. */
+/**
+ * What clicks led to. `replaced`: nothing opened, and another document or frame is now at the clicked point: the caller
+ * measures the frames again.
+ */
 export type Followed = 'opened' | 'nothing' | 'replaced';
 
 /**
- * Clicks one point after the other, as a visitor would, until a landing opens or a clicked frame was replaced; then waits until the tabs have
- * settled. A navigation that would replace one of the `kept` frames opens in a new tab instead, so that the creative stays. Notes clicks that
- * reached nothing.
+ * Clicks one point after the other, as a visitor would, until a landing opens or a clicked frame was replaced; then
+ * waits until the tabs have settled. A navigation that would replace one of the `kept` frames opens in a new tab
+ * instead, so that the creative stays. Notes clicks that reached nothing.
  */
 export async function followClick(capture: MemberCapture, harness: CreativePage, clicked: Clicked): Promise<Followed> {
   const { ending, tabs, landings } = capture;
@@ -62,8 +68,9 @@ export async function followClick(capture: MemberCapture, harness: CreativePage,
 }
 
 /**
- * Clicks the points until something opens. A click that does not reach what is at its point, or not in time, is repeated. Resolves to whether a
- * frame at the last point was replaced meanwhile: then the remaining points are out of date.
+ * Clicks the points until something opens. A click that does not reach what is at its point, or not in time, is
+ * repeated. Resolves to whether a frame at the last point was replaced meanwhile: then the remaining points are out of
+ * date.
  */
 async function clickPoints(
   capture: MemberCapture,
@@ -111,8 +118,8 @@ export async function waitFor(holds: () => boolean, ms: number): Promise<void> {
 }
 
 /**
- * Opens in tabs what would have loaded in the creative's place, and waits until the tabs have settled. Repeats this for loads that were
- * stopped meanwhile: a tab-under navigates some time after the click opened its tab.
+ * Opens in tabs what would have loaded in the creative's place, and waits until the tabs have settled. Repeats this for
+ * loads that were stopped meanwhile: a tab-under navigates some time after the click opened its tab.
  */
 async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: CreativePage): Promise<void> {
   const { ending } = capture;
@@ -148,8 +155,9 @@ async function openInTab(
 }
 
 /**
- * A creative's frame and its ancestors as Playwright knows them. `path`: the same frames as CDP knows them, from the innermost up. Playwright
- * has no CDP ids, so frames are matched level by level by URL; siblings with the same URL are all returned.
+ * A creative's frame and its ancestors as Playwright knows them. `path`: the same frames as CDP knows them, from the
+ * innermost up. Playwright has no CDP ids, so frames are matched level by level by URL; siblings with the same URL are
+ * all returned.
  */
 export function ancestorFrames(page: Page, path: readonly Pick<SeenFrame, 'url'>[]): Frame[] {
   let level = [page.mainFrame()];

@@ -11,12 +11,15 @@ import { frameOf, type OwnAnswer, PageLoads } from './page-loads.ts';
 import { namesHost } from './publisher-url.ts';
 
 /**
- * What a harness page is made of. `fragment`: the fragment of its location; `markup`: its HTML; `tag`: the text of the tag, which may name
- * hosts that it sends requests to.
+ * What a harness page is made of. `fragment`: the fragment of its location; `markup`: its HTML; `tag`: the text of the
+ * tag, which may name hosts that it sends requests to.
  */
 export type HarnessContent = { fragment: string; markup: string; tag: string };
 
-/** A page with a creative that is clicked. `url`: that of its document; the tab's own differs where a script changed it without a navigation. */
+/**
+ * A page with a creative that is clicked. `url`: that of its document; the tab's own differs where a script changed it
+ * without a navigation.
+ */
 export type CreativePage = {
   readonly page: Page;
   readonly tab: OpenTab;
@@ -26,8 +29,8 @@ export type CreativePage = {
 };
 
 /**
- * A synthetic publisher page that hosts a creative: the request for the publisher's URL is intercepted and answered by us. Its tab is a
- * landing only once it navigates away.
+ * A synthetic publisher page that hosts a creative: the request for the publisher's URL is intercepted and answered by
+ * us. Its tab is a landing only once it navigates away.
  */
 export type HarnessPage = CreativePage & {
   /** Its `url`, unless the tag's own had to be opened by itself. */
@@ -35,9 +38,9 @@ export type HarnessPage = CreativePage & {
 };
 
 /**
- * Opens the harness page of a capture in a blank tab. No request reaches the publisher: we answer requests for the page, and requests of the creative to
- * that host get an empty answer, unless the tag itself names the host. `more`: answers that come before those. null: the capture ended.
- * Rejects when the browser is gone.
+ * Opens the harness page of a capture in a blank tab. No request reaches the publisher: we answer requests for the
+ * page, and requests of the creative to that host get an empty answer, unless the tag itself names the host. `more`:
+ * answers that come before those. null: the capture ended. Rejects when the browser is gone.
  */
 export async function openHarnessPage(
   capture: MemberCapture,
@@ -64,7 +67,10 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** Answers for the publisher: its page with ours, other requests to its host with nothing, unless the tag names that host. */
+/**
+ * Answers for the publisher: its page with ours, other requests to its host with nothing, unless the tag names that
+ * host.
+ */
 function publisherAnswer(page: Page, url: string, { markup, tag }: HarnessContent): OwnAnswer {
   const { host } = new URL(url);
   const isNamed = namesHost(tag, host);
@@ -86,8 +92,8 @@ function publisherAnswer(page: Page, url: string, { markup, tag }: HarnessConten
 export const hasNavigatedAway = ({ tab: { tab }, url }: Pick<CreativePage, 'tab' | 'url'>): boolean => tab.hasLeft(url);
 
 /**
- * Reports the apps that a clicked creative links to in its own place to the page's loads. Most of these navigations a page script cancels;
- * those that a document of another origin or an element begins only Chromium reports.
+ * Reports the apps that a clicked creative links to in its own place to the page's loads. Most of these navigations a
+ * page script cancels; those that a document of another origin or an element begins only Chromium reports.
  */
 export function watchAppLinks(
   { devtools, reports, visit }: MemberCapture,
@@ -110,13 +116,16 @@ export function markAsLanding({ journal, landings }: MemberCapture, { tab: { tab
   landings.markAsLanding(hops.findLastIndex((hop) => withoutFragment(hop.url) === withoutFragment(url)) + 1);
 }
 
-/** A name longer than any host can have (RFC 1035 2.3.4): the gateway asks for credentials, then refuses it and records nothing. */
+/**
+ * A name longer than any host can have (RFC 1035 2.3.4): the gateway asks for credentials, then refuses it and records
+ * nothing.
+ */
 const REFUSED_URL = `http://${'nobody.'.repeat(40)}invalid/`;
 
 /**
- * Authenticates a context at the gateway by loading a page that cannot exist. Chromium answers the proxy's challenge for requests of a
- * fulfilled page only after it has answered one for a document from the network: without this, images of a harness page get 407. Never
- * throws.
+ * Authenticates a context at the gateway by loading a page that cannot exist. Chromium answers the proxy's challenge
+ * for requests of a fulfilled page only after it has answered one for a document from the network: without this, images
+ * of a harness page get 407. Never throws.
  */
 export async function authenticate({ context }: OpenContext): Promise<void> {
   const load = async () => {

@@ -9,16 +9,22 @@ import { type FrameAt, framesOf } from '../session/frames.ts';
 import type { SeenFrame } from './choose-creative.ts';
 
 /**
- * A measured frame. `world`: the isolated world that it was measured in, null: it did not answer. `scale`: the size of one of its pixels in
- * pixels of the tab's page, which differs from 1 if a transform fits it into its placement.
+ * A measured frame. `world`: the isolated world that it was measured in, null: it did not answer. `scale`: the size of
+ * one of its pixels in pixels of the tab's page, which differs from 1 if a transform fits it into its placement.
  */
 export type MeasuredFrame = SeenFrame & { at: FrameAt; world: number | null; scale: number };
 
-/** Which frames of a tab are measured; and `in`: whether places are those in the page (CSS pixels from its top left) or in the viewport. */
+/**
+ * Which frames of a tab are measured; and `in`: whether places are those in the page (CSS pixels from its top left) or
+ * in the viewport.
+ */
 export type Measuring = { select(frames: FrameAt[]): FrameAt[]; in: 'page' | 'viewport' };
 const WHOLE_PAGE: Measuring = { select: (frames) => frames, in: 'page' };
 
-/** The frames of a tab, its main frame first: where each is shown and what it shows. A frame that does not answer shows nothing. */
+/**
+ * The frames of a tab, its main frame first: where each is shown and what it shows. A frame that does not answer shows
+ * nothing.
+ */
 export async function measureFrames(
   captureSession: CaptureSession,
   root: TargetSession,
@@ -54,7 +60,10 @@ export async function measureFrames(
   });
 }
 
-/** A frame that does not answer, or is gone, shows nothing; what one shows in which our script threw is not known, and that is noted. */
+/**
+ * A frame that does not answer, or is gone, shows nothing; what one shows in which our script threw is not known, and
+ * that is noted.
+ */
 export function noteThrown({ logger, notes }: CaptureSession, cause: unknown): null {
   if (!(cause instanceof ScriptError)) return null;
   logger.warn({ cause }, 'a frame could not be measured');
@@ -72,13 +81,19 @@ async function ownerBox({ frameId, parentId }: FrameAt, frames: FrameAt[], deadl
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** The top left corner of a frame in the tab's page, its scale, and the scale in which the box of its owner element is given. */
+/**
+ * The top left corner of a frame in the tab's page, its scale, and the scale in which the box of its owner element is
+ * given.
+ */
 type Origin = { x: number; y: number; scale: number; outerScale: number };
 
 /** A smaller difference is a fractional pixel and not a transform. */
 const SCALE_MIN = 0.01;
 
-/** Where each frame is in the tab's page. The boxes of a process' frames are relative to its outermost frame. `widths`: in the frames' own pixels. */
+/**
+ * Where each frame is in the tab's page. The boxes of a process' frames are relative to its outermost frame. `widths`:
+ * in the frames' own pixels.
+ */
 function originsOf(
   frames: FrameAt[],
   owners: (Box | null)[],
@@ -161,7 +176,10 @@ export async function findClosedRoots(session: TargetSession, frameId: string, d
   );
 }
 
-/** The closed shadow roots of what {@link measureVisuals} left for {@link readEmptyHosts}: no script can reach them, but CDP can. */
+/**
+ * The closed shadow roots of what {@link measureVisuals} left for {@link readEmptyHosts}: no script can reach them, but
+ * CDP can.
+ */
 async function closedRoots(session: TargetSession, world: number, deadlineMs: number): Promise<number[]> {
   const reading = { expression: `(${readEmptyHosts})()`, contextId: world };
   const list = await session.send('Runtime.evaluate', reading, deadlineMs);

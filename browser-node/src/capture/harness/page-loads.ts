@@ -10,8 +10,8 @@ import type { OpenTabs } from '../session/open-tabs.ts';
 export type PostedForm = { body: Buffer; contentType: string };
 
 /**
- * A page load that was stopped inside the browser: its URL, with its fragment, the `Referer` that it would have sent, and the form that it posts,
- * null: none. An app gets neither.
+ * A page load that was stopped inside the browser: its URL, with its fragment, the `Referer` that it would have sent,
+ * and the form that it posts, null: none. An app gets neither.
  */
 export type StoppedLoad = { url: string; referrer: string; form: PostedForm | null };
 
@@ -29,7 +29,8 @@ export type OwnAnswer = (
  * Which page loads are stopped:
  * - `none`;
  * - `in_place`: a click-through in one of `frames`, which show the creative, so that it can be opened in a tab instead;
- * - `all`: those of the creative and of tabs that it opens, and with `stopsLandings` also those of the `landings` that are open, whose
+ * - `all`: those of the creative and of tabs that it opens, and with `stopsLandings` also those of the `landings` that
+ * are open, whose
  *   windows the creative may name.
  */
 type Stopping =
@@ -70,7 +71,9 @@ export class PageLoads {
     this.#answer = answer;
   }
 
-  /** Starts to intercept the context's requests. Rejects when the browser is gone. A frame that spins is not waited for. */
+  /**
+   * Starts to intercept the context's requests. Rejects when the browser is gone. A frame that spins is not waited for.
+   */
   async start(context: BrowserContext): Promise<void> {
     const starting = context.route('**/*', (route) => this.#decide(route));
     // Playwright also rejects if another tab, such as one of the ad before, closes at that moment: all others are intercepted then.
@@ -99,7 +102,9 @@ export class PageLoads {
     this.stopped = [];
   }
 
-  /** From now on, all page loads of the creative, of tabs that it opens and of the tabs that are open now are stopped. */
+  /**
+   * From now on, all page loads of the creative, of tabs that it opens and of the tabs that are open now are stopped.
+   */
   stopAll(): void {
     const others = () =>
       this.#page
@@ -121,7 +126,10 @@ export class PageLoads {
     this.#stopping = { loads: 'none' };
   }
 
-  /** A link to an app, which no request shows, was followed in a frame of the creative and cancelled: where loads are stopped, it is one of them. */
+  /**
+   * A link to an app, which no request shows, was followed in a frame of the creative and cancelled: where loads are
+   * stopped, it is one of them.
+   */
   appCancelled(url: string): void {
     if (this.#stopping.loads !== 'none') this.#remember({ url, referrer: '', form: null });
   }
@@ -212,7 +220,10 @@ export class PageLoads {
   }
 }
 
-/** Resolves with the start of an interception, or after a while: frames that answer are intercepted at once, one that spins never answers. */
+/**
+ * Resolves with the start of an interception, or after a while: frames that answer are intercepted at once, one that
+ * spins never answers.
+ */
 async function inTime(starting: Promise<unknown>): Promise<void> {
   try {
     await withDeadline(starting, COMMAND_MS, 'the start of interception');
@@ -242,8 +253,8 @@ function postedForm(request: Request): PostedForm | null {
 export type Navigation = { from: string; to: string };
 
 /**
- * Whether a page load in a frame that shows a creative, after a click on it, leads to a landing. A creative that loads itself again does not,
- * for example the next slide of a carousel at the same URL. Pure.
+ * Whether a page load in a frame that shows a creative, after a click on it, leads to a landing. A creative that loads
+ * itself again does not, for example the next slide of a carousel at the same URL. Pure.
  */
 export function isClickThrough({ from, to }: Navigation): boolean {
   if (!/^https?:/i.test(to)) return false;

@@ -42,7 +42,9 @@ export function placementPage(host: string, tag: string): string {
 /** Whether an ad tag is the URL of a page with the creative, not markup. */
 export const isTagUrl = (tag: string): boolean => /^\s*https?:/i.test(tag) && URL.canParse(tag.trim());
 
-/** A comment, up to where parsers see its end: one that is not closed contains all that follows (HTML, 13.2.5.43 to 52). */
+/**
+ * A comment, up to where parsers see its end: one that is not closed contains all that follows (HTML, 13.2.5.43 to 52).
+ */
 const COMMENT = /<!--(?:-?>|[\s\S]*?(?:--!?>|$))/g;
 
 /**

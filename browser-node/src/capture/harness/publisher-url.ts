@@ -6,8 +6,8 @@ const NEUTRAL_HOST = 'www.example.com';
 const HOST_LENGTH_MAX = 253;
 
 /**
- * The URL of the harness page: the referrer without its fragment, else a neutral one with the scheme of the tag's own first URL (https if it
- * has none), so that an http creative is not mixed content. Pure.
+ * The URL of the harness page: the referrer without its fragment, else a neutral one with the scheme of the tag's own
+ * first URL (https if it has none), so that an http creative is not mixed content. Pure.
  */
 export function publisherUrl(referrer: string | null, tag: string): string {
   if (referrer && URL.canParse(referrer)) {
@@ -26,8 +26,8 @@ export const publisherFragment = (referrer: string | null): string => URL.parse(
 export const namesHost = (tag: string, host: string): boolean => tag.toLowerCase().includes(`//${host}`);
 
 /**
- * Hosts that the exit of a capture must not reach: the publisher of the harness page (spec 4.2), unless the tag itself names it.
- * Pure.
+ * Hosts that the exit of a capture must not reach: the publisher of the harness page (spec 4.2), unless the tag itself
+ * names it. Pure.
  */
 export function deniedHosts(target: Target, referrer: string | null): string[] {
   if (target.kind === 'url') return [];

@@ -32,13 +32,16 @@ export type SeenCreative = {
   isOnPage?: true;
   files: CaptureFile[];
   /**
-   * Clicks its buttons and links to find out whether some open nothing; called once its landings are captured. Takes `budgetMs` at most.
-   * Absent: it is not checked.
+   * Clicks its buttons and links to find out whether some open nothing; called once its landings are captured. Takes
+   * `budgetMs` at most. Absent: it is not checked.
    */
   checkInteractive?: (budgetMs: number) => Promise<Interactivity>;
 };
 
-/** A creative with the frames that show it, from the innermost up, all frames of its tab, and its box; null: nothing is rendered. */
+/**
+ * A creative with the frames that show it, from the innermost up, all frames of its tab, and its box; null: nothing is
+ * rendered.
+ */
 export type FoundCreative = {
   creative: SeenCreative;
   path: MeasuredFrame[];
@@ -46,7 +49,10 @@ export type FoundCreative = {
   box: Box | null;
 };
 
-/** Finds the creative on a harness page, measures it, takes its screenshot and reads its HTML. `isPage`: the tag is the URL of a page with it. */
+/**
+ * Finds the creative on a harness page, measures it, takes its screenshot and reads its HTML. `isPage`: the tag is the
+ * URL of a page with it.
+ */
 export async function seeCreative(
   session: CaptureSession,
   harness: HarnessPage,
@@ -119,7 +125,10 @@ export async function clickablesOf(
   return place && view ? clickablesUnder(session, frames, gridOver(place.box, view)) : [];
 }
 
-/** A screenshot of a box. Taken before the first click, so it must not look like one: Playwright's own grants the page user activation. */
+/**
+ * A screenshot of a box. Taken before the first click, so it must not look like one: Playwright's own grants the page
+ * user activation.
+ */
 async function screenshotOf(session: CaptureSession, harness: HarnessPage, box: Box): Promise<CaptureFile[]> {
   const taking = screenshotOfBox(session, harness, box);
   const bytes = await session.ending.race(taking.catch((cause) => noteFailure(session, cause)));
@@ -146,7 +155,9 @@ function noteFailure({ logger, notes }: CaptureSession, cause: unknown): null {
   return null;
 }
 
-/** The HTML of the creative's innermost document; of the harness page, identified by `pageFrameId`, only the placement. */
+/**
+ * The HTML of the creative's innermost document; of the harness page, identified by `pageFrameId`, only the placement.
+ */
 async function htmlOf(session: CaptureSession, { at }: MeasuredFrame, pageFrameId: string): Promise<CaptureFile[]> {
   const wanted = { slot: at.frameId === pageFrameId ? SLOT : null, length: HTML_LENGTH_MAX };
   const deadlineMs = underLoad(session, ANSWER_MS);

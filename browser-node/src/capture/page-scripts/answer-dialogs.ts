@@ -1,11 +1,12 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in every document: in frames of other origins than the page's, calls that show a dialog return at once, as if the visitor had dismissed it, and are
- * reported. Of two dialogs that two processes open at once, Chromium lets only one be answered (156), and the other process would never run again.
+ * Runs in every document: in frames of other origins than the page's, calls that show a dialog return at once, as if
+ * the visitor had dismissed it, and are reported. Of two dialogs that two processes open at once, Chromium lets only
+ * one be answered (156), and the other process would never run again.
  *
- * Elsewhere each such call enters a JavaScript function first, where V8 checks whether the script is to stop. In a loop that calls native
- * functions only, it checks every few hundred iterations, each of which may be a dialog.
+ * Elsewhere each such call enters a JavaScript function first, where V8 checks whether the script is to stop. In a loop
+ * that calls native functions only, it checks every few hundred iterations, each of which may be a dialog.
  */
 export function answerDialogs({ answer, precede }: Natives, report: () => void): void {
   const REPORTS_MAX = 20;

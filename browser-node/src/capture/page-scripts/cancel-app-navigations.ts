@@ -1,9 +1,10 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in every document: cancels navigations to what a browser hands to another program (`intent:`, `tel:`, any unknown scheme) and
- * reports their URLs. chromium-headless-shell would stop parsing and painting a document for good that starts one before it has loaded.
- * The `navigate` event (HTML standard, "navigation API") is dispatched first and can be cancelled for any navigation within the document's origin.
+ * Runs in every document: cancels navigations to what a browser hands to another program (`intent:`, `tel:`, any
+ * unknown scheme) and reports their URLs. chromium-headless-shell would stop parsing and painting a document for good
+ * that starts one before it has loaded. The `navigate` event (HTML standard, "navigation API") is dispatched first and
+ * can be cancelled for any navigation within the document's origin.
  */
 export function cancelAppNavigations({ getter, listen }: Natives, report: (url: string) => void): void {
   const REPORTS_MAX = 20;
@@ -12,7 +13,8 @@ export function cancelAppNavigations({ getter, listen }: Natives, report: (url: 
   if (!navigation) return;
   const destinationOf = getter<NavigationDestination>(NavigateEvent.prototype, 'destination');
   const urlOf = getter<string>(NavigationDestination.prototype, 'url');
-  // No regular expression: one that matches changes `RegExp.lastMatch`. The schemes of parsed URLs are in small letters.
+  // No regular expression: one that matches changes `RegExp.lastMatch`. The schemes of parsed URLs are in small
+  // letters.
   const SCHEMES = ['http:', 'https:', 'about:', 'data:', 'blob:', 'javascript:'];
   const startsWith = Function.prototype.call.bind(String.prototype.startsWith) as (
     text: string,

@@ -2,8 +2,8 @@
 type PageFunction = (...values: never[]) => unknown;
 
 /**
- * One page script made of several self-contained functions: `main` gets the argument and, by name, `parts`. The source of the result, as in
- * `${script}`, contains those of all of them.
+ * One page script made of several self-contained functions: `main` gets the argument and, by name, `parts`. The source
+ * of the result, as in `${script}`, contains those of all of them.
  */
 export function composeScript<Argument, Parts extends Record<string, PageFunction>, Result>(
   main: (argument: Argument, parts: Parts) => Result,

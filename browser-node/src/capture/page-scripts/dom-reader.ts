@@ -4,8 +4,8 @@ export type DomReader = ReturnType<typeof domReader>;
 export type MeasuredWorld = { [kept: symbol]: { emptyHosts: Element[]; closedRoots: WeakMap<Element, ShadowRoot> } };
 
 /**
- * Part of a page script: reads the DOM through prototypes, because named elements of a page shadow properties of its forms and document, in
- * every world.
+ * Part of a page script: reads the DOM through prototypes, because named elements of a page shadow properties of its
+ * forms and document, in every world.
  */
 export function domReader() {
   const get = (owner: { prototype: object }, name: string, self: object) => Reflect.get(owner.prototype, name, self);

@@ -4,8 +4,8 @@ export type FetchTextRequest = { url: string; timeoutMs: number; lengthMax: numb
 export type FetchedText = { url: string; statusCode: number; contentType: string; text: string; fault: string };
 
 /**
- * Runs in the page, in an isolated world: fetches the beginning of an XML document as a player does, with cookies. The text
- * is decoded by its byte order mark, its media type or its own declaration, in this order (RFC 7303, 3.2 and 3.3).
+ * Runs in the page, in an isolated world: fetches the beginning of an XML document as a player does, with cookies. The
+ * text is decoded by its byte order mark, its media type or its own declaration, in this order (RFC 7303, 3.2 and 3.3).
  */
 export async function fetchText({ url, timeoutMs, lengthMax }: FetchTextRequest): Promise<FetchedText> {
   // A character takes at most three bytes of UTF-8.

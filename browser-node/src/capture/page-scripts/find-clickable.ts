@@ -8,9 +8,10 @@ import { domReader } from './dom-reader.ts';
 export type Hit = { element: number; label: string } | null;
 
 /**
- * Runs in the page, in an isolated world: for each point, the element that a visitor would take for a button or link: `a`, `button`, `input`,
- * `[onclick]`, `role=button`, `role=link`, or one with the cursor `pointer`. Shadow roots are entered; closed ones if `measureVisuals` has
- * left them in this world. The numbers of elements are kept in the world for the next call.
+ * Runs in the page, in an isolated world: for each point, the element that a visitor would take for a button or link:
+ * `a`, `button`, `input`, `[onclick]`, `role=button`, `role=link`, or one with the cursor `pointer`. Shadow roots are
+ * entered; closed ones if `measureVisuals` has left them in this world. The numbers of elements are kept in the world
+ * for the next call.
  */
 export const findClickable = composeScript(
   function findClickable(
@@ -53,8 +54,8 @@ export const findClickable = composeScript(
 );
 
 /**
- * Runs in the page, in an isolated world: a point in the viewport, in CSS pixels, at which there is no frame and nothing that looks
- * clickable; null: there is none.
+ * Runs in the page, in an isolated world: a point in the viewport, in CSS pixels, at which there is no frame and
+ * nothing that looks clickable; null: there is none.
  */
 export function findPlainPoint(): { x: number; y: number } | null {
   const CLICKABLE =

@@ -48,8 +48,8 @@ function hiding({ get, elementsIn }: DomReader, kind: Hidden) {
     }, EVENTS_MS);
   };
   /**
-   * Lets what is `around` an ad be clicked, itself included, which inert elements and all outside of a modal dialog cannot be, hidden or not (HTML
-   * standard, 6.3). Returns how many elements and dialogs kept it from that.
+   * Lets what is `around` an ad be clicked, itself included, which inert elements and all outside of a modal dialog
+   * cannot be, hidden or not (HTML standard, 6.3). Returns how many elements and dialogs kept it from that.
    */
   const enable = (around: readonly Node[]): number => {
     const { hasAttribute, setAttribute, removeAttribute } = Element.prototype;
@@ -96,9 +96,10 @@ const PARTS = { domReader, hiding };
 type Covered = { x: number; y: number; box: Box; most: number };
 
 /**
- * Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, or keeps it from being clicked. Returns how many elements. Each is hidden with all
- * that it is a part of and the ad is not: a consent wall is many elements deep. In place of an ad whose element is gone, since its slot refreshed
- * meanwhile, it takes the one that has its place now.
+ * Runs in the page, in an isolated world: hides what lies over an ad at a point of the viewport, or keeps it from being
+ * clicked. Returns how many elements. Each is hidden with all that it is a part of and the ad is not: a consent wall is
+ * many elements deep. In place of an ad whose element is gone, since its slot refreshed meanwhile, it takes the one
+ * that has its place now.
  */
 export const hideCovers = composeScript(function hideCovers(
   { element, x, y, box, most }: OfElement & Covered,

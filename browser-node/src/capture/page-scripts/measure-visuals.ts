@@ -3,14 +3,20 @@ import { composeScript } from './compose-script.ts';
 import { domReader, type MeasuredWorld } from './dom-reader.ts';
 
 /**
- * What is shown where, from the top left corner of its document's viewport. `picture`: an image, video or canvas; `paint`: a
- * background or border.
+ * What is shown where, from the top left corner of its document's viewport. `picture`: an image, video or canvas;
+ * `paint`: a background or border.
  */
 export type Visual = Box & { kind: 'picture' | 'text' | 'paint' };
-/** `width`: of the viewport, in the document's own CSS pixels. `emptyHosts`: the number of elements that seem empty and may have a closed shadow root. */
+/**
+ * `width`: of the viewport, in the document's own CSS pixels. `emptyHosts`: the number of elements that seem empty and
+ * may have a closed shadow root.
+ */
 export type Measured = { visuals: Visual[]; emptyHosts: number; width: number; scrollX: number; scrollY: number };
 
-/** At most `visuals` are returned, of the first `elements` elements, and `hosts` that may have a closed shadow root. `root`: the document by default. */
+/**
+ * At most `visuals` are returned, of the first `elements` elements, and `hosts` that may have a closed shadow root.
+ * `root`: the document by default.
+ */
 export type Measuring = { elements: number; visuals: number; hosts: number; root?: Node };
 
 /**

@@ -161,9 +161,10 @@ function mraidApi(
 const PARTS = { mraidEvents, mraidPlacement, mraidApi };
 
 /**
- * Runs in the page, in place of `mraid.js`: a container as MRAID 3.0 (IAB, 2018) describes it, with an inline placement that is in view
- * from the start. `open` opens a tab, `expand` and `resize` enlarge the ad, `close` restores its size, `unload` removes it. The second part
- * of a two-part expandable is a frame of its own, whose container is expanded from the start.
+ * Runs in the page, in place of `mraid.js`: a container as MRAID 3.0 (IAB, 2018) describes it, with an inline placement
+ * that is in view from the start. `open` opens a tab, `expand` and `resize` enlarge the ad, `close` restores its size,
+ * `unload` removes it. The second part of a two-part expandable is a frame of its own, whose container is expanded from
+ * the start.
  */
 export const mraid = composeScript(function mraid(_: undefined, parts: typeof PARTS): void {
   const slot = document.querySelector('#ad-slot') as HTMLElement | null;

@@ -4,12 +4,15 @@ type Before = (self: unknown, argument: unknown, second: unknown, third: unknown
 type After = (result: unknown, argument: unknown, second: unknown) => void;
 
 /**
- * References that page scripts use while the page runs, taken before it can replace them. Page scripts look up nothing by name by then, and
- * use no iterators, no `instanceof` (it calls `Symbol.hasInstance`) and no object literals that the engine reads (they inherit from
- * `Object.prototype`).
+ * References that page scripts use while the page runs, taken before it can replace them. Page scripts look up nothing
+ * by name by then, and use no iterators, no `instanceof` (it calls `Symbol.hasInstance`) and no object literals that
+ * the engine reads (they inherit from `Object.prototype`).
  */
 export type Natives = {
-  /** A getter as a function of the object; it returns undefined for objects of another kind, so it also distinguishes kinds. */
+  /**
+   * A getter as a function of the object; it returns undefined for objects of another kind, so it also distinguishes
+   * kinds.
+   */
   getter<T>(owner: object, name: string): (self: unknown) => T | undefined;
   /** A private property, invisible on the object. */
   secret<T>(): { of(self: unknown): T | undefined; keep(self: object, value: T): void };
@@ -77,9 +80,15 @@ function takeNatives(
   };
   const { setPrototypeOf, getPrototypeOf, getOwnPropertyDescriptor, hasOwn } = Object;
   const { captureStackTrace } = Error;
-  /** Whether `Reflect.setPrototypeOf` was called last, which returns false where `Object.setPrototypeOf` throws: a trap does not know its caller. */
+  /**
+   * Whether `Reflect.setPrototypeOf` was called last, which returns false where `Object.setPrototypeOf` throws: a trap
+   * does not know its caller.
+   */
   let isReflect = false;
-  /** A function whose trap is looked up before each call, and is none: the engine calls the native with nothing of ours on the stack. */
+  /**
+   * A function whose trap is looked up before each call, and is none: the engine calls the native with nothing of ours
+   * on the stack.
+   */
   const untraced = (native: (...args: unknown[]) => unknown, before: () => void) => {
     const noTrap = () => {
       before();
@@ -166,6 +175,9 @@ function takeNatives(
   return natives;
 }
 
-/** The source of {@link takeNatives}, called. `mark`: distinguishes our functions from those of pages, in all documents of a context. */
+/**
+ * The source of {@link takeNatives}, called. `mark`: distinguishes our functions from those of pages, in all documents
+ * of a context.
+ */
 export const nativesScript = (mark: string): string =>
   `(${takeNatives})(${JSON.stringify(SCHEDULE)}, ${nativeFunctionsScript(mark)})`;

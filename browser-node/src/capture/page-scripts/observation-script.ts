@@ -40,8 +40,8 @@ const noteDrawn = (${watchDrawnText})(natives, (texts) => report('${token}|drawn
 })();`;
 
 /**
- * Runs in the page: takes the function by which reports reach us, and reports at most this many times per document: a page may do what is
- * reported without end.
+ * Runs in the page: takes the function by which reports reach us, and reports at most this many times per document: a
+ * page may do what is reported without end.
  */
 function boundReports(name: string): (line: string) => void {
   const REPORTS_MAX = 2_000;

@@ -1,12 +1,17 @@
 /** A visible element: its own size in CSS pixels, and its URL if it has one. */
 export type Content = { width: number; height: number; url: string };
-/** The largest visible element of a document, null: there is none; and the images that are shown as a single point, with their positions. */
+/**
+ * The largest visible element of a document, null: there is none; and the images that are shown as a single point, with
+ * their positions.
+ */
 export type DocumentContents = {
   largest: Content | null;
   points: (Content & { x: number; y: number; shown: number })[];
 };
 
-/** Runs in the page, in an isolated world: the visible elements of a document. Properties are read through prototypes. */
+/**
+ * Runs in the page, in an isolated world: the visible elements of a document. Properties are read through prototypes.
+ */
 export function readContents(limits: {
   elements: number;
   points: number;

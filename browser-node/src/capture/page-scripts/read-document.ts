@@ -2,8 +2,8 @@ export type DocumentLimits = { html: number; title: number; url: number };
 export type DocumentFacts = { url: string; title: string; siteName: string; html: string };
 
 /**
- * Runs in the page, in an isolated world. Properties are read through the prototype: a page can shadow those of its document with
- * named elements, in every world.
+ * Runs in the page, in an isolated world. Properties are read through the prototype: a page can shadow those of its
+ * document with named elements, in every world.
  */
 export function readDocument(limits: DocumentLimits): DocumentFacts {
   const of = (name: string) => Reflect.get(Document.prototype, name, document);
@@ -23,8 +23,8 @@ export function readDocument(limits: DocumentLimits): DocumentFacts {
 export type KeptShadowRoots = { [roots: symbol]: ShadowRoot[] | undefined };
 
 /**
- * Runs in the page, in an isolated world, with shadow roots of its document: keeps them there for later scripts, and returns at most `length`
- * characters of their HTML. Page scripts see nothing of it.
+ * Runs in the page, in an isolated world, with shadow roots of its document: keeps them there for later scripts, and
+ * returns at most `length` characters of their HTML. Page scripts see nothing of it.
  */
 export function keepShadowRoots(length: number, ...roots: ShadowRoot[]): string {
   // A symbol: elements of the page shadow names that are not taken.
@@ -34,7 +34,10 @@ export function keepShadowRoots(length: number, ...roots: ShadowRoot[]): string 
   return html.slice(0, length);
 }
 
-/** Runs in the page, in an isolated world: the text of a document that is laid out, wherever it is, without that of shadow roots. */
+/**
+ * Runs in the page, in an isolated world: the text of a document that is laid out, wherever it is, without that of
+ * shadow roots.
+ */
 export function readText(length: number): string {
   const root: Element | null = Reflect.get(Document.prototype, 'documentElement', document);
   const body: HTMLElement | null = Reflect.get(Document.prototype, 'body', document);
@@ -47,8 +50,8 @@ export function readText(length: number): string {
 }
 
 /**
- * Runs in the page, in an isolated world: the HTML of a document as it is rendered, open shadow roots included, at most `length`
- * characters. Of a harness page, only `slot` (a selector) and the elements after it.
+ * Runs in the page, in an isolated world: the HTML of a document as it is rendered, open shadow roots included, at most
+ * `length` characters. Of a harness page, only `slot` (a selector) and the elements after it.
  */
 export function readMarkup({ slot, length }: { slot: string | null; length: number }): string {
   const root = Reflect.get(Document.prototype, 'documentElement', document) as Element | null;

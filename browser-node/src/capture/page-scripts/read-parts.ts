@@ -3,7 +3,10 @@ import { type DomReader, domReader } from './dom-reader.ts';
 import type { KeptShadowRoots } from './read-document.ts';
 import { contrastReader, type Price, priceReader } from './read-prices.ts';
 
-/** Parts of a document that a visitor fills in, answers or overlooks; the fields are those of the observations of the same names. */
+/**
+ * Parts of a document that a visitor fills in, answers or overlooks; the fields are those of the observations of the
+ * same names.
+ */
 export type PageParts = {
   forms: { fields: string[]; action_url: string; text: string }[];
   boxes: { text: string; buttons: string[] }[];
@@ -153,8 +156,8 @@ function readBoxes(
 const PARTS = { domReader, formReader, contrastReader, priceReader, readBoxes };
 
 /**
- * Runs in the page, in an isolated world: the forms, boxes with buttons, prices and ticked checkboxes of a document, open shadow roots and those
- * that `keepShadowRoots` has kept included.
+ * Runs in the page, in an isolated world: the forms, boxes with buttons, prices and ticked checkboxes of a document,
+ * open shadow roots and those that `keepShadowRoots` has kept included.
  */
 export const readParts = composeScript(function readParts(limits: PartLimits, parts: typeof PARTS): PageParts {
   const dom = parts.domReader();

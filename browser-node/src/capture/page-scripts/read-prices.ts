@@ -4,8 +4,8 @@ import type { DomReader } from './dom-reader.ts';
 export type Price = { text: string; font_px: number; contrast: number; in_page: boolean };
 
 /**
- * Part of a page script: collects the blocks of text that contain prices, at most `most`, except those that the page will show later: how legible
- * they are is not known. `money`: the source of `MONEY`.
+ * Part of a page script: collects the blocks of text that contain prices, at most `most`, except those that the page
+ * will show later: how legible they are is not known. `money`: the source of `MONEY`.
  */
 export function priceReader(
   { parentOf, boxOf, textOf, isVisible }: DomReader,
@@ -14,7 +14,10 @@ export function priceReader(
 ) {
   const amount = new RegExp(money);
   const [WORDS_MAX, ANCESTORS_MAX] = [300, 6];
-  /** A text of fewer characters is a part of a price whose parts are boxes of their own: the sign, the number, the period. */
+  /**
+   * A text of fewer characters is a part of a price whose parts are boxes of their own: the sign, the number, the
+   * period.
+   */
   const [PART_MAX, BOXES_MAX] = [16, 2];
   /** Texts of boxes around a part that are read: each may be that of the whole page. */
   let unread = 20;
@@ -26,7 +29,10 @@ export function priceReader(
     for (let at: Element | null = element; at; at = parentOf(at)) opacity *= Number(getComputedStyle(at).opacity);
     return opacity;
   };
-  /** Whether it waits for its visitor to scroll, transparent below the viewport, or to open a menu or slide beside the page. */
+  /**
+   * Whether it waits for its visitor to scroll, transparent below the viewport, or to open a menu or slide beside the
+   * page.
+   */
   const isShownLater = (element: Element, { top, right }: DOMRect): boolean =>
     (right + scrollX <= 0 && right + scrollX > -BESIDE_MAX) || (top >= innerHeight && opacityOf(element) < TRANSPARENT);
   /** The text of a block, with that of the boxes around it if it is a part of a price. */
@@ -75,7 +81,10 @@ export function contrastReader({ get, parentOf, nameOf, boxOf }: DomReader) {
   };
   const paints = ({ backgroundImage, backgroundColor }: CSSStyleDeclaration): boolean =>
     backgroundImage !== 'none' || (rgb(backgroundColor)[3] ?? 1) > 0.5;
-  /** Whether generated content of an element, whose place is not known, is laid under what it contains: it is at least as large as `rect`. */
+  /**
+   * Whether generated content of an element, whose place is not known, is laid under what it contains: it is at least
+   * as large as `rect`.
+   */
   const hasLayer = (element: Element, rect: DOMRect): boolean =>
     ['::before', '::after'].some((pseudo) => {
       const style = getComputedStyle(element, pseudo);
@@ -88,7 +97,10 @@ export function contrastReader({ get, parentOf, nameOf, boxOf }: DomReader) {
     return box.left <= left + 1 && box.top <= top + 1 && box.right >= right - 1 && box.bottom >= bottom - 1;
   };
   const isPaint = (element: Element): boolean => IMAGES.has(nameOf(element)) || paints(getComputedStyle(element));
-  /** Whether an element other than an ancestor paints behind `rect`: an image, a box with a colour, or generated content. */
+  /**
+   * Whether an element other than an ancestor paints behind `rect`: an image, a box with a colour, or generated
+   * content.
+   */
   const hasPaintBehind = (element: Element, rect: DOMRect): boolean => {
     let branch = element;
     for (let at = parentOf(element), step = 0; at && step < ANCESTORS_MAX; at = parentOf(at), step++) {

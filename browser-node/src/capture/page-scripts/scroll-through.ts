@@ -3,8 +3,8 @@ import { domReader } from './dom-reader.ts';
 import { scrollerReader } from './scroll-to-screen.ts';
 
 /**
- * Size of a page in CSS pixels, and device pixels per CSS pixel. `isEmpty`: it has no document element; `isCutOff`: an element scrolls in it, most of
- * whose content is not in view.
+ * Size of a page in CSS pixels, and device pixels per CSS pixel. `isEmpty`: it has no document element; `isCutOff`: an
+ * element scrolls in it, most of whose content is not in view.
  */
 export type PageSize = {
   width: number;
@@ -83,8 +83,8 @@ export const scrollThrough = composeScript(async function scrollThrough(
   };
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-  // The page learns what is in view one frame after that was drawn, which a busy machine does late; pages that wait until scrolling pauses need some
-  // more time.
+  // The page learns what is in view one frame after that was drawn, which a busy machine does late; pages that wait
+  // until scrolling pauses need some more time.
   const painted = () => Promise.all([pause(60), Promise.race([frame().then(frame), pause(1_000)])]);
   /** What came into view fades in, some of it by a script. */
   const faded = () => {

@@ -21,8 +21,9 @@ export function scrollerReader({ get, elementsIn, boxOf }: DomReader) {
     return width > 0 && height > 0 && width * height * 2 >= innerWidth * innerHeight && isShown();
   };
   /**
-   * The page, or if that is hardly higher than the view, the element with the longest content that scrolls in most of the view; if there is none, one
-   * that would, were it not kept from it: a consent wall does that. Null: the document has no element.
+   * The page, or if that is hardly higher than the view, the element with the longest content that scrolls in most of
+   * the view; if there is none, one that would, were it not kept from it: a consent wall does that. Null: the document
+   * has no element.
    */
   const find = (): Element | null => {
     if (!root || hiddenHeightOf(root) > innerHeight / 2) return root;
@@ -56,10 +57,16 @@ export const readScroller = composeScript(function readScroller(_: null, parts: 
   return { scrolls: scroller !== null && hiddenHeightOf(scroller) > 2, view };
 }, PARTS);
 
-/** Whether there is a further screen, and whether the page has taken away what an earlier one showed, as a list does that has only the items in view. */
+/**
+ * Whether there is a further screen, and whether the page has taken away what an earlier one showed, as a list does
+ * that has only the items in view.
+ */
 export type Screen = { isMore: boolean; isReplaced: boolean };
 
-/** Runs in a frame, in an isolated world: scrolls what a reader would scroll by a screen, or all to its top. Returns once the frame could draw it. */
+/**
+ * Runs in a frame, in an isolated world: scrolls what a reader would scroll by a screen, or all to its top. Returns
+ * once the frame could draw it.
+ */
 export const scrollToScreen = composeScript(async function scrollToScreen(
   { isTop }: { isTop: boolean },
   parts: typeof PARTS,
@@ -77,7 +84,8 @@ export const scrollToScreen = composeScript(async function scrollToScreen(
   const isGone = (element: Element): boolean => !Reflect.get(Node.prototype, 'isConnected', element);
   if (isTop) scroll(root, 0);
   scroll(scroller, isTop ? 0 : sizeOf(scroller, 'scrollTop') + viewHeightOf(scroller) * 0.9);
-  // A busy machine draws late, and only then does a page with no end add to it; a page that is not drawn at all waits for the timer.
+  // A busy machine draws late, and only then does a page with no end add to it; a page that is not drawn at all waits
+  // for the timer.
   await new Promise((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(resolve));
     setTimeout(resolve, 1_000);

@@ -7,8 +7,9 @@ export type ReportAttempt = (muted: boolean, volume: number, started: boolean, h
 export type BeginAttempt = (via: string) => ReportAttempt;
 
 /**
- * Runs in the page: bounds the reports about the attempts of one document. The first are reported whenever they change; after that only what
- * is louder than all before, so that a thousand muted attempts neither flood the record nor hide a loud one.
+ * Runs in the page: bounds the reports about the attempts of one document. The first are reported whenever they change;
+ * after that only what is louder than all before, so that a thousand muted attempts neither flood the record nor hide a
+ * loud one.
  */
 export function boundAttempts(report: (line: string) => void): BeginAttempt {
   const REPORTS_MAX = 20;
@@ -32,7 +33,10 @@ export function boundAttempts(report: (line: string) => void): BeginAttempt {
   };
 }
 
-/** Runs in the page: audio and video elements that are played by script or by themselves. Attempts count although the browser blocks them. */
+/**
+ * Runs in the page: audio and video elements that are played by script or by themselves. Attempts count although the
+ * browser blocks them.
+ */
 export function watchMedia(
   { getter, secret, precede, listen, watch, hasUserGesture }: Natives,
   begin: BeginAttempt,
@@ -52,7 +56,10 @@ export function watchMedia(
   const known = secret<true>();
 
   const over0 = (value: number | undefined) => value !== undefined && value > 0;
-  /** A video has sound if some was decoded; media with a duration and no picture is sound, and so is an audio element that still loads. */
+  /**
+   * A video has sound if some was decoded; media with a duration and no picture is sound, and so is an audio element
+   * that still loads.
+   */
   const hasAudio = (element: object) =>
     over0(decodedOf(element)) ||
     (over0(lengthOf(element)) && !over0(widthOf(element))) ||
@@ -82,7 +89,9 @@ export function watchMedia(
   listen(window, 'loadstart', loads, true);
 }
 
-/** Runs in the page: sources of Web Audio that are started by script, and the volume at which they reach the speakers. */
+/**
+ * Runs in the page: sources of Web Audio that are started by script, and the volume at which they reach the speakers.
+ */
 export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }: Natives, begin: BeginAttempt): void {
   type Sinks = { sink: object; next: Sinks | undefined };
   const sinks = secret<Sinks>();
@@ -96,7 +105,10 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
   const framesOf = getter<number>(AudioBuffer.prototype, 'length');
   const isLooping = getter<boolean>(AudioBufferSourceNode.prototype, 'loop');
   const isNode = (self: unknown): self is object => contextOf(self) !== undefined;
-  /** Without a buffer nothing is heard yet, nor in a few frames: libraries start an empty one to wake the device. Players of streams start 26 ms each. */
+  /**
+   * Without a buffer nothing is heard yet, nor in a few frames: libraries start an empty one to wake the device.
+   * Players of streams start 26 ms each.
+   */
   const isBlank = (self: unknown): boolean => {
     const buffer = bufferOf(self);
     if (buffer === undefined || (buffer !== null && isLooping(self) === true)) return false;
@@ -105,9 +117,14 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
   const [NODES_MAX, SINKS_MAX, BLANK_FRAMES] = [500, 100, 10];
   const heard = secret<{ sample: number; volume: number }>();
   let [sample, nodesLeft] = [0, 0];
-  /** The volume of the speakers of a node's context. Offline contexts, which pages use for fingerprinting, have none. */
+  /**
+   * The volume of the speakers of a node's context. Offline contexts, which pages use for fingerprinting, have none.
+   */
   const speakersOf = (node: object): number => (latencyOf(contextOf(node)) === undefined ? 0 : 1);
-  /** The volume of a node at the speakers, 0 = silent. What is connected to more than is followed counts as connected to them. */
+  /**
+   * The volume of a node at the speakers, 0 = silent. What is connected to more than is followed counts as connected to
+   * them.
+   */
   const loudness = (node: object): number => {
     if (channelsOf(node) !== undefined) return speakersOf(node);
     const known = heard.of(node);
@@ -154,7 +171,9 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
 /** A media element that is audible, or would be if the browser allowed it. */
 export type AudibleMedia = { volume: number; started: boolean; autoplay: boolean };
 
-/** Runs in the page, in an isolated world: a media element that plays or is to autoplay and is audible; null: it is not. */
+/**
+ * Runs in the page, in an isolated world: a media element that plays or is to autoplay and is audible; null: it is not.
+ */
 export function readElement(element: HTMLMediaElement & { webkitAudioDecodedByteCount?: number }): AudibleMedia | null {
   const { muted, volume, paused, autoplay, duration } = element;
   const isFilm = element instanceof HTMLVideoElement && element.videoWidth > 0;
@@ -173,7 +192,7 @@ function readDocumentMedia({ max }: { max: number }, parts: { readElement: typeo
 }
 
 /**
- * Runs in the page, in an isolated world: the media elements of a document that play or are to autoplay and are audible, at most `max`.
- * It finds them even if the page withheld events or replaced functions.
+ * Runs in the page, in an isolated world: the media elements of a document that play or are to autoplay and are
+ * audible, at most `max`. It finds them even if the page withheld events or replaced functions.
  */
 export const readMedia = composeScript(readDocumentMedia, { readElement });

@@ -1,7 +1,10 @@
 import type { Box } from '../box.ts';
 import { composeScript } from './compose-script.ts';
 
-/** A resource that is shown below or over the video; sizes in CSS pixels. `over`: its position over the video, as CSS; null: it is below. */
+/**
+ * A resource that is shown below or over the video; sizes in CSS pixels. `over`: its position over the video, as CSS;
+ * null: it is below.
+ */
 export type ShownResource = {
   id: string;
   form: 'static' | 'iframe' | 'html';
@@ -63,7 +66,8 @@ function mountPlayer(width: number, height: number): Player {
   video.muted = true;
   video.playsInline = true;
   video.preload = 'auto';
-  // Scripts of ads in frames of the page's origin cannot find what is in a closed shadow root without a frame of theirs.
+  // Scripts of ads in frames of the page's origin cannot find what is in a closed shadow root without a frame of
+  // theirs.
   const host = document.createElement('div');
   host.style.cssText = 'width:100%;height:100%';
   host.attachShadow({ mode: 'closed' }).append(video);
@@ -96,7 +100,8 @@ function fireTrackers({ requested, pixels }: Player, urls: string[]): void {
 }
 
 function showResource({ area, shown }: Player, { id, form, value, width, height, over }: ShownResource): void {
-  // Through prototypes: scripts of ads that reach the page may have added elements that shadow properties of its document.
+  // Through prototypes: scripts of ads that reach the page may have added elements that shadow properties of its
+  // document.
   const create = (name: 'img' | 'iframe') => Document.prototype.createElement.call(document, name);
   const element = create(form === 'static' ? 'img' : 'iframe') as HTMLImageElement | HTMLIFrameElement;
   if (element instanceof HTMLImageElement) element.src = value;
@@ -109,7 +114,10 @@ function showResource({ area, shown }: Player, { id, form, value, width, height,
   (over === null ? (area.parentElement ?? Reflect.get(Document.prototype, 'body', document)) : area).append(element);
 }
 
-/** The state of a resource's element: an image that did not load shows nothing. What a frame shows cannot be seen from here. */
+/**
+ * The state of a resource's element: an image that did not load shows nothing. What a frame shows cannot be seen from
+ * here.
+ */
 function resourceState(element: Element | undefined): ResourceState {
   if (element === undefined) return 'failed';
   if (!(element instanceof HTMLImageElement)) return 'loaded';
@@ -132,8 +140,8 @@ function videoState({ video }: Player): VideoState {
 const PARTS = { mountPlayer, fireTrackers, showResource, resourceState, videoState };
 
 /**
- * Runs in the page, in an isolated world that lasts as long as its document: a video player as publishers have them. The node decides what
- * it does. Returns what the command asks for; null: there is no player.
+ * Runs in the page, in an isolated world that lasts as long as its document: a video player as publishers have them.
+ * The node decides what it does. Returns what the command asks for; null: there is no player.
  */
 export const playerCommand = composeScript(function playerCommand(
   command: PlayerCommand,

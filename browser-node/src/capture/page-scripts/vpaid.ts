@@ -11,8 +11,9 @@ export type VpaidStart = {
 };
 
 /**
- * Runs in a frame of its own beside the video: loads a VPAID 2.0 ad, performs the handshake and reports each of its events to the parent as
- * `{ token, event, values }`. It starts the ad when it has loaded, and stops it when the parent asks for that.
+ * Runs in a frame of its own beside the video: loads a VPAID 2.0 ad, performs the handshake and reports each of its
+ * events to the parent as `{ token, event, values }`. It starts the ad when it has loaded, and stops it when the parent
+ * asks for that.
  */
 export function runVpaid({ script, token, width, height, bitrate, adParameters }: VpaidStart): void {
   type Ad = Record<string, (...values: unknown[]) => unknown>;
@@ -67,12 +68,15 @@ export function runVpaid({ script, token, width, height, bitrate, adParameters }
 /** An event of a VPAID ad; `atMs` as Unix time. */
 export type VpaidMessage = { event: string; values: string[]; atMs: number };
 
-/** `frame`: the id of the ad's frame among what the player shows, '' = it is not shown yet; `stop`: asks the ad to stop. */
+/**
+ * `frame`: the id of the ad's frame among what the player shows, '' = it is not shown yet; `stop`: asks the ad to stop.
+ */
 export type VpaidRequest = { token: string; frame: string; stop: boolean };
 
 /**
- * Runs in the page, in an isolated world: collects the messages of frames, and returns those of a VPAID ad's frame since the last call. Any
- * frame may send messages and read the token in another frame's markup: what counts is which frame sent them.
+ * Runs in the page, in an isolated world: collects the messages of frames, and returns those of a VPAID ad's frame
+ * since the last call. Any frame may send messages and read the token in another frame's markup: what counts is which
+ * frame sent them.
  */
 export function vpaidMessages({ token, frame, stop }: VpaidRequest): VpaidMessage[] {
   const MESSAGES_MAX = 500;

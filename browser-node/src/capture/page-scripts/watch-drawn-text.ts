@@ -4,8 +4,9 @@ import type { Natives } from './natives.ts';
 export type NoteDrawn = (text: unknown, x: unknown, y: unknown) => void;
 
 /**
- * Runs in the page: collects the texts that a document draws on canvases, each once at each place, and reports them a while later:
- * `<text>|<x>|<y>` for each, in percent-encoding, joined by `,`. Bounded for a document, however often an animation draws.
+ * Runs in the page: collects the texts that a document draws on canvases, each once at each place, and reports them a
+ * while later: `<text>|<x>|<y>` for each, in percent-encoding, joined by `,`. Bounded for a document, however often an
+ * animation draws.
  */
 export function watchDrawnText({ watch }: Natives, report: (texts: string) => void): NoteDrawn {
   const [TEXT_LENGTH_MAX, TEXTS_MAX, ALL_LENGTH_MAX, REPORTS_MAX] = [300, 1_500, 12_000, 40];

@@ -2,10 +2,11 @@ import type { Natives } from './natives.ts';
 import type { NoteDrawn } from './watch-drawn-text.ts';
 
 /**
- * Runs in the page: counts reads of what distinguishes browsers (Englehardt and Narayanan, "Online Tracking", 2016, sections 6.1 to 6.4). `canvas`: a
- * canvas with text of ten characters, 16 pixels wide and high, is read back. `audio`: at most some seconds of sound are rendered offline.
- * `font`: another family is tried, on a canvas, by a style or by `FontFaceSet.check`. Reported when a count has doubled. `noteDrawn` is told each
- * text that is drawn on a canvas: a function is replaced once.
+ * Runs in the page: counts reads of what distinguishes browsers (Englehardt and Narayanan, "Online Tracking", 2016,
+ * sections 6.1 to 6.4). `canvas`: a canvas with text of ten characters, 16 pixels wide and high, is read back. `audio`:
+ * at most some seconds of sound are rendered offline. `font`: another family is tried, on a canvas, by a style or by
+ * `FontFaceSet.check`. Reported when a count has doubled. `noteDrawn` is told each text that is drawn on a canvas: a
+ * function is replaced once.
  */
 export function watchFingerprints(
   { precede, getter, secret, hasUserGesture }: Natives,

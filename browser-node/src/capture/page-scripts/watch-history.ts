@@ -1,8 +1,9 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in every document: reports the length of the history when a tab's own document was committed, and each entry that a document or
- * frame adds to it (HTML standard, "currententrychange"). `copy`: it has the URL of the entry before.
+ * Runs in every document: reports the length of the history when a tab's own document was committed, and each entry
+ * that a document or frame adds to it (HTML standard, "currententrychange"). `copy`: it has the URL of the entry
+ * before.
  */
 export function watchHistory(
   { getter, listen }: Natives,

@@ -13,7 +13,8 @@ export function watchMessages({ listen, getter }: Natives, report: (origin: stri
   const originOf = getter<string>(MessageEvent.prototype, 'origin');
   let [count, since, reports] = [0, now(), 0];
   const notice = (event: Event) => {
-    // Libraries send messages to their own window instead of using timers; what a script dispatches has the origin that it gives it.
+    // Libraries send messages to their own window instead of using timers; what a script dispatches has the origin that
+    // it gives it.
     if (isTrusted(event) !== true || sourceOf(event) === window || ++count < MESSAGES_MAX) return;
     const at = now();
     if (at - since < WITHIN_MS && reports++ < REPORTS_MAX) report(`${originOf(event)}`);

@@ -2,14 +2,16 @@ import type { Natives } from './natives.ts';
 
 /**
  * - `navigates`: a timer of the tab's own document whose source contains a navigation; `ms`: when it is due.
- * - `pending`, `pending_in_frame`: the last timer that the tab's document, or a frame of its origin, waits for, or a frame of another origin;
+ * - `pending`, `pending_in_frame`: the last timer that the tab's document, or a frame of its origin, waits for, or a
+ * frame of another origin;
  *   `ms`: when that is due, 0 = it waits for none any more.
  */
 export type TimerSubject = 'navigates' | 'pending' | 'pending_in_frame';
 
 /**
- * Runs in the page: reports timers of more than a second, whatever function they run: a page may call its navigation by any other name. For
- * shorter ones a call costs no more than a comparison. Intervals do not count, unless their source counts down.
+ * Runs in the page: reports timers of more than a second, whatever function they run: a page may call its navigation by
+ * any other name. For shorter ones a call costs no more than a comparison. Intervals do not count, unless their source
+ * counts down.
  */
 export function watchTimers(
   { precede, ownValue, sourceOf }: Natives,

@@ -1,8 +1,9 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in the page: reports when it makes the device vibrate, requests notifications or fullscreen, or reads or writes the clipboard. Attempts
- * count even if the browser refuses them. Each call is reported at most twice: without a click, and after one.
+ * Runs in the page: reports when it makes the device vibrate, requests notifications or fullscreen, or reads or writes
+ * the clipboard. Attempts count even if the browser refuses them. Each call is reported at most twice: without a click,
+ * and after one.
  */
 export function watchUnpromptedCalls(
   { precede, ownValue, hasUserGesture }: Natives,
@@ -19,7 +20,10 @@ export function watchUnpromptedCalls(
   };
   const isArray = Array.isArray;
   const isTime = (value: unknown) => (typeof value === 'number' || typeof value === 'string') && +value >>> 0 > 0;
-  /** Every second number of a pattern is a pause; each is an unsigned integer (Vibration API, 5; Web IDL, `unsigned long`). */
+  /**
+   * Every second number of a pattern is a pause; each is an unsigned integer (Vibration API, 5; Web IDL,
+   * `unsigned long`).
+   */
   const vibrates = (pattern: unknown): boolean => {
     if (!isArray(pattern)) return isTime(pattern);
     for (let index = 0; index < pattern.length && index < 100; index += 2)

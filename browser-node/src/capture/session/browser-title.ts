@@ -5,8 +5,8 @@ import type { CaptureSession } from './capture-session.ts';
 import { plainText } from './plain-text.ts';
 
 /**
- * The title of a tab as the browser knows it, also if its page does not answer; otherwise '' and a note. `landing`: the ordinal of the tab,
- * null: it is none.
+ * The title of a tab as the browser knows it, also if its page does not answer; otherwise '' and a note. `landing`: the
+ * ordinal of the tab, null: it is none.
  */
 export async function browserTitle(
   capture: CaptureSession,

@@ -1,37 +1,63 @@
 import { availableParallelism, loadavg } from 'node:os';
 
 /**
- * All limits on the time and size of a capture, in one place. Times in ms. A page has 90 s, an ad 120 s (`JOB_LIMITS`); the sum of these
- * limits stays below that, so that a slow page still yields its evidence.
+ * All limits on the time and size of a capture, in one place. Times in ms. A page has 90 s, an ad 120 s (`JOB_LIMITS`);
+ * the sum of these limits stays below that, so that a slow page still yields its evidence.
  */
 
-/** From the request to the first byte of a document, over all its HTTP redirects. Slow exits need 10 s for a chain of five. */
+/**
+ * From the request to the first byte of a document, over all its HTTP redirects. Slow exits need 10 s for a chain of
+ * five.
+ */
 export const NAVIGATION_MS = 25_000;
-/** From there until the page has settled. A page that never does (long polls, endless responses) is captured as it is then. */
+/**
+ * From there until the page has settled. A page that never does (long polls, endless responses) is captured as it is
+ * then.
+ */
 export const SETTLE_MS = 12_000;
 /** Added to it, once, if the machine is slow and not the page. */
 export const SETTLE_EXTENSION_MS = 6_000;
-/** A page that keeps navigating, or waits for a flood of requests, is watched for up to this many times {@link SETTLE_MS}. */
+/**
+ * A page that keeps navigating, or waits for a flood of requests, is watched for up to this many times
+ * {@link SETTLE_MS}.
+ */
 export const SETTLE_FACTOR_MAX = 2.5;
 /** More pending requests than this are a flood: later requests of the page have to wait for them. */
 export const FLOOD_REQUESTS = 100;
 /** Quiet: no request has started or finished for this long. Playwright's networkidle uses the same time. */
 export const QUIET_MS = 500;
-/** A loaded tab is watched for at least this long, for timers that navigate. The longest that cloakers were seen to use is about 1 s. */
+/**
+ * A loaded tab is watched for at least this long, for timers that navigate. The longest that cloakers were seen to use
+ * is about 1 s.
+ */
 export const DWELL_MS = 1_500;
-/** A loaded tab is watched for this long, if its scripts have long timers, workers or requests that are not answered. */
+/**
+ * A loaded tab is watched for this long, if its scripts have long timers, workers or requests that are not answered.
+ */
 export const LATE_MS = 5_000;
-/** A document that has not loaded this long after it was parsed is taken for loaded: visitors see it. One that waits for a script is not parsed. */
+/**
+ * A document that has not loaded this long after it was parsed is taken for loaded: visitors see it. One that waits for
+ * a script is not parsed.
+ */
 export const LOADED_AT_LATEST_MS = 2_000;
-/** A document that has not loaded this long after it first showed something is shown to visitors as it is: what it waits for may never come. */
+/**
+ * A document that has not loaded this long after it first showed something is shown to visitors as it is: what it waits
+ * for may never come.
+ */
 export const SHOWN_AT_LATEST_MS = 5_000;
 /** The least time between two checks whether the tabs have settled. */
 export const SETTLE_CHECK_MS = 50;
-/** Documents of a tab that are looked at as a visitor does as soon as they have loaded; of later ones, those that stay: a redirect chain has many. */
+/**
+ * Documents of a tab that are looked at as a visitor does as soon as they have loaded; of later ones, those that stay:
+ * a redirect chain has many.
+ */
 export const LOOKS_MAX = 3;
 /** A request that is pending longer than this is a stream or a long poll, which a page may have open and be settled. */
 export const LONG_REQUEST_MS = 3_000;
-/** How long to wait for the first response in a tab that opened: click trackers can be slow, and are requested only once. */
+/**
+ * How long to wait for the first response in a tab that opened: click trackers can be slow, and are requested only
+ * once.
+ */
 export const FIRST_ANSWER_MS = 10_000;
 /** A refresh that is announced for later than this is not waited for. */
 export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
@@ -48,11 +74,17 @@ export const CLICKED_MS = 4_000;
 /** How long the check for elements that open nothing may click; its last click may take longer. */
 export const INTERACTIVE_CHECK_MS = 10_000;
 
-/** How long a renderer may take to answer a trivial call; after that its scripts are stopped, so that the page can be inspected. */
+/**
+ * How long a renderer may take to answer a trivial call; after that its scripts are stopped, so that the page can be
+ * inspected.
+ */
 export const ANSWER_MS = 2_000;
 /** All collectors that run while the tabs are open, together; each has a budget of its own besides. */
 export const COLLECT_MS = 20_000;
-/** The screenshot of one landing. A page 16,383 pixels high takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */
+/**
+ * The screenshot of one landing. A page 16,383 pixels high takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are
+ * kept) 4 s.
+ */
 export const SCREENSHOT_MS = 10_000;
 /**
  * For a screenshot of any part, Chromium lays out and paints the whole page, 10 s per million pixels of text: of higher
@@ -65,7 +97,10 @@ export const SCROLL_MS = 4_000;
 export const READ_THROUGH_MS = 10_000;
 /** From there until what that loaded has settled. */
 export const LATE_SLOTS_MS = 6_000;
-/** The screenshots and markup of all ads of a page, before any is clicked: ads whose frames do not answer take 20 s each. */
+/**
+ * The screenshots and markup of all ads of a page, before any is clicked: ads whose frames do not answer take 20 s
+ * each.
+ */
 export const KEEP_ADS_MS = 40_000;
 /** How long the Back probe waits for a navigation. */
 export const PROBE_MS = 2_500;
@@ -114,13 +149,17 @@ export const OBSERVATIONS_MAX = 200;
 export const ATTEMPTS_MAX = 10;
 
 const LOAD_FACTOR_MAX = 2;
-/** Bounds of a capture older than this are no longer extended: a page that never settles must not get more time at every step. */
+/**
+ * Bounds of a capture older than this are no longer extended: a page that never settles must not get more time at every
+ * step.
+ */
 const EXTENDED_UNTIL_MS = 30_000;
 const MEASURED_MS = 1_000;
 
 /**
- * An upper bound in ms, extended while more processes are runnable than there are cores: waiting for a condition must not end early because
- * another capture is busy. A condition that is met takes no longer. `startedAt`: when the capture began, by `performance.now()`.
+ * An upper bound in ms, extended while more processes are runnable than there are cores: waiting for a condition must
+ * not end early because another capture is busy. A condition that is met takes no longer. `startedAt`: when the capture
+ * began, by `performance.now()`.
  */
 export const underLoad = ({ startedAt }: { startedAt: number }, ms: number): number =>
   extendedBound(ms, machineLoadFactor(), performance.now() - startedAt);
@@ -138,7 +177,10 @@ export function machineLoadFactor(): number {
   return measured.loadFactor;
 }
 
-/** The factor by which upper bounds are extended at a load average of `load` (runnable processes, over one minute). Pure. */
+/**
+ * The factor by which upper bounds are extended at a load average of `load` (runnable processes, over one minute).
+ * Pure.
+ */
 export const loadFactor = (load: number, cores: number): number => Math.min(LOAD_FACTOR_MAX, Math.max(1, load / cores));
 
 /** A bound of `ms`, extended by `factor` as far as the age `ageMs` of its capture allows. Pure. */

@@ -6,8 +6,8 @@ import type { CaptureSession } from './capture-session.ts';
 import { isShown } from './open-tabs.ts';
 
 /**
- * Stops the scripts of tabs and frames that are too busy to answer for `answerMs`, so that their contents can be read and captured. Resolves to
- * whether there were any.
+ * Stops the scripts of tabs and frames that are too busy to answer for `answerMs`, so that their contents can be read
+ * and captured. Resolves to whether there were any.
  */
 export async function stopBusyScripts(session: CaptureSession, answerMs = MAIN_THREAD_WATCHED_MS): Promise<boolean> {
   const busy = await Promise.all(shownDocuments(session).map((one) => stopIfBusy(session, one, answerMs)));

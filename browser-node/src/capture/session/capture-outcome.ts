@@ -34,8 +34,8 @@ export async function removeFiles(files: readonly CaptureFile[]): Promise<void> 
 export type CaptureFailure = { code: FailureCode; cause: string };
 
 /**
- * What one attempt saw. `capture` comes with `exit` and `traffic` null and `artifacts` empty, which the lease's runner fills;
- * with a `failure`, the capture is the evidence so far.
+ * What one attempt saw. `capture` comes with `exit` and `traffic` null and `artifacts` empty, which the lease's runner
+ * fills; with a `failure`, the capture is the evidence so far.
  */
 export type CaptureOutcome = { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null };
 
@@ -47,7 +47,10 @@ export type CaptureRequest = Pick<
   limits: Pick<JobLimits, 'tabs' | 'landings' | 'capture_bytes'>;
 };
 
-/** Captures one member of a job in an open context. `traffic` asks the gateway for the traffic so far; `signal` ends the capture early. */
+/**
+ * Captures one member of a job in an open context. `traffic` asks the gateway for the traffic so far; `signal` ends the
+ * capture early.
+ */
 export type CapturePage = (
   request: CaptureRequest,
   open: OpenContext,

@@ -38,7 +38,10 @@ export type CaptureSession = {
   readonly notes: Note[];
 };
 
-/** The capture of one member in a session: with what the session observes, what its visit does and which tabs are its landings. */
+/**
+ * The capture of one member in a session: with what the session observes, what its visit does and which tabs are its
+ * landings.
+ */
 export type MemberCapture = CaptureSession & {
   readonly visit: Visit;
   readonly landings: Landings;
@@ -48,7 +51,10 @@ export type MemberCapture = CaptureSession & {
   readonly isSwept?: boolean;
 };
 
-/** The observation of one browser context, as long as it is observed: by one session, or by several, one after the other. */
+/**
+ * The observation of one browser context, as long as it is observed: by one session, or by several, one after the
+ * other.
+ */
 export type ContextWatch = {
   readonly open: OpenContext;
   readonly devtools: ContextTargets;
@@ -60,7 +66,10 @@ export type ContextWatch = {
   close(): Promise<void>;
 };
 
-/** Begins to observe a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in time. */
+/**
+ * Begins to observe a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in
+ * time.
+ */
 export async function watchContext(open: OpenContext): Promise<ContextWatch> {
   const devtools = ContextTargets.connect(open);
   const tabStates = watchTabs(devtools);
@@ -79,7 +88,10 @@ export async function watchContext(open: OpenContext): Promise<ContextWatch> {
   }
 }
 
-/** Begins a session. No other session of its context goes on. Tabs that an earlier one left are closed, unless they are kept. */
+/**
+ * Begins a session. No other session of its context goes on. Tabs that an earlier one left are closed, unless they are
+ * kept.
+ */
 export function openSession(
   watch: ContextWatch,
   scope: SessionScope,

@@ -7,7 +7,9 @@ import { LEAVE_MAX_MS, LEAVE_QUIET_MS, TRAFFIC_MS, UNLOAD_MS, underLoad } from '
 import type { CaptureSession } from './capture-session.ts';
 import { isShown, type OpenTab } from './open-tabs.ts';
 
-/** The quiet time required, in round trips: on a busy machine everything takes longer, so a pause must be longer too. */
+/**
+ * The quiet time required, in round trips: on a busy machine everything takes longer, so a pause must be longer too.
+ */
 const ROUND_TRIPS = 4;
 const CHECK_AT_LEAST_MS = 50;
 
@@ -16,8 +18,8 @@ type Leaving = { maxMs: number; isQuiet: boolean };
 const LEAVE_ALL: Leaving = { maxMs: LEAVE_MAX_MS, isQuiet: true };
 
 /**
- * Closes the tabs, which makes them send their last beacons, and waits until these have reached the gateway. Returns the traffic that the
- * gateway reports, or null if it reports none.
+ * Closes the tabs, which makes them send their last beacons, and waits until these have reached the gateway. Returns
+ * the traffic that the gateway reports, or null if it reports none.
  */
 export async function closeTabs(
   captureSession: CaptureSession,
@@ -67,8 +69,9 @@ export function quietIn(
 }
 
 /**
- * Chromium gives a tab that is closed half a second for its unload handlers; a document that navigates away has as long as it needs.
- * Waits for the next document to load: Chromium ignores a request to close a tab while a document is loading.
+ * Chromium gives a tab that is closed half a second for its unload handlers; a document that navigates away has as long
+ * as it needs. Waits for the next document to load: Chromium ignores a request to close a tab while a document is
+ * loading.
  */
 async function unload(captureSession: CaptureSession, { page, tab: { session } }: OpenTab): Promise<void> {
   const timeout = underLoad(captureSession, UNLOAD_MS);
@@ -78,7 +81,10 @@ async function unload(captureSession: CaptureSession, { page, tab: { session } }
   await Promise.all([left, leaving]).catch(() => undefined);
 }
 
-/** Resolves when the browser's network service has answered, which means that it has accepted all earlier requests of the tabs. */
+/**
+ * Resolves when the browser's network service has answered, which means that it has accepted all earlier requests of
+ * the tabs.
+ */
 async function networkAnswers({ open, ending }: CaptureSession): Promise<void> {
   await ending.race(withDeadline(open.context.cookies(), TRAFFIC_MS, 'the network service').catch(() => []));
 }
@@ -96,7 +102,10 @@ async function askGateway(
   }
 }
 
-/** Runs in the page, in an isolated world: navigates away from the document, whose unload handlers then run without a time limit. */
+/**
+ * Runs in the page, in an isolated world: navigates away from the document, whose unload handlers then run without a
+ * time limit.
+ */
 function leaveDocument(): void {
   location.replace('about:blank');
 }

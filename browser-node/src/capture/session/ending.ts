@@ -23,15 +23,18 @@ export class Ending {
     this.#announce();
   }
 
-  /** The result of `work`, or null as soon as the capture cannot go on. The work itself is not stopped; its result is ignored. */
+  /**
+   * The result of `work`, or null as soon as the capture cannot go on. The work itself is not stopped; its result is
+   * ignored.
+   */
   async race<T>(work: Promise<T>): Promise<T | null> {
     work.catch(() => undefined);
     return Promise.race([work, this.came.then(() => null)]);
   }
 
   /**
-   * The result of `work`, or null if the browser failed meanwhile, which ends the capture: what was found before is kept. Rejects for other
-   * errors, unless the capture has ended.
+   * The result of `work`, or null if the browser failed meanwhile, which ends the capture: what was found before is
+   * kept. Rejects for other errors, unless the capture has ended.
    */
   async contain<T>(work: Promise<T>): Promise<T | null> {
     try {

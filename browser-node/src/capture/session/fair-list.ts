@@ -1,6 +1,6 @@
 /**
- * A list of at most `max` items in order of arrival. When it is full, an item of a smaller group replaces the newest item of the largest
- * group, so that a flood displaces only items of its own group.
+ * A list of at most `max` items in order of arrival. When it is full, an item of a smaller group replaces the newest
+ * item of the largest group, so that a flood displaces only items of its own group.
  */
 export class FairList<T> {
   #max: number;
@@ -12,7 +12,10 @@ export class FairList<T> {
     this.#max = max;
   }
 
-  /** Adds an item; returns the one that was dropped for it, which may be `thing` itself, or null. Each item can be added once. */
+  /**
+   * Adds an item; returns the one that was dropped for it, which may be `thing` itself, or null. Each item can be added
+   * once.
+   */
   add(thing: T, group: string): T | null {
     const own = this.#groups.get(group) ?? [];
     const out = this.#all.size < this.#max ? null : this.#makeRoom(own.length + 1, thing);

@@ -12,7 +12,10 @@ export type FrameAt = { session: TargetSession; frameId: string; parentId: strin
 export const framesOf = async (captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> =>
   (await listFrames(captureSession, root)).frames;
 
-/** The same, with frames of other sites that do not answer, such as crashed ones: without an address, and without the frames in them. */
+/**
+ * The same, with frames of other sites that do not answer, such as crashed ones: without an address, and without the
+ * frames in them.
+ */
 export async function framesWithSilent(captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> {
   const { frames, silent } = await listFrames(captureSession, root);
   const { frames: tree } = captureSession.devtools;
@@ -50,8 +53,8 @@ const treeOf = async (captureSession: CaptureSession, session: TargetSession): P
   flat((await session.send('Page.getFrameTree', undefined, underLoad(captureSession, ANSWER_MS))).frameTree);
 
 /**
- * Up to {@link FRAMES_MAX} frames, the tab's own document first; of many with the same address, such as empty ones, some are left out.
- * `unlike`: how many are left out of whose address there is no other frame.
+ * Up to {@link FRAMES_MAX} frames, the tab's own document first; of many with the same address, such as empty ones,
+ * some are left out. `unlike`: how many are left out of whose address there is no other frame.
  */
 export function selectFrames<Frame extends Pick<FrameAt, 'url'>>(
   frames: readonly Frame[],
@@ -67,9 +70,9 @@ export function selectFrames<Frame extends Pick<FrameAt, 'url'>>(
 export type ReadFrame<Result> = { at: FrameAt; result: Result | null };
 
 /**
- * Runs `script` in the frames of a tab that {@link selectFrames} chooses among those that `isWanted`, all at once, each within `deadlineMs`: a
- * frame that does not answer costs only its own result. `unread`: how many of them are there and could not be read; one that was removed
- * meanwhile has nothing to show. `unlike`: as {@link selectFrames} counts.
+ * Runs `script` in the frames of a tab that {@link selectFrames} chooses among those that `isWanted`, all at once, each
+ * within `deadlineMs`: a frame that does not answer costs only its own result. `unread`: how many of them are there and
+ * could not be read; one that was removed meanwhile has nothing to show. `unlike`: as {@link selectFrames} counts.
  */
 export async function readFrames<Argument, Result>(
   captureSession: CaptureSession,

@@ -36,7 +36,10 @@ export type Entry = {
   loaderId: string;
   /** The URL of the script or document that caused it. */
   initiatorUrl: string;
-  /** The URLs of the scripts that caused it, from the innermost call to the outermost, each once; at most {@link SCRIPTS_MAX}. */
+  /**
+   * The URLs of the scripts that caused it, from the innermost call to the outermost, each once; at most
+   * {@link SCRIPTS_MAX}.
+   */
   initiatorScripts: readonly string[];
   /** V8's id of the script whose call caused it, '' = none. */
   initiatorScriptId: string;
@@ -127,16 +130,20 @@ export function fillHead(entry: Entry, head: ResponseHead, mimeType = ''): void 
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** The error of a response that the browser withholds from its page (Opaque Response Blocking, Fetch standard): a script or image that is HTML. */
+/**
+ * The error of a response that the browser withholds from its page (Opaque Response Blocking, Fetch standard): a script
+ * or image that is HTML.
+ */
 export const ORB_BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
 /** What a page's own policy, mixed content, credentials in the URL, or a client of the browser forbids. */
 const FORBIDDEN = new Set(['csp', 'mixed-content', 'origin', 'inspector']);
 
 /**
- * Whether a request without a response was refused inside the browser before it was sent: by a policy, for its port (Fetch standard, 2.9),
- * or because its CORS preflight, a request of its own, was not granted. A request that fails because of its response was sent: a response
- * that the page may not read (CORS, CORP, ORB) or that is not the expected one (integrity). Pure.
+ * Whether a request without a response was refused inside the browser before it was sent: by a policy, for its port
+ * (Fetch standard, 2.9), or because its CORS preflight, a request of its own, was not granted. A request that fails
+ * because of its response was sent: a response that the page may not read (CORS, CORP, ORB) or that is not the expected
+ * one (integrity). Pure.
  */
 export const isNeverSent = ({ errorText, blockedReason, corsErrorStatus }: Failed): boolean =>
   FORBIDDEN.has(blockedReason ?? '') ||

@@ -9,9 +9,9 @@ export type Landing = OpenTab & { ord: number };
 export type NumberedTab = OpenTab & { ord: number | null };
 
 /**
- * Which of a session's tabs are the landings of a member: those that a click opened, then those that opened by themselves, each in the
- * order in which they opened; of those that a click opened, the ones that stayed empty come last. The tab that shows a creative is a landing
- * only once it navigated away.
+ * Which of a session's tabs are the landings of a member: those that a click opened, then those that opened by
+ * themselves, each in the order in which they opened; of those that a click opened, the ones that stayed empty come
+ * last. The tab that shows a creative is a landing only once it navigated away.
  */
 export class Landings {
   readonly #tabs: Pick<OpenTabs, 'all'>;
@@ -37,8 +37,8 @@ export class Landings {
   }
 
   /**
-   * Gives the landings their ordinals for good: what is recorded of a tab from now on must not count as another one's because a further tab
-   * opened, or one closed. Tabs that come later follow.
+   * Gives the landings their ordinals for good: what is recorded of a tab from now on must not count as another one's
+   * because a further tab opened, or one closed. Tabs that come later follow.
    */
   giveOrdinals(): void {
     this.#given = this.all.map(({ tab }) => tab);

@@ -8,13 +8,16 @@ import type { OpenTab } from './open-tabs.ts';
 
 /** How long frames are watched: of those of an origin, not each sends messages. */
 const WATCHED_MS = 250;
-/** A frame that sends messages without end is busy for at least this share of the time, and about as busy as the busiest. */
+/**
+ * A frame that sends messages without end is busy for at least this share of the time, and about as busy as the
+ * busiest.
+ */
 const BUSY_SHARE = 0.2;
 const NEARLY_AS_BUSY = 0.5;
 
 /**
- * Stops the scripts of frames of other sites that send messages to the page around them, or to other frames, without end: these would not answer any more,
- * and end for lack of memory, although they do nothing wrong.
+ * Stops the scripts of frames of other sites that send messages to the page around them, or to other frames, without
+ * end: these would not answer any more, and end for lack of memory, although they do nothing wrong.
  */
 export function stopMessageFloods(session: CaptureSession): void {
   let isStopping = false;
@@ -53,7 +56,9 @@ async function busiest(frames: TargetSession[]): Promise<TargetSession[]> {
   return frames.filter((_, at) => (shares[at] ?? 0) >= least);
 }
 
-/** The share of the time between two readings that a thread was busy; one that does not answer was all the time. Pure. */
+/**
+ * The share of the time between two readings that a thread was busy; one that does not answer was all the time. Pure.
+ */
 function busyShare(before: ThreadTimes | null, after: ThreadTimes | null): number {
   if (!before || !after) return 1;
   return after.at > before.at ? (after.inTasks - before.inTasks) / (after.at - before.at) : 0;

@@ -156,7 +156,8 @@ export class NetworkJournal {
     // A page that starts workers has not settled, whatever the origin of their scripts.
     if (startedWorker(event) !== null) this.#active(false);
     const isNetwork = /^(https?|wss?):/.test(request.url);
-    // An HTTP redirect to an app or a forbidden scheme is a hop, and so is what a window opens with; data: and blob: are not requests at all.
+    // An HTTP redirect to an app or a forbidden scheme is a hop, and so is what a window opens with; data: and blob:
+    // are not requests at all.
     if (!isNetwork && !redirectResponse && !this.#opensApp(event, session)) return;
     const entry = this.#describe(event, session, before !== undefined);
     if (!before && !this.#admits(entry)) return;
@@ -225,7 +226,10 @@ export class NetworkJournal {
     if (tab && open.entry.gateway) tab.refused = true;
   }
 
-  /** ORB-blocked responses have no responseReceived event: only this one has their status, before or after loadingFailed. */
+  /**
+   * ORB-blocked responses have no responseReceived event: only this one has their status, before or after
+   * loadingFailed.
+   */
   #onExtraInfo({ requestId, statusCode: status, headers }: EventPayload<'Network.responseReceivedExtraInfo'>): void {
     if (isRedirectStatus(status)) return;
     const [open, orbBlocked] = [this.#open.get(requestId), this.#orbBlocked.get(requestId)];
@@ -332,8 +336,8 @@ const ANSWERED: readonly { isAnswered(entry: Entry): boolean; isAnswer(entry: En
 ];
 
 /**
- * Leaves out what service workers requested for the documents that they answered, and prefetches of documents that were shown then: the document's
- * request is in the record, and only one was sent. Pure.
+ * Leaves out what service workers requested for the documents that they answered, and prefetches of documents that were
+ * shown then: the document's request is in the record, and only one was sent. Pure.
  */
 function withoutForwarded(entries: Entry[]): Entry[] {
   const keyOf = ({ method, url }: Entry) => `${method} ${withoutFragment(url)}`;
@@ -355,7 +359,10 @@ const fragmentOf = ({ type, request: { urlFragment = '' } }: Sent): string =>
 /** The URL of a request as it is recorded: without its fragment, unless it is that of an app, which gets it. */
 const urlOf = ({ url, urlFragment = '' }: Sent['request']): string => (isOfBrowser(url) ? url : url + urlFragment);
 
-/** Whether a redirect is Chromium's own, from http to https (RFC 6797, HSTS): only the second URL is requested. A server may pretend to that. */
+/**
+ * Whether a redirect is Chromium's own, from http to https (RFC 6797, HSTS): only the second URL is requested. A server
+ * may pretend to that.
+ */
 const isUpgrade = (from: string, to: string, { headers }: ResponseHead): boolean =>
   headers['Non-Authoritative-Reason'] === 'HSTS' && from.replace(/^http:/, 'https:') === to;
 
@@ -370,7 +377,10 @@ function initiatorUrl({ url, stack }: Sent['initiator']): string {
   return url ?? stack?.callFrames.find((frame) => frame.url)?.url ?? '';
 }
 
-/** The web addresses in a stack, including those of what scheduled it; the depth is limited, because Chromium's is not by much. */
+/**
+ * The web addresses in a stack, including those of what scheduled it; the depth is limited, because Chromium's is not
+ * by much.
+ */
 function initiatorScripts(stack: Sent['initiator']['stack']): string[] {
   const urls = new Set<string>();
   for (let at = stack; at && urls.size < SCRIPTS_MAX; at = at.parent)

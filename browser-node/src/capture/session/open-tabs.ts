@@ -71,12 +71,17 @@ export class OpenTabs {
     });
   }
 
-  /** Tabs that Chromium has opened so far. Playwright reports a tab, so that it joins, only after its first response. */
+  /**
+   * Tabs that Chromium has opened so far. Playwright reports a tab, so that it joins, only after its first response.
+   */
   get attached(): number {
     return this.#known.size;
   }
 
-  /** Tabs that Chromium has opened since this session began, that are open and that Playwright has not reported: no server has answered them. */
+  /**
+   * Tabs that Chromium has opened since this session began, that are open and that Playwright has not reported: no
+   * server has answered them.
+   */
   unanswered(): Tab[] {
     const open = new Set(this.#devtools.sessions());
     return [...this.#known.values()].filter(
@@ -170,7 +175,10 @@ export class OpenTabs {
     this.#limit();
   }
 
-  /** Closes the tabs between the first and the last ones. A flood of harmless windows must not hide the one that comes after it. */
+  /**
+   * Closes the tabs between the first and the last ones. A flood of harmless windows must not hide the one that comes
+   * after it.
+   */
   #limit(): void {
     const { landings } = this.#limits;
     const last = Math.min(this.#last, landings - 1);

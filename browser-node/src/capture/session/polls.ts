@@ -1,6 +1,8 @@
 import type { Entry } from './journal-entry.ts';
 
-/** The kinds of requests that pages repeat for as long as they are open, to ask for news or to report what is visible. */
+/**
+ * The kinds of requests that pages repeat for as long as they are open, to ask for news or to report what is visible.
+ */
 const POLLING_KINDS = new Set(['xhr', 'fetch', 'ping', 'preflight', 'eventsource', 'websocket']);
 /** A request of these kinds is polling if as many before it had its method and URL, apart from the query. */
 const POLLS_AFTER = 3;

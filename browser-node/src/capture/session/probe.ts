@@ -1,6 +1,9 @@
 import type { MemberCapture } from './capture-session.ts';
 
-/** Closes the capture's record, then does what a visitor might do. No page that a landing navigates to meanwhile is loaded. */
+/**
+ * Closes the capture's record, then does what a visitor might do. No page that a landing navigates to meanwhile is
+ * loaded.
+ */
 export async function probe({ open, visit, journal }: MemberCapture, act: () => Promise<void>): Promise<void> {
   visit.beginProbe(journal);
   // `aborted` and not `blocked`: Chromium then leaves the page as it is.

@@ -16,8 +16,9 @@ type Progress = {
 };
 
 /**
- * Decides whether tabs that have not settled within their budget are waited for longer: by the progress they make, not by the speed of the
- * machine. A page that keeps navigating is waited for until it is certain that it is a loop, a flood of requests until it has been served.
+ * Decides whether tabs that have not settled within their budget are waited for longer: by the progress they make, not
+ * by the speed of the machine. A page that keeps navigating is waited for until it is certain that it is a loop, a
+ * flood of requests until it has been served.
  */
 export class SettleExtension {
   readonly #progress: Progress;

@@ -115,7 +115,10 @@ class SettleWait {
     return mayBeStopped;
   }
 
-  /** Disables scripts in the tabs' next documents, so that they settle when these have loaded, and screenshots can be taken. */
+  /**
+   * Disables scripts in the tabs' next documents, so that they settle when these have loaded, and screenshots can be
+   * taken.
+   */
   stopLoops(tabs: OpenTab[]): void {
     for (const { tab } of tabs) tab.disableScript();
     this.loops = this.#session.tabs.all.filter((one) => isLoop(one) || mayLoop(one));
@@ -142,7 +145,10 @@ async function look(session: CaptureSession, one: OpenTab): Promise<void> {
   tab.isLookedAt = false;
 }
 
-/** Finds the empty tabs into which another document inserted something: they show a page like those that navigated to one. */
+/**
+ * Finds the empty tabs into which another document inserted something: they show a page like those that navigated to
+ * one.
+ */
 async function findWrittenTabs(tabs: OpenTab[]): Promise<void> {
   const empty = tabs.filter(({ page, tab }) => !tab.committed && !tab.refused && !page.isClosed());
   const find = async ({ tab }: OpenTab) => {
@@ -163,14 +169,19 @@ function readWritten(): string {
   return isWritten ? of(Document, 'URL', document) : '';
 }
 
-/** Whether the tabs make progress that the machine delays, and not only the page. An endless response is no progress. */
+/**
+ * Whether the tabs make progress that the machine delays, and not only the page. An endless response is no progress.
+ */
 async function isDelayedByMachine(session: CaptureSession, tabs: OpenTab[]): Promise<boolean> {
   const { journal } = session;
   const goesOn = journal.underWay(LONG_REQUEST_MS) > 0 || performance.now() - journal.lastActivityAt < LONG_REQUEST_MS;
   return goesOn && (await runDueTimers(session, tabs)) > PROMPT_MS;
 }
 
-/** How long the slowest tab took to run its due timers, in ms; a tab that closed, navigated or was stopped does not count. */
+/**
+ * How long the slowest tab took to run its due timers, in ms; a tab that closed, navigated or was stopped does not
+ * count.
+ */
 async function runDueTimers(session: CaptureSession, tabs: OpenTab[]): Promise<number> {
   const since = performance.now();
   const running = tabs

@@ -17,12 +17,16 @@ import type { Tab } from './tab.ts';
 /** Time for a due timer to run, and for the page to act on it. */
 const TIMER_MS = 100;
 
-/** What a page requests: when it did last, how many requests are pending, and whether one of a document, script or style sheet is. */
+/**
+ * What a page requests: when it did last, how many requests are pending, and whether one of a document, script or style
+ * sheet is.
+ */
 type Requests = Pick<NetworkJournal, 'underWay' | 'lastActivityAt' | 'lastLoadingAt' | 'awaitsCode'>;
 
 /**
- * When the document of a tab had loaded. While nothing but pictures and data is pending, it counts as loaded once it is parsed and has shown something
- * for {@link SHOWN_AT_LATEST_MS}: for a visitor it is all there, and a picture may never arrive. Null: neither is known yet. Pure.
+ * When the document of a tab had loaded. While nothing but pictures and data is pending, it counts as loaded once it is
+ * parsed and has shown something for {@link SHOWN_AT_LATEST_MS}: for a visitor it is all there, and a picture may never
+ * arrive. Null: neither is known yet. Pure.
  */
 function loadedAtOf({ loadedAt, parsedAt, paintedAt }: Tab, awaitsCode: boolean): number | null {
   if (loadedAt !== null || awaitsCode || parsedAt === null || paintedAt === null) return loadedAt;
@@ -30,8 +34,9 @@ function loadedAtOf({ loadedAt, parsedAt, paintedAt }: Tab, awaitsCode: boolean)
 }
 
 /**
- * The earliest time, in ms from `now`, at which tabs can have loaded, have been watched for a while, have no announced refresh and no pending
- * request; 0: it is so now. {@link LATE_MS} after the load, requests that are polling do not count: they go on for as long as the page is open. Pure.
+ * The earliest time, in ms from `now`, at which tabs can have loaded, have been watched for a while, have no announced
+ * refresh and no pending request; 0: it is so now. {@link LATE_MS} after the load, requests that are polling do not
+ * count: they go on for as long as the page is open. Pure.
  */
 export function settledIn(tabs: OpenTab[], journal: Requests, now: number): number {
   const { awaitsCode } = journal;
@@ -58,7 +63,10 @@ export const mayBeAnswered = ({ hops, lastHopAt }: Tab, now: number): boolean =>
 /** What scripts of the tabs may act on later. */
 export type Waiting = { hasWorker(tab: OpenTab): boolean; isUnanswered: boolean; awaitsCode: boolean };
 
-/** The time, in ms from `now`, until which scripts of the tabs wait for something; at most {@link LATE_MS} after the load. Pure. */
+/**
+ * The time, in ms from `now`, until which scripts of the tabs wait for something; at most {@link LATE_MS} after the
+ * load. Pure.
+ */
 export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered, awaitsCode }: Waiting, now: number): number {
   const inTab = (one: OpenTab): number => {
     const { timersDueAt, refused, isScriptDisabled, isLookedAt } = one.tab;
@@ -74,8 +82,8 @@ export function pendingIn(tabs: OpenTab[], { hasWorker, isUnanswered, awaitsCode
 }
 
 /**
- * Whether a tab shows a document that a visitor would look at, and was not looked at yet, loaded or not. Of a tab that showed several before, one that
- * stays: it may be the end of a chain of redirects. Pure.
+ * Whether a tab shows a document that a visitor would look at, and was not looked at yet, loaded or not. Of a tab that
+ * showed several before, one that stays: it may be the end of a chain of redirects. Pure.
  */
 export function isToBeLookedAt({ tab }: OpenTab, now: number): boolean {
   if (!tab.committed || tab.refused || tab.isScriptDisabled || tab.isLookedAt || tab.wasLookedAt) return false;

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 /** Removes the files of captures that were discarded before anything else could. */
 const unused = new FinalizationRegistry<string>((folder) => rmSync(folder, { recursive: true, force: true }));
 
-/** A large file of a capture on the disk, written as it arrives, in a folder of its own that only this user can read. */
+/**
+ * A large file of a capture on the disk, written as it arrives, in a folder of its own that only this user can read.
+ */
 export class StoredFile {
   length = 0;
   readonly #folder: string;

@@ -39,7 +39,10 @@ export class Tab {
   readonly session: TargetSession;
   readonly openedAt = performance.now();
   url = '';
-  /** The URL that its document was loaded from, '' before the first; what scripts do to the history of that document leaves it as it is. */
+  /**
+   * The URL that its document was loaded from, '' before the first; what scripts do to the history of that document
+   * leaves it as it is.
+   */
   documentUrl = '';
   /** The id of the document that it shows, '' before the first. */
   documentId = '';
@@ -90,7 +93,10 @@ export class Tab {
     return this.hops === 0 && !this.committed;
   }
 
-  /** Whether it shows another document than the one at `url` now. A page that changes its URL by the history API shows the same one. */
+  /**
+   * Whether it shows another document than the one at `url` now. A page that changes its URL by the history API shows
+   * the same one.
+   */
   hasLeft(url: string): boolean {
     return this.committed && this.documentUrl !== '' && withoutFragment(this.documentUrl) !== withoutFragment(url);
   }
@@ -133,7 +139,10 @@ export class Tab {
     this.session.notify('Emulation.setScriptExecutionDisabled', { value: true });
   }
 
-  /** Stops the running script and disables scripts, so that the tab can be inspected. Works on a page in an endless loop too. */
+  /**
+   * Stops the running script and disables scripts, so that the tab can be inspected. Works on a page in an endless loop
+   * too.
+   */
   async stopScript(): Promise<void> {
     this.isScriptDisabled = true;
     await disableScripts(this.session);
@@ -149,8 +158,8 @@ export class Tab {
   }
 
   /**
-   * Its document opened an app, and stays where it is. Returns how: by a script, unless a refresh announced it; null: it did before, or
-   * tries too many.
+   * Its document opened an app, and stays where it is. Returns how: by a script, unless a refresh announced it; null:
+   * it did before, or tries too many.
    */
   openedApp(url: string): HopKind | null {
     if (this.#apps.has(url) || this.#apps.size >= APPS_MAX) return null;
@@ -222,7 +231,10 @@ export class Tab {
     if (this.committed && this.loadedAt === null) this.loaded();
   }
 
-  /** Another document wrote into the one that the tab shows, which then has this URL (HTML standard, "document open steps"). */
+  /**
+   * Another document wrote into the one that the tab shows, which then has this URL (HTML standard, "document open
+   * steps").
+   */
   wasWritten(url: string): void {
     this.url = clipUrl(url || 'about:blank');
     this.committed = true;

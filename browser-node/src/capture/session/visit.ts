@@ -8,16 +8,20 @@
  */
 export type Phase = 'loading' | 'navigating' | 'clicking' | 'checking' | 'probing';
 
-/** The progress of one member's visit. Collectors read it when a page does something, to tell the page's own doing from ours. */
+/**
+ * The progress of one member's visit. Collectors read it when a page does something, to tell the page's own doing from
+ * ours.
+ */
 export class Visit {
   #phase: Phase = 'loading';
   #clicks = 0;
   readonly #isClicked: (frameId: string | null) => boolean;
 
   /**
-   * `isClicked`: whether a frame belongs to what the visit clicks; absent: all do. The frames of the other ads of a page do not: what they do
-   * meanwhile they do without a gesture, as far as Chromium does not report one. It gives every frame of the clicked one's origin its user
-   * activation, so a window that another ad of that origin opens in those five seconds counts as clicked.
+   * `isClicked`: whether a frame belongs to what the visit clicks; absent: all do. The frames of the other ads of a
+   * page do not: what they do meanwhile they do without a gesture, as far as Chromium does not report one. It gives
+   * every frame of the clicked one's origin its user activation, so a window that another ad of that origin opens in
+   * those five seconds counts as clicked.
    */
   constructor(isClicked: (frameId: string | null) => boolean = () => true) {
     this.#isClicked = isClicked;

@@ -12,8 +12,9 @@ const HOLD_MS = 70;
 export type Point = { x: number; y: number };
 
 /**
- * Clicks a point of a tab as a visitor does, or taps it on a touch device. An ad may take a click without a path and without a hold for a
- * robot's, and lead elsewhere. Resolves when the page has handled it; rejects when the tab is closed.
+ * Clicks a point of a tab as a visitor does, or taps it on a touch device. An ad may take a click without a path and
+ * without a hold for a robot's, and lead elsewhere. Resolves when the page has handled it; rejects when the tab is
+ * closed.
  */
 export async function clickAsVisitor({ page, tab }: OpenTab, hasTouch: boolean, point: Point): Promise<void> {
   if (hasTouch) await tap(tab, point);

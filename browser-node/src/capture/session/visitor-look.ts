@@ -11,7 +11,10 @@ const STEP_MS = 25;
 const HANDLED_MS = 300;
 /** How long a page may take to react to what the visitor does. */
 const REACTION_MS = 150;
-/** Where the mouse moves, as shares of the viewport. It ends in a margin, and never near the top, where a visitor leaves a page. */
+/**
+ * Where the mouse moves, as shares of the viewport. It ends in a margin, and never near the top, where a visitor leaves
+ * a page.
+ */
 const PATH = [
   [0.08, 0.12],
   [0.14, 0.2],
@@ -28,12 +31,13 @@ const SCROLLED = 0.6;
 const SWIPE = [0.35, 0.38, 0.44, 0.5, 0.57, 0.65] as const;
 
 /**
- * Does in a tab what a visitor does first: moves the mouse along a path, or swipes with a finger, and scrolls down and back up. Pages show
- * things then that they hide before. None of it is a user gesture (HTML standard, "activation triggering input event"): what pages do in
- * response they do without a click. Input is not waited for if the page is busy. Never throws.
+ * Does in a tab what a visitor does first: moves the mouse along a path, or swipes with a finger, and scrolls down and
+ * back up. Pages show things then that they hide before. None of it is a user gesture (HTML standard, "activation
+ * triggering input event"): what pages do in response they do without a click. Input is not waited for if the page is
+ * busy. Never throws.
  *
- * Wheel and finger move towards the top of the page, where it is already: when Chromium itself scrolls a page, it handles no further input of
- * that page for a second.
+ * Wheel and finger move towards the top of the page, where it is already: when Chromium itself scrolls a page, it
+ * handles no further input of that page for a second.
  */
 export async function lookAsVisitor(session: CaptureSession, tab: OpenTab): Promise<void> {
   const view = tab.page.viewportSize();
@@ -90,7 +94,10 @@ async function isHandled({ ending }: CaptureSession, input: Promise<unknown>): P
   return (await ending.race(Promise.race([handling, pause(HANDLED_MS, false)]))) ?? false;
 }
 
-/** Runs in the page, in an isolated world: scrolls down by `share` of the viewport's height and back, once the page could draw what is there. */
+/**
+ * Runs in the page, in an isolated world: scrolls down by `share` of the viewport's height and back, once the page
+ * could draw what is there.
+ */
 async function scrollDownAndUp(share: number): Promise<void> {
   const drawn = () =>
     new Promise((resolve) => {

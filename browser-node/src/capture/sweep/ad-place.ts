@@ -18,7 +18,10 @@ const DRAWN_MS = 800;
 /** Elements over an ad that are hidden at most. */
 const COVERS_MAX = 10;
 
-/** Scrolls an ad into view. Resolves to its box in the viewport, in CSS pixels, or null: it is not there any more, or its page does not answer. */
+/**
+ * Scrolls an ad into view. Resolves to its box in the viewport, in CSS pixels, or null: it is not there any more, or
+ * its page does not answer.
+ */
 export async function bringIntoView(session: CaptureSession, ad: FoundAd): Promise<Box | null> {
   const { element } = ad;
   if (!element) return null;
@@ -57,7 +60,9 @@ function awaitFrames(mostMs: number): Promise<void> {
   });
 }
 
-/** What is in view of a page, in CSS pixels from its left edge, as screenshots count; `start`: as of {@link pageStart}. */
+/**
+ * What is in view of a page, in CSS pixels from its left edge, as screenshots count; `start`: as of {@link pageStart}.
+ */
 export type View = Box & { start: { x: number; y: number } };
 
 /**

@@ -8,8 +8,8 @@ export function requestsOfAd(entries: readonly Entry[], ad: FoundAd): Entry[] {
 }
 
 /**
- * Whether a request is left to the record of one of `ads`. Document requests of tabs are not: the page's capture shows all tabs that it opened,
- * with the way that each took. Pure.
+ * Whether a request is left to the record of one of `ads`. Document requests of tabs are not: the page's capture shows
+ * all tabs that it opened, with the way that each took. Pure.
  */
 export const isRequestOfAds = (entry: Entry, ads: readonly FoundAd[]): boolean =>
   entry.hop === null && ads.some((ad) => ad.ownsRequest(entry));

@@ -25,7 +25,10 @@ import type { PublisherPage } from './publisher-page.ts';
 /** How long the last beacons of an ad's landings are waited for: the page itself may never be quiet. */
 const LEAVE_AD_MS = 1_500;
 
-/** An ad whose turn it is. `found`: null: it is not on the page any more. `kept`: what was kept when it was found, null: nothing. */
+/**
+ * An ad whose turn it is. `found`: null: it is not on the page any more. `kept`: what was kept when it was found, null:
+ * nothing.
+ */
 export type AdTurn = {
   request: CaptureRequest & { ad_block: AdBlock };
   page: PublisherPage | null;
@@ -37,7 +40,10 @@ export type AdTurn = {
   logger: Logger;
 };
 
-/** Captures one ad of a page: what was kept of it, and what a click on it opens. The page's own tab and the ads that come later stay. */
+/**
+ * Captures one ad of a page: what was kept of it, and what a click on it opens. The page's own tab and the ads that
+ * come later stay.
+ */
 export async function captureAd(
   watch: ContextWatch,
   turn: AdTurn,
@@ -66,7 +72,10 @@ export async function captureAd(
   }
 }
 
-/** What of the context belongs to an ad: its requests and the tabs that it opens. Those of other ads and of the page do not. */
+/**
+ * What of the context belongs to an ad: its requests and the tabs that it opens. Those of other ads and of the page do
+ * not.
+ */
 function scopeOf(watch: ContextWatch, turn: AdTurn, visit: Visit): SessionScope {
   const { request, page, found } = turn;
   const host = page?.host.tab;

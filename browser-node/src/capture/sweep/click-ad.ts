@@ -20,13 +20,17 @@ const CLICKS_MAX = 4;
 /** How often an ad is shown and clicked whose slot refreshes while it is clicked. */
 const TIMES_MAX = 5;
 
-/** What a click on an ad did: whether the ad was there; and the check for elements that open nothing, null: there is nothing to check. */
+/**
+ * What a click on an ad did: whether the ad was there; and the check for elements that open nothing, null: there is
+ * nothing to check.
+ */
 export type AdClick = { isThere: boolean; checkInteractive: ((budgetMs: number) => Promise<Interactivity>) | null };
 
 /**
- * Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it; if nothing opens, for example because its picture was
- * not there yet, then what looks clickable on it later. The tabs that open stay. If the slot refreshes while it is clicked, the ad that it shows then is
- * clicked; if it refreshes each time, a note says that no click reached the ad.
+ * Clicks an ad on a page as a visitor does, its centre first, then what looks clickable on it; if nothing opens, for
+ * example because its picture was not there yet, then what looks clickable on it later. The tabs that open stay. If the
+ * slot refreshes while it is clicked, the ad that it shows then is clicked; if it refreshes each time, a note says that
+ * no click reached the ad.
  */
 export async function clickAd(capture: MemberCapture, page: CreativePage, found: FoundAd): Promise<AdClick> {
   let clicked = await clickOnce(capture, page, found, 'now');

@@ -7,8 +7,9 @@ import { clickAsVisitor } from '../session/visitor-click.ts';
 import { boxInView, viewOf } from './ad-place.ts';
 
 /**
- * Closes what covers the page with an ad by its close button, as a visitor does before reading on, unless one of the `later` ads is on it too. What a
- * button opens instead is stopped: the ad has been clicked already. Never throws: what stays open is hidden while other ads are clicked.
+ * Closes what covers the page with an ad by its close button, as a visitor does before reading on, unless one of the
+ * `later` ads is on it too. What a button opens instead is stopped: the ad has been clicked already. Never throws: what
+ * stays open is hidden while other ads are clicked.
  */
 export async function closeOverlay(
   capture: MemberCapture,

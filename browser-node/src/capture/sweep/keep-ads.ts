@@ -22,12 +22,15 @@ import { StoredFile } from '../session/stored-file.ts';
 import { drawn, hideOverlay, showAgain, uncover, viewOf } from './ad-place.ts';
 import { type ShownAd, showAd } from './show-ad.ts';
 
-/** How often the picture of a frame of another site is taken again while it has one colour: on a slow machine, such a frame is drawn late. */
+/**
+ * How often the picture of a frame of another site is taken again while it has one colour: on a slow machine, such a
+ * frame is drawn late.
+ */
 const TAKEN_AGAIN_MAX = 2;
 
 /**
- * What is kept of an ad from the moment in which it was found: it may be gone when its turn comes. `framedAt`: if frames of another site show it,
- * where in the page its picture was taken, in CSS pixels.
+ * What is kept of an ad from the moment in which it was found: it may be gone when its turn comes. `framedAt`: if
+ * frames of another site show it, where in the page its picture was taken, in CSS pixels.
  */
 export type KeptAd = {
   facts: SeenCreative['facts'];
@@ -38,8 +41,8 @@ export type KeptAd = {
 };
 
 /**
- * Takes the screenshots of ads and reads their markup, by the identity of each. Those that cover the page come first. Within a time: of an ad that is
- * not reached, the caller keeps what it shows when its turn comes.
+ * Takes the screenshots of ads and reads their markup, by the identity of each. Those that cover the page come first.
+ * Within a time: of an ad that is not reached, the caller keeps what it shows when its turn comes.
  */
 export async function keepAds(session: CaptureSession, ads: readonly FoundAd[]): Promise<Map<string, KeptAd>> {
   const kept = new Map<string, KeptAd>();
@@ -97,8 +100,8 @@ function innermostOf(shown: ShownAd): MeasuredFrame | undefined {
 }
 
 /**
- * The screenshots of an ad, without what lies over it, and of what is in view around it; and where in the page that of the ad was taken, null:
- * something lies over it there. Null: the page does not answer.
+ * The screenshots of an ad, without what lies over it, and of what is in view around it; and where in the page that of
+ * the ad was taken, null: something lies over it there. Null: the page does not answer.
  */
 async function picturesOf(
   session: CaptureSession,
@@ -129,7 +132,9 @@ async function picturesOf(
   return { pictures, at: isCovered ? null : at };
 }
 
-/** A screenshot of a part of the view, taken again while `mayBeLate` and it has one colour; null: none could be taken. */
+/**
+ * A screenshot of a part of the view, taken again while `mayBeLate` and it has one colour; null: none could be taken.
+ */
 async function pictureOf(session: CaptureSession, ad: FoundAd, clip: Box, mayBeLate: boolean): Promise<Buffer | null> {
   const take = (): Promise<Buffer | null> => {
     const part = { clip, beyondView: false, quality: 90 };

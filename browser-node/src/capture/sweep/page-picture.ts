@@ -21,9 +21,9 @@ const MARGIN = 4;
 type KeptOnPage = { ad: FoundAd; kept: KeptAd };
 
 /**
- * Puts the pictures of ads into the screenshot of their page. Chromium draws a frame of another site only where it is in view, so that most ads of
- * such frames are blank in it; a screenshot of each was taken in view, at the same place of the page. Never throws: the screenshot stays as it is if it
- * cannot be read.
+ * Puts the pictures of ads into the screenshot of their page. Chromium draws a frame of another site only where it is
+ * in view, so that most ads of such frames are blank in it; a screenshot of each was taken in view, at the same place
+ * of the page. Never throws: the screenshot stays as it is if it cannot be read.
  */
 export async function drawAdsOnPage(
   { logger, notes }: CaptureSession,

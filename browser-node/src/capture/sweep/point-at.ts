@@ -11,9 +11,10 @@ import type { Point } from '../session/visitor-click.ts';
 const EVERY_MS = 100;
 
 /**
- * Moves the mouse over a point of the viewport, or touches it with a finger that slips off, until the frame that is shown there notices it.
- * Some time after a page has scrolled, Chromium still gives input to the frame of another process that was there before: a click would reach another
- * ad, or none. Resolves after a while if the frame never notices it. Never throws.
+ * Moves the mouse over a point of the viewport, or touches it with a finger that slips off, until the frame that is
+ * shown there notices it. Some time after a page has scrolled, Chromium still gives input to the frame of another
+ * process that was there before: a click would reach another ad, or none. Resolves after a while if the frame never
+ * notices it. Never throws.
  */
 export async function pointAt(
   session: CaptureSession,

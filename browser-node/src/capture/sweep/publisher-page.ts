@@ -40,9 +40,14 @@ export type VisitedPage = { tab: OpenTab; documentId: string; ads: readonly Foun
 
 /** How long a page may take to handle what scripts that were stopped had sent it. */
 const HANDLES_REST_MS = 20_000;
-/** How long a page may take to answer before it is loaded again, which takes longer and shows each of its ads once more. */
+/**
+ * How long a page may take to answer before it is loaded again, which takes longer and shows each of its ads once more.
+ */
 const FIT_MS = 10_000;
-/** How often a page that was loaded again is searched for the ads that are wanted: some come late, or cannot be read in time on a busy machine. */
+/**
+ * How often a page that was loaded again is searched for the ads that are wanted: some come late, or cannot be read in
+ * time on a busy machine.
+ */
 const SEARCHES_MAX = 2;
 
 /** The ads on a page that has settled, once scripts that hold it up are stopped. Rejects when its tab is gone. */
@@ -78,7 +83,10 @@ export async function keepPage(session: CaptureSession, { tab, documentId, ads }
   return { ads, entries: session.journal.sent(), host, isFit, spoil };
 }
 
-/** Loads a page once more in a tab of its own, for those of its ads with the identities `wanted`. Tabs that are open are closed. */
+/**
+ * Loads a page once more in a tab of its own, for those of its ads with the identities `wanted`. Tabs that are open are
+ * closed.
+ */
 export async function loadAgain(
   watch: ContextWatch,
   request: CaptureRequest,

@@ -8,15 +8,20 @@ import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { bringIntoView, framesOfAd, ownerOf, viewOf } from './ad-place.ts';
 
-/** An ad in view, as it is in its place now; `box`: in the viewport, in CSS pixels; `frames`: those that show it and those around them. */
+/**
+ * An ad in view, as it is in its place now; `box`: in the viewport, in CSS pixels; `frames`: those that show it and
+ * those around them.
+ */
 export type ShownAd = { ad: FoundAd; box: Box; frames: MeasuredFrame[] };
 
-/** How often an ad is found again, and then how often its place is looked at: a slot may refresh meanwhile each time. */
+/**
+ * How often an ad is found again, and then how often its place is looked at: a slot may refresh meanwhile each time.
+ */
 const TIMES_MAX = 3;
 
 /**
- * Scrolls an ad into view. One that is gone, or whose frames are, is looked for at its place: a slot that refreshes shows the next ad there.
- * Resolves to null when nothing is there any more, or its page does not answer.
+ * Scrolls an ad into view. One that is gone, or whose frames are, is looked for at its place: a slot that refreshes
+ * shows the next ad there. Resolves to null when nothing is there any more, or its page does not answer.
  */
 export async function showAd(session: CaptureSession, ad: FoundAd): Promise<ShownAd | null> {
   let at = ad;
@@ -34,7 +39,9 @@ export async function showAd(session: CaptureSession, ad: FoundAd): Promise<Show
   return null;
 }
 
-/** What is shown where an ad was found; null: no frame is there whenever it is looked at, or the page does not answer. */
+/**
+ * What is shown where an ad was found; null: no frame is there whenever it is looked at, or the page does not answer.
+ */
 async function showPlace(session: CaptureSession, ad: FoundAd): Promise<ShownAd | null> {
   for (let time = 0; time < TIMES_MAX && ad.frameIds.length > 0 && !session.ending.failure; time += 1) {
     const shown = await showFrameAt(session, ad).catch(() => null);
@@ -44,8 +51,8 @@ async function showPlace(session: CaptureSession, ad: FoundAd): Promise<ShownAd 
 }
 
 /**
- * The frame that is shown where an ad was found: on a slow machine, a slot may refresh faster than its page is searched. Null: no frame is there.
- * Rejects when the page does not answer.
+ * The frame that is shown where an ad was found: on a slow machine, a slot may refresh faster than its page is
+ * searched. Null: no frame is there. Rejects when the page does not answer.
  */
 async function showFrameAt(session: CaptureSession, ad: FoundAd): Promise<ShownAd | null> {
   const { block, tab } = ad;

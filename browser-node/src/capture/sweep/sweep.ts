@@ -123,7 +123,10 @@ class PageSweep implements Sweep {
     return found;
   }
 
-  /** Takes out of the page's capture what the ads did that have a scan of their own, and puts their pictures into its screenshot. */
+  /**
+   * Takes out of the page's capture what the ads did that have a scan of their own, and puts their pictures into its
+   * screenshot.
+   */
   async #leavePage({ draft, capture }: SeenMember, { tab }: VisitedPage): Promise<void> {
     const shown = this.#scanned.flatMap((ad) => {
       const kept = this.#kept.get(ad.block.identity);

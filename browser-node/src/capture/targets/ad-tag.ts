@@ -22,8 +22,8 @@ import { settle } from '../session/settle.ts';
 import type { CaptureTarget, Visited } from './target.ts';
 
 /**
- * An ad tag: rendered in a placement on a harness page, measured and clicked. Its landings are the tabs that open; a landing that fails
- * does not fail the scan.
+ * An ad tag: rendered in a placement on a harness page, measured and clicked. Its landings are the tabs that open; a
+ * landing that fails does not fail the scan.
  */
 export const adTag: CaptureTarget = {
   prepare: authenticate,
@@ -86,7 +86,9 @@ async function settleLateCreative(session: CaptureSession, harness: HarnessPage,
   await settle(session);
 }
 
-/** The document of a tag's URL, the error of its navigation, '' = a document came; and the harness page as it is now. */
+/**
+ * The document of a tag's URL, the error of its navigation, '' = a document came; and the harness page as it is now.
+ */
 type OwnDocument = Pick<Visited, 'error' | 'document'> & { harness: HarnessPage };
 
 /**

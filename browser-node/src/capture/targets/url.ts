@@ -27,7 +27,10 @@ async function visit(capture: MemberCapture, tab: OpenTab, { target, referrer }:
   return { error, failure: isLoop ? loop : ending.failure, subject: tab };
 }
 
-/** The error of the navigation, '' = a document loaded. A page that never finishes counts as loaded as soon as its document begins. */
+/**
+ * The error of the navigation, '' = a document loaded. A page that never finishes counts as loaded as soon as its
+ * document begins.
+ */
 async function navigate(page: Page, url: string, referrer: string | null): Promise<string> {
   try {
     await page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) });

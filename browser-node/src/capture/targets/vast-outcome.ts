@@ -17,8 +17,8 @@ const FAILURES: Record<DocumentFault, FailureCode> = {
 };
 
 /**
- * The outcome of a tag without an ad. If its own server refuses it (4xx), it is not VAST; if that server does not answer or fails (5xx), the
- * tag fails like a page that does not load.
+ * The outcome of a tag without an ad. If its own server refuses it (4xx), it is not VAST; if that server does not
+ * answer or fails (5xx), the tag fails like a page that does not load.
  */
 export function visitOutcome({ failure, chain }: Resolution, journal: Pick<NetworkJournal, 'entries'>): Visited {
   if (!failure) return { error: '', failure: null };

@@ -26,7 +26,10 @@ import type { FetchedDocument, Resolution } from '../vast/wrapper-chain.ts';
 import type { CaptureTarget, Visited } from './target.ts';
 import { visitOutcome } from './vast-outcome.ts';
 
-/** A video ad: its wrapper chain is followed and its video is played on the harness page; the tabs that the click opened are its landings. */
+/**
+ * A video ad: its wrapper chain is followed and its video is played on the harness page; the tabs that the click opened
+ * are its landings.
+ */
 export const vastTag: CaptureTarget = {
   prepare: authenticate,
   refusal: () => null,
@@ -167,7 +170,10 @@ async function clickablesIn(capture: MemberCapture, { harness }: PlayerPage, box
 
 const NOTHING_CLICKABLE: Clickables = { frames: [], points: [] };
 
-/** The URL of the tag or, of a document, the first of its wrapper's, media files' and trackers' URLs; XML namespaces do not count. */
+/**
+ * The URL of the tag or, of a document, the first of its wrapper's, media files' and trackers' URLs; XML namespaces do
+ * not count.
+ */
 function firstUrlOf(tag: string): string {
   const [ad] = parseVast(tag)?.ads ?? [];
   const files = ad?.linears.flatMap(({ mediaFiles }) => mediaFiles.map(({ url }) => url)) ?? [];

@@ -28,8 +28,9 @@ const PAINTED_MAX = 300;
 const PAINTED_CHECKS_MAX = 1_000;
 
 /**
- * What an element passes on to what is in it. `own`: the part of the page in which its box can be seen; `clip`, `absoluteClip`: that of its content,
- * and of its content with an absolute position. `block`: the node that begins its lines. `background`: red, green and blue, null: an image.
+ * What an element passes on to what is in it. `own`: the part of the page in which its box can be seen; `clip`,
+ * `absoluteClip`: that of its content, and of its content with an absolute position. `block`: the node that begins its
+ * lines. `background`: red, green and blue, null: an image.
  */
 type Inherited = {
   opacity: number;
@@ -94,7 +95,9 @@ export class BoxVisibility {
     return { block, outer: this.#inherited[this.#document.parentOf(block)]?.block ?? -1 };
   }
 
-  /** What applies to a box: for a text what its element passes on, otherwise what was computed for the element itself. */
+  /**
+   * What applies to a box: for a text what its element passes on, otherwise what was computed for the element itself.
+   */
   #around(box: number): Inherited {
     const node = this.#document.nodeOf(box);
     const isText = this.#document.nameOf(node) === '#text';

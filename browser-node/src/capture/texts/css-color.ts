@@ -1,7 +1,10 @@
 /** A computed color: red, green and blue, null if its notation is not known; and the opacity. */
 export type Color = { rgb: number[] | null; alpha: number };
 
-/** The first color in a computed style; transparent if there is none, opaque and unknown if it is in a notation that is not parsed. */
+/**
+ * The first color in a computed style; transparent if there is none, opaque and unknown if it is in a notation that is
+ * not parsed.
+ */
 export function parseColor(style: string): Color {
   if (style === '' || style === 'none') return { rgb: null, alpha: 0 };
   const [, numbers = ''] = /rgba?\(([^)]*)\)/.exec(style) ?? [];

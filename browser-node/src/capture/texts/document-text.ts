@@ -3,17 +3,20 @@ import type { Rect } from './page-rect.ts';
 import type { SnapshotDocument } from './snapshot-document.ts';
 
 /**
- * The text of a document: first what is in the viewport, then what is elsewhere on the page, then what no visitor sees. `viewportLength`: characters
- * that are in the viewport; `pageLength`: those, and the ones elsewhere on the page.
+ * The text of a document: first what is in the viewport, then what is elsewhere on the page, then what no visitor sees.
+ * `viewportLength`: characters that are in the viewport; `pageLength`: those, and the ones elsewhere on the page.
  */
 export type DocumentText = { text: string; viewportLength: number; pageLength: number };
 
-/** A piece of text as it is laid out: `first` and `last` are its first and last lines, `outer` is the block around its block. */
+/**
+ * A piece of text as it is laid out: `first` and `last` are its first and last lines, `outer` is the block around its
+ * block.
+ */
 type Piece = { text: string; visibility: Visibility; block: number; outer: number; first: Rect; last: Rect };
 
 /**
- * Reads the text of a document whose frame has the visibility `frame`. `drawn`: what was drawn on its canvases, which is read where the largest
- * of them is. Pure; takes linear time in the number of boxes.
+ * Reads the text of a document whose frame has the visibility `frame`. `drawn`: what was drawn on its canvases, which
+ * is read where the largest of them is. Pure; takes linear time in the number of boxes.
  */
 export function readDocumentText(
   document: SnapshotDocument,
@@ -48,7 +51,10 @@ function piecesOf(document: SnapshotDocument, boxes: BoxVisibility, drawn: strin
   return pieces;
 }
 
-/** The text of a box in the order in which it is painted; for an element, that of its first box is its value in `values`. */
+/**
+ * The text of a box in the order in which it is painted; for an element, that of its first box is its value in
+ * `values`.
+ */
 function textInBox(document: SnapshotDocument, box: number, values: ReadonlyMap<number, string>): string {
   const node = document.nodeOf(box);
   const value = document.firstBoxOf(node) === box ? (values.get(node) ?? '') : '';
@@ -96,7 +102,10 @@ function textOf(pieces: Piece[]): string {
     .trim();
 }
 
-/** What separates two pieces: nothing within a line, even of several blocks; a space where a gap is seen; otherwise a line break. */
+/**
+ * What separates two pieces: nothing within a line, even of several blocks; a space where a gap is seen; otherwise a
+ * line break.
+ */
 function between(a: Piece, b: Piece): string {
   if (a.block === b.block) return '';
   const height = Math.max(1, a.last.bottom - a.last.top);

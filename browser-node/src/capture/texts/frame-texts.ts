@@ -10,7 +10,10 @@ import { type DocumentText, readDocumentText } from './document-text.ts';
 import { readShadowRoots } from './shadow-roots.ts';
 import { SnapshotDocument } from './snapshot-document.ts';
 
-/** The text of a frame's document as in a capture, and the HTML of its shadow roots; null: not all of them could be read. */
+/**
+ * The text of a frame's document as in a capture, and the HTML of its shadow roots; null: not all of them could be
+ * read.
+ */
 export type FrameText = Pick<CapturedDocument, 'text' | 'viewport_length' | 'page_length'> & {
   shadowHtml: string | null;
 };
@@ -20,9 +23,9 @@ export const NO_TEXT: FrameText = { text: '', shadowHtml: '' };
 type Snapped = { at: FrameAt; index: number; document: SnapshotDocument; boxes: BoxVisibility };
 
 /**
- * The texts of frames by their ids, from one snapshot of each process. `drawn`: what a frame has drawn on its canvases. Where a snapshot is not
- * possible, the text is what a script reads; a frame that does not answer has none. Keeps shadow roots for the scripts that read these documents
- * later.
+ * The texts of frames by their ids, from one snapshot of each process. `drawn`: what a frame has drawn on its canvases.
+ * Where a snapshot is not possible, the text is what a script reads; a frame that does not answer has none. Keeps
+ * shadow roots for the scripts that read these documents later.
  */
 export async function readFrameTexts(
   { logger }: Pick<CaptureSession, 'logger'>,
@@ -81,7 +84,10 @@ const asCaptured = ({ text, viewportLength, pageLength }: DocumentText, shadowHt
   shadowHtml,
 });
 
-/** Finds where a frame can be seen, through all its parents; a frame whose parent is in no snapshot counts as in the viewport. */
+/**
+ * Finds where a frame can be seen, through all its parents; a frame whose parent is in no snapshot counts as in the
+ * viewport.
+ */
 function frameVisibility(
   snapped: ReadonlyMap<string, Snapped>,
   leftMs: () => number,

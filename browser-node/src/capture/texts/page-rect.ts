@@ -18,7 +18,10 @@ export const rectOf = ([x = 0, y = 0, width = 0, height = 0]: number[]): Rect =>
   return { left: x, top: y, right: x + width, bottom: y + height };
 };
 
-/** Where the content of a box can be seen: within what it clips, and anywhere within what it scrolls, if it is seen itself. */
+/**
+ * Where the content of a box can be seen: within what it clips, and anywhere within what it scrolls, if it is seen
+ * itself.
+ */
 export function clipOf(own: Rect, box: Rect, overflowX: string, overflowY: string): Rect {
   const clips = (overflow: string) => overflow === 'hidden' || overflow === 'clip';
   const scrolls = (overflow: string) => overflow === 'auto' || overflow === 'scroll';

@@ -9,8 +9,8 @@ const SHADOW_ROOTS_MAX = 100;
 const SHADOW_HTML_LENGTH_MAX = HTML_LENGTH_MAX / 2;
 
 /**
- * Returns the HTML of the shadow roots in `hosts` (backend ids of elements of the frame's document), and keeps the roots for the scripts that read
- * the document later. Null: not all of them could be read. Never throws.
+ * Returns the HTML of the shadow roots in `hosts` (backend ids of elements of the frame's document), and keeps the
+ * roots for the scripts that read the document later. Null: not all of them could be read. Never throws.
  */
 export async function readShadowRoots(
   { session, frameId }: Pick<FrameAt, 'session' | 'frameId'>,

@@ -65,7 +65,10 @@ export class SnapshotDocument {
     return values;
   }
 
-  /** The backend ids of the elements outside of shadow roots that have one which the page made; those of closed roots first. */
+  /**
+   * The backend ids of the elements outside of shadow roots that have one which the page made; those of closed roots
+   * first.
+   */
   shadowHosts(): number[] {
     const {
       backendNodeId = [],
@@ -98,7 +101,10 @@ export class SnapshotDocument {
     return this.#document.nodes.parentIndex?.[node] ?? -1;
   }
 
-  /** In small letters: those of elements of HTML documents are in capital ones, those of XHTML documents as they are written. */
+  /**
+   * In small letters: those of elements of HTML documents are in capital ones, those of XHTML documents as they are
+   * written.
+   */
   nameOf(node: number): string {
     return this.#string(this.#document.nodes.nodeName?.[node]).toLowerCase();
   }

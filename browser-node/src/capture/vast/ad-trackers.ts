@@ -7,8 +7,8 @@ import { absolute, baseUrl, type Resolution, type ResolvedAd } from './wrapper-c
 type AdForm = VastLinear | VastDisplay | VastIcon;
 
 /**
- * A tracker of a resolved ad, with the index of the document that declares it in the wrapper chain; `part` 'ad' for impressions and errors.
- * `form`: the video, overlay, companion or icon that it belongs to, null = whichever is shown.
+ * A tracker of a resolved ad, with the index of the document that declares it in the wrapper chain; `part` 'ad' for
+ * impressions and errors. `form`: the video, overlay, companion or icon that it belongs to, null = whichever is shown.
  */
 export type DeclaredTracker = VastTracker & { part: AdPart; document: number; form: AdForm | null };
 
@@ -17,8 +17,8 @@ export const isAbout = ({ form }: Pick<DeclaredTracker, 'form'>, shown: AdForm):
   form === null || form === shown;
 
 /**
- * The first `max` trackers of a resolved ad, its wrappers' included (VAST 4.3, 3.19), with absolute URLs, and how many more there are. What is
- * not an http(s) URL stays as it is and is never requested. Pure.
+ * The first `max` trackers of a resolved ad, its wrappers' included (VAST 4.3, 3.19), with absolute URLs, and how many
+ * more there are. What is not an http(s) URL stays as it is and is never requested. Pure.
  */
 export function declaredTrackers(
   resolution: Pick<Resolution, 'chain'>,
@@ -39,7 +39,10 @@ export function declaredTrackers(
 
 type OfPart = VastTracker & Pick<DeclaredTracker, 'part' | 'form'>;
 
-/** A wrapper's linear and nonlinear trackers apply to whichever video or overlay the ad shows; its companions and icons are its own. */
+/**
+ * A wrapper's linear and nonlinear trackers apply to whichever video or overlay the ad shows; its companions and icons
+ * are its own.
+ */
 const trackersOf = (ad: VastAd, isWrapper: boolean): OfPart[] => [
   ...inPart('ad', ad.trackers),
   ...ad.linears.flatMap((linear) => {
@@ -84,7 +87,9 @@ const SHARES: Record<string, number> = {
 /** Due at an offset of their own; `timeSpentViewing` is VAST 4.0's. */
 const WITH_OFFSET = new Set(['progress', 'timeSpentViewing']);
 
-/** Whether a tracker of a linear ad is due at this point of its video; trackers of a viewer's actions never are. Pure. */
+/**
+ * Whether a tracker of a linear ad is due at this point of its video; trackers of a viewer's actions never are. Pure.
+ */
 export function isDueAt(
   { part, event, offset }: Pick<CapturedTracker, 'part' | 'event' | 'offset'>,
   at: Playhead,

@@ -8,8 +8,8 @@ const ANSWERS_MS = 4_000;
 const POLL_MS = 100;
 
 /**
- * Waits until the requests of all trackers have ended that may still be answered, so that none counts as unanswered while its response is under
- * way. One that was requested long before, when the ad began, has had its time.
+ * Waits until the requests of all trackers have ended that may still be answered, so that none counts as unanswered
+ * while its response is under way. One that was requested long before, when the ad began, has had its time.
  */
 export async function awaitTrackers(
   capture: Pick<MemberCapture, 'startedAt' | 'startedAtMs'>,

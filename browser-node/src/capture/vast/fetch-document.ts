@@ -49,7 +49,10 @@ export const MIXED_CONTENT = 'net::ERR_BLOCKED_BY_MIXED_CONTENT';
 export const isMixedContent = (pageUrl: string, url: string): boolean =>
   /^https:/i.test(pageUrl) && /^http:/i.test(url);
 
-/** Corrects what the page saw by the network journal: an error response of our gateway is not a document, and pages do not see fault codes. */
+/**
+ * Corrects what the page saw by the network journal: an error response of our gateway is not a document, and pages do
+ * not see fault codes.
+ */
 function asOnTheNetwork(
   { journal, publisherUrl }: MemberCapture,
   requested: string,

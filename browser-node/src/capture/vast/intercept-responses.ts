@@ -17,16 +17,19 @@ type Header = { name: string; value: string };
 /** A media file as its server sent it, whole; a large one is on the disk. */
 export type KeptMedia = { bytes: Buffer | StoredFile; contentType: string };
 
-/** A response of a known length up to this many bytes is read whole before the page gets it; others are written to the disk as they arrive. */
+/**
+ * A response of a known length up to this many bytes is read whole before the page gets it; others are written to the
+ * disk as they arrive.
+ */
 const WHOLE_BYTES_MAX = 4_000_000;
 
 /** The main frame of the player's page. */
 type PlayerFrame = { frameId: string; origin: string };
 
 /**
- * Intercepts the responses to the player's own requests, as far as they are announced; those of scripts and frames of an ad pass. Documents
- * are made readable whatever their servers' CORS headers say, as for a player in an app; whether they would have been readable is recorded.
- * Media files are copied, and passed on to the page unchanged.
+ * Intercepts the responses to the player's own requests, as far as they are announced; those of scripts and frames of
+ * an ad pass. Documents are made readable whatever their servers' CORS headers say, as for a player in an app; whether
+ * they would have been readable is recorded. Media files are copied, and passed on to the page unchanged.
  */
 export class ResponseInterceptor {
   readonly #session: CDPSession;
@@ -34,12 +37,18 @@ export class ResponseInterceptor {
   readonly #collector: MediaCollector;
   /** Keys of URLs that the player is about to request. */
   readonly #announced = { documents: new Set<string>(), media: new Set<string>() };
-  /** The player's requests over their redirects, by network request id: of documents their origins, of media their first URL. */
+  /**
+   * The player's requests over their redirects, by network request id: of documents their origins, of media their first
+   * URL.
+   */
   readonly #documents = new Map<string, string[]>();
   readonly #mediaUrls = new Map<string, string>();
   readonly #readable = new Map<string, boolean>();
   readonly #media = new Map<string, KeptMedia>();
-  /** The lengths and types of announced media files, as far as their servers state them, and those in which {@link HEVC} was found. */
+  /**
+   * The lengths and types of announced media files, as far as their servers state them, and those in which {@link HEVC}
+   * was found.
+   */
   readonly #lengths = new Map<string, number>();
   readonly #contentTypes = new Map<string, string>();
   readonly #hevc = new Set<string>();
@@ -128,8 +137,8 @@ export class ResponseInterceptor {
   }
 
   /**
-   * Adds CORS headers for the page to a response. `origins`: those of the request's redirects so far; a request that was redirected to another
-   * origin has the origin `null` (Fetch standard, 4.1).
+   * Adds CORS headers for the page to a response. `origins`: those of the request's redirects so far; a request that
+   * was redirected to another origin has the origin `null` (Fetch standard, 4.1).
    */
   async #makeReadable(paused: Paused, origins: string[]): Promise<void> {
     const { requestId, request, responseStatusCode, responseHeaders = [] } = paused;
@@ -150,7 +159,10 @@ export class ResponseInterceptor {
     });
   }
 
-  /** Keeps a file that is complete and not too large: a small one at once, others as the page receives them. `url`: that of its first request. */
+  /**
+   * Keeps a file that is complete and not too large: a small one at once, others as the page receives them. `url`: that
+   * of its first request.
+   */
   async #keep(paused: Paused, url: string): Promise<void> {
     const { requestId, networkId, responseStatusCode = 0, responseHeaders = [] } = paused;
     const length = lengthOf(responseStatusCode, responseHeaders);
@@ -196,7 +208,10 @@ export class ResponseInterceptor {
 export const isTainted = (passed: readonly string[], own: string): boolean =>
   passed.some((origin, at) => at > 0 && origin !== passed[at - 1] && passed[at - 1] !== own);
 
-/** The length of a response that is a complete file and may be kept, 'unknown' = its end will show it; null: it is not (RFC 9110, 15.3.7). Pure. */
+/**
+ * The length of a response that is a complete file and may be kept, 'unknown' = its end will show it; null: it is not
+ * (RFC 9110, 15.3.7). Pure.
+ */
 export function lengthOf(statusCode: number, headers: readonly Header[]): number | 'unknown' | null {
   const range = /^bytes 0-(\d+)\/(\d+)$/.exec(header(headers, 'content-range'));
   if (statusCode !== 200 && (statusCode !== 206 || !range || Number(range[1]) + 1 !== Number(range[2]))) return null;
@@ -212,13 +227,17 @@ const header = (headers: readonly Header[], name: string): string =>
 export const HEVC = ['hvc1', 'hev1'];
 const NAME_BYTES = 4;
 
-/** What is done with a response: `onBytes` receives each part of it, with some bytes before it; `file` null: it is not kept. */
+/**
+ * What is done with a response: `onBytes` receives each part of it, with some bytes before it; `file` null: it is not
+ * kept.
+ */
 type Copying = { onBytes: (bytes: Buffer) => void; file: StoredFile | null; onEnd: (isWhole: boolean) => void };
 /** `last`: the last bytes, with which a name may begin. */
 type Collected = Copying & { size: number; last: Buffer };
 
 /**
- * Copies responses while the page receives them. A response that exceeds the limit of an artifact, or does not end, is not kept.
+ * Copies responses while the page receives them. A response that exceeds the limit of an artifact, or does not end, is
+ * not kept.
  */
 class MediaCollector {
   readonly #session: CDPSession;

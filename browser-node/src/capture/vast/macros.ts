@@ -74,8 +74,8 @@ const VALUE_MAX = 1_024;
 export const FILLED_URL_MAX = 65_536;
 
 /**
- * A URL with its macros filled, in any letter case, each value percent-encoded; other text in brackets stays. A value is cut to 1,024
- * characters, and one with which the URL would exceed {@link FILLED_URL_MAX} is unknown (-1).
+ * A URL with its macros filled, in any letter case, each value percent-encoded; other text in brackets stays. A value
+ * is cut to 1,024 characters, and one with which the URL would exceed {@link FILLED_URL_MAX} is unknown (-1).
  */
 export function fillMacros(url: string, context: MacroContext): string {
   let left = FILLED_URL_MAX - url.length;
@@ -89,7 +89,9 @@ export function fillMacros(url: string, context: MacroContext): string {
   });
 }
 
-/** The values of a list together have at most as many characters as one value. Half a surrogate pair cannot be encoded. */
+/**
+ * The values of a list together have at most as many characters as one value. Half a surrogate pair cannot be encoded.
+ */
 function encodeValue(value: Value): string {
   let left = VALUE_MAX;
   const encoded: string[] = [];

@@ -41,9 +41,9 @@ const SCRIPTS = ['application/javascript', 'application/x-javascript', 'text/jav
 const BITRATE = { handheld: 1_200, desktop: 3_000 };
 
 /**
- * The files of a linear ad in the order in which a player on the device would try them (VAST 4.3, 3.9): a VPAID script first, since it
- * contains the ad's own code; then the file whose size is closest to the player's, then the closest bitrate. `playerWidth` in device
- * pixels. Pure.
+ * The files of a linear ad in the order in which a player on the device would try them (VAST 4.3, 3.9): a VPAID script
+ * first, since it contains the ad's own code; then the file whose size is closest to the player's, then the closest
+ * bitrate. `playerWidth` in device pixels. Pure.
  */
 export function chooseMedia({ mediaFiles }: VastLinear, device: Device, playerWidth: number): MediaChoice[] {
   const scripts = mediaFiles.filter(isVpaid).map((file) => ({ kind: 'vpaid' as const, file }));
@@ -66,7 +66,10 @@ const isVpaid = ({ apiFramework, type }: VastMediaFile): boolean =>
 /** The interfaces between ads and players, in any version (AdCOM 1.0, "API Frameworks"). */
 const INTERFACE = /^(vpaid|mraid|ormma|omid|simid)/i;
 
-/** Whether the device's own browser plays files of this type; a file without a type is tried, one that needs an interface is not. */
+/**
+ * Whether the device's own browser plays files of this type; a file without a type is tried, one that needs an
+ * interface is not.
+ */
 export function isPlayedOn({ browser }: Device, { type, apiFramework }: VastMediaFile): boolean {
   const played = PLAYED[browser === 'safari' ? 'safari' : 'chromium'];
   return !INTERFACE.test(apiFramework) && (type === '' || played.includes(essence(type)));

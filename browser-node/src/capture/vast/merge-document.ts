@@ -5,15 +5,18 @@ import type { ChainAd, ChainDocument, Resolution, ResolvedAd } from './wrapper-c
 /** The elements of a wrapper that are added to the inline ad beside its own. */
 const MERGED = ['Impression', 'Error'];
 const BEFORE_ERRORS = ['AdSystem', 'AdTitle'];
-/** The most characters that wrappers add to a document: a video's trackers go into every video of an ad, and a hostile document has thousands. */
+/**
+ * The most characters that wrappers add to a document: a video's trackers go into every video of an ad, and a hostile
+ * document has thousands.
+ */
 const ADDED_MAX = 4_000_000;
 /** The least that each addition counts. */
 const ADDITION = 100;
 
 /**
- * The inline document of a tag as XML, each ad with its wrappers' impressions, errors, tracking, click tracking, viewable impressions,
- * verifications and extensions merged in (spec 4.3); VAST 1.x as VAST 2.0. Where the tag has no ad, its last VAST document; null where there
- * is none.
+ * The inline document of a tag as XML, each ad with its wrappers' impressions, errors, tracking, click tracking,
+ * viewable impressions, verifications and extensions merged in (spec 4.3); VAST 1.x as VAST 2.0. Where the tag has no
+ * ad, its last VAST document; null where there is none.
  */
 export function mergeDocument({ chain, ads }: Pick<Resolution, 'chain' | 'ads'>): string | null {
   const document = chain[ads[0]?.document ?? chain.findLastIndex(({ vast }) => vast !== null)]?.root;

@@ -22,7 +22,10 @@ const NOT_SUPPORTED = 2;
 const isVerificationNotExecuted = ({ part, event }: Logged): boolean =>
   part === 'verification' && event === 'verificationNotExecuted';
 
-/** Plays the ads of a resolved tag in order, and appends the record of each to `played`. A note counts those that were cut or left out. */
+/**
+ * Plays the ads of a resolved tag in order, and appends the record of each to `played`. A note counts those that were
+ * cut or left out.
+ */
 export async function playAds(player: Player, resolution: Resolution, played: PlayedAd[]): Promise<void> {
   const until = performance.now() + ALL_ADS_MS;
   let lacking = resolution.adsLeftOut;

@@ -22,8 +22,8 @@ type Shown = IconToShow & {
 type Parts = ShowingParts & { log: TrackerLog; size: Size };
 
 /**
- * The icons over a video: each is shown from its offset on, for its duration, and its view is reported once it has loaded (VAST 4.3, 3.11).
- * Clicks go through them to the ad, whose landing is wanted.
+ * The icons over a video: each is shown from its offset on, for its duration, and its view is reported once it has
+ * loaded (VAST 4.3, 3.11). Clicks go through them to the ad, whose landing is wanted.
  */
 export class IconOverlay {
   readonly #parts: Parts;
@@ -74,7 +74,10 @@ function spanOf({ offset, duration }: VastIcon, durationMs: number): { from: num
   return { from, until: ms === null ? Number.POSITIVE_INFINITY : from + ms };
 }
 
-/** The size and position of an icon over a player, as CSS; an icon that would be outside the player is at its edge. Pure. */
+/**
+ * The size and position of an icon over a player, as CSS; an icon that would be outside the player is at its edge.
+ * Pure.
+ */
 export function positionOf(
   { width, height, xPosition, yPosition }: Pick<VastIcon, 'width' | 'height' | 'xPosition' | 'yPosition'>,
   player: Size,

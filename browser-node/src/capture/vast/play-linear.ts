@@ -24,7 +24,8 @@ export async function playLinear(player: TimedPlayer, shown: LinearAd): Promise<
   const outcome = await playScript(player, shown, script);
   const hasFile = shown.linear.mediaFiles.some((file) => isPlayedOn(player.emulator, file));
   if (outcome.error_code === null || !hasFile) return outcome;
-  // As with an interactive file that cannot be run (VAST 4.3, 2.4.3): the error is reported, then a video may be played.
+  // As with an interactive file that cannot be run (VAST 4.3, 2.4.3): the error is reported, then a video may be
+  // played.
   await fireAdError(player.log, shown.ad, outcome.error_code);
   return { ...(await playFiles(player, shown, files)), error_code: outcome.error_code };
 }

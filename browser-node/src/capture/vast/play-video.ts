@@ -24,7 +24,10 @@ export type VideoPlayed = {
   isCut: boolean;
 };
 
-/** Plays the loaded video to its end, or until the time is over, and requests its trackers when they are due (VAST 4.3, 3.14.1). */
+/**
+ * Plays the loaded video to its end, or until the time is over, and requests its trackers when they are due (VAST 4.3,
+ * 3.14.1).
+ */
 export async function playVideo(player: TimedPlayer, shown: VideoAd, assetUrl: string): Promise<VideoPlayed> {
   const playback = new Playback(player, shown, assetUrl);
   await playback.start();
@@ -119,8 +122,8 @@ const REST_MS = 5_000;
 const RATE_MAX = 16;
 
 /**
- * The playback rate at a playhead: 1 for the first 15 s, in which impressions, views and most quartiles are due; then as fast as ends the
- * video within some seconds, at most 16, which is Chromium's limit. Pure.
+ * The playback rate at a playhead: 1 for the first 15 s, in which impressions, views and most quartiles are due; then
+ * as fast as ends the video within some seconds, at most 16, which is Chromium's limit. Pure.
  */
 export function rateAt({ ms, durationMs }: Playhead): number {
   if (ms < REAL_TIME_MS || durationMs <= REAL_TIME_MS + REST_MS) return 1;

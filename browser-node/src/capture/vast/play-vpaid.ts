@@ -7,7 +7,10 @@ import type { PlayerPage } from './player-page.ts';
 import { OVER_THE_VIDEO } from './show-display.ts';
 import type { Logged, TrackerLog } from './tracker-log.ts';
 
-/** Time for the script to start the ad, from there to the click, from there to the end, and for the ad to stop when asked to. */
+/**
+ * Time for the script to start the ad, from there to the click, from there to the end, and for the ad to stop when
+ * asked to.
+ */
 const START_MS = 8_000;
 const BEFORE_CLICK_MS = 2_500;
 const PLAY_MS = 12_000;
@@ -46,13 +49,16 @@ export type VpaidAd = {
   clickThrough: string;
 };
 
-/** How a VPAID ad ended: with an error where it did not start or reported one; `isCut`: the time for all ads was over before it. */
+/**
+ * How a VPAID ad ended: with an error where it did not start or reported one; `isCut`: the time for all ads was over
+ * before it.
+ */
 export type VpaidPlayed = { errorCode: number | null; picture: Buffer | null; playedMs: number; isCut: boolean };
 
 /**
- * Runs a VPAID 2.0 ad in a frame over the video, as a player that trusts it does, and requests trackers for its events. It is clicked while
- * it runs, since afterwards there is nothing to click: the frame gets the click, and its script reports a click-through (`AdClickThru`). A
- * script that fails is removed.
+ * Runs a VPAID 2.0 ad in a frame over the video, as a player that trusts it does, and requests trackers for its events.
+ * It is clicked while it runs, since afterwards there is nothing to click: the frame gets the click, and its script
+ * reports a click-through (`AdClickThru`). A script that fails is removed.
  */
 export async function playVpaid(
   { page, log, until, click }: Pick<TimedPlayer, 'page' | 'log' | 'until' | 'click'>,
@@ -125,7 +131,10 @@ class VpaidRun {
     return holds();
   }
 
-  /** Clicks the ad. Meanwhile its events are read: it may leave it to the player to open the landing page (VPAID 2.0, 3.3.14). */
+  /**
+   * Clicks the ad. Meanwhile its events are read: it may leave it to the player to open the landing page (VPAID 2.0,
+   * 3.3.14).
+   */
   async click(): Promise<void> {
     this.#isClicking = true;
     const clicking = this.#click(null, this.frame, () => this.has('AdClickThru') || this.isOver).finally(() => {
@@ -158,7 +167,10 @@ class VpaidRun {
     }
   }
 
-  /** Opens the landing page of a click that the ad leaves to the player; `values`: its URL, '' = that of the document; an id; whether it does. */
+  /**
+   * Opens the landing page of a click that the ad leaves to the player; `values`: its URL, '' = that of the document;
+   * an id; whether it does.
+   */
   async #open({ values: [url = '', , playerHandles] }: VpaidMessage): Promise<void> {
     const { ad, script, clickThrough } = this.#vpaid;
     const landing = url.trim() || clickThrough;

@@ -15,7 +15,10 @@ import {
 import { underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 
-/** The page of a video player. Every call has a deadline; it returns `null` after that, and when the page or the capture has ended. */
+/**
+ * The page of a video player. Every call has a deadline; it returns `null` after that, and when the page or the capture
+ * has ended.
+ */
 export class PlayerPage {
   readonly #captureSession: CaptureSession;
   readonly harness: HarnessPage;

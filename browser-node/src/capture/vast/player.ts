@@ -23,9 +23,10 @@ export type Player = {
   /** Width of the player in device pixels. */
   pixelWidth: number;
   /**
-   * Clicks the player, once for the whole tag: its page requests `trackers` and opens `url`; null: what it shows handles the click.
-   * `shown`: the id of the resource that is clicked, '' = the player itself. What handles the click itself is clicked in its centre, then where else it
-   * looks clickable, until something opens or `hasReacted`. Returns whether the page got the click.
+   * Clicks the player, once for the whole tag: its page requests `trackers` and opens `url`; null: what it shows
+   * handles the click. `shown`: the id of the resource that is clicked, '' = the player itself. What handles the click
+   * itself is clicked in its centre, then where else it looks clickable, until something opens or `hasReacted`. Returns
+   * whether the page got the click.
    */
   click: (
     click: { url: string; trackers: string[] } | null,
@@ -40,7 +41,10 @@ export type Player = {
 /** A player, and when the time for all ads ends, by `performance.now()`. */
 export type TimedPlayer = Player & { until: number };
 
-/** The result of showing an ad; `isCut`: the time for all ads was over before it; `mediafile_url` where a file or a script was used. */
+/**
+ * The result of showing an ad; `isCut`: the time for all ads was over before it; `mediafile_url` where a file or a
+ * script was used.
+ */
 export type ShowOutcome = Pick<PlayedAd, 'shown' | 'played_ms' | 'media' | 'error_code'> & {
   picture: Buffer | null;
   isCut: boolean;
@@ -60,7 +64,10 @@ export const notShown = (errorCode: number | null): ShowOutcome => ({
 /** What of an ad is clicked, and its landing page, '' = none. */
 type Clicked = { part: 'linear' | 'nonlinear'; form: VastLinear | VastDisplay; url: string };
 
-/** Clicks an ad that has a landing page: its click trackers are requested and the page opens. They count as requested only if it got the click. */
+/**
+ * Clicks an ad that has a landing page: its click trackers are requested and the page opens. They count as requested
+ * only if it got the click.
+ */
 export async function clickAd(
   { log, click, size }: Player,
   ad: number,

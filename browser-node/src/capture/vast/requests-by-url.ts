@@ -18,8 +18,8 @@ export function lastResponse(journal: Pick<NetworkJournal, 'entries'>, url: stri
 type Requested = { requested_url: string; requested_at_ms: number | null };
 
 /**
- * The request of each tracker that was requested, undefined = the browser made none. Each request is that of one tracker: a URL that two
- * trackers have is requested twice. Page loads and redirects are not trackers' requests. Pure.
+ * The request of each tracker that was requested, undefined = the browser made none. Each request is that of one
+ * tracker: a URL that two trackers have is requested twice. Page loads and redirects are not trackers' requests. Pure.
  */
 export function requestsOfTrackers<T extends Requested>(
   trackers: readonly T[],

@@ -9,8 +9,8 @@ export const linearOf = ({ linears }: VastAd): VastLinear | undefined =>
   linears.find(({ mediaFiles }) => mediaFiles.length > 0) ?? linears[0];
 
 /**
- * An element that an ad or its wrappers offer: the ad's own, else that of the wrapper closest to it (VAST 4.3, 2.3.5.2). URLs in it are
- * relative to `base`.
+ * An element that an ad or its wrappers offer: the ad's own, else that of the wrapper closest to it (VAST 4.3,
+ * 2.3.5.2). URLs in it are relative to `base`.
  */
 type WithBase<T> = T & { base: string };
 

@@ -13,7 +13,10 @@ const COMPANIONS_MAX = 5;
 /** The companions of an ad as they were shown; `isMissing`: one that the ad requires was not. */
 export type ShownCompanions = { companions: PlayedAd['companions']; isMissing: boolean };
 
-/** Shows the companions of an ad and takes screenshots of them; their views are reported unless the ad must not be shown. */
+/**
+ * Shows the companions of an ad and takes screenshots of them; their views are reported unless the ad must not be
+ * shown.
+ */
 export async function showCompanions(
   player: Player,
   { companionAds, base }: { companionAds: VastCompanionAds[]; base: string },

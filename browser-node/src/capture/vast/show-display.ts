@@ -18,7 +18,10 @@ export const OVER_THE_VIDEO = 'left:0;right:0;bottom:0;margin:auto';
 
 export type ShowingParts = { page: PlayerPage; journal: Pick<NetworkJournal, 'entries'> };
 
-/** A display ad that was shown, as the resource with this id; `isLoaded`: whether its resource loaded; `picture` null = no screenshot could be taken. */
+/**
+ * A display ad that was shown, as the resource with this id; `isLoaded`: whether its resource loaded; `picture` null =
+ * no screenshot could be taken.
+ */
 export type Shown = {
   id: string;
   display: VastDisplay;
@@ -49,7 +52,10 @@ export function resourceOf(
 export const vpaidScript = ({ apiFramework, resources }: VastDisplay): VastResource | undefined =>
   /^vpaid$/i.test(apiFramework) ? resources.find(({ creativeType }) => /javascript/i.test(creativeType)) : undefined;
 
-/** Shows display ads below each other, or over the video, and takes screenshots. Ads without a form that a page can show are left out. */
+/**
+ * Shows display ads below each other, or over the video, and takes screenshots. Ads without a form that a page can show
+ * are left out.
+ */
 export async function showDisplays(
   parts: ShowingParts,
   displays: readonly VastDisplay[],
@@ -81,7 +87,9 @@ export async function showDisplays(
   return results;
 }
 
-/** The state of a resource that is shown. A frame renders error responses as well, so its state is that of the response. */
+/**
+ * The state of a resource that is shown. A frame renders error responses as well, so its state is that of the response.
+ */
 export async function resourceState(
   { page, journal }: ShowingParts,
   id: string,

@@ -18,7 +18,10 @@ export type Logged = CapturedTracker & Pick<DeclaredTracker, 'form'> & { declare
 export type DueTracker = { record: Logged; url: string; atMs: number; playheadMs: number | null };
 type Declared = Omit<DeclaredTracker, 'part'> & { part: AdPart };
 
-/** The most trackers of one tag that are kept and requested: real ads have far fewer, and a page that requests more plays nothing. */
+/**
+ * The most trackers of one tag that are kept and requested: real ads have far fewer, and a page that requests more
+ * plays nothing.
+ */
 const TRACKERS_MAX = 2_000;
 /** The most characters of all requested URLs of an ad, or of all failed branches, together. */
 const REQUESTED_LENGTH_MAX = 4_000_000;
@@ -47,8 +50,8 @@ export class TrackerLog {
   }
 
   /**
-   * Records declared trackers; `ad` is the index of their ad among those played, null = errors of a branch without an ad. `leftOut`: how many
-   * more were declared.
+   * Records declared trackers; `ad` is the index of their ad among those played, null = errors of a branch without an
+   * ad. `leftOut`: how many more were declared.
    */
   declare(ad: number | null, trackers: readonly Declared[], leftOut = 0, about = NO_AD): void {
     this.#ads.set(ad, about);
@@ -83,8 +86,9 @@ export class TrackerLog {
   }
 
   /**
-   * The trackers of an ad that are due, for callers that request them in another way and call {@link requested} then. A URL that is none, as one
-   * with a macro of its own for a host, or too long, or with which those of the ad would be too long together, is never requested.
+   * The trackers of an ad that are due, for callers that request them in another way and call {@link requested} then. A
+   * URL that is none, as one with a macro of its own for a host, or too long, or with which those of the ad would be
+   * too long together, is never requested.
    */
   due(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): DueTracker[] {
     const atMs = Date.now() - this.#startedAtMs;
@@ -128,8 +132,8 @@ export class TrackerLog {
 const isRequestable = (url: string): boolean => url.length <= FILLED_URL_MAX && /^https?:/i.test(url);
 
 /**
- * So many trackers are requested at once, and the next ones after a pause: each request takes several messages of the browser, behind which
- * those about the pages of others wait.
+ * So many trackers are requested at once, and the next ones after a pause: each request takes several messages of the
+ * browser, behind which those about the pages of others wait.
  */
 const [FIRED_AT_ONCE, FIRED_PAUSE_MS] = [50, 200];
 

@@ -37,8 +37,9 @@ const CODES: Record<DocumentFault, number> = {
 export type FetchDocument = (url: string) => Promise<FetchedDocument>;
 
 /**
- * Follows the wrappers of a VAST tag as a player does (VAST 4.3, 2.3.5, 3.3.1, 3.19), one document at a time: pods in sequence, stand-alone
- * ads as a waterfall, within the limits that each wrapper sets. `root` is the tag's own document, fetched or given by the client.
+ * Follows the wrappers of a VAST tag as a player does (VAST 4.3, 2.3.5, 3.3.1, 3.19), one document at a time: pods in
+ * sequence, stand-alone ads as a waterfall, within the limits that each wrapper sets. `root` is the tag's own document,
+ * fetched or given by the client.
  */
 export async function unwrap(root: FetchedDocument, fetchDocument: FetchDocument): Promise<Resolution> {
   const walk = new ChainWalk(fetchDocument);
@@ -69,7 +70,10 @@ class ChainWalk {
     return this.chain.push({ parent, depth, requestedUrl, outcome, fetched, root, vast }) - 1;
   }
 
-  /** The ads of a document to play; where there are none, the failure is recorded. `wrappers`: those that point to the document. */
+  /**
+   * The ads of a document to play; where there are none, the failure is recorded. `wrappers`: those that point to the
+   * document.
+   */
   async resolveDocument(document: number, wrappers: ChainAd[]): Promise<ResolvedAd[]> {
     const { outcome, vast } = this.chain[document] as ChainDocument;
     if (outcome !== 'ads' || !vast) {
@@ -84,7 +88,10 @@ class ChainWalk {
     return played.length > 0 ? played : this.#resolveWaterfall(document, alone, wrappers);
   }
 
-  /** All ads of a pod in sequence; a wrapper without an ad is replaced by a stand-alone ad if it allows that (`fallbackOnNoAd`). */
+  /**
+   * All ads of a pod in sequence; a wrapper without an ad is replaced by a stand-alone ad if it allows that
+   * (`fallbackOnNoAd`).
+   */
   async #resolvePod(document: number, pod: VastAd[], alone: VastAd[], wrappers: ChainAd[]): Promise<ResolvedAd[]> {
     const played: ResolvedAd[] = [];
     for (const [at, ad] of pod.entries()) {
@@ -163,7 +170,10 @@ class ChainWalk {
 
 const NOT_FETCHED = { fetched: null, root: null, vast: null };
 
-/** Faults that another attempt would have too: a private address, mixed content, a redirect loop or a redirect to a URL that is not http(s). */
+/**
+ * Faults that another attempt would have too: a private address, mixed content, a redirect loop or a redirect to a URL
+ * that is not http(s).
+ */
 const NEVER_ANSWERED =
   /private_address$|ERR_BLOCKED_BY_MIXED_CONTENT|ERR_TOO_MANY_REDIRECTS|ERR_UNSAFE_REDIRECT|ERR_INVALID_REDIRECT/;
 
@@ -177,7 +187,10 @@ function outcomeOf({ statusCode, fault, text }: FetchedDocument, vast: VastDocum
   return vast.ads.length > 0 ? 'ads' : 'no_ad';
 }
 
-/** Without `allowMultipleAds`, only the first stand-alone ad, or the first ad where none is stand-alone (VAST 4.3, 3.19). */
+/**
+ * Without `allowMultipleAds`, only the first stand-alone ad, or the first ad where none is stand-alone (VAST 4.3,
+ * 3.19).
+ */
 function allowedAds({ ads }: VastDocument, wrapper: VastWrapper | null): VastAd[] {
   if (!wrapper || wrapper.allowMultipleAds === true) return ads;
   const first = ads.find(({ sequence }) => sequence === null) ?? ads[0];

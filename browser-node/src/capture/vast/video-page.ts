@@ -1,6 +1,9 @@
 export const VIDEO_TITLE = 'Market traders bring the old harbour back to life';
 
-/** The HTML of a page with a video, as publishers have them: the player is added to its `main` element, before the article. */
+/**
+ * The HTML of a page with a video, as publishers have them: the player is added to its `main` element, before the
+ * article.
+ */
 export const VIDEO_PAGE = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <link rel="icon" href="data:,"><title>${VIDEO_TITLE}</title>

@@ -3,8 +3,9 @@ import type { VastAd, VastDocument } from '@adsweep/shared/vast/vast-document.ts
 import type { XmlElement } from '@adsweep/shared/vast/xml.ts';
 
 /**
- * A document as the browser fetched it. `url`: its URL after redirects; without a response `statusCode` is 0 and `fault` says why;
- * `readable`: CORS lets pages of other origins read it, which players need. Times in ms since the capture began.
+ * A document as the browser fetched it. `url`: its URL after redirects; without a response `statusCode` is 0 and
+ * `fault` says why; `readable`: CORS lets pages of other origins read it, which players need. Times in ms since the
+ * capture began.
  */
 export type FetchedDocument = {
   url: string;
@@ -20,8 +21,9 @@ export type FetchedDocument = {
 export type DocumentFault = Exclude<VastOutcome, 'ads'>;
 
 /**
- * One document of the wrapper chain. `parent`: index of the document whose wrapper points to it, null: it is the tag itself; `depth`: the
- * number of wrappers before it; `fetched` null: it was not requested; `root` and `vast` null: it is not XML, or not VAST.
+ * One document of the wrapper chain. `parent`: index of the document whose wrapper points to it, null: it is the tag
+ * itself; `depth`: the number of wrappers before it; `fetched` null: it was not requested; `root` and `vast` null: it
+ * is not XML, or not VAST.
  */
 export type ChainDocument = {
   parent: number | null;
@@ -43,14 +45,14 @@ export type ResolvedAd = ChainAd & { wrappers: ChainAd[] };
 export type ErrorUrls = { document: number; urls: readonly string[] };
 
 /**
- * The error URLs to request for a branch that has no ad, and the code of VAST 4.3, 2.3.6. Branches share the lists of the wrappers that they
- * have in common: one document can declare thousands of URLs.
+ * The error URLs to request for a branch that has no ad, and the code of VAST 4.3, 2.3.6. Branches share the lists of
+ * the wrappers that they have in common: one document can declare thousands of URLs.
  */
 export type BranchError = { code: number; lists: readonly ErrorUrls[] };
 
 /**
- * What a VAST tag resolves to: its ads in playing order, or `failure` where there are none. `adsLeftOut`: how many ads of its documents
- * were not followed because there were too many.
+ * What a VAST tag resolves to: its ads in playing order, or `failure` where there are none. `adsLeftOut`: how many ads
+ * of its documents were not followed because there were too many.
  */
 export type Resolution = {
   chain: ChainDocument[];
