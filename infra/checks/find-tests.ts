@@ -18,7 +18,7 @@ const places = [
 /** Whether a file takes long, although it starts no browser. */
 export const isSlow = (path: string): boolean => path.endsWith('.slow.test.ts');
 
-/** Whether a file kills, pauses, cuts off or floods what it tests: `npm run test:resilience` runs these. */
+/** Whether a file kills, pauses, cuts off or floods what it tests: `npm test` leaves it to `npm run test:all`. */
 export const isResilience = (path: string): boolean => path.includes('.resilience.');
 
 /** All test files below `root`; with `words`, those that match one: a file, a folder, a glob or a part of the path. */

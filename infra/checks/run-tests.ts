@@ -10,8 +10,8 @@ import { groupTests } from './group-tests.ts';
 import { asOneRun, closingLine, reportBriefly } from './report-run.ts';
 
 /**
- * `npm test`: the tests of every workspace, but for those that kill, pause, cut off or flood what they test (`*.resilience.*.test.ts`), which
- * `npm run test:resilience` runs (`--resilience`). `npm test -- --quick` leaves out the files that start a browser (`*.e2e.test.ts`), those
+ * `npm run test:all` (`--all`): every test of every workspace. `npm test`: all but those that kill, pause, cut off or flood what they test
+ * (`*.resilience.*.test.ts`). `npm test -- --quick` also leaves out the files that start a browser (`*.e2e.test.ts`), those
  * that take long without one (`*.slow.test.ts`), and the tests of others that do (`shared/test/support/slow.ts`). `npm test -- <path, folder or
  * glob>...` runs only those and names each test; `npm test -- --test-name-pattern=<pattern>` those that match. The names of all tests are
  * written to .tools/log/tests.txt.
@@ -44,7 +44,7 @@ const { values: options, positionals: paths } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
-    resilience: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
     'test-name-pattern': { ...text, multiple: true },
     'test-timeout': text,
     'file-timeout': text,
@@ -92,14 +92,13 @@ function runPass({ files, startsBrowser, concurrency, testMs, fileMs }: Pass): R
   });
 }
 
-/** What a run without paths runs. Those that it leaves out are named by their number, so that nobody takes it for a run of everything. */
+/** The files of this run. Prints how many a run without paths leaves to `npm run test:all`, so that nobody takes it for a run of everything. */
 function ofThisRun({ withoutBrowser, withBrowser }: TestFiles): TestFiles {
-  if (paths.length + patterns.length > 0) return { withoutBrowser, withBrowser };
-  const isWanted = (path: string) => isResilience(path) === options.resilience;
-  const resilience = [...withoutBrowser, ...withBrowser].filter(isResilience);
-  if (!options.resilience && resilience.length > 0)
-    console.log(`left to npm run test:resilience: ${resilience.length} files (*.resilience.*.test.ts)`);
-  return { withoutBrowser: withoutBrowser.filter(isWanted), withBrowser: withBrowser.filter(isWanted) };
+  if (options.all || paths.length + patterns.length > 0) return { withoutBrowser, withBrowser };
+  const left = [...withoutBrowser, ...withBrowser].filter(isResilience);
+  if (left.length > 0) console.log(`left to npm run test:all: ${left.length} files (*.resilience.*.test.ts)`);
+  const isOther = (path: string) => !isResilience(path);
+  return { withoutBrowser: withoutBrowser.filter(isOther), withBrowser: withBrowser.filter(isOther) };
 }
 
 /** The files of a quick run, which leave out their slow tests from then on. Prints how many files it leaves out. */

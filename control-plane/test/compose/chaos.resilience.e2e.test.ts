@@ -30,7 +30,7 @@ import { S3_BUCKET, S3_KEY, startS3Server } from '../support/s3-server.ts';
 import { SignalledProcess } from '../support/signalled-process.ts';
 
 /**
- * `npm run test:resilience` runs the short kind, `npm run chaos` the long one: with two proxy-routers, and with files on S3, both of which fail at times, and
+ * `npm run test:all` runs the short kind, `npm run chaos` the long one: with two proxy-routers, and with files on S3, both of which fail at times, and
  * with fewer nodes of more slots, so that the loss of one is a loss of a third.
  */
 const IS_LONG = process.env.ADSWEEP_CHAOS === 'long';

@@ -10,7 +10,7 @@ import { seededRandom } from '../../../shared/test/support/seeded-random.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { RunningFarm, type Scan, writeExits } from './support/running-farm.ts';
 
-/** `npm run test:resilience` kills the node once, `npm run chaos` until sweeps were hit at twenty moments and more. */
+/** `npm run test:all` kills the node once, `npm run chaos` until sweeps were hit at twenty moments and more. */
 const ROUNDS = process.env.ADSWEEP_CHAOS === 'long' ? 7 : 1;
 /** Sweeps that one kill hits, each at another moment of its own, because they start one after the other. */
 const SWEEPS = 3;

@@ -20,7 +20,7 @@ import { startRedis } from '../../support/private-redis.ts';
 import { Replica } from '../../support/replica.ts';
 import { runningFarm } from '../../support/running-farm.ts';
 
-/** `npm run test:resilience` ends a few processes during 20 finishes, `npm run chaos` during 2,000, and on MongoDB too. */
+/** `npm run test:all` ends a few processes during 20 finishes, `npm run chaos` during 2,000, and on MongoDB too. */
 const IS_LONG = process.env.ADSWEEP_CHAOS === 'long';
 const FINISHES = IS_LONG ? 2_000 : 20;
 /** So many more are finished whenever fewer are waiting. */

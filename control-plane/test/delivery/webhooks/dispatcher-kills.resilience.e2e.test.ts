@@ -18,7 +18,7 @@ import { startRedis } from '../../support/private-redis.ts';
 import { queueEvents } from '../../support/queued-events.ts';
 import { Replica } from '../../support/replica.ts';
 
-/** `npm run test:resilience` kills a dispatcher once, `npm run chaos` 50 times during 5,004 deliveries. */
+/** `npm run test:all` kills a dispatcher once, `npm run chaos` 50 times during 5,004 deliveries. */
 const IS_LONG = process.env.ADSWEEP_CHAOS === 'long';
 const { kills: KILLS, scans: SCANS } = IS_LONG ? { kills: 50, scans: 417 } : { kills: 1, scans: 20 };
 const ENDPOINTS = 4;
