@@ -31,9 +31,14 @@ const UNHEALTHY_GRACE_MS = 20_000;
 const MEMORY_EVERY_MS = 10_000;
 
 /** What a browser knows of its renderers. */
-type Renderers = Pick<RendererWatch, 'follow' | 'congestedMs' | 'endedForMemory'>;
+type Renderers = Pick<RendererWatch, 'follow' | 'congestedMs' | 'expectFlood' | 'endedForMemory'>;
 /** For a browser whose processes are not on this machine. */
-const NOT_SEEN: Renderers = { follow: () => undefined, congestedMs: () => 0, endedForMemory: () => false };
+const NOT_SEEN: Renderers = {
+  follow: () => undefined,
+  congestedMs: () => 0,
+  expectFlood: () => undefined,
+  endedForMemory: () => false,
+};
 
 /** What a browser consists of. `reportBy`: the name of the function through which page scripts report. */
 type BrowserParts = {
@@ -277,6 +282,7 @@ export class LiveBrowser {
       browserContextId: contextId,
       reportBy,
       congestedMs: (at) => renderers.congestedMs(at),
+      expectFlood: () => renderers.expectFlood(),
       crashedForMemory: () => renderers.endedForMemory(),
       browserEnded: () => this.#killed !== null || transport.closed,
       close: () => {

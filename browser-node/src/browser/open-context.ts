@@ -30,6 +30,8 @@ export type OpenContext = {
    * too much of it.
    */
   congestedMs(at: number): number;
+  /** Says that a page of the context starts or sends more than it may: for a while, pages of other contexts go first. */
+  expectFlood(): void;
   /** Whether the browser itself has ended or was given up, with all its contexts. */
   browserEnded(): boolean;
   /** Bounded by a deadline; never throws. */

@@ -7,13 +7,24 @@ const CONGESTED_SHARE = 0.5;
 const CONGESTED_TICKS = 3;
 /** The longest that a renderer stays stopped, in ticks: it has to answer our commands too. */
 const STOPPED_TICKS_MAX = 4;
-/** The share of a core that one of these threads uses only for a flood: all threads of the browser process use a third of one on a full machine. */
-const FULL_SHARE = 0.6;
-/** So many ticks more at that share than below are a flood; after a long one, so many more below it are needed to be none. */
+/** A thread has no time left at all from this share on. */
+const FULL_SHARE = 0.9;
+/**
+ * So many ticks more without time than with some are a flood; after a long one, so many more with some are needed to
+ * be none.
+ */
 const [FULL_TICKS, FULL_TICKS_KEPT] = [5, 15];
-/** In a flood, renderers stay stopped until what they have asked for is done, and for so many ticks more, in which other pages are served. */
+/**
+ * In a flood, renderers stay stopped until what they have asked for is done, and for so many ticks more, in which
+ * other pages are served.
+ */
 const CALM_TICKS = 5;
 const STOPPED_TICKS_MAX_IN_FLOOD = 30;
+/**
+ * How long after a capture has reported that its page floods the browser, in ms. Many ordinary pages at once fill the
+ * threads too.
+ */
+const FLOOD_EXPECTED_MS = 30_000;
 /** How much of the CPU time of earlier ticks counts at each further tick. */
 const MEMORY = 0.9;
 /** Renderers that used at least this share of what the busiest one used are stopped with it. */
@@ -43,8 +54,9 @@ export function busiest(recentCpu: ReadonlyMap<number, number>): number[] {
 export type SharedLoad = 'usual' | 'congested' | 'full';
 
 /**
- * `congestedTicks`: how many ticks in a row the shared threads were congested; `fullTicks`: how many more they were full than not; `calmTicks`:
- * how many in a row they were not; `stoppedTicks`: for how many the brake is on; 0: it is off.
+ * `congestedTicks`: how many ticks in a row the shared threads were congested; `fullTicks`: how many more they were
+ * full than not; `calmTicks`: how many in a row they were not; `stoppedTicks`: for how many the brake is on; 0: it is
+ * off.
  */
 export type BrakeState = { congestedTicks: number; fullTicks: number; calmTicks: number; stoppedTicks: number };
 export const RELEASED: BrakeState = { congestedTicks: 0, fullTicks: 0, calmTicks: 0, stoppedTicks: 0 };
@@ -72,9 +84,10 @@ const REMEMBERED_MS = 150_000;
 type Thread = { pid: number; tid: number };
 
 /**
- * Slows down renderers that ask more of a Chromium than its browser process and its network service can do: all pages share these two, and
- * wait behind the requests and messages of the one that floods them. As long as one of their threads has no time left, the busiest renderers
- * are stopped (SIGSTOP), but for one tick of each few; in a flood until the threads have been free for a while. Does nothing on a system without schedstat.
+ * Slows down renderers that ask more of a Chromium than its browser process and its network service can do: all pages
+ * share these two, and wait behind the requests and messages of the one that floods them. As long as one of their
+ * threads has no time left, the busiest renderers are stopped (SIGSTOP), but for one tick of each few; in a flood
+ * until the threads have been free for a while. Does nothing on a system without schedstat.
  */
 export class RendererBrake {
   readonly #groupId: number;
@@ -87,6 +100,7 @@ export class RendererBrake {
   #recent = new Map<number, number>();
   #state = RELEASED;
   #stopped = new Set<number>();
+  #floodUntil = 0;
   #at = performance.now();
   /** The congested ticks of the last minutes: when each ended, by `performance.now()`, and how long it was. */
   #congested: { at: number; ms: number }[] = [];
@@ -99,8 +113,8 @@ export class RendererBrake {
   }
 
   /**
-   * To be called at each tick, with the process ids of the renderers and of the network service (null: not known). `hasNeighbours`: whether the
-   * renderers are of several captures; one that floods its browser alone need not wait.
+   * To be called at each tick, with the process ids of the renderers and of the network service (null: not known).
+   * `hasNeighbours`: whether the renderers are of several captures; one that floods its browser alone need not wait.
    */
   tick(renderers: readonly number[], networkPid: number | null, hasNeighbours: boolean): void {
     const now = performance.now();
@@ -109,10 +123,16 @@ export class RendererBrake {
     this.#at = now;
     if (load !== 'usual' || this.#stopped.size > 0) this.#remember(now, ms);
     this.#measure(renderers);
-    this.#state = nextBrake(this.#state, load === 'full' && !hasNeighbours ? 'congested' : load);
+    const mayFlood = hasNeighbours && now < this.#floodUntil;
+    this.#state = nextBrake(this.#state, load === 'full' && !mayFlood ? 'congested' : load);
     if (this.#state.stoppedTicks === 0) this.release();
     else if (this.#stopped.size === 0 || isFlood(this.#state))
       for (const pid of busiest(this.#recent)) if (!this.#stopped.has(pid)) this.#stop(pid);
+  }
+
+  /** Says that a page starts or sends more than it may. */
+  expectFlood(): void {
+    this.#floodUntil = performance.now() + FLOOD_EXPECTED_MS;
   }
 
   /** Lets all renderers run again. */
@@ -121,7 +141,10 @@ export class RendererBrake {
     this.#stopped.clear();
   }
 
-  /** For how many ms a thread that serves all renderers was congested, or renderers were stopped, since `at` (`performance.now()`), over the last minutes. */
+  /**
+   * For how many ms a thread that serves all renderers was congested, or renderers were stopped, since `at`
+   * (`performance.now()`), over the last minutes.
+   */
   congestedMs(at: number): number {
     return this.#congested.reduce((sum, tick) => sum + (tick.at > at ? tick.ms : 0), 0);
   }
@@ -150,16 +173,14 @@ export class RendererBrake {
 
   #loadOf(ms: number, networkPid: number | null): SharedLoad {
     if (networkPid !== null && this.#network?.pid !== networkPid) this.#findThreads(networkPid);
-    let [share, used] = [0, 0];
+    let share = 0;
     for (const { pid, tid } of this.#threads) {
       const until = scheduleIn(this.#files.read(pid, `task/${tid}/schedstat`));
       const since = this.#schedules.get(tid);
       if (until) this.#schedules.set(tid, until);
-      if (!since || !until) continue;
-      share = Math.max(share, ownCpuShare(since, until, ms));
-      used = Math.max(used, (until.ranMs - since.ranMs) / ms);
+      if (since && until) share = Math.max(share, ownCpuShare(since, until, ms));
     }
-    if (used >= FULL_SHARE) return 'full';
+    if (share >= FULL_SHARE) return 'full';
     return share >= CONGESTED_SHARE ? 'congested' : 'usual';
   }
 

@@ -158,6 +158,11 @@ export class RendererWatch {
     return this.#brake.congestedMs(at);
   }
 
+  /** Says that a page starts or sends more than it may: for a while, pages of other captures go first. */
+  expectFlood(): void {
+    this.#brake.expectFlood();
+  }
+
   /**
    * Whether a renderer has just ended that, when last seen, used at least half of its limit, or was ended for its
    * memory.

@@ -119,10 +119,12 @@ export function openSession(
   const notes: CaptureSession['notes'] = [];
   const journal = new NetworkJournal(devtools, tabStates, scope.admitsRequest);
   devtools.onFlooded(() => {
+    open.expectFlood();
     notes.push(note('stopped_flood'));
     stopFlood(devtools, [...kept, ...tabs.all]);
   });
   devtools.onMessageFlood((by) => {
+    open.expectFlood();
     notes.push(note('stopped_console'));
     // The page around a frame of another site did nothing wrong.
     if (by?.type === 'iframe') void disableScripts(by);
