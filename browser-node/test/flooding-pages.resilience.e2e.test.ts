@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../shared/test/support/until.ts';
+import { processIds, processType } from '../src/browser/processes.ts';
 import { CaptureWorld } from './support/capture-world.ts';
 
 /** Maximum growth of the process while a page floods it; without bounds, it grows by more or ends. */
@@ -189,17 +190,16 @@ test('a request of a script with too long headers fails, and every other one is 
 });
 
 /** The process ids of drawing processes with the lowest priority. */
-function lowestDrawing(): string[] {
-  const read = (pid: string, name: string) => {
-    try {
-      return readFileSync(`/proc/${pid}/${name}`, 'latin1');
-    } catch {
-      return '';
-    }
-  };
-  const niceOf = (pid: string) => read(pid, 'stat').split(') ')[1]?.split(' ')[16];
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => read(pid, 'cmdline').includes('--type=gpu-process') && niceOf(pid) === '19');
+const lowestDrawing = (): string[] =>
+  processIds().filter((pid) => processType(pid) === 'gpu-process' && priorityOf(pid) === 19);
+
+/** null: the process has ended meanwhile. */
+function priorityOf(pid: string): number | null {
+  try {
+    return getPriority(Number(pid));
+  } catch {
+    return null;
+  }
 }
 
 test('a page of which one frame takes minutes to be drawn does not keep others from being drawn', async () => {
