@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DevTools, TargetSession } from '../src/capture/devtools/devtools.ts';
 import { NetworkJournal } from '../src/capture/session/network-journal.ts';
+import { Tab } from '../src/capture/session/tab.ts';
 
 /** A journal of a tab, and the requests that the tab makes and gets answered. */
 function recorded() {
@@ -10,7 +11,8 @@ function recorded() {
     on: (event: string, listener: (payload: object, session: TargetSession) => void) => listeners.set(event, listener),
     sessions: () => [],
   } as unknown as DevTools;
-  const journal = new NetworkJournal(devtools, new Map());
+  const tabs = new Map<string, Tab>();
+  const journal = new NetworkJournal(devtools, tabs);
   const tab = { targetId: 'tab', type: 'page', parent: null } as unknown as TargetSession;
   let requests = 0;
   const worker = { targetId: 'worker', type: 'service_worker', parent: null } as unknown as TargetSession;
@@ -27,7 +29,7 @@ function recorded() {
       end: () => listeners.get('Network.loadingFinished')?.({ requestId }, by),
     };
   };
-  return { journal, request, worker };
+  return { journal, tabs, tab, request, worker };
 }
 
 test('requests are polling if a script repeats them whatever their query, and are loading if they are new, or are images', () => {
@@ -62,5 +64,20 @@ test('a request that a service worker makes for its page is recorded once, as th
       ['http://shop.example/own', 'tab'],
       ['http://shop.example/own', null],
     ],
+  );
+});
+
+test('a page load of a tab that loads nothing is not recorded, although the tab closed before anybody stopped it; its other requests are', () => {
+  const { journal, tabs, request } = recorded();
+  const session = { targetId: 'checked', type: 'page', parent: null } as unknown as TargetSession;
+  const opened = new Tab(session);
+  opened.loadsNothing = true;
+  tabs.set('checked', opened);
+  request('Document', 'http://ads.example/click', session);
+  request('Image', 'http://ads.example/pixel', session);
+  request('Document', 'http://shop.example/frame');
+  assert.deepEqual(
+    journal.sent().map(({ url }) => url),
+    ['http://ads.example/pixel', 'http://shop.example/frame'],
   );
 });

@@ -86,6 +86,31 @@ it('a tab that is discarded is closed and does not count, whether it had been re
   assert.deepEqual([closed.sort(), tabs.uninspected], [['late', 'repeated'], 0]);
 });
 
+it('a tab that opens while tabs are refused loads nothing, and one that was open before does', () => {
+  const known = new Map<string, Tab>();
+  const attached: ((session: TargetSession) => void)[] = [];
+  const onAttached = (listener: (session: TargetSession) => void) => attached.push(listener);
+  const tabs = new OpenTabs(
+    new ContextListeners(new EventEmitter() as unknown as BrowserContext),
+    { onAttached } as unknown as DevTools,
+    known,
+    {} as Ending,
+    { limits: { tabs: 20, landings: 4, capture_bytes: 1 } },
+  );
+  const open = (targetId: string) => {
+    const session = { type: 'page', targetId } as TargetSession;
+    known.set(targetId, new Tab(session));
+    for (const listener of attached) listener(session);
+  };
+  open('landing');
+  tabs.refuseFurther();
+  open('checked');
+  assert.deepEqual(
+    [...known.values()].map(({ loadsNothing }) => loadsNothing),
+    [false, true],
+  );
+});
+
 it('a tab that stays open and cannot be inspected is closed and counts as uninspected; one that closed before has nothing to show', async () => {
   const context = new EventEmitter();
   const limits = { tabs: 10, landings: 10, capture_bytes: 1 };

@@ -32,6 +32,7 @@ export async function checkInteractive(
   const clicked = new Set<string>();
   const busyBefore = capture.busyDocuments.size;
   visit.beginCheck();
+  harness.pageLoads.stopAll();
   tabs.refuseFurther();
   try {
     while (clicked.size < CLICKS_MAX && !isOver()) {

@@ -118,7 +118,7 @@ export class NetworkJournal {
 
   /** Navigations of a tab's own document, in order. */
   hopsOf(targetId: string): Entry[] {
-    return this.#hops.filter((entry) => entry.tab === targetId && !entry.isStopped);
+    return this.#hops.filter((entry) => entry.tab === targetId && this.#isSent(entry));
   }
 
   /** Leaves a document request for this URL, which we stop, out of the record. */
@@ -293,7 +293,12 @@ export class NetworkJournal {
 
   /** The same, with those that another record has. */
   sent(): Entry[] {
-    return withoutForwarded(this.all().filter(({ isStopped }) => !isStopped));
+    return withoutForwarded(this.all().filter((entry) => this.#isSent(entry)));
+  }
+
+  /** Nobody decides about the page load of a tab that closes first: it is dropped with its tab. */
+  #isSent(entry: Entry): boolean {
+    return !entry.isStopped && !(isUnanswered(entry) && this.#tabs.get(entry.tab ?? '')?.loadsNothing);
   }
 
   /** The same, with those that were stopped inside the browser. */

@@ -66,8 +66,11 @@ export class OpenTabs {
     this.#kept = kept;
     this.#admits = admitsTab;
     listeners.on('page', (page) => this.#join(page));
-    devtools.onAttached(({ type }) => {
-      if (type === 'page') this.#limitOpening();
+    devtools.onAttached(({ type, targetId }) => {
+      if (type !== 'page') return;
+      const tab = known.get(targetId);
+      if (tab && this.#refusesFurther) tab.loadsNothing = true;
+      this.#limitOpening();
     });
   }
 
@@ -136,7 +139,10 @@ export class OpenTabs {
     this.#last = 0;
   }
 
-  /** From now on tabs that open are not kept; {@link closeRefused} closes them. */
+  /**
+   * From now on tabs that open are not kept; {@link closeRefused} closes them. To be called while the page loads of new
+   * tabs are stopped: such a load is not recorded, whether its tab closes before the stop or after it.
+   */
   refuseFurther(): void {
     this.#refusesFurther = true;
   }

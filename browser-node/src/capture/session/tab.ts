@@ -73,6 +73,8 @@ export class Tab {
   committed = false;
   /** It shows an error page of Chromium, or the gateway's answer instead of the target's. */
   refused = false;
+  /** Whether all of its page loads are stopped inside the browser: the check of a creative opened it. */
+  loadsNothing = false;
   /** Whether we have disabled its scripts. */
   isScriptDisabled = false;
   /** Navigations that the page started itself, in contrast to HTTP redirects. */

@@ -26,8 +26,8 @@ export async function closeOverlay(
     const centre = box && view && centreOf(box, view);
     if (!centre) return;
     visit.beginCheck();
-    tabs.refuseFurther();
     host.pageLoads.stopAll();
+    tabs.refuseFurther();
     await ending.race(clickAsVisitor(host.tab, host.hasTouch, centre));
   } catch (cause) {
     logger.info({ cause }, 'an ad over the page could not be closed');
