@@ -19,10 +19,12 @@ const INNER = [
 ];
 
 let open: OpenContext;
+let asked: readonly string[];
 let end: () => Promise<void>;
 before(async () => {
   const site = await DeviceSite.start();
   const proxy = await CredentialProxy.start(site.port);
+  asked = proxy.asked;
   const pool = new ChromiumPool(await chromiumOfRun(), createLogger('test', 'silent'), () => undefined);
   const emulator = findEmulator('windows_chrome');
   assert.ok(emulator);
@@ -55,6 +57,26 @@ for (const url of INNER)
     assert.doesNotMatch(shown.join(), /root:.*:0:0|Chromium|Index of|line-number/);
     await Promise.all(open.context.pages().map((each) => each.close()));
   });
+
+test('tabs that open while new ones load nothing ask no server, although nothing else intercepts them; a tab that was open before does', async () => {
+  const opener = await open.context.newPage();
+  await opener.goto('http://shop.localhost/popup');
+  const before = asked.length;
+  open.letNewTabsLoad(false);
+  await opener.evaluate(() => {
+    window.open('/popup?1');
+    window.open('/popup?2', '_blank', 'noopener');
+    Object.assign(window.open('about:blank') ?? {}, { location: '/popup?3' });
+  });
+  await opener.goto('http://shop.localhost/popup?4');
+  open.letNewTabsLoad(true);
+  const opening = open.context.waitForEvent('page', (page) => page.url().endsWith('?5'));
+  await opener.evaluate(() => void window.open('/popup?5'));
+  await (await opening).waitForLoadState();
+  const pages = asked.slice(before).filter((url) => url.includes('/popup?'));
+  assert.deepEqual(pages, ['http://shop.localhost/popup?4', 'http://shop.localhost/popup?5']);
+  await Promise.all(open.context.pages().map((each) => each.close()));
+});
 
 test('the browser creates no tab for a file', async () => {
   const session = await open.browser.newBrowserCDPSession();

@@ -47,6 +47,7 @@ type BrowserParts = {
   browser: Browser;
   sessions: DeviceSessions;
   observers: ContextObservers;
+  guard: RequestGuard;
   renderers: Renderers;
   reportBy: string;
 };
@@ -139,7 +140,7 @@ export class LiveBrowser {
               ended: (held) => logger.info(held, 'a renderer held too much memory and was ended'),
               stuck: (contexts) => live.#whenStuck(contexts),
             });
-      const parts = { process, transport, browser, sessions, observers, renderers, reportBy: reports.name };
+      const parts = { process, transport, browser, sessions, observers, guard, renderers, reportBy: reports.name };
       const live = new LiveBrowser(parts, logger);
       return live;
     } catch (error) {
@@ -270,7 +271,7 @@ export class LiveBrowser {
   }
 
   #asOpenContext(context: BrowserContext, contextId: string): OpenContext {
-    const { browser, transport, sessions, observers, renderers, reportBy } = this.#parts;
+    const { browser, transport, sessions, observers, guard, renderers, reportBy } = this.#parts;
     let closing: Promise<void> | null = null;
     return {
       context,
@@ -281,6 +282,7 @@ export class LiveBrowser {
       screenshot: (...request) => takeScreenshot(transport.own, sessions, ...request),
       browserContextId: contextId,
       reportBy,
+      letNewTabsLoad: (mayLoad) => guard.letNewTabsLoad(contextId, mayLoad),
       congestedMs: (at) => renderers.congestedMs(at),
       expectFlood: () => renderers.expectFlood(),
       crashedForMemory: () => renderers.endedForMemory(),
@@ -303,6 +305,7 @@ export class LiveBrowser {
       closing.then(spare, () => undefined);
     }
     this.#parts.sessions.forgetContext(contextId);
+    this.#parts.guard.letNewTabsLoad(contextId, true);
     // Measured only now that all of its long-lived processes run: before its first context a browser has half the
     // memory.
     this.#idleMemory ??= this.#longLivedMemory();

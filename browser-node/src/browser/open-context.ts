@@ -23,6 +23,11 @@ export type OpenContext = {
   browserContextId: string;
   /** The name of the function through which page scripts report, in documents whose first script did not remove it. */
   reportBy: string;
+  /**
+   * Whether tabs that open from now on may load pages; at first they may. A load that may not is stopped inside the
+   * browser, whether anything intercepts requests or not.
+   */
+  letNewTabsLoad(mayLoad: boolean): void;
   /** Whether a page that has just crashed did so because it used too much memory. */
   crashedForMemory(): boolean;
   /**

@@ -12,6 +12,7 @@ export type DeviceHeaders = { 'User-Agent': string; 'Accept-Language': string };
  */
 type HeadersOf = (sessionId: string | undefined, frameId: string) => DeviceHeaders | null;
 type Header = { name: string; value: string };
+type Attached = { sessionId: string; targetInfo: { type: string; browserContextId?: string } };
 const HINT = /^sec-ch-ua/i;
 
 const NAVIGATIONS = new Set(['Page.navigate', 'Target.createTarget']);
@@ -48,6 +49,8 @@ export class RequestGuard implements ProtocolFilter {
   readonly #answered = new Map<string, Set<unknown>>();
   /** Sessions in which Playwright routes requests. */
   readonly #routed = new Set<string>();
+  /** Contexts whose new tabs load no page, and the sessions of tabs that opened in them since. */
+  readonly #stopped = { contexts: new Set<string>(), tabs: new Set<string>() };
 
   constructor(
     credentialsOf: (sessionId: string) => ProxyCredentials | null,
@@ -62,6 +65,12 @@ export class RequestGuard implements ProtocolFilter {
   /** Whether Playwright routes requests in a session. */
   isRouted(sessionId: string): boolean {
     return this.#routed.has(sessionId);
+  }
+
+  /** Whether tabs that open in a context from now on may load pages; at first they may. */
+  letNewTabsLoad(contextId: string, mayLoad: boolean): void {
+    if (mayLoad) this.#stopped.contexts.delete(contextId);
+    else this.#stopped.contexts.add(contextId);
   }
 
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
@@ -87,6 +96,9 @@ export class RequestGuard implements ProtocolFilter {
 
   incoming(message: ProtocolMessage, send: Send): boolean {
     switch (message.method) {
+      case 'Target.attachedToTarget':
+        this.#attached(message.params as Attached);
+        return true;
       case 'Target.detachedFromTarget':
         this.#forget(message.params?.sessionId as string);
         return true;
@@ -99,18 +111,24 @@ export class RequestGuard implements ProtocolFilter {
     }
   }
 
+  #attached({ sessionId, targetInfo: { type, browserContextId = '' } }: Attached): void {
+    if (type === 'page' && this.#stopped.contexts.has(browserContextId)) this.#stopped.tabs.add(sessionId);
+  }
+
   #forget(sessionId: string): void {
     this.#answered.delete(sessionId);
     this.#routed.delete(sessionId);
+    this.#stopped.tabs.delete(sessionId);
   }
 
   #decide(message: ProtocolMessage, send: Send): boolean {
     const { params, sessionId } = message;
     const requestId = params?.requestId;
-    if (!ALLOWED.test(requestedUrl(message)))
-      send(
-        addedCommand(sessionId, { method: 'Fetch.failRequest', params: { requestId, errorReason: 'BlockedByClient' } }),
-      );
+    const fail = (errorReason: string) =>
+      send(addedCommand(sessionId, { method: 'Fetch.failRequest', params: { requestId, errorReason } }));
+    if (!ALLOWED.test(requestedUrl(message))) fail('BlockedByClient');
+    // With any other reason, Chromium shows an error page.
+    else if (params?.resourceType === 'Document' && this.#stopped.tabs.has(sessionId ?? '')) fail('Aborted');
     else if (this.#routed.has(sessionId ?? '') && !isPreflight(message)) return true;
     else
       send(

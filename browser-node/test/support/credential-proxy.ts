@@ -15,6 +15,8 @@ export class CredentialProxy {
   readonly #server: Server;
   readonly #target: number;
   readonly #sockets = new Set<Duplex>();
+  /** The http: URLs that were asked for with the ticket. */
+  readonly asked: string[] = [];
 
   constructor(target: number) {
     this.#target = target;
@@ -42,6 +44,7 @@ export class CredentialProxy {
 
   #forward(request: IncomingMessage, response: ServerResponse): void {
     if (!hasTicket(request)) return void response.writeHead(407, CHALLENGE).end();
+    this.asked.push(request.url ?? '');
     const { pathname, search } = new URL(request.url ?? '');
     const headers = Object.fromEntries(pairs(request.rawHeaders).filter(([name]) => !/^proxy-/i.test(name)));
     const onward = httpRequest(

@@ -1,7 +1,7 @@
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { ANSWER_MS, CLICK_MS, CLICKED_MS, underLoad } from '../session/budgets.ts';
 import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
-import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
+import { type CaptureSession, type MemberCapture, refuseTabs } from '../session/capture-session.ts';
 import { clickAsVisitor } from '../session/visitor-click.ts';
 import type { Clickable } from './clickables.ts';
 import { waitFor } from './follow-click.ts';
@@ -33,7 +33,7 @@ export async function checkInteractive(
   const busyBefore = capture.busyDocuments.size;
   visit.beginCheck();
   harness.pageLoads.stopAll();
-  tabs.refuseFurther();
+  refuseTabs(capture);
   try {
     while (clicked.size < CLICKS_MAX && !isOver()) {
       const next = (await clickables()).find(({ key }) => !clicked.has(key));

@@ -111,6 +111,7 @@ export function openSession(
   for (const page of open.context.pages())
     if (kept.every((one) => one.page !== page)) page.close().catch(() => undefined);
   const devtools = watch.devtools.observer();
+  open.letNewTabsLoad(true);
   const tabs = new OpenTabs(listeners, devtools, tabStates, ending, scope);
   const reports = new PageReports(listeners, watch.token);
   reports.on('timer', (page, [subject, ms]) => {
@@ -161,6 +162,12 @@ function stopFlood(devtools: DevTools, tabs: readonly OpenTab[]): void {
 export async function openTab({ open, tabs, ending }: CaptureSession): Promise<OpenTab | null> {
   const page = await ending.race(open.context.newPage());
   return page && tabs.of(page);
+}
+
+/** From now on tabs that open load no page, and are not kept: they are opened only to see whether they would be. */
+export function refuseTabs({ open, tabs }: CaptureSession): void {
+  open.letNewTabsLoad(false);
+  tabs.refuseFurther();
 }
 
 /** Removes all of a session's listeners, so that the next session can use the context. */

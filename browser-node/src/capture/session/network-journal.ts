@@ -296,7 +296,7 @@ export class NetworkJournal {
     return withoutForwarded(this.all().filter((entry) => this.#isSent(entry)));
   }
 
-  /** Nobody decides about the page load of a tab that closes first: it is dropped with its tab. */
+  /** What is stopped of a tab that loads nothing, or ends with it, is not reported one by one. */
   #isSent(entry: Entry): boolean {
     return !entry.isStopped && !(isUnanswered(entry) && this.#tabs.get(entry.tab ?? '')?.loadsNothing);
   }

@@ -140,8 +140,8 @@ export class OpenTabs {
   }
 
   /**
-   * From now on tabs that open are not kept; {@link closeRefused} closes them. To be called while the page loads of new
-   * tabs are stopped: such a load is not recorded, whether its tab closes before the stop or after it.
+   * From now on tabs that open are not kept, and their page loads, which are stopped, not recorded;
+   * {@link closeRefused} closes them.
    */
   refuseFurther(): void {
     this.#refusesFurther = true;

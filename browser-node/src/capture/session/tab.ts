@@ -73,7 +73,7 @@ export class Tab {
   committed = false;
   /** It shows an error page of Chromium, or the gateway's answer instead of the target's. */
   refused = false;
-  /** Whether all of its page loads are stopped inside the browser: the check of a creative opened it. */
+  /** Whether all of its page loads are stopped inside the browser: it opened after tabs were refused. */
   loadsNothing = false;
   /** Whether we have disabled its scripts. */
   isScriptDisabled = false;

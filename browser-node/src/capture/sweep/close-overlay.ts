@@ -2,7 +2,7 @@ import { type FoundAd, isSameElement } from '../discovery/found-ad.ts';
 import { centreOf } from '../harness/clickables.ts';
 import type { CreativePage } from '../harness/harness-page.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
-import type { MemberCapture } from '../session/capture-session.ts';
+import { type MemberCapture, refuseTabs } from '../session/capture-session.ts';
 import { clickAsVisitor } from '../session/visitor-click.ts';
 import { boxInView, viewOf } from './ad-place.ts';
 
@@ -27,7 +27,7 @@ export async function closeOverlay(
     if (!centre) return;
     visit.beginCheck();
     host.pageLoads.stopAll();
-    tabs.refuseFurther();
+    refuseTabs(capture);
     await ending.race(clickAsVisitor(host.tab, host.hasTouch, centre));
   } catch (cause) {
     logger.info({ cause }, 'an ad over the page could not be closed');
