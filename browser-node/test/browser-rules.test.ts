@@ -37,13 +37,14 @@ test('client hints have the version of the running Chromium, and Safari has no c
 });
 
 test('a browser is recycled after its limit of contexts, age or memory or after a fault, and not before', () => {
-  const fresh = { broken: false, contexts: 299, ageMs: 1_799_999, idleMemory: 100, memory: 200 };
+  const fresh = { broken: false, reserved: false, contexts: 299, ageMs: 1_799_999, idleMemory: 100, memory: 200 };
   assert.equal(recycleReason(fresh, RECYCLE_LIMITS), null);
   assert.equal(recycleReason({ ...fresh, contexts: 300 }, RECYCLE_LIMITS), 'contexts');
   assert.equal(recycleReason({ ...fresh, ageMs: 1_800_000 }, RECYCLE_LIMITS), 'age');
   assert.equal(recycleReason({ ...fresh, memory: 201 }, RECYCLE_LIMITS), 'memory');
   assert.equal(recycleReason({ ...fresh, memory: null }, RECYCLE_LIMITS), null);
   assert.equal(recycleReason({ ...fresh, broken: true }, RECYCLE_LIMITS), 'broken');
+  assert.equal(recycleReason({ ...fresh, reserved: true }, RECYCLE_LIMITS), 'isolated');
 });
 
 test('Chromium runs without its sandbox only if the operator switches it off', () => {

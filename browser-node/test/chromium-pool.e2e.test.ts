@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
@@ -73,6 +73,22 @@ test('a browser to be recycled keeps its contexts and ends with the last one, an
   assert.equal(await loadPage(second), 'http://shop.localhost/popup');
   await second.close();
   await groupEnded(recycled);
+  await third.close();
+});
+
+test('a context that asks too much leaves the browser that it shares; one that is alone keeps it, and others open in the next', async (t) => {
+  const { open, launches } = await poolBench(t);
+  const [first, second] = [await open(), await open()];
+  assert.deepEqual([first.leaveShared(), first.browserEnded(), second.browserEnded()], [true, true, false]);
+  await first.close();
+  assert.deepEqual([second.leaveShared(), second.browserEnded()], [false, false]);
+  const [keptPid, third] = [await pidOf(second), await open()];
+  assert.deepEqual(launches, ['first', 'isolated']);
+  assert.notEqual(await pidOf(third), keptPid);
+  assert.equal(getPriority(keptPid), 19);
+  assert.equal(await loadPage(second), 'http://shop.localhost/popup');
+  await second.close();
+  await groupEnded(keptPid);
   await third.close();
 });
 

@@ -4,7 +4,7 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Page } from 'playwright-core';
 import { type ContextListener, ContextObservers } from '../src/browser/context-observers.ts';
 import { ContextTargets } from '../src/capture/devtools/context-targets.ts';
-import { CHILDREN_MAX, WORKERS_MAX } from '../src/capture/devtools/devtools.ts';
+import { CHILDREN_MAX, FRAMES_AT_ONCE_MAX, WORKERS_MAX } from '../src/capture/devtools/devtools.ts';
 
 const CONTEXT = 'context';
 
@@ -121,6 +121,24 @@ describe('the targets of a context', () => {
     const { client, attachFrame } = connect();
     for (let n = 0; n <= CHILDREN_MAX; n += 1) attachFrame(`frame-${n}`);
     assert.equal(client.isFlooded, true);
+  });
+
+  it('a capture reports frames that start faster than a shared browser can, and not those that start one by one', (t) => {
+    let now = 10_000;
+    t.mock.method(performance, 'now', () => now);
+    const { client, attachFrame } = connect();
+    let bursts = 0;
+    client.onFrameBurst(() => {
+      bursts += 1;
+    });
+    for (let n = 0; n < 3 * FRAMES_AT_ONCE_MAX; n += 1) {
+      now += 60;
+      attachFrame(`slow-${n}`);
+    }
+    assert.equal(bursts, 0);
+    now += 6_000;
+    for (let n = 0; n < 9 * FRAMES_AT_ONCE_MAX; n += 1) attachFrame(`fast-${n}`);
+    assert.equal(bursts, 1);
   });
 
   it('a capture does not count targets of another context', () => {

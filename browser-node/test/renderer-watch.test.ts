@@ -70,25 +70,13 @@ test('the renderers with the most recent CPU time are braked, and none that has 
   assert.deepEqual(busiest(recent()), []);
 });
 
-/** For each tick whether the brake is on; `x`: a congested tick, `X`: a full one. */
-function brakeOn(ticks: string): string {
+test('the brake is on from the third congested tick, off for one tick in five, and off when the congestion ends', () => {
   let state = RELEASED;
-  const isOn = [...ticks].map((tick) => {
-    state = nextBrake(state, tick === 'X' ? 'full' : tick === 'x' ? 'congested' : 'usual');
+  const isOn = [...'xx-xxxxxxxxxxxx--x'].map((tick) => {
+    state = nextBrake(state, tick === 'x');
     return state.stoppedTicks > 0 ? 'x' : '-';
   });
-  return isOn.join('');
-}
-
-test('the brake is on from the third congested tick, off for one tick in five, and off when the congestion ends', () => {
-  assert.equal(brakeOn('xx-xxxxxxxxxxxx--x'), '-----xxxx-xxxx----');
-});
-
-test('in a flood the brake stays on until the threads were free for five ticks, for thirty at most, and is on again at the next full tick', () => {
-  assert.equal(brakeOn(`${'X'.repeat(15)}-----X---`), `--${'x'.repeat(17)}-xxxx`);
-  assert.equal(brakeOn(`${'X'.repeat(35)}X`), `--${'x'.repeat(30)}-xxx`);
-  // A page that loads fills them for a moment.
-  assert.equal(brakeOn('XXX-X---X'), '--x------');
+  assert.equal(isOn.join(''), '-----xxxx-xxxx----');
 });
 
 test('a file of /proc that stays open shows the present state of its process, nothing once that has ended, and is closed when it is not kept', {

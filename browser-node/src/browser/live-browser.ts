@@ -31,12 +31,12 @@ const UNHEALTHY_GRACE_MS = 20_000;
 const MEMORY_EVERY_MS = 10_000;
 
 /** What a browser knows of its renderers. */
-type Renderers = Pick<RendererWatch, 'follow' | 'congestedMs' | 'expectFlood' | 'endedForMemory'>;
+type Renderers = Pick<RendererWatch, 'follow' | 'congestedMs' | 'goLast' | 'endedForMemory'>;
 /** For a browser whose processes are not on this machine. */
 const NOT_SEEN: Renderers = {
   follow: () => undefined,
   congestedMs: () => 0,
-  expectFlood: () => undefined,
+  goLast: () => undefined,
   endedForMemory: () => false,
 };
 
@@ -173,6 +173,7 @@ export class LiveBrowser {
     }
     const usage = {
       broken: this.#broken || this.#stuck,
+      reserved: this.#retired,
       contexts: this.#contexts,
       ageMs: now - this.#startedAt,
       idleMemory: this.#idleMemory,
@@ -273,6 +274,7 @@ export class LiveBrowser {
   #asOpenContext(context: BrowserContext, contextId: string): OpenContext {
     const { browser, transport, sessions, observers, guard, renderers, reportBy } = this.#parts;
     let closing: Promise<void> | null = null;
+    let hasLeft = false;
     return {
       context,
       browser,
@@ -284,9 +286,12 @@ export class LiveBrowser {
       reportBy,
       letNewTabsLoad: (mayLoad) => guard.letNewTabsLoad(contextId, mayLoad),
       congestedMs: (at) => renderers.congestedMs(at),
-      expectFlood: () => renderers.expectFlood(),
       crashedForMemory: () => renderers.endedForMemory(),
-      browserEnded: () => this.#killed !== null || transport.closed,
+      leaveShared: () => {
+        hasLeft ||= !this.#reserve();
+        return hasLeft;
+      },
+      browserEnded: () => hasLeft || this.#killed !== null || transport.closed,
       close: () => {
         closing ??= this.#close(context, contextId);
         return closing;
@@ -310,6 +315,15 @@ export class LiveBrowser {
     // memory.
     this.#idleMemory ??= this.#longLivedMemory();
     this.#disclaim();
+  }
+
+  /** Keeps the browser for the only context that it has; false: it has several. A remote one stays as it is. */
+  #reserve(): boolean {
+    if (this.pid === null) return true;
+    if (this.#claims > 1) return false;
+    this.retire();
+    this.#parts.renderers.goLast();
+    return true;
   }
 
   #disclaim(): void {

@@ -35,9 +35,13 @@ export type OpenContext = {
    * too much of it.
    */
   congestedMs(at: number): number;
-  /** Says that a page of the context starts or sends more than it may: for a while, pages of other contexts go first. */
-  expectFlood(): void;
-  /** Whether the browser itself has ended or was given up, with all its contexts. */
+  /**
+   * Says that a page of the context asks more of the browser than pages of others can wait for. true: others use this
+   * browser, so that it counts as ended for this context; false: this context has it for itself from now on, or cannot
+   * have one of its own.
+   */
+  leaveShared(): boolean;
+  /** Whether the browser itself has ended or was given up, with all its contexts, or was left to others. */
   browserEnded(): boolean;
   /** Bounded by a deadline; never throws. */
   close(): Promise<void>;

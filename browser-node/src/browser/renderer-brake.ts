@@ -7,24 +7,6 @@ const CONGESTED_SHARE = 0.5;
 const CONGESTED_TICKS = 3;
 /** The longest that a renderer stays stopped, in ticks: it has to answer our commands too. */
 const STOPPED_TICKS_MAX = 4;
-/** A thread has no time left at all from this share on. */
-const FULL_SHARE = 0.9;
-/**
- * So many ticks more without time than with some are a flood; after a long one, so many more with some are needed to
- * be none.
- */
-const [FULL_TICKS, FULL_TICKS_KEPT] = [5, 15];
-/**
- * In a flood, renderers stay stopped until what they have asked for is done, and for so many ticks more, in which
- * other pages are served.
- */
-const CALM_TICKS = 5;
-const STOPPED_TICKS_MAX_IN_FLOOD = 30;
-/**
- * How long after a capture has reported that its page floods the browser, in ms. Many ordinary pages at once fill the
- * threads too.
- */
-const FLOOD_EXPECTED_MS = 30_000;
 /** How much of the CPU time of earlier ticks counts at each further tick. */
 const MEMORY = 0.9;
 /** Renderers that used at least this share of what the busiest one used are stopped with it. */
@@ -50,32 +32,15 @@ export function busiest(recentCpu: ReadonlyMap<number, number>): number[] {
   return [...recentCpu].filter(([, cpu]) => cpu >= least).map(([pid]) => pid);
 }
 
-/** How much the busiest of the shared threads had to do in a tick. */
-export type SharedLoad = 'usual' | 'congested' | 'full';
-
-/**
- * `congestedTicks`: how many ticks in a row the shared threads were congested; `fullTicks`: how many more they were
- * full than not; `calmTicks`: how many in a row they were not; `stoppedTicks`: for how many the brake is on; 0: it is
- * off.
- */
-export type BrakeState = { congestedTicks: number; fullTicks: number; calmTicks: number; stoppedTicks: number };
-export const RELEASED: BrakeState = { congestedTicks: 0, fullTicks: 0, calmTicks: 0, stoppedTicks: 0 };
-
-/** Whether pages flood the shared threads. Pure. */
-const isFlood = ({ fullTicks }: BrakeState): boolean => fullTicks >= FULL_TICKS;
+/** How many ticks in a row the shared threads were congested, and for how many the brake is on; 0: it is off. */
+export type BrakeState = { congestedTicks: number; stoppedTicks: number };
+export const RELEASED: BrakeState = { congestedTicks: 0, stoppedTicks: 0 };
 
 /** The state after a tick. After a stop, renderers run for one tick. Pure. */
-export function nextBrake(state: BrakeState, load: SharedLoad): BrakeState {
-  const isFull = load === 'full';
-  const next = {
-    congestedTicks: load === 'usual' ? 0 : state.congestedTicks + 1,
-    fullTicks: isFull ? Math.min(FULL_TICKS_KEPT, state.fullTicks + 1) : Math.max(0, state.fullTicks - 1),
-    calmTicks: isFull ? 0 : state.calmTicks + 1,
-    stoppedTicks: 0,
-  };
-  const most = isFlood(next) ? STOPPED_TICKS_MAX_IN_FLOOD : STOPPED_TICKS_MAX;
-  const isOn = next.congestedTicks >= CONGESTED_TICKS || (isFlood(next) && next.calmTicks < CALM_TICKS);
-  return isOn && state.stoppedTicks < most ? { ...next, stoppedTicks: state.stoppedTicks + 1 } : next;
+export function nextBrake(state: BrakeState, isCongested: boolean): BrakeState {
+  const congestedTicks = isCongested ? state.congestedTicks + 1 : 0;
+  const isOn = congestedTicks >= CONGESTED_TICKS && state.stoppedTicks < STOPPED_TICKS_MAX;
+  return { congestedTicks, stoppedTicks: isOn ? state.stoppedTicks + 1 : 0 };
 }
 
 /** Longer than any capture takes. */
@@ -86,8 +51,8 @@ type Thread = { pid: number; tid: number };
 /**
  * Slows down renderers that ask more of a Chromium than its browser process and its network service can do: all pages
  * share these two, and wait behind the requests and messages of the one that floods them. As long as one of their
- * threads has no time left, the busiest renderers are stopped (SIGSTOP), but for one tick of each few; in a flood
- * until the threads have been free for a while. Does nothing on a system without schedstat.
+ * threads has no time left, the busiest renderers are stopped (SIGSTOP), but for one tick of each few. Does nothing on
+ * a system without schedstat.
  */
 export class RendererBrake {
   readonly #groupId: number;
@@ -100,7 +65,6 @@ export class RendererBrake {
   #recent = new Map<number, number>();
   #state = RELEASED;
   #stopped = new Set<number>();
-  #floodUntil = 0;
   #at = performance.now();
   /** The congested ticks of the last minutes: when each ended, by `performance.now()`, and how long it was. */
   #congested: { at: number; ms: number }[] = [];
@@ -112,27 +76,17 @@ export class RendererBrake {
     this.#files = files;
   }
 
-  /**
-   * To be called at each tick, with the process ids of the renderers and of the network service (null: not known).
-   * `hasNeighbours`: whether the renderers are of several captures; one that floods its browser alone need not wait.
-   */
-  tick(renderers: readonly number[], networkPid: number | null, hasNeighbours: boolean): void {
+  /** To be called at each tick, with the process ids of the renderers and of the network service (null: not known). */
+  tick(renderers: readonly number[], networkPid: number | null): void {
     const now = performance.now();
     const ms = now - this.#at;
-    const load = this.#loadOf(ms, networkPid);
+    const isCongested = this.#isCongested(ms, networkPid);
     this.#at = now;
-    if (load !== 'usual' || this.#stopped.size > 0) this.#remember(now, ms);
+    if (isCongested || this.#stopped.size > 0) this.#remember(now, ms);
     this.#measure(renderers);
-    const mayFlood = hasNeighbours && now < this.#floodUntil;
-    this.#state = nextBrake(this.#state, load === 'full' && !mayFlood ? 'congested' : load);
+    this.#state = nextBrake(this.#state, isCongested);
     if (this.#state.stoppedTicks === 0) this.release();
-    else if (this.#stopped.size === 0 || isFlood(this.#state))
-      for (const pid of busiest(this.#recent)) if (!this.#stopped.has(pid)) this.#stop(pid);
-  }
-
-  /** Says that a page starts or sends more than it may. */
-  expectFlood(): void {
-    this.#floodUntil = performance.now() + FLOOD_EXPECTED_MS;
+    else if (this.#stopped.size === 0) for (const pid of busiest(this.#recent)) this.#stop(pid);
   }
 
   /** Lets all renderers run again. */
@@ -171,7 +125,7 @@ export class RendererBrake {
     this.#recent = recent;
   }
 
-  #loadOf(ms: number, networkPid: number | null): SharedLoad {
+  #isCongested(ms: number, networkPid: number | null): boolean {
     if (networkPid !== null && this.#network?.pid !== networkPid) this.#findThreads(networkPid);
     let share = 0;
     for (const { pid, tid } of this.#threads) {
@@ -180,8 +134,7 @@ export class RendererBrake {
       if (until) this.#schedules.set(tid, until);
       if (since && until) share = Math.max(share, ownCpuShare(since, until, ms));
     }
-    if (share >= FULL_SHARE) return 'full';
-    return share >= CONGESTED_SHARE ? 'congested' : 'usual';
+    return share >= CONGESTED_SHARE;
   }
 
   /** The browser's main thread and those that receive the messages of all renderers. */

@@ -158,9 +158,9 @@ export class RendererWatch {
     return this.#brake.congestedMs(at);
   }
 
-  /** Says that a page starts or sends more than it may: for a while, pages of other captures go first. */
-  expectFlood(): void {
-    this.#brake.expectFlood();
+  /** Gives the browser process the lowest priority: only one context has to wait for it. */
+  goLast(): void {
+    lowerPriority(this.#groupId, LOWEST_PRIORITY);
   }
 
   /**
@@ -177,7 +177,7 @@ export class RendererWatch {
     this.#ticks += 1;
     if (this.#ticks % TICKS_A_SAMPLE === 1) this.#sample();
     else this.#endExcessive(performance.now());
-    this.#brake.tick([...this.#renderers.keys()], this.#networkPid, this.#contexts > 1);
+    this.#brake.tick([...this.#renderers.keys()], this.#networkPid);
     this.#tellIfStuck();
   }
 

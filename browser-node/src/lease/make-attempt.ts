@@ -34,9 +34,9 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
 });
 
 /**
- * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends or does not respond during
- * the attempt, the attempt runs once more in a browser of its own, within the same time; so does one whose requests did
- * not all reach the gateway, and what it has is kept if that fails. Throws `AttemptStopped` if it is stopped for any
+ * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends during the attempt, does not
+ * respond or is left to others, the attempt runs once more in a browser of its own, within the same time; so does one
+ * whose requests did not all reach the gateway, and what it has is kept if that fails. Throws `AttemptStopped` if it is stopped for any
  * reason but time.
  */
 export async function makeAttempt(
@@ -70,7 +70,7 @@ export async function makeAttempt(
 }
 
 const BROWSER_FAILED =
-  'a browser ended during a capture or did not respond: the capture runs again in a browser of its own';
+  'a browser ended during a capture, did not respond or was left to others: the capture runs again in one of its own';
 const GATEWAY_MISSED = 'the gateway was away during a capture, which runs again';
 
 /**

@@ -16,6 +16,7 @@ import {
   type CommandParams,
   type DevTools,
   type EventPayload,
+  FRAMES_AT_ONCE_MAX,
   Listeners,
   rootOf,
   type TargetSession,
@@ -54,6 +55,8 @@ export class ContextTargets implements DevTools {
   readonly #children = new Set<string>();
   readonly #workers = new Set<string>();
   #hasMessageFlood = false;
+  /** The frames that started since this time (`performance.now()`), for a few seconds. */
+  #burst = { since: 0, frames: 0 };
 
   constructor({ observe }: Pick<OpenContext, 'observe'>) {
     this.#observation = observe((method, params, sessionId) => this.#receive(method, params, sessionId));
@@ -74,6 +77,7 @@ export class ContextTargets implements DevTools {
     this.#children.clear();
     this.#workers.clear();
     this.#hasMessageFlood = false;
+    this.#burst = { since: 0, frames: 0 };
     const listeners = new Listeners();
     this.#observers.add(listeners);
     const client = this;
@@ -86,6 +90,7 @@ export class ContextTargets implements DevTools {
         return client.isFlooded;
       },
       onFlooded: (listener) => void listeners.flooded.push(listener),
+      onFrameBurst: (listener) => void listeners.frameBurst.push(listener),
       onMessageFlood: (listener) => void listeners.messageFlood.push(listener),
       sessionOf: (page) => client.sessionOf(page),
       close: () => void this.#observers.delete(listeners),
@@ -108,6 +113,10 @@ export class ContextTargets implements DevTools {
 
   onFlooded(listener: Parameters<DevTools['onFlooded']>[0]): void {
     this.#listeners.flooded.push(listener);
+  }
+
+  onFrameBurst(listener: () => void): void {
+    this.#listeners.frameBurst.push(listener);
   }
 
   onMessageFlood(listener: Parameters<DevTools['onMessageFlood']>[0]): void {
@@ -162,6 +171,11 @@ export class ContextTargets implements DevTools {
 
   #addFrame({ frameId, parentFrameId }: EventPayload<'Page.frameAttached'>): void {
     this.frames.add(frameId, parentFrameId);
+    const now = performance.now();
+    if (now - this.#burst.since > BURST_MS) this.#burst = { since: now, frames: 0 };
+    this.#burst.frames += 1;
+    if (this.#burst.frames !== FRAMES_AT_ONCE_MAX + 1) return;
+    for (const { frameBurst } of this.#observers) for (const listener of frameBurst) listener();
   }
 
   #messagesFlooded(targetId: string): void {
@@ -209,6 +223,8 @@ export class ContextTargets implements DevTools {
   }
 }
 
+/** A burst of frames takes so long on a busy machine. */
+const BURST_MS = 5_000;
 const UNATTENDED = new Set(['shared_worker', 'service_worker']);
 
 /**

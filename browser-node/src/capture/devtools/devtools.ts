@@ -32,6 +32,11 @@ export const COMMAND_MS = 5_000;
 export const CHILDREN_MAX = 250;
 /** Workers among them. Each takes up to 3 MB, and those that were requested before the stop start after it. */
 export const WORKERS_MAX = 100;
+/**
+ * Frames that a capture may start within 5 s while others share its browser. For a thousand of other sites,
+ * Chromium's main thread needs 15 s, and all pages wait for it.
+ */
+export const FRAMES_AT_ONCE_MAX = 100;
 
 /** The CDP session of a target: a tab (`page`), a frame of another site (`iframe`) or a worker. */
 export interface TargetSession {
@@ -85,6 +90,8 @@ export interface DevTools {
    * too many (null: it is not known), and that bound.
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
+  /** `listener` is called whenever more than {@link FRAMES_AT_ONCE_MAX} frames start within 5 s. */
+  onFrameBurst(listener: () => void): void;
   /**
    * `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or
    * requests, with that target (null: it is not known). A frame of another site leaves `isFlooded` as it is: it can be
@@ -100,6 +107,7 @@ export interface DevTools {
 /** The listeners of one observer. */
 export class Listeners {
   readonly flooded: Parameters<DevTools['onFlooded']>[0][] = [];
+  readonly frameBurst: (() => void)[] = [];
   readonly messageFlood: Parameters<DevTools['onMessageFlood']>[0][] = [];
   readonly #byEvent = new Map<string, Listener<EventName>[]>();
   readonly #attached: ((session: TargetSession) => void)[] = [];

@@ -4,7 +4,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
 import { ContextTargets } from '../devtools/context-targets.ts';
-import { COMMAND_MS, type DevTools, disableScripts, type TargetSession } from '../devtools/devtools.ts';
+import { CHILDREN_MAX, COMMAND_MS, type DevTools, disableScripts, type TargetSession } from '../devtools/devtools.ts';
 import type { ThreadTimes } from '../devtools/thread-times.ts';
 import { observationScript } from '../page-scripts/observation-script.ts';
 import type { TimerSubject } from '../page-scripts/watch-timers.ts';
@@ -119,13 +119,20 @@ export function openSession(
   });
   const notes: CaptureSession['notes'] = [];
   const journal = new NetworkJournal(devtools, tabStates, scope.admitsRequest);
-  devtools.onFlooded(() => {
-    open.expectFlood();
+  /** Whether the capture ends here, because others use the browser that its page fills with frames. */
+  const leavesShared = () => {
+    if (!open.leaveShared()) return false;
+    ending.end('browser: CRASHED', 'the page starts more frames than a shared browser can');
+    for (const { tab } of [...kept, ...tabs.all]) tab.session.notify('Page.crash');
+    return true;
+  };
+  devtools.onFrameBurst(() => void leavesShared());
+  devtools.onFlooded((_by, max) => {
+    if (max === CHILDREN_MAX && leavesShared()) return;
     notes.push(note('stopped_flood'));
     stopFlood(devtools, [...kept, ...tabs.all]);
   });
   devtools.onMessageFlood((by) => {
-    open.expectFlood();
     notes.push(note('stopped_console'));
     // The page around a frame of another site did nothing wrong.
     if (by?.type === 'iframe') void disableScripts(by);
