@@ -35,8 +35,7 @@ import { storedPerDay } from './stored-per-day.ts';
 
 const REMEMBERED_MS = 1_000;
 
-/** `countScans` returns how many scans with these ids an organization has. */
-export type AccountsNeeds = Pick<ReleaseParts, 'countScans' | 'isCreatingRun'>;
+export type AccountsNeeds = Pick<ReleaseParts, 'countReserved' | 'isCreatingRun'>;
 
 export type AccountsSettings = CredentialSettings & {
   /** Price of a check for organizations without their own price, in micros. */
@@ -54,7 +53,7 @@ export type AccountsDomain = ReturnType<typeof accountsDomain>;
 /** Organizations, their keys and quotas, and the ledger. */
 export function accountsDomain(
   { store, redis, wake, metrics, logger }: Pick<Platform, 'store' | 'redis' | 'wake' | 'metrics' | 'logger'>,
-  { countScans, isCreatingRun }: AccountsNeeds,
+  { countReserved, isCreatingRun }: AccountsNeeds,
   settings: AccountsSettings,
 ) {
   const { checkPriceMicros, startBalanceMicros, rememberedMs = REMEMBERED_MS } = settings;
@@ -63,7 +62,7 @@ export function accountsDomain(
   const [rechecks, audits] = [recheckStore(store), auditStore(store)];
   const find = rememberBriefly((id) => organizations.find(id), rememberedMs);
   const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
-  const allowance = openAllowances({ store, ledger, quotasOf, startBalanceMicros });
+  const allowance = openAllowances({ store, ledger, quotasOf, countReserved, startBalanceMicros });
   const outboxFilled = () => wake.announce('outbox');
   /** Books a credit once, and lets it be spent. */
   const bookCredit = async (organizationId: string, credit: OutboxEntry<'credit'>) => {
@@ -128,7 +127,9 @@ export function accountsDomain(
         ...billingRoutes(ledger),
       ],
     },
-    loops: { relay: () => [startReleasing({ allowances: allowance.allowances, countScans, isCreatingRun, logger })] },
+    loops: {
+      relay: () => [startReleasing({ allowances: allowance.allowances, countReserved, isCreatingRun, logger })],
+    },
     outboxHandlers,
     verbs: {
       ...credentials,

@@ -29,7 +29,7 @@ export function createDomains(platform: Platform, settings: Settings) {
   const { scans } = scan.stores;
   const accounts = accountsDomain(
     platform,
-    { countScans: scans.countOf, isCreatingRun: (...run) => campaigns.verbs.isCreatingRun(...run) },
+    { countReserved: scans.countReserved, isCreatingRun: (...run) => campaigns.verbs.isCreatingRun(...run) },
     settings,
   );
   const reference = referenceDomain(

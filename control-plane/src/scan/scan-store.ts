@@ -94,6 +94,16 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return scans.countDocuments({ _id: { $in: ids }, organization_id: organizationId });
     },
 
+    /**
+     * Counts those of the organization's scans with these ids that have taken their checks from this reservation. From which one those of earlier
+     * versions have is not known: they count too.
+     */
+    async countReserved(organizationId: string, ids: string[], reservedBy: string): Promise<number> {
+      const unknown = { reserved_by: { $exists: false } };
+      const where = { _id: { $in: ids }, organization_id: organizationId };
+      return scans.countDocuments({ ...where, $or: [{ reserved_by: reservedBy }, unknown] });
+    },
+
     /** A member of a crawl job; null if it does not exist or is a member of another job. */
     async findMember({ organizationId, jobId }: JobRef, id: string): Promise<ScanRecord | null> {
       return scans.findOne({ _id: id, organization_id: organizationId, job_id: jobId });

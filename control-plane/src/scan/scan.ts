@@ -137,6 +137,8 @@ export type ScanRecord = OutboxFields & {
   retry_max_attempts: number;
   /** The amount charged when it was created, in micros. */
   price_micros: number;
+  /** The reservation from which its check was taken, by its `made_by`; absent: an earlier version wrote the record. */
+  reserved_by?: string;
   /** The trace context of the request that created it (W3C Trace Context), or of its own trace; absent: none. */
   traceparent?: string;
 

@@ -34,7 +34,11 @@ async function limitedApi(startBalanceMicros: number | null) {
   const { store, scans, domains } = api;
   const { stores, verbs } = domains.accounts;
   const { quotasOf } = verbs;
-  const allowance = openAllowances({ store, ledger: stores.ledger, quotasOf, startBalanceMicros });
+  const allowance = openAllowances({
+    ...{ store, quotasOf, startBalanceMicros },
+    ledger: stores.ledger,
+    countReserved: scans.countReserved,
+  });
   return {
     ...api,
     async limit(checks_per_month: number | null): Promise<void> {
@@ -65,7 +69,10 @@ async function limitedApi(startBalanceMicros: number | null) {
           }
     },
     release: (now: Date) =>
-      releaseAbandoned({ allowances: stores.allowances, countScans: scans.countOf, isCreatingRun, logger }, now),
+      releaseAbandoned(
+        { allowances: stores.allowances, countReserved: scans.countReserved, isCreatingRun, logger },
+        now,
+      ),
     /** Has the process die when it has written `count` more scans. */
     dieAfter(count: number): void {
       const { insertUnlessExists } = scans;
@@ -179,11 +186,13 @@ describe('checks per month', () => {
 
   test('§5.9 two runs of one request count each of its scans once, whichever ends first', async () => {
     await api.limit(null);
+    const written: string[] = [];
     const run = () =>
       openAllowances({
         store: api.store,
         ledger: api.ledger,
         quotasOf: async () => NO_QUOTAS,
+        countReserved: async (_organization, _ids, madeBy) => written.filter((by) => by === madeBy).length,
         startBalanceMicros: null,
       });
     const first = { id: 'request', names: ['request'], indexes: times(20, (at) => at), checks: 20 };
@@ -194,6 +203,7 @@ describe('checks per month', () => {
       const one = { runs: paused, created: 5, reserved: await paused.reserve(OURS, { ...first, ...about }) };
       // Five scans are there when it looks; it writes the others, and the first run finds them.
       const two = { runs: other, created: 15, reserved: await other.reserve(OURS, { ...first, checks: 15, ...about }) };
+      for (const { reserved, created } of [one, two]) written.push(...times(created, () => reserved.by));
       for (const { runs, reserved, created } of order === 'the first one' ? [one, two] : [two, one]) {
         reserved.finish(created);
         await runs.writeFinished();
@@ -204,15 +214,19 @@ describe('checks per month', () => {
 
   test('§5.9 the number of used checks is exact when requests are repeated, interrupted and released', async () => {
     const random = seededRandom(20_261_122);
+    /** The scans that exist, and by which reservation each was counted. */
+    const there = new Map<string, string>();
+    const countReserved = async (_organization: string, ids: string[], madeBy: string) =>
+      ids.filter((id) => there.get(id) === madeBy).length;
     const processes = times(3, () =>
       openAllowances({
         store: api.store,
         ledger: api.ledger,
         quotasOf: async () => ({ ...NO_QUOTAS, checks_per_month: 40 }),
+        countReserved,
         startBalanceMicros: null,
       }),
     );
-    const there = new Set<string>();
     const request = async (at: number): Promise<void> => {
       const id = `request-${Math.floor(random() * 60)}`;
       const indexes = times(1 + (Number(id.slice(8)) % 3), (index) => index);
@@ -229,8 +243,9 @@ describe('checks per month', () => {
       for (const one of ids) {
         // It dies here, and leaves its reservation behind.
         if (random() < 0.05) return;
-        if (!there.has(one)) made += 1;
-        there.add(one);
+        if (there.has(one)) continue;
+        made += 1;
+        there.set(one, reserved.by);
       }
       reserved.finish(made);
     };
@@ -240,8 +255,7 @@ describe('checks per month', () => {
       assert.ok((await api.used()) <= 40);
     }
     for (const one of processes) await one.writeFinished();
-    const countScans = async (_organization: string, ids: string[]) => ids.filter((id) => there.has(id)).length;
-    const parts = { allowances: processes[0]!.allowances, countScans, isCreatingRun, logger };
+    const parts = { allowances: processes[0]!.allowances, countReserved, isCreatingRun, logger };
     await releaseAbandoned(parts, new Date(Date.now() + ELEVEN_MINUTES_MS));
     assert.deepEqual([await api.used(), 10 * there.size + (await api.left())], [there.size, 0]);
     assert.equal(await api.open(), 0);
@@ -249,7 +263,7 @@ describe('checks per month', () => {
 
   test('§5.9 a process whose clock is ahead releases nothing that is in use', async () => {
     const { allowances, reserve } = api.allowance;
-    const parts = { allowances, countScans: async () => 0, isCreatingRun, logger };
+    const parts = { allowances, countReserved: async () => 0, isCreatingRun, logger };
     const ahead = () => new Date(Date.now() + 3_600_000);
     const wanted = { id: 'of-a-request', names: ['a'], indexes: [0], checks: 1, priceMicros: 10, isRepeatable: true };
     await reserve(OURS, { ...wanted, now: new Date() });
@@ -274,7 +288,7 @@ describe('checks per month', () => {
       await api.allowance.reserveRun(OURS, { ...run, now: new Date() });
       return false;
     };
-    const parts = { allowances, countScans: async () => 0, logger };
+    const parts = { allowances, countReserved: async () => 0, logger };
     await releaseAbandoned({ ...parts, isCreatingRun: repeat }, new Date());
     assert.deepEqual([await api.used(), await api.open()], [5, 1]);
     await releaseAbandoned({ ...parts, isCreatingRun }, new Date(Date.now() + ELEVEN_MINUTES_MS));

@@ -201,10 +201,11 @@ function testRuns(mongodb: MongodbServer): void {
       assert.deepEqual([sequence, balance_after_micros], [at + 1, balance]);
     }
     // A killed control plane has left reservations behind, which are released first.
-    const known = new Set(scans.map(({ _id }) => _id));
-    const countScans = async (_: string, found: string[]) => found.filter((id) => known.has(id)).length;
+    const reservedBy = new Map(scans.map(({ _id, reserved_by }) => [_id, reserved_by]));
+    const countReserved = async (_: string, found: string[], madeBy: string) =>
+      found.filter((id) => reservedBy.get(id) === madeBy).length;
     const logger = createLogger('test', 'silent');
-    const parts = { allowances: allowanceStore(store), countScans, isCreatingRun: async () => false, logger };
+    const parts = { allowances: allowanceStore(store), countReserved, isCreatingRun: async () => false, logger };
     await releaseAbandoned(parts, new Date(Date.now() + 3_600_000));
     const allowance = await store.collection<Allowance>('allowances').findOne({});
     const counted = Object.values(allowance?.months ?? {}).reduce((sum, checks) => sum + checks, 0);

@@ -1,20 +1,9 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
-import {
-  type Allowance,
-  afterRun,
-  emptyAllowance,
-  type Limits,
-  type PricedChecks,
-  type Reservation,
-  type RunOfRequest,
-} from './allowance.ts';
+import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Reservation } from './allowance.ts';
 
 /** A requested reservation. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
-
-/** A reservation whose scans a run of its request has written. `isUsed`: the run has made it, and used all of its checks. */
-export type FinishedReservation = RunOfRequest & { id: string; made_by: string; isUsed: boolean };
 
 /** A reservation as it was read. */
 export type FoundReservation = { organizationId: string; id: string; reservation: Reservation };
@@ -45,29 +34,6 @@ export function allowanceStore(store: Store) {
 
   const read = async (organizationId: string): Promise<Allowance> =>
     (await allowances.findOne({ _id: organizationId })) ?? emptyAllowance(organizationId);
-
-  /** Ends what one run of a request has of a reservation that others may share. The last one returns what none of them has used. */
-  const finishOne = async (organizationId: string, { id, ...run }: FinishedReservation): Promise<void> => {
-    for (;;) {
-      const found = (await read(organizationId)).reservations[id];
-      if (found?.made_by !== run.made_by) return;
-      const path = `reservations.${id}`;
-      const filter: Filter<Allowance> = {
-        _id: organizationId,
-        [`${path}.made_by`]: run.made_by,
-        [`${path}.checks`]: found.checks,
-        [`${path}.others`]: found.others ?? { $exists: false },
-        [`${path}.is_left`]: found.is_left ?? { $exists: false },
-      };
-      const end = afterRun(found, run);
-      if ('returned' in end && (await returnTo(found.taken_from, filter, { id, checks: end.returned }))) return;
-      const update =
-        'returned' in end
-          ? returning(id, { ...found, checks: end.returned })
-          : { $set: Object.fromEntries(Object.entries(end.kept).map(([name, value]) => [`${path}.${name}`, value])) };
-      if ((await allowances.updateOne(filter, update)).matchedCount === 1) return;
-    }
-  };
 
   return {
     // One document per organization, found by its id.
@@ -104,21 +70,16 @@ export function allowanceStore(store: Store) {
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
-    /** Removes reservations, and returns their checks that no run of their request has used. */
-    async finish(organizationId: string, finished: FinishedReservation[]): Promise<void> {
-      const shared = finished.filter(({ isUsed }) => !isUsed);
-      // Those that made a reservation first: then what the others have not used is known.
-      for (const one of shared.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn)))
-        await finishOne(organizationId, one);
-      const used = finished.filter(({ isUsed }) => isUsed).map(({ id }) => id);
-      if (used.length > 0) await allowances.updateOne({ _id: organizationId }, removing(used));
+    /** Removes reservations whose checks are all used. */
+    async removeUsed(organizationId: string, ids: string[]): Promise<void> {
+      await allowances.updateOne({ _id: organizationId }, removing(ids));
     },
 
     /** Restarts the lifetime of a reservation at `now`, for a further run of its request; false: it was finished or released meanwhile. */
     async share(organizationId: string, id: string, made_by: string, now: Date): Promise<boolean> {
       const path = `reservations.${id}`;
       const filter: Filter<Allowance> = { _id: organizationId, [`${path}.made_by`]: made_by };
-      const update = { $set: { [`${path}.at`]: now }, $inc: { [`${path}.others`]: 1 } };
+      const update = { $set: { [`${path}.at`]: now } };
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
@@ -166,11 +127,18 @@ export function allowanceStore(store: Store) {
 
     /**
      * Removes a reservation and returns `checks` of it: to the reservation it was taken from if that exists, else to the allowance. False:
-     * it was renewed or removed since it was read.
+     * it was removed since it was read or, unless all of its scans exist (`isWritten`), renewed.
      */
-    async release({ organizationId, id, reservation }: FoundReservation, checks: number): Promise<boolean> {
-      const filter: Filter<Allowance> = { _id: organizationId, [`reservations.${id}.at`]: reservation.at };
-      if (await returnTo(reservation.taken_from, filter, { id, checks })) return true;
+    async release(
+      { organizationId, id, reservation }: FoundReservation,
+      checks: number,
+      { isWritten = false } = {},
+    ): Promise<boolean> {
+      const { made_by, at, taken_from } = reservation;
+      const path = `reservations.${id}`;
+      const same = { [`${path}.made_by`]: made_by, ...(!isWritten && { [`${path}.at`]: at }) };
+      const filter: Filter<Allowance> = { _id: organizationId, ...same };
+      if (await returnTo(taken_from, filter, { id, checks })) return true;
       return (await allowances.updateOne(filter, returning(id, { ...reservation, checks }))).matchedCount === 1;
     },
 

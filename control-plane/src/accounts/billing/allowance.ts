@@ -3,6 +3,7 @@
  * so that another process can find out which of them exist if the request was interrupted.
  */
 export type Reservation = {
+  /** When it was made, or renewed by a further run of its request. */
   at: Date;
   /** The month in which the checks are counted. */
   month: string;
@@ -10,12 +11,8 @@ export type Reservation = {
   price_micros: number;
   names: string[];
   indexes: number[];
-  /** Identifies it, among those that the same request has made one after the other. */
+  /** Identifies it, among those that the same request has made one after the other: the scans that take its checks name it in `reserved_by`. */
   made_by: string;
-  /** How many further runs of the same request have found it and have not finished; absent: none has found it. */
-  others?: number;
-  /** Whether the run that made it has finished, before others: `checks` are those that no finished run has used. Absent: it has not. */
-  is_left?: boolean;
   /**
    * The run whose scans it is for, which are created later, in steps: the checks that no step has taken yet. It names no scans, and lasts as
    * long as the run is being created.
@@ -49,22 +46,6 @@ export type Refusal = 'quota_exhausted' | 'insufficient_funds';
 
 export function emptyAllowance(organizationId: string): Allowance {
   return { _id: organizationId, months: {}, available_micros: 0, ledger_through: 0, reservations: {} };
-}
-
-/** What one run of a request has created of a reservation. `isOwn`: it has made the reservation. */
-export type RunOfRequest = { created: number; isOwn: boolean };
-
-/** What becomes of a reservation when a run of its request has ended: it stays for others, or goes and returns so many checks. Pure. */
-export function afterRun(
-  { checks, others = 0, is_left = false }: Pick<Reservation, 'checks' | 'others' | 'is_left'>,
-  { created, isOwn }: RunOfRequest,
-): { kept: Required<Pick<Reservation, 'checks' | 'others' | 'is_left'>> } | { returned: number } {
-  const left = Math.max(0, checks - created);
-  if (isOwn) return others > 0 ? { kept: { checks: left, others, is_left: true } } : { returned: left };
-  // How many the run that made it has created is not known: it may have been interrupted. All scans exist now.
-  if (!is_left && created > 0) return { returned: 0 };
-  const rest = Math.max(0, others - 1);
-  return is_left && rest === 0 ? { returned: left } : { kept: { checks: left, others: rest, is_left } };
 }
 
 /** Why an allowance does not cover these checks; null: it does. A check that costs nothing needs no balance. */

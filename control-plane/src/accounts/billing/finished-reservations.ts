@@ -1,13 +1,17 @@
-import type { AllowanceStore, FinishedReservation } from './allowance-store.ts';
-
 /** Finished reservations are removed with the organization's next reservation, or after this time. */
 const WRITE_WITHIN_MS = 500;
+
+/** A reservation whose scans exist. `isUsed`: the run of its request that made it has created all of them. */
+export type FinishedReservation = { id: string; made_by: string; isUsed: boolean };
+
+/** Removes reservations, and returns the checks that their scans have not taken. */
+export type FinishReservations = (organizationId: string, finished: FinishedReservation[]) => Promise<void>;
 
 /**
  * Buffers reservations whose scans have been written, to remove them from the store together. If the process dies
  * before that, `release-abandoned.ts` removes them later, after counting their scans.
  */
-export function finishedReservations(allowances: Pick<AllowanceStore, 'finish'>) {
+export function finishedReservations(finish: FinishReservations) {
   const unwritten = new Map<string, FinishedReservation[]>();
   let writing: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
@@ -21,7 +25,7 @@ export function finishedReservations(allowances: Pick<AllowanceStore, 'finish'>)
   const write = async (): Promise<void> => {
     if (timer) clearTimeout(timer);
     timer = null;
-    writing = Promise.allSettled([...unwritten.keys()].map((id) => allowances.finish(id, take(id))));
+    writing = Promise.allSettled([...unwritten.keys()].map((id) => finish(id, take(id))));
     await writing;
   };
 

@@ -3,17 +3,19 @@ import type { Quotas } from '../organizations/organization.ts';
 import { type AllowanceStore, allowanceStore } from './allowance-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { checkReservations } from './reserve-checks.ts';
+import type { CountReserved } from './unused-checks.ts';
 
 export type AllowanceParts = {
   store: Store;
   ledger: Pick<LedgerStore, 'book' | 'creditsAfter'>;
   quotasOf: (organizationId: string) => Promise<Readonly<Quotas>>;
+  countReserved: CountReserved;
   /** Starting balance of an organization, in micros; null: balances are not enforced. */
   startBalanceMicros: number | null;
 };
 
 /** Reads and changes the allowances of organizations: checks per month, and balance. */
-export function openAllowances({ store, ledger, quotasOf, startBalanceMicros }: AllowanceParts) {
+export function openAllowances({ store, ledger, quotasOf, countReserved, startBalanceMicros }: AllowanceParts) {
   const allowances = allowanceStore(store);
   /** Adds new credits and refunds of the ledger to an organization's allowance. */
   const follow = (organizationId: string) => followLedger({ ledger, allowances }, organizationId);
@@ -23,7 +25,7 @@ export function openAllowances({ store, ledger, quotasOf, startBalanceMicros }: 
     hasBalance: startBalanceMicros !== null,
   });
   return {
-    ...checkReservations({ allowances, limitsOf, grantStart }),
+    ...checkReservations({ allowances, countReserved, limitsOf, grantStart }),
     allowances,
     follow,
 

@@ -1,12 +1,11 @@
-import { derivedId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { AllowanceStore, FoundReservation } from './allowance-store.ts';
+import { type CountReserved, unusedChecks } from './unused-checks.ts';
 
 export type ReleaseParts = {
   allowances: Pick<AllowanceStore, 'olderThan' | 'release' | 'releaseRest'>;
-  /** Counts the organization's scans with these ids. */
-  countScans: (organizationId: string, ids: string[]) => Promise<number>;
+  countReserved: CountReserved;
   /** Whether scans are still to be created with this reservation of a run. */
   isCreatingRun: (organizationId: string, runId: string, reservationId: string) => Promise<boolean>;
   logger: Logger;
@@ -17,7 +16,6 @@ const EVERY_MS = 60_000;
 const ABANDONED_AFTER_MS = 420_000;
 /** The same by the time of this process alone, since it found them: a clock that is ahead makes new reservations look old. Ten minutes together. */
 const FOUND_FOR_MS = 180_000;
-const IDS_AT_ONCE = 500;
 
 /** Releases the reservations of interrupted requests. Several processes may do this at the same time. */
 export function startReleasing(parts: ReleaseParts): Loop {
@@ -45,7 +43,7 @@ export function foundFor(ms: number) {
  * by the clock `now`; absent: all.
  */
 export async function releaseAbandoned(
-  { allowances, countScans, isCreatingRun, logger }: ReleaseParts,
+  { allowances, countReserved, isCreatingRun, logger }: ReleaseParts,
   now: Date,
   choose: (found: FoundReservation[]) => FoundReservation[] = (found) => found,
 ): Promise<void> {
@@ -60,20 +58,8 @@ export async function releaseAbandoned(
       logger.info({ organization_id: organizationId, reservation: id, left }, 'released the reservation of a run');
       continue;
     }
-    const unused = await countMissing(found, countScans);
+    const unused = await unusedChecks(found, countReserved);
     if (!(await allowances.release(found, unused))) continue;
     logger.info({ organization_id: organizationId, reservation: id, unused }, 'released an abandoned reservation');
   }
-}
-
-/** Counts the checks of a reservation that have no scan. */
-async function countMissing(
-  { organizationId, reservation: { names, indexes, checks } }: FoundReservation,
-  countScans: ReleaseParts['countScans'],
-): Promise<number> {
-  const ids = names.flatMap((name) => indexes.map((index) => derivedId(name, index)));
-  let existing = 0;
-  for (let from = 0; from < ids.length; from += IDS_AT_ONCE)
-    existing += await countScans(organizationId, ids.slice(from, from + IDS_AT_ONCE));
-  return Math.min(checks, ids.length - existing);
 }

@@ -3,8 +3,9 @@ import { ApiError } from '../../http/api-error.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { type Limits, type PricedChecks, type Refusal, refusalOf } from './allowance.ts';
 import type { AllowanceStore, Wanted } from './allowance-store.ts';
-import { finishedReservations } from './finished-reservations.ts';
+import { type FinishReservations, finishedReservations } from './finished-reservations.ts';
 import { monthOf } from './ledger-entry.ts';
+import { type CountReserved, unusedChecks } from './unused-checks.ts';
 
 /**
  * A request for checks. `id` identifies it; its scans have the ids `derivedId(name, index)`. `checks`: how many of these scans do not exist
@@ -30,9 +31,11 @@ export type WantedForRun = { runId: string; id: string; checks: number; priceMic
 
 /** A reservation that was made. */
 export type ReservedChecks = {
+  /** What the scans that take the checks have as `reserved_by`. */
+  by: string;
   /** Throws 503 if writing the scans has taken so long that the reservation may have been released. */
   requireTime(): void;
-  /** Must be called when the scans have been written. `created`: the number of new ones; the other checks are returned to the allowance. */
+  /** Must be called when all scans of the request exist. `created`: how many are new; the checks that none has taken are returned to the allowance. */
   finish(created: number): void;
 };
 
@@ -41,6 +44,7 @@ export type ReserveChecks = (organizationId: string, request: ReservationRequest
 
 export type ReserveParts = {
   allowances: AllowanceStore;
+  countReserved: CountReserved;
   limitsOf: (organizationId: string) => Promise<Limits>;
   /** Books the organization's starting balance if that has not been done. */
   grantStart: (organizationId: string) => Promise<void>;
@@ -54,8 +58,23 @@ const WRITE_WITHIN_MS = 120_000;
 /** `made_by`: of the reservation; `isNew`: this run of the request has made it. */
 type Taken = { made_by: string; isNew: boolean } | { refusal: Refusal };
 
-export function checkReservations({ allowances, limitsOf, grantStart }: ReserveParts) {
-  const finished = finishedReservations(allowances);
+export function checkReservations({ allowances, countReserved, limitsOf, grantStart }: ReserveParts) {
+  /** Returns what is left of a reservation whose scans all exist, so that no run of its request takes more of it. */
+  const finishOne = async (organizationId: string, id: string, madeBy: string): Promise<void> => {
+    const reservation = (await allowances.read(organizationId)).reservations[id];
+    // Another run of the request may have finished it.
+    if (reservation?.made_by !== madeBy) return;
+    const found = { organizationId, id, reservation };
+    await allowances.release(found, await unusedChecks(found, countReserved), { isWritten: true });
+  };
+
+  const finish: FinishReservations = async (organizationId, all) => {
+    for (const { id, made_by, isUsed } of all) if (!isUsed) await finishOne(organizationId, id, made_by);
+    const used = all.filter(({ isUsed }) => isUsed).map(({ id }) => id);
+    if (used.length > 0) await allowances.removeUsed(organizationId, used);
+  };
+
+  const finished = finishedReservations(finish);
 
   /** Reserves for one request, in a write of its own. */
   const takeOne = async (organizationId: string, wanted: Wanted, limits: Limits): Promise<Taken> => {
@@ -86,7 +105,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
     const ids = done.map(({ id }) => id);
     if (!repeated && !clash && areUsed && (await allowances.take(organizationId, wanted, ids, limits)))
       return wanted.map(made);
-    if (done.length > 0) await allowances.finish(organizationId, done);
+    if (done.length > 0) await finish(organizationId, done);
     const taken: Taken[] = [];
     for (const one of wanted) taken.push(await takeOne(organizationId, one, limits));
     return taken;
@@ -121,14 +140,13 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
     const wanted = { ...request, ...priced, id, at: now, made_by: newId() };
     const taken = await (from ? takeStep(organizationId, from.id, wanted) : take(organizationId, wanted));
     if ('refusal' in taken) throw refused(taken.refusal);
+    const { made_by, isNew } = taken;
     return {
+      by: made_by,
       requireTime() {
         if (performance.now() > deadline) throw new ApiError('unavailable', 'Writing the scans takes too long.');
       },
-      finish: (created) => {
-        const { made_by, isNew: isOwn } = taken;
-        finished.add(organizationId, { id, made_by, created, isOwn, isUsed: isOwn && created >= request.checks });
-      },
+      finish: (created) => finished.add(organizationId, { id, made_by, isUsed: isNew && created >= request.checks }),
     };
   };
 

@@ -74,7 +74,7 @@ async function addMember(
   if (known) return stateOf(scans, known, found, lease);
   const reserved = await reserveCheck(reserve, sweep, child, now);
   if (!reserved) return { identity: found.identity, state: 'quota', member: null };
-  const earlier = await scans.insertUnlessExists(child);
+  const earlier = await scans.insertUnlessExists({ ...child, reserved_by: reserved.by });
   reserved.finish(earlier ? 0 : 1);
   if (earlier) return stateOf(scans, earlier, found, lease);
   metrics.addedMembers.inc();

@@ -107,7 +107,7 @@ describe('the creation of a run', () => {
     const { isCreatingRun } = api.domains.campaigns.verbs;
     const parts = {
       allowances: api.accounts.allowances,
-      countScans: api.scans.countOf,
+      countReserved: api.scans.countReserved,
       isCreatingRun,
       logger: api.logger,
     };

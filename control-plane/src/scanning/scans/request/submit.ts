@@ -56,8 +56,9 @@ export function submitTogether(parts: SubmitParts): Submit {
  * without waiting: if Redis is unavailable, the refill queues them later. A scan whose id exists already is returned as it is:
  * the request that created it was interrupted. Throws 403 if there are more than the organization may make.
  */
-async function submit(parts: SubmitParts, { scans, request }: Submission): Promise<ScanRecord[]> {
-  const reserved = await reserve(parts, scans, request);
+async function submit(parts: SubmitParts, { scans: sent, request }: Submission): Promise<ScanRecord[]> {
+  const reserved = await reserve(parts, sent, request);
+  const scans = reserved ? sent.map((scan) => ({ ...scan, reserved_by: reserved.by })) : sent;
   const stored: ScanRecord[] = [];
   let made = 0;
   const atOnce = request.from ? OF_RUN_AT_ONCE : WRITTEN_AT_ONCE;
