@@ -10,7 +10,7 @@ import { type Json, ORGANIZATIONS, type RunningApi } from './running-api.ts';
 type Reply = { status: number; body?: string; headers?: Record<string, string> };
 
 /** A request as a double received it. `body`: parsed if it is JSON. */
-export type Received = { path: string; type: string; text: string; body: Json };
+export type Received = { path: string; type: string; headers: http.IncomingHttpHeaders; text: string; body: Json };
 
 /** A server that records requests and answers what `reply` says. */
 export async function startDouble(reply: (received: Received) => Reply | Promise<Reply>) {
@@ -22,7 +22,7 @@ export async function startDouble(reply: (received: Received) => Reply | Promise
     const text = Buffer.concat(parts).toString('latin1');
     const type = request.headers['content-type'] ?? '';
     const body = type.startsWith('application/json') ? JSON.parse(Buffer.from(text, 'latin1').toString()) : null;
-    const one = { path: request.url ?? '', type, text, body };
+    const one = { path: request.url ?? '', type, headers: request.headers, text, body };
     received.push(one);
     const { status, body: answer = '', headers } = await reply(one);
     response.writeHead(status, headers).end(answer);

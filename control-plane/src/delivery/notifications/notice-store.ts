@@ -28,7 +28,7 @@ export type MessageRecord = Pick<
   failures: number;
 };
 
-/** What was never sent is tried for a day; what is left of a deleted destination goes after this. */
+/** Messages are tried for a day. Notices are kept for longer: the relay queues none again that it has queued before it died. */
 const LIFETIME_SECONDS = 3 * 24 * 60 * 60;
 
 /** Notices that are written in one piece: a message may have ten thousand. */
@@ -101,10 +101,12 @@ export function noticeStore(store: Store) {
       await updateInPortions(messages, { organization_id, destination_id }, { $min: { due_at: dueAtOnce(now) } });
     },
 
-    /** Removes a message that was sent or given up; from the first write on it is not sent again. Notices that are left if this is interrupted expire. */
-    async remove({ _id, organization_id, destination_id }: MessageRecord): Promise<void> {
+    /**
+     * Removes a message that was sent or given up. Its notices stay until they expire: the relay may queue them once more, if it died before it had noted
+     * that it has.
+     */
+    async remove({ _id, organization_id }: MessageRecord): Promise<void> {
       await messages.deleteOne({ _id, organization_id });
-      await deleteInPortions(notices, { organization_id, destination_id, message_id: _id });
     },
 
     /** Removes what waits for a destination. */

@@ -17,21 +17,26 @@ export async function sendToSlack(
   message: AlertMessage,
   signal?: AbortSignal,
 ): Promise<SendOutcome> {
-  const sent = await postTo(post, url, slackPayload(message), signal);
+  const { id } = message;
+  const sent = await postTo(post, url, { id, payload: slackPayload(message) }, signal);
   // Slack refuses the whole message if it cannot load the picture, such as from a private address.
   const isRefused = !sent.sent && sent.status !== null && sent.status >= 400 && sent.status < 404;
   if (!isRefused || !message.picture) return sent;
-  return postTo(post, url, slackPayload({ ...message, picture: null }), signal);
+  return postTo(post, url, { id, payload: slackPayload({ ...message, picture: null }) }, signal);
 }
 
 async function postTo(
   post: GuardedPost['post'],
   url: string,
-  payload: object,
+  { id, payload }: { id: string | undefined; payload: object },
   signal?: AbortSignal,
 ): Promise<SendOutcome> {
   try {
-    const headers = { 'content-type': 'application/json', 'user-agent': 'Adsweep' };
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Adsweep',
+      ...(id !== undefined && { 'webhook-id': id }),
+    };
     const request = { url, headers, body: JSON.stringify(payload), timeoutMs: TIMEOUT_MS };
     const { status, body, retryAfter } = await post({ ...request, ...(signal && { signal }) });
     if (status >= 200 && status < 300) return { sent: true, status };

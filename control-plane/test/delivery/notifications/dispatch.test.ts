@@ -255,21 +255,41 @@ describe('the dispatch of messages about alerts', () => {
     assert.match(receivers.slackTexts(before)[0]!, /Once: open · 1 alert"/);
   });
 
-  test('§2.8.57 a long message is not sent again if its dispatcher dies while it removes the notices of a sent one', async () => {
+  test('§2.8.58 the change of an alert is sent once, also if the relay dies after it has queued it and carries it out again once it was sent', async () => {
     const one = await receivers.newDestination();
-    const campaign = await receivers.newCampaign([one.id], 'Long');
-    for (let count = 0; count < 30; count += 1) await raiseAlert(receivers.api, campaign);
-    await relayAll(receivers.api);
+    const campaign = await receivers.newCampaign([one.id], 'Relayed again');
+    const { stores, outboxHandlers } = receivers.api.domains.delivery;
+    const alert = (await stores.alerts.find(ORGANIZATIONS.ours, await raiseAlert(receivers.api, campaign)))!;
     const before = receivers.slack.received.length;
-    let removals = 0;
-    const mend = receivers.api.intercept('alert_notices', 'deleteMany', async () => {
-      removals += 1;
-      if (removals === 2) throw new Error('the process ends');
-    });
-    await assert.rejects(receivers.dispatchAfter(61 * SECOND_MS), /ends/);
-    mend();
+    const origin = { organizationId: ORGANIZATIONS.ours, scanId: alert.scan_id, campaignId: campaign };
+    // The relay dies each time before it has removed the entry from the alert's outbox.
+    for (const sentAfterMs of [61 * SECOND_MS, 10 * MINUTE_MS]) {
+      for (const entry of alert.outbox) await outboxHandlers['alert.changed'](entry as never, origin);
+      await receivers.dispatchAfter(sentAfterMs);
+    }
+    await relayAll(receivers.api);
+    await receivers.dispatchAfter(20 * MINUTE_MS);
+    assert.equal(receivers.slack.received.length, before + 1);
+  });
+
+  test('§2.8.57 a message that is posted again, because its dispatcher died, has the same webhook-id, and another one has another', async () => {
+    const one = await receivers.newDestination();
+    const campaign = await receivers.newCampaign([one.id], 'Posted again');
+    const before = receivers.slack.received.length;
+    const { notices } = receivers.api.domains.delivery.stores;
+    const dies = async () => {
+      throw new Error('the process ends');
+    };
+    await raiseAlert(receivers.api, campaign);
+    await relayAll(receivers.api);
+    await assert.rejects(receivers.dispatchAfter(61 * SECOND_MS, { notices: { ...notices, remove: dies } }), /ends/);
     await receivers.dispatchAfter(10 * MINUTE_MS);
-    assert.equal(receivers.slackTexts(before).filter((text) => text.includes('Long: open')).length, 1);
+    await raiseAlert(receivers.api, campaign);
+    await relayAll(receivers.api);
+    await receivers.dispatchAfter(20 * MINUTE_MS);
+    const ids = receivers.slack.received.slice(before).map(({ headers }) => headers['webhook-id']);
+    assert.equal(ids.length, 3);
+    assert.ok(ids[0] && ids[0] === ids[1] && ids[2] && ids[2] !== ids[0], String(ids));
   });
 
   test('§2.8.57 a mail that a dispatcher sends again, because it died, has the same Message-ID, and another mail has another', async () => {
