@@ -5,6 +5,7 @@ import { OwnPlaces } from '../platform/own-places.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
+import type { TagDefinition } from '../reference/tags/tag-definitions.ts';
 import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { PublicUrls } from '../scan/scan-links.ts';
 import { PicturePool } from '../scanning/artifacts/picture-pool.ts';
@@ -22,7 +23,7 @@ import { isGone, mayBind } from './policies/policy-set-verbs.ts';
 import { policyRoutes } from './policies/routes.ts';
 import { platformRules } from './rules/platform-rules.ts';
 import { ruleRoutes } from './rules/routes.ts';
-import { ruleStore, rulesByTag } from './rules/rule-store.ts';
+import { comboNeeding, ruleStore, rulesByTag } from './rules/rule-store.ts';
 import { batchClaimStore } from './rules/rule-tests/batch-claim-store.ts';
 import { ruleTestRoutes } from './rules/rule-tests/routes.ts';
 import { type RuleTestParts, SCANS_AT_ONCE } from './rules/rule-tests/test-rules.ts';
@@ -160,6 +161,8 @@ export function analysisDomain(
         return id !== null && (await mayBind({ sets: policySets }, organizationId, id)) ? id : null;
       },
       rulesByTag: (organizationId: string, hidden: readonly string[]) => rulesByTag(rules, organizationId, hidden),
+      comboNeeding: (organizationId: string, tag: Pick<TagDefinition, 'slug' | 'category'>) =>
+        comboNeeding({ rules, readTags }, organizationId, tag),
 
       /** Stores the rules that come with Adsweep where they are not there yet. */
       async addPlatformRules(): Promise<void> {

@@ -38,6 +38,7 @@ export function createDomains(platform: Platform, settings: Settings) {
       countScans: scans.countWithTag,
       removeTagFromScans: scans.removeTag,
       rulesByTag: (...of) => analysis.verbs.rulesByTag(...of),
+      comboNeeding: (...tag) => analysis.verbs.comboNeeding(...tag),
       policySetNaming: (...tag) => analysis.verbs.policySetNaming(...tag),
     },
     settings,

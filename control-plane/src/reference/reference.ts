@@ -9,7 +9,10 @@ import { tagDefinitionStore } from './tags/tag-definition-store.ts';
 import { inService, visibleTags } from './tags/tag-definitions.ts';
 
 /** Functions of other domains that tag definitions need: about the scans with a tag, and the rules that assign it. */
-export type ReferenceNeeds = Pick<TagParts, 'countScans' | 'removeTagFromScans' | 'rulesByTag' | 'policySetNaming'>;
+export type ReferenceNeeds = Pick<
+  TagParts,
+  'countScans' | 'removeTagFromScans' | 'rulesByTag' | 'comboNeeding' | 'policySetNaming'
+>;
 
 export type ReferenceSettings = {
   /** Base URL of the proxy-router's API, which provides the catalogue. */

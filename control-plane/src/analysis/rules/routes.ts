@@ -7,7 +7,7 @@ import { ok, type Route, route, type ValidPart } from '../../http/route.ts';
 import { pickFields } from '../../platform/pick-fields.ts';
 import { hiddenAmong, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
-import { isKnown, type RuleRecord, slugsAssignedBy } from './rule.ts';
+import { isKnown, type RuleRecord, slugsAssignedBy, unmetBy } from './rule.ts';
 import {
   ListSchema,
   ListTextSchema,
@@ -145,6 +145,7 @@ function present(rule: RuleRecord, tags: Tags) {
     created_at: rule.created_at.toISOString(),
     scope: rule.organization_id === null ? 'system' : 'personal',
     tag_visibility: visibilityOf(slugsAssignedBy(rule), tags),
+    cannot_match: unmetBy(rule, seenBy(rule.organization_id, tags)),
   };
 }
 

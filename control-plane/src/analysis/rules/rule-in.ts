@@ -78,6 +78,11 @@ export const RuleSchema = Type.Object(
     created_at: moment(),
     scope: Type.Enum(['system', 'personal']),
     tag_visibility: Visibilities,
+    cannot_match: {
+      ...orNull(Type.String()),
+      description:
+        'Which condition of a combo no scan can meet as the tags are now, such as a tag that is archived; null: there is none.',
+    },
   },
   { title: 'Rule' },
 );

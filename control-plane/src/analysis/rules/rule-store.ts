@@ -1,7 +1,7 @@
 import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
-
+import { hasCategory, type ReadTags, type TagDefinition, visibleTags } from '../../reference/tags/tag-definitions.ts';
 import { bytesOf, isKnown, type RuleRecord, type RuleType, slugsAssignedBy, slugsNamedBy } from './rule.ts';
 
 /** The owner of the platform's rules, which run on every scan. */
@@ -106,6 +106,13 @@ export function ruleStore(store: Store) {
       return (await Promise.all([of(PLATFORM), of(organizationId)])).flat();
     },
 
+    /** The name of an active combo of the organization that counts tags of a category; null: none does. */
+    async counting(organizationId: string, category: string): Promise<string | null> {
+      const where: Filter<RuleRecord> = { owner: organizationId, rule_type: 'combo', is_active: true };
+      const named = rules.find({ ...where, 'config.tag_category': category }).limit(1);
+      return (await named.project<Pick<RuleRecord, 'name'>>({ name: 1 }).toArray())[0]?.name ?? null;
+    },
+
     /** Changes a rule and returns the changed record; null: it is gone. */
     async change({ _id, owner }: RuleRecord, set: Partial<RuleRecord>): Promise<RuleRecord | null> {
       const $set = { ...set, ...(set.config && { config_bytes: bytesOf(set.config) }) };
@@ -135,4 +142,14 @@ export async function rulesByTag(
   for (const rule of seen)
     for (const slug of slugsNamedBy(rule)) bySlug.set(slug, (bySlug.get(slug) ?? new Set()).add(rule));
   return (slug) => [...(bySlug.get(slug) ?? [])];
+}
+
+/** The name of an active combo that would count nothing without this tag of the organization, the last of its category; null: there is none. */
+export async function comboNeeding(
+  { rules, readTags }: { rules: Pick<RuleStore, 'counting'>; readTags: ReadTags },
+  organizationId: string,
+  { slug, category }: Pick<TagDefinition, 'slug' | 'category'>,
+): Promise<string | null> {
+  const tags = visibleTags(await readTags(organizationId));
+  return hasCategory(tags, category, slug) ? null : rules.counting(organizationId, category);
 }

@@ -6,7 +6,7 @@ import { type ReadTags, type TagDefinition, type Tags, visibleTags } from '../..
 import { ruleIssues } from './check-rule.ts';
 import { bytesOf, type Condition, isModelType, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
 import type { RuleIn, RulePut } from './rule-in.ts';
-import { type KeptRule, ownerOf, type RuleLinks, type RuleStore, rulesByTag } from './rule-store.ts';
+import { comboNeeding, type KeptRule, ownerOf, type RuleLinks, type RuleStore, rulesByTag } from './rule-store.ts';
 import { RULE_TYPES } from './rule-types/index.ts';
 import type { ProblemsOf } from './rule-types/rule-type.ts';
 
@@ -136,19 +136,24 @@ export async function changeRule(
 }
 
 /**
- * Removes the tags that a changed rule no longer assigns, unless a scan has them, or another rule or a policy set names them: each change could leave
- * others.
+ * Removes the tags that a changed rule no longer assigns, unless a scan has them, another rule or a policy set names them, or a combo needs them for their
+ * category: each change could leave others.
  */
 async function removeUnusedTags(parts: RuleVerbParts, before: RuleRecord, after: RuleRecord): Promise<void> {
   const { organization_id } = before;
   const assigned = new Set(slugsAssignedBy(after));
   const dropped = slugsAssignedBy(before).filter((slug) => !assigned.has(slug));
   if (organization_id === null || dropped.length === 0) return;
+  const tags = await parts.readTags(organization_id, dropped);
   const findUser = async (slug: string, rulesOf: (slug: string) => RuleLinks[]) => {
     const [rule] = rulesOf(slug);
     if (rule) return rule.name;
     const scans = await parts.countScans(organization_id, slug);
-    return scans > 0 ? scans : parts.policySetNaming(organization_id, slug);
+    if (scans > 0) return scans;
+    const tag = tags.get(slug);
+    return (
+      (await parts.policySetNaming(organization_id, slug)) ?? (tag ? comboNeeding(parts, organization_id, tag) : null)
+    );
   };
   const links = () => rulesByTag(parts.rules, organization_id);
   const rulesOf = await links();

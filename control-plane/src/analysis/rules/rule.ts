@@ -1,3 +1,4 @@
+import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { RULE_TYPES } from './rule-types/index.ts';
 import type { ModelType, RuleTarget, SearchType, TagType } from './rule-types/rule-type.ts';
 import type { Source } from './search/texts.ts';
@@ -82,6 +83,10 @@ type TagAssigner = { rule_type?: RuleType; tag_slug: string; config?: unknown };
 /** The tags that a rule looks at. */
 export const slugsReadBy = ({ rule_type, config }: Pick<RuleRecord, 'rule_type' | 'config'>): string[] =>
   sourceOf(rule_type) === 'tags' ? RULE_TYPES[rule_type as TypesOver<'tags'>].inputs(config as never) : [];
+
+/** Why no scan can match a rule as the tags are, which are those that it can look at; null: one can. */
+export const unmetBy = ({ rule_type, config }: Pick<RuleRecord, 'rule_type' | 'config'>, tags: Tags): string | null =>
+  sourceOf(rule_type) === 'tags' ? RULE_TYPES[rule_type as TypesOver<'tags'>].unmet(config as never, tags) : null;
 
 /** The tags that a rule assigns or looks at. */
 export const slugsNamedBy = (rule: Pick<RuleRecord, 'rule_type' | 'config' | 'tag_slug'>): string[] => [

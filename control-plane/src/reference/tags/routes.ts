@@ -22,6 +22,8 @@ export type TagParts = {
   policySetNaming: (organizationId: string, slug: string) => Promise<string | null>;
   /** The rules of an organization and of the platform by tag, without those of the platform that assign a `hidden` tag. */
   rulesByTag: (organizationId: string, hidden: readonly string[]) => Promise<(slug: string) => RuleOfTag[]>;
+  /** The name of an active combo that would count nothing without this tag, the last of its category; null: there is none. */
+  comboNeeding: (organizationId: string, tag: Pick<TagDefinition, 'slug' | 'category'>) => Promise<string | null>;
 };
 
 const TagDefSchema = Type.Object(
@@ -124,13 +126,16 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
     tags.command({
       method: 'PATCH',
       summary: 'Change one of your tags',
-      description: 'Fields that are omitted or null keep their values. Tags of the system cannot be changed.',
+      description:
+        'Fields that are omitted or null keep their values. Tags of the system cannot be changed. The last tag of a category that an active combo counts keeps it.',
       body: TagPatchSchema,
       reply: 'The tag is changed.',
-      errors: ['checking.too_many_tags'],
-      run: async ({ caller, id, body }) => {
+      errors: ['checking.too_many_tags', 'checking.tag_in_use'],
+      run: async ({ caller, organizationId, id, body }) => {
         const tag = await findTagOfOrganization(parts, caller, id);
         const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+        if ((body.category ?? tag.category) !== tag.category)
+          refuseIfUsed(await needOfCategory(parts, organizationId, tag));
         if (Object.keys(change).length > 0) await parts.changeTag(tag, change);
       },
     }),
@@ -138,15 +143,12 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
       method: 'DELETE',
       summary: 'Delete one of your tags',
       description:
-        'Deletes the tag and removes it from all scans. Refused while an active rule assigns it or has it as a condition, and while a policy set names it.',
+        'Deletes the tag and removes it from all scans. Refused while an active rule assigns it or has it as a condition, while a policy set names it, and while it is the last one of a category that an active combo counts.',
       reply: 'The tag is deleted.',
       errors: ['checking.tag_in_use'],
       run: async ({ caller, organizationId, id }) => {
         const tag = await findTagOfOrganization(parts, caller, id);
-        const findUser = () => userOf(parts, organizationId, tag.slug);
-        const refuseIfUsed = (user: string | null) => {
-          if (user !== null) throw new ApiError('checking.tag_in_use', user);
-        };
+        const findUser = () => userOf(parts, organizationId, tag);
         refuseIfUsed(await findUser());
         // Before its tag, so that an interrupted call can be repeated; then from scans that got it meanwhile.
         await parts.removeTagFromScans(organizationId, tag.slug);
@@ -179,16 +181,26 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
   ];
 }
 
+function refuseIfUsed(user: string | null): void {
+  if (user !== null) throw new ApiError('checking.tag_in_use', user);
+}
+
 /** What uses a tag of the organization, as a sentence; null: nothing does. */
-async function userOf(
-  { rulesByTag, policySetNaming }: TagParts,
-  organizationId: string,
-  slug: string,
-): Promise<string | null> {
+async function userOf(parts: TagParts, organizationId: string, tag: TagDefinition): Promise<string | null> {
+  const { rulesByTag, policySetNaming } = parts;
+  const { slug } = tag;
   const rule = (await rulesByTag(organizationId, []))(slug).find(({ is_active }) => is_active);
   if (rule) return `The rule "${rule.name}" uses this tag.`;
   const set = await policySetNaming(organizationId, slug);
-  return set === null ? null : `The policy set "${set}" names this tag.`;
+  return set === null ? needOfCategory(parts, organizationId, tag) : `The policy set "${set}" names this tag.`;
+}
+
+/** What needs a tag of the organization for its category, as a sentence; null: nothing does. */
+async function needOfCategory({ comboNeeding }: TagParts, organizationId: string, tag: TagDefinition) {
+  const combo = await comboNeeding(organizationId, tag);
+  return combo === null
+    ? null
+    : `The rule "${combo}" counts tags of the category ${tag.category}, and this is the last one.`;
 }
 
 /** Hidden tags of the platform are the operator's. */

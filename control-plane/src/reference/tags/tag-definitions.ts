@@ -57,6 +57,10 @@ export const visibleTags = (tags: Tags): Tags => new Map([...tags].filter(([, ta
 /** The slugs of those that only the operator sees. */
 export const hiddenAmong = (tags: Tags): string[] => [...tags.values()].filter(isOperatorsTag).map(({ slug }) => slug);
 
+/** Whether a tag, archived or not, has this category; `except`: another one than that of this slug. */
+export const hasCategory = (tags: Tags, category: string, except?: string): boolean =>
+  [...tags.values()].some((tag) => tag.category === category && tag.slug !== except);
+
 /** The definition of an active tag; null for an unknown or archived one. */
 export function inService(tags: Tags, slug: string): TagDefinition | null {
   const tag = tags.get(slug);

@@ -44,6 +44,7 @@ describe('custom rules', () => {
       is_active: true,
       scope: 'personal',
       tag_visibility: { casino: 'public' },
+      cannot_match: null,
     });
     assert.ok(Date.parse(created_at));
     const tag = (await api.get(`${TAGS}/casino`)).body;
@@ -192,6 +193,63 @@ describe('custom rules', () => {
     const repeated = await api.call('DELETE', `${TAGS}/casino`);
     assert.deepEqual([interrupted.status, repeated.status], [500, 204]);
     assert.deepEqual((await api.scans.find(ORGANIZATIONS.ours, 'tagged'))?.tags, []);
+  });
+
+  it('§2.6.17 a combo that counts a category which no tag has is refused: created, changed or switched on', async () => {
+    const counting = (tag_category: string) => ({ rule_type: 'combo', tag_slug: 'counted', config: { tag_category } });
+    assert.deepEqual(await refusals(counting('nowhere')), ['body.config.tag_category not_found']);
+    await create({ tag_category: 'fraud' });
+    const { body } = await create(counting('fraud'));
+    assert.equal(body.cannot_match, null);
+    const put = (change: object) => api.call('PUT', `${RULES}/${body.id}`, { body: change });
+    assert.deepEqual(itemsOf(await put({ config: { tag_category: 'nowhere' } })), [
+      'body.config.tag_category not_found',
+    ]);
+    // As an earlier version left it.
+    await api.store.collection('tag_definitions').deleteMany({ slug: 'casino' });
+    const read = (await api.get(`${RULES}/${body.id}`)).body;
+    assert.equal(read.cannot_match, 'No tag in service has the category fraud.');
+    assert.equal((await put({ name: 'Off', is_active: false })).status, 200);
+    assert.deepEqual(itemsOf(await put({ is_active: true })), ['body.config.tag_category not_found']);
+  });
+
+  it('§2.6.17 a rule says which of its conditions no scan can meet as the tags are now', async () => {
+    await create();
+    const { body } = await create({
+      rule_type: 'combo',
+      tag_slug: 'both',
+      config: { all_of: ['casino', 'autosound'] },
+    });
+    const cannotMatch = async () => (await api.get(`${RULES}/${body.id}`)).body.cannot_match;
+    assert.equal((await api.post(`${TAGS}/casino/archive`)).status, 204);
+    assert.equal(await cannotMatch(), 'No scan gets the tag casino, which is archived or gone.');
+    assert.equal((await api.post(`${TAGS}/casino/restore`)).status, 204);
+    assert.equal(await cannotMatch(), null);
+  });
+
+  it('§2.6.17 the last tag of a category that an active combo counts is neither deleted nor moved to another category', async () => {
+    await create({ tag_category: 'fraud' });
+    await create({ tag_slug: 'second', tag_category: 'fraud' });
+    const combo = (await create({ rule_type: 'combo', tag_slug: 'counted', config: { tag_category: 'fraud' } })).body;
+    for (const { id } of (await api.get(RULES)).body.items.filter(({ rule_type }: Json) => rule_type !== 'combo'))
+      await api.call('DELETE', `${RULES}/${id}`);
+    assert.equal((await api.call('DELETE', `${TAGS}/second`)).status, 204);
+    const move = () => api.call('PATCH', `${TAGS}/casino`, { body: { category: 'other' } });
+    for (const refused of [await api.call('DELETE', `${TAGS}/casino`), await move()])
+      assert.deepEqual([refused.status, refused.body.code], [409, 'checking.tag_in_use']);
+    assert.equal(
+      (await api.call('PATCH', `${TAGS}/casino`, { body: { category: 'fraud', severity: 'high' } })).status,
+      204,
+    );
+    await api.call('PUT', `${RULES}/${combo.id}`, { body: { is_active: false } });
+    assert.deepEqual([(await move()).status, (await api.call('DELETE', `${TAGS}/casino`)).status], [204, 204]);
+  });
+
+  it('§2.6.17 a rule that drops the last tag of a category which an active combo counts leaves the tag', async () => {
+    const { body } = await create({ tag_category: 'fraud' });
+    await create({ rule_type: 'combo', tag_slug: 'counted', config: { tag_category: 'fraud' } });
+    assert.equal((await api.call('PUT', `${RULES}/${body.id}`, { body: { tag_slug: 'lottery' } })).status, 200);
+    assert.equal((await api.get(`${TAGS}/casino`)).status, 200);
   });
 
   it('§2.6.11 a tag that an active rule uses cannot be deleted; otherwise it goes with its assignments', async () => {

@@ -2,7 +2,7 @@ import { DistinctList } from '@adsweep/shared/validation/distinct-list.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
-import type { Tags } from '../../../reference/tags/tag-definitions.ts';
+import { hasCategory, inService, type Tags } from '../../../reference/tags/tag-definitions.ts';
 import { MATCHES_PER_RULE_MAX } from '../search/search-run.ts';
 import type { FoundTag, TagType } from './rule-type.ts';
 
@@ -38,10 +38,15 @@ export const combo: TagType<'combo', ComboConfig> = {
   type: 'combo',
   config,
   targets: ['page'],
-  issues: (written, { tags }) => [...contradictions(written), ...unknownTags(written, tags)],
+  issues: (written, { tags }) => [
+    ...contradictions(written),
+    ...unknownTags(written, tags),
+    ...unknownCategory(written, tags),
+  ],
   source: 'tags',
   inputs: ({ all_of = [], any_of = [], none_of = [] }) => [...all_of, ...any_of, ...none_of],
   match: matchCombo,
+  unmet,
   describe: ({ all_of, any_of, any_of_min = 1, none_of, tag_category, count_gte = 1 }) =>
     [
       all_of && `all of ${all_of.join(', ')}`,
@@ -80,6 +85,27 @@ function unknownTags(written: ComboConfig, tags: Tags): Issue[] {
     const msg = `Unknown tag(s): ${unknown.join(', ')}.`;
     return [{ loc: [condition], msg, type: 'not_found', ctx: given(written[condition]) }];
   });
+}
+
+function unknownCategory({ tag_category }: ComboConfig, tags: Tags): Issue[] {
+  if (tag_category === undefined || hasCategory(tags, tag_category)) return [];
+  const msg = `No tag has the category ${tag_category}.`;
+  return [{ loc: ['tag_category'], msg, type: 'not_found', ctx: given(tag_category) }];
+}
+
+/** Archived tags are not assigned, and no combo counts them (spec 2.5). */
+function unmet(written: ComboConfig, tags: Tags): string | null {
+  const { all_of = [], any_of, any_of_min = 1, tag_category, count_gte = 1 } = written;
+  const missing = all_of.find((slug) => !inService(tags, slug));
+  if (missing !== undefined) return `No scan gets the tag ${missing}, which is archived or gone.`;
+  const left = any_of?.filter((slug) => inService(tags, slug)).length ?? 0;
+  if (any_of && left < any_of_min) return `Only ${left} of the tags of any_of are in service.`;
+  const ofCategory = [...tags.values()].filter(
+    (tag) => tag.category === tag_category && tag.archived_at === null,
+  ).length;
+  if (tag_category === undefined || ofCategory >= count_gte) return null;
+  if (ofCategory === 0) return `No tag in service has the category ${tag_category}.`;
+  return `Only ${ofCategory} of the tags in service have the category ${tag_category}.`;
 }
 
 /**

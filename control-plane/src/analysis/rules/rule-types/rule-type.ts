@@ -101,6 +101,8 @@ export type TagType<Name extends string, C> = TypeOfRule<Name, C> & {
   inputs(config: C): string[];
   /** The URLs on which the rule holds: [''] for the whole scan, [] for none. `links` are all links of the scan. */
   match(config: C, found: FoundTag[], links: string[]): string[];
+  /** Which condition no scan can meet as the tags are; null: a scan can meet all. */
+  unmet(config: C, tags: Tags): string | null;
   /** A configuration in words, for the detail of a finding. */
   describe(config: C): string;
 };
