@@ -229,6 +229,16 @@ export function workMetrics(registry: Registry) {
     scalerHosts: gauge('adsweep_scaler_hosts', 'Docker hosts of the scaler in this process by whether they answer.', [
       'state',
     ]),
+    analysisWaiting: gauge(
+      'adsweep_analysis_waiting_scans',
+      'Crawled scans whose analysis has not begun, counted up to 10,000; rechecks do not count.',
+      [],
+    ),
+    analysisOldest: gauge(
+      'adsweep_analysis_oldest_seconds',
+      'For how long the crawled scan that was crawled first has waited for its analysis to begin; 0: none waits.',
+      [],
+    ),
     modelCalls: counter(
       'adsweep_ai_calls_total',
       'Calls to the AI model by their outcome; `remembered`: an earlier answer was used, and no call was made; `cut_off`: its output tokens did not suffice.',

@@ -38,6 +38,8 @@ export const DASHBOARDS: Record<string, Panel[]> = {
       ['max(adsweep_scaler_target_nodes)', 'target'],
       ['sum(adsweep:nodes:max{state=~"working|overloaded"})', 'working'],
     ),
+    p('Scans that wait for their analysis', 'short', ['max(adsweep_analysis_waiting_scans)', 'scans']),
+    p('Age of the oldest scan that waits for its analysis', 's', ['max(adsweep_analysis_oldest_seconds)', 'oldest']),
     p('Time to empty the backlog', 's', ['adsweep:backlog_empty_seconds', 'with the slots of now']),
     p('Mean time of a job', 's', ['max by (class) (adsweep_crawl_job_mean_seconds)', '{{class}}']),
     p('Seconds of each stage, 95 of 100', 's', [quantile(0.95, 'adsweep_scan_stage_seconds', 'stage'), '{{stage}}']),

@@ -14,6 +14,7 @@ import { compareRuns } from './changes/compare-runs.ts';
 import type { ModelSettings } from './model/chat.ts';
 import { openModel } from './model/open-model.ts';
 import { screenshots } from './model/show-model.ts';
+import { startCountingWaiting } from './pipeline/count-waiting.ts';
 import { judgeByModel } from './pipeline/judge-by-model.ts';
 import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.ts';
 import type { FindPolicy } from './policies/alerts-entry.ts';
@@ -146,6 +147,7 @@ export function analysisDomain(
     },
     loops: {
       api: () => [{ stop: () => close(testThreads) }],
+      relay: () => [startCountingWaiting({ scans, metrics, logger })],
       checks: () => [closing(startWorker(dependencies, wake.signal('checks'), limits), () => close(threads))],
     },
     outboxHandlers: {},

@@ -41,6 +41,23 @@ export function waitingScans(scans: Collection<StoredScan>) {
     },
 
     /**
+     * The scans that no worker has begun to analyse since they were crawled: how many, counted up to `most`, and when the first of them was crawled (null:
+     * there is none). One search for each organization that has any.
+     */
+    async waitingForAnalysis(most: number): Promise<{ count: number; oldestAt: Date | null }> {
+      const where: Filter<StoredScan> = { status: 'crawled' };
+      const count = await scans.countDocuments(where, { limit: most });
+      let oldestAt: Date | null = null;
+      for (let after = ''; count > 0; ) {
+        const [first] = await search(where, { organization_id: { $gt: after } }, 1);
+        if (!first) break;
+        after = first.organization_id;
+        if (first.crawled_at && (!oldestAt || first.crawled_at < oldestAt)) oldestAt = first.crawled_at;
+      }
+      return { count, oldestAt };
+    },
+
+    /**
      * Scans whose analysis is unclaimed, or whose claim has expired at `now`, one of each organization in turn. Rechecks only get what first
      * analyses leave of `limit`, and the organizations in `except` nothing. One search finds all of them while they are few.
      */
