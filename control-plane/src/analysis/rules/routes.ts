@@ -5,7 +5,7 @@ import { type Caller, isOperator } from '../../http/caller.ts';
 import { resource } from '../../http/resource-routes.ts';
 import { ok, type Route, route, type ValidPart } from '../../http/route.ts';
 import { pickFields } from '../../platform/pick-fields.ts';
-import { hiddenAmong, type Tags } from '../../reference/tags/tag-definitions.ts';
+import { hiddenAmong, type Tags, visibleTags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
 import { isKnown, type RuleRecord, slugsAssignedBy, unmetBy } from './rule.ts';
 import {
@@ -116,6 +116,7 @@ async function createIssues(
   const ofRule = rule
     ? await ruleIssues(rule, {
         tags: seenBy(organization_id, tags),
+        ofPlatform: organization_id === null,
         problemsOf: (patterns) => problemsOf(organization_id, patterns),
       })
     : [];
@@ -145,7 +146,7 @@ function present(rule: RuleRecord, tags: Tags) {
     created_at: rule.created_at.toISOString(),
     scope: rule.organization_id === null ? 'system' : 'personal',
     tag_visibility: visibilityOf(slugsAssignedBy(rule), tags),
-    cannot_match: unmetBy(rule, seenBy(rule.organization_id, tags)),
+    cannot_match: rule.organization_id === null ? null : unmetBy(rule, visibleTags(tags)),
   };
 }
 

@@ -81,7 +81,7 @@ export const RuleSchema = Type.Object(
     cannot_match: {
       ...orNull(Type.String()),
       description:
-        'Which condition of a combo no scan can meet as the tags are now, such as a tag that is archived; null: there is none.',
+        'Which condition of a combo no scan can meet as the tags are now, such as a tag that is archived; null: there is none, or it is a rule of the platform.',
     },
   },
   { title: 'Rule' },

@@ -116,6 +116,7 @@ export async function changeRule(
   const isRun = 'config' in set || 'target' in set || (changed.is_active && !rule.is_active);
   const checks = {
     tags: seenBy(rule.organization_id, tags),
+    ofPlatform: rule.organization_id === null,
     problemsOf: (patterns: string[]) => parts.problemsOf(rule.organization_id, patterns),
   };
   const issues = [

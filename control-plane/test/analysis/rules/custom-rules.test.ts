@@ -213,6 +213,12 @@ describe('custom rules', () => {
     assert.deepEqual(itemsOf(await put({ is_active: true })), ['body.config.tag_category not_found']);
   });
 
+  it('§2.6.17 a combo of the platform may count a category that only tags of organizations have', async () => {
+    const combo = { name: 'Own', rule_type: 'combo', tag_slug: 'counted', config: { tag_category: 'fraud' } };
+    const { status, body } = await api.post(`${RULES}?scope=system`, combo, { key: operator });
+    assert.deepEqual([status, body.cannot_match], [201, null]);
+  });
+
   it('§2.6.17 a rule says which of its conditions no scan can meet as the tags are now', async () => {
     await create();
     const { body } = await create({

@@ -38,10 +38,10 @@ export const combo: TagType<'combo', ComboConfig> = {
   type: 'combo',
   config,
   targets: ['page'],
-  issues: (written, { tags }) => [
+  issues: (written, { tags, ofPlatform = false }) => [
     ...contradictions(written),
     ...unknownTags(written, tags),
-    ...unknownCategory(written, tags),
+    ...(ofPlatform ? [] : unknownCategory(written, tags)),
   ],
   source: 'tags',
   inputs: ({ all_of = [], any_of = [], none_of = [] }) => [...all_of, ...any_of, ...none_of],

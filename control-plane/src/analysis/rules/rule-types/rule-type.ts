@@ -14,8 +14,15 @@ export type RuleTarget = (typeof RULE_TARGETS)[number];
 /** The pattern of a tag's slug. */
 export const SLUG_PATTERN = '^[a-z0-9][a-z0-9_-]{0,99}$';
 
-/** What the check of a configuration needs: the known tags, and whether RE2 accepts patterns (asked in a thread). */
-export type RuleCheckParts = { tags: Tags; problemsOf: (patterns: string[]) => Promise<(string | null)[]> };
+/**
+ * What the check of a configuration needs: the known tags, and whether RE2 accepts patterns (asked in a thread). `ofPlatform`: its combos count the tags
+ * of all organizations too; absent: false.
+ */
+export type RuleCheckParts = {
+  tags: Tags;
+  problemsOf: (patterns: string[]) => Promise<(string | null)[]>;
+  ofPlatform?: boolean;
+};
 
 /** Asks for an organization (null: the platform) why RE2 refuses each of these patterns; null: RE2 accepts it. */
 export type ProblemsOf = (owner: string | null, patterns: string[]) => Promise<(string | null)[]>;
