@@ -184,6 +184,17 @@ describe('checks per month', () => {
     }
   });
 
+  test('§5.9 scans that an earlier version wrote, which name no reservation, use up that of their request', async () => {
+    await api.limit(10);
+    const eight = { ...TARGET, country_codes: ['US', 'PT'], repeat_count: 4 };
+    api.dieAfter(3);
+    assert.equal((await api.post(BULK, eight, withKey('upgraded'))).status, 500);
+    api.live(insert);
+    await api.store.collection('scans').updateMany({}, { $unset: { reserved_by: '' } });
+    await api.release(new Date(Date.now() + ELEVEN_MINUTES_MS));
+    assert.deepEqual([await api.used(), await api.open()], [3, 0]);
+  });
+
   test('§5.9 two runs of one request count each of its scans once, whichever ends first', async () => {
     await api.limit(null);
     const written: string[] = [];
