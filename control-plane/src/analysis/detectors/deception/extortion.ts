@@ -1,5 +1,5 @@
 import { isVendors } from './brands.ts';
-import { countWords, discusses, type Phrase, saidOf } from './phrase.ts';
+import { countWords, type Phrase, saidOf } from './phrase.ts';
 import type { SeenPage } from './seen-page.ts';
 
 /** "I recorded you through your camera". By language: English, German, French, Spanish and Portuguese, ... */
@@ -81,8 +81,8 @@ const OTHERWISE = [
  * The claim of a page to have recorded its visitor, if it wants to be paid in a currency that cannot be traced, within a time or before others see it;
  * null: it does not, or is about such pages. Pure.
  */
-export function extortionOf({ url, text }: SeenPage): string | null {
-  const [claim] = saidOf(text, RECORDED);
-  const presses = saidOf(text, RANSOM).length > 0 && countWords(text, OTHERWISE, 1) > 0;
-  return claim && presses && !isVendors(url) && !discusses(text) ? claim : null;
+export function extortionOf({ url, own }: SeenPage): string | null {
+  const [claim] = saidOf(own, RECORDED);
+  const presses = saidOf(own, RANSOM).length > 0 && countWords(own, OTHERWISE, 1) > 0;
+  return claim && presses && !isVendors(url) ? claim : null;
 }

@@ -4,7 +4,7 @@ import { type Detector, oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { isForeignUpdate, OLD_PARTS } from './fake-update.ts';
 import { type Link, linksOf } from './markup.ts';
-import { countWords, discusses, saidOf } from './phrase.ts';
+import { countWords, ownWords, saidOf } from './phrase.ts';
 import { DETECTIONS, THREATS } from './scareware-phrases.ts';
 import { readableText } from './seen-page.ts';
 
@@ -140,11 +140,10 @@ const linksByText = (documents: readonly CapturedDocument[]): Links =>
 
 function pretends(box: ObservationOf<'dialog_box'>, linksOn: LinksOn): boolean {
   const { facts } = box;
-  const text = readableText(facts.text);
+  const text = ownWords(readableText(facts.text), '');
   const buttons = facts.buttons.map(readableText);
   const has = (among: string, words: string[]) => countWords(among, words, 1) > 0;
   const offers = (words: string[]) => buttons.some((button) => words.includes(button.trim()));
-  if (discusses(text)) return false;
   const heading = (text.split('\n').find((line) => WORD.test(line)) ?? '').trim();
   if (SAYS.test(heading)) return true;
   if (has(text, WANTS) && has(text, PERMISSIONS) && offers(BLOCKS) && offers(ALLOWS)) return true;

@@ -3,7 +3,7 @@ import { registrableDomain, sameSite } from '@adsweep/shared/urls/registrable-do
 import { type Detector, oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { type Link, linksOf } from './markup.ts';
-import { discusses, type Phrase, saidOf } from './phrase.ts';
+import { type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
 const PRODUCTS = [
@@ -112,10 +112,10 @@ export const fakeUpdate: Detector<'documents'> = {
 };
 
 /** What a page offers as an update; null if it offers none, links to the vendor, or is about such pages. */
-function offerOf({ landing, url, text, html }: SeenPage, observations: Observation[]): string | null {
+function offerOf({ landing, url, text, own, html }: SeenPage, observations: Observation[]): string | null {
   if (isVendors(url)) return null;
-  const [claim] = saidOf(text, OLD_PARTS);
-  if (!claim || discusses(text)) return null;
+  const [claim] = saidOf(own, OLD_PARTS);
+  if (!claim) return null;
   const downloads = observationsOf(observations, 'auto_download').filter((one) => one.landing === landing);
   const file = downloads.find(
     ({ facts: { file_name, file_url } }) =>

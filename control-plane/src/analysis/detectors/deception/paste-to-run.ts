@@ -4,8 +4,8 @@ import { type Detector, oneTag } from '../detector.ts';
 import { withLatinLetters } from './look-alikes.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
 import { wordsOf } from './markup.ts';
-import { discusses } from './phrase.ts';
-import { asRead, type SeenPage, seenPages } from './seen-page.ts';
+import { withoutReports } from './phrase.ts';
+import { asRead, isAboutDeception, type SeenPage, seenPages } from './seen-page.ts';
 
 /**
  * Windows + R (a dialog) and Windows + X (a menu), in words or with a symbol for the key, in texts with single spaces.
@@ -151,14 +151,15 @@ export const pasteToRun: Detector<'documents' | 'bodies'> = {
 };
 
 /** What a page tells visitors to do; null: no such thing, or the page is about it. Pure. */
-function instructionOf({ text, html }: SeenPage, bodies: readonly CapturedBody[]): string | null {
-  if (discusses(text)) return null;
-  const seen = singleSpaced(text);
+function instructionOf(page: SeenPage, bodies: readonly CapturedBody[]): string | null {
+  if (isAboutDeception(page)) return null;
+  const { own, html } = page;
+  const seen = singleSpaced(own);
   const copying = html.filter((one) => COPIES.test(one));
   let isCopied: boolean | undefined;
   const copiesCommand = (): boolean =>
     (isCopied ??= scriptsOf(copying, bodies).some((one) => COPIES.test(one) && loads(one)));
-  const isHarmless = (around: string) => discusses(around) || (TYPED.test(around) && !copiesCommand());
+  const isHarmless = (around: string) => TYPED.test(around) && !copiesCommand();
   const find = (among: string, places: RegExp, reasons: readonly string[]) =>
     placeIn(among, places, reasons, isHarmless);
   const toProve = find(seen, RUN_ONLY, HUMAN_OR_CAPTCHA) ?? find(seen, RUN, HUMAN);
@@ -191,9 +192,9 @@ const loads = (script: string): boolean => COMMAND.test(script) && LOADS.test(sc
 const copiesSomething = (body: CapturedBody): boolean =>
   isScript(body) && COPIES.test(body.text ?? body.excerpts ?? '');
 
-/** The words of a document, shown or not. */
+/** The words of a document, shown or not, without what they report of deception. */
 const hiddenWords = (html: string): string =>
-  singleSpaced(withLatinLetters(wordsOf(html).slice(0, HIDDEN_LENGTH).normalize('NFKC')));
+  singleSpaced(withoutReports(lowerCase(withLatinLetters(wordsOf(html).slice(0, HIDDEN_LENGTH).normalize('NFKC')))));
 
 /** In lower case, with a space for any white space and for letters of icon fonts, which belong to no alphabet. */
 const singleSpaced = (text: string): string => lowerCase(text).replace(/[\s\p{Co}]+/gu, ' ');

@@ -6,8 +6,8 @@ import { type Detector, oneTag } from '../detector.ts';
 import { BRANDS, type Brand, brandsOf, isOwn } from './brands.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
 import { pretextOf } from './phishing-lures.ts';
-import { discusses, findPhrase } from './phrase.ts';
-import { readableText, type SeenPage, seenPages } from './seen-page.ts';
+import { findPhrase } from './phrase.ts';
+import { isAboutDeception, readableText, type SeenPage, seenPages } from './seen-page.ts';
 
 /** Fields that only the owner of an account should ask for. */
 const SECRETS: readonly FormField[] = [
@@ -278,13 +278,14 @@ const asksForAccount = (form: Form): boolean => asksForSecrets(form) || form.fie
  * The messenger endpoint that a script of the landing posts form data to; null: none. What a page only shows, such as
  * code in a forum, does not run.
  */
-function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string | null {
-  const isAboutDeception = discusses(text);
+function collectorIn(page: SeenPage, bodies: CapturedBody[]): string | null {
+  const { html } = page;
+  const isAbout = isAboutDeception(page);
   // Few pages name an endpoint, and only these are read for what runs.
   const ofPage = html
     .filter((one) => one.search(COLLECTOR_IN_SCRIPT) >= 0 || one.search(FORM_SERVICE_IN_SCRIPT) >= 0)
     .flatMap((one) => [...inlineScripts(one), ...[...one.matchAll(HANDLERS)].map(([, code = '']) => code)]);
-  const loaded = bodies.filter((body) => isScript(body) || (body.excerpts && !isAboutDeception));
+  const loaded = bodies.filter((body) => isScript(body) || (body.excerpts && !isAbout));
   const scripts = [
     ...ofPage.map((script) => ({ script, length: script.length })),
     ...loaded.map((body) => ({ script: body.text ?? body.excerpts ?? '', length: body.bytes })),
@@ -317,7 +318,7 @@ function impersonates(
   { owners, signIns }: ReturnType<typeof brandsOf>,
 ): string | null {
   const said = asksForSecrets(form.facts) ? readableText(form.facts.text) : '';
-  const isAboutDeception = discusses(page.text);
+  const isAbout = isAboutDeception(page);
   const { fields } = form.facts;
   const isLogin = ({ name }: Brand) => LOGINS.has(name) || (WALLETS.has(name) && !fields.includes('seed_phrase'));
   const mayBeLogin = OR.test(said) || BRANDS.filter((brand) => isLogin(brand) && mentions(brand, said)).length > 1;
@@ -327,7 +328,7 @@ function impersonates(
     if (isOwn(brand, form.url) || isOwn(brand, page.url)) continue;
     // The title alone says whose page it is, also above the bank's own footer with its warnings of scams.
     if (isTitleOf(brand, page.title)) return `in the name of ${brand.name}`;
-    if (isAboutDeception) continue;
+    if (isAbout) continue;
     const isWayToPay = isCheckout && PAYS.has(brand.name);
     const isButton = isWayToPay || ISSUED.has(brand.name) || (mayBeLogin && isLogin(brand));
     const isPaidFor = isWayToPay || ISSUED.has(brand.name) || (mayFillUp && FILLED_UP.has(brand.name));

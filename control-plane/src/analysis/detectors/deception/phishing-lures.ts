@@ -1,7 +1,7 @@
 import type { FormField } from '@adsweep/shared/capture/observations/content.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { BRANDS, isOwn } from './brands.ts';
-import { countWords, discusses, type Phrase, saidOf } from './phrase.ts';
+import { countWords, type Phrase, saidOf } from './phrase.ts';
 import { asRead, type SeenPage } from './seen-page.ts';
 
 /** What no wallet asks for its phrase for; to import or restore one is honest. */
@@ -264,13 +264,12 @@ const isCarriers = (url: string): boolean =>
   BRANDS.some((brand) => isOwn(brand, url));
 
 /** The pretext under which a form asks for the phrase that opens a wallet, or for a card, in words; null: there is none. Pure. */
-export function pretextOf(fields: readonly FormField[], { url, text }: SeenPage): string | null {
-  if (discusses(text)) return null;
+export function pretextOf(fields: readonly FormField[], { url, own }: SeenPage): string | null {
   const asksForPhrase = fields.includes('seed_phrase') && !BRANDS.some((brand) => isOwn(brand, url));
-  const [walletLure] = asksForPhrase ? saidOf(text, WALLET_LURES) : [];
+  const [walletLure] = asksForPhrase ? saidOf(own, WALLET_LURES) : [];
   if (walletLure) return walletLure;
   const asksForCard = (fields.includes('card_number') || fields.includes('card_code')) && !isCarriers(url);
-  const isOfParcel = asksForCard && [FEES, DELIVERY].every((words) => countWords(text, words, 1) > 0);
-  const [parcelLure] = isOfParcel ? saidOf(text, PARCEL_LURES) : [];
+  const isOfParcel = asksForCard && [FEES, DELIVERY].every((words) => countWords(own, words, 1) > 0);
+  const [parcelLure] = isOfParcel ? saidOf(own, PARCEL_LURES) : [];
   return parcelLure ?? null;
 }

@@ -3,7 +3,7 @@ import { type Observation, observationsOf } from '@adsweep/shared/capture/observ
 import { type Detector, oneTag } from '../detector.ts';
 import { inlineScripts, isScript } from './malicious-script.ts';
 import { HUMAN } from './paste-to-run.ts';
-import { discusses, type Phrase, saidOf } from './phrase.ts';
+import { type Phrase, saidOf } from './phrase.ts';
 import { asRead, type SeenPage, seenPages } from './seen-page.ts';
 
 /** The button of a browser's permission prompt. By language: English, German, French, Spanish and Portuguese, ... */
@@ -151,7 +151,7 @@ export const pushLure: Detector<'documents' | 'bodies'> = {
     oneTag(
       'push_lure',
       seenPages(documents).flatMap((page) => {
-        const [said] = discusses(page.text) ? [] : saidOf(saidBy(page), LURES);
+        const [said] = saidOf(saidBy(page), LURES);
         return said && asksForPermission(page, observations, bodies)
           ? { landing: page.landing, text: `"${said}", and the permission to notify is requested` }
           : [];
@@ -161,7 +161,7 @@ export const pushLure: Detector<'documents' | 'bodies'> = {
 
 /** A page of fewer characters is only the lure, whose sentence may have several lines. */
 const LENGTH_OF_LURE = 500;
-const saidBy = ({ text }: SeenPage): string => (text.length <= LENGTH_OF_LURE ? text.replaceAll('\n', ' ') : text);
+const saidBy = ({ text, own }: SeenPage): string => (text.length <= LENGTH_OF_LURE ? own.replaceAll('\n', ' ') : own);
 
 /** Whether a page has requested the permission, or a script in it or in a file may do so, such as after a click. */
 function asksForPermission(

@@ -4,7 +4,7 @@ import { COPIES_OF_A_TRAP } from '../behaviors/navigation.ts';
 import { type Detector, oneTag } from '../detector.ts';
 import { isVendors } from './brands.ts';
 import { extortionOf } from './extortion.ts';
-import { countWords, discusses, saidOf } from './phrase.ts';
+import { countWords, saidOf } from './phrase.ts';
 import { DETECTIONS, EXPIRED, THREATS, UNPROTECTED } from './scareware-phrases.ts';
 import { ACT, CALL, FINE, STAY } from './scareware-pressure.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
@@ -34,13 +34,15 @@ export const scareware: Detector<'documents'> = {
 };
 
 /** The claim of a page that presses its visitor to act; null if it does not, or is about such pages. */
-function threatOf({ landing, url, title, text }: SeenPage, observations: Observation[]): string | null {
+function threatOf({ landing, url, title, own, ...page }: SeenPage, observations: Observation[]): string | null {
   if (isVendors(url)) return null;
+  const holds = holdsVisitor(observations, landing);
+  // No article holds its visitor.
+  const text = holds ? page.text : own;
   const isExpired = saidOf(text, EXPIRED).length > 0;
   const threats = saidOf(text, isExpired ? [...THREATS, ...UNPROTECTED] : THREATS);
   const [threat] = threats;
   if (!threat) return null;
-  const holds = holdsVisitor(observations, landing);
   const showsFindings =
     holds || isExpired || threats.some((one) => COUNTED.test(one)) || saidOf(text, DETECTIONS).length > 0;
   if (!showsFindings && offersRepair(text)) return null;
@@ -50,7 +52,7 @@ function threatOf({ landing, url, title, text }: SeenPage, observations: Observa
     saidOf(text, FINE).length > 0 ||
     (hasTelephone(text) && saidOf(text, CALL).length > 0) ||
     (isUrgent && saidOf(text, ACT).length > 0);
-  return presses && (holds || !discusses(text)) ? threat : null;
+  return presses ? threat : null;
 }
 
 /** What shops do with devices, and where and when. By language: English, German, French, Spanish and Portuguese, ... */

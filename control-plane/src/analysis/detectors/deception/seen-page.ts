@@ -1,12 +1,23 @@
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import { lowerCase } from '../../evidence/lower-case.ts';
 import { withLatinLetters, withoutOddMarks } from './look-alikes.ts';
+import { ownWords } from './phrase.ts';
 
 /**
  * A landing's documents together: its own `url` and `title`, the texts of the page and its frames as far as visitors see them, what is in view
- * first, and their HTML. `landing` null: those of a creative.
+ * first, and their HTML. `own`: the text without what it reports of deception, '' if it is about that. `landing` null: those of a creative.
  */
-export type SeenPage = { landing: number | null; url: string; title: string; text: string; html: string[] };
+export type SeenPage = {
+  landing: number | null;
+  url: string;
+  title: string;
+  text: string;
+  own: string;
+  html: string[];
+};
+
+/** Whether a page is about deception, as an article is: it says little else. Pure. */
+export const isAboutDeception = ({ text, own }: SeenPage): boolean => text !== '' && own === '';
 
 /** Characters that are read from the beginning and the end of each document's text: deception is where visitors see it. */
 const HEAD_LENGTH = 20_000;
@@ -45,11 +56,14 @@ function readPages(documents: readonly CapturedDocument[]): SeenPage[] {
     const below = said.map(({ text, viewport_length = text.length, page_length = text.length }) =>
       readableText(text.slice(viewport_length, page_length)),
     );
+    const title = readableText(own?.title ?? '');
+    const text = [...inView, ...below].join('\n').slice(0, TEXT_LENGTH);
     return {
       landing,
       url: own?.url ?? '',
-      title: readableText(own?.title ?? ''),
-      text: [...inView, ...below].join('\n').slice(0, TEXT_LENGTH),
+      title,
+      text,
+      own: ownWords(text, title),
       html: all.map(({ html }) => html),
     };
   });
