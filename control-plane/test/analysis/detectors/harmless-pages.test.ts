@@ -387,6 +387,31 @@ describe('§2.5.13 harmless pages that share words with deceptive ones', () => {
     assert.deepEqual(slugs(checkout.replace('PayPal Konto', 'Sparkasse Konto')), ['phishing_form']);
   });
 
+  it('the logo of a brand beside the choice of a way to pay is no phishing_form on the domain of a shop', () => {
+    const slugs = (text: string, fields: ObservationOf<'form'>['facts']['fields'] = ['card_number', 'card_code']) =>
+      slugsOf({ title: 'Checkout' }, [form({ fields, text })], {
+        requests: [requestOf(1, { url: 'https://www.paypal.com/logo.svg', resource_type: 'image', landing: 0 })],
+      });
+    for (const text of [
+      'Pay with\nCard\nPayPal\nCard number\nSecurity code\nPay now',
+      'Payment\nPayPal\nCredit card\nCard number',
+      'Zahlungsart\nKreditkarte\nPayPal\nKartennummer\nPrüfziffer',
+      'Moyen de paiement\nCarte bancaire\nPayPal\nNuméro de carte',
+      'Forma de pago\nTarjeta\nPayPal\nNúmero de tarjeta',
+      'Visa\nMastercard\nPayPal\nCard number',
+    ])
+      assert.deepEqual(slugs(text), [], text);
+    for (const text of [
+      'PayPal: bitte bestätigen Sie Ihre Karte.\nKartennummer\nPrüfziffer',
+      'PayPal\nUpdate your card\nCard number',
+      'Your PayPal account is limited\nCard\nPayPal\nCard number',
+    ])
+      assert.deepEqual(slugs(text), ['phishing_form'], text);
+    const account = 'Pay with\nCard\nPayPal\nCard number\nPassword of your new account';
+    assert.deepEqual(slugs(account, ['card_number', 'password']), []);
+    assert.deepEqual(slugs('Card\nPayPal\nPassword', ['password']), ['phishing_form']);
+  });
+
   it('a ticked box for mails with a limit or a discount is no forced_subscription', () => {
     const ticked = (label: string) => slugsOf({}, [observed('preselected', { label })]);
     for (const label of [

@@ -211,6 +211,16 @@ const PAYS = new Set([
   'Venmo',
   'Cash App',
 ]);
+/** Cards, as the lines of a choice between ways to pay name them. By language: English, German, French, Spanish, ... */
+const CARDS = [
+  ...['card', 'cards', 'credit or debit card', 'credit/debit card', 'debit or credit card', 'visa', 'karte'],
+  ...['kredit- oder debitkarte', 'debitkarte', 'carte', 'carte de débit', 'tarjeta', 'tarjeta de crédito o débito'],
+  ...['tarjeta de débito', 'cartão', 'carta', 'kaart', 'karta', 'карта', 'kart', 'カード'],
+];
+const LINES_OF_CHOICE: ReadonlySet<string> = new Set([
+  ...[...CARDS, ...WAYS_TO_PAY.flat()],
+  ...BRANDS.filter(({ name }) => PAYS.has(name)).flatMap(({ words }) => words),
+]);
 /** A line between the own login and such buttons. */
 const OR = /^[-–—\s]*(or|oder|ou|o|of|lub|или|veya|または)[-–—\s]*$/mu;
 /** Endpoints for forms without a server of their own. No honest login uses them. */
@@ -329,7 +339,8 @@ function impersonates(
     // The title alone says whose page it is, also above the bank's own footer with its warnings of scams.
     if (isTitleOf(brand, page.title)) return `in the name of ${brand.name}`;
     if (isAbout) continue;
-    const isWayToPay = isCheckout && PAYS.has(brand.name);
+    const isWayToPay =
+      PAYS.has(brand.name) && (isCheckout || (fields.includes('card_number') && isChoice(brand, said)));
     const isButton = isWayToPay || ISSUED.has(brand.name) || (mayBeLogin && isLogin(brand));
     const isPaidFor = isWayToPay || ISSUED.has(brand.name) || (mayFillUp && FILLED_UP.has(brand.name));
     const opened = isPaidFor ? RESTRICTED : isButton || CONTACTS.has(brand.name) ? OPENED : null;
@@ -341,6 +352,14 @@ function impersonates(
   }
   return null;
 }
+
+/** Whether a form names the brand in a line of its own, next to one with another way to pay. */
+const isChoice = ({ words }: Brand, text: string): boolean => {
+  const lines = text.split('\n').flatMap((line) => line.trim() || []);
+  return lines.some(
+    (line, at) => words.includes(line) && [at - 1, at + 1].some((next) => LINES_OF_CHOICE.has(lines[next] ?? '')),
+  );
+};
 
 /** Whether a title names the brand and nothing else. */
 function isTitleOf({ words }: Brand, title: string): boolean {
