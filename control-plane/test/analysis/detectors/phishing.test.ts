@@ -100,6 +100,32 @@ describe('§2.5.13 phishing by titles, wallets, parcels and services for forms',
       assert.deepEqual(asked(honest), [], honest);
   });
 
+  it('phishing_form is found for a card to have a prize sent, and not at a raffle, a sweepstake or a shop', () => {
+    const asked = (text: string, fields: Fields = ['card_number']) =>
+      slugsOf({ text }, [form({ fields, text: 'Card' })]);
+    for (const text of [
+      'Congratulations, you have won an iPhone 16 Pro!\nPay £1.99 for shipping.',
+      "You've won a Dyson Airwrap\nConfirm your card for the delivery of your prize.",
+      'Herzlichen Glückwunsch! Sie haben ein iPhone 16 gewonnen.\nNur 1,95 € Versandkosten',
+      'Vous avez gagné un iPhone 16 !\nFrais de livraison: 1,95 €',
+      '¡Felicidades! Has ganado un iPhone 16.\nGastos de envío: 1,95 €',
+    ]) {
+      assert.deepEqual(asked(text), ['phishing_form'], text);
+      assert.deepEqual(asked(text, ['phone']), [], text);
+    }
+    for (const text of [
+      'Win an iPhone 16: tickets from £0.99.\nThe winner is drawn on Friday. Free delivery of the prize.',
+      "You've won 10% off your first order!\nDelivery: 4.99 €",
+      'If you have won an iPhone, we write to you.\nShipping is free for the winner.',
+      'Gewinnspiel: iPhone 16 zu gewinnen.\nVersand an die Gewinner ist kostenlos.',
+      'Sie haben 500 Punkte gewonnen.\nLieferung in zwei Tagen.',
+      'Gagnez un iPhone 16. Livraison offerte aux gagnants.',
+      'Participa y gana un iPhone 16. Envío gratis.',
+      'Beware of the scam "You have won an iPhone, pay for shipping": fake messages.',
+    ])
+      assert.deepEqual(asked(text), [], text);
+  });
+
   it('phishing_form is found for a phrase that is asked for after a connection that always fails', () => {
     const asked = form({ fields: ['seed_phrase'], text: '' });
     for (const text of ['Error connecting...\nConnect manually', 'Migrate your tokens to the new chain'])

@@ -183,6 +183,43 @@ const FEES = asRead([
   ],
 ]);
 
+/** What such prizes are, which no discount is. */
+const PRIZES = [
+  ...['iphone', 'ipad', 'macbook', 'airpods', 'galaxy s', 'galaxy z', 'smartphone', 'laptop', 'playstation', 'xbox'],
+  ...['dyson', 'air fryer', 'gift card', 'geschenkkarte', 'carte cadeau', 'tarjeta de regalo', 'your prize'],
+  ...[
+    'ihr gewinn',
+    'dein gewinn',
+    'ihren gewinn',
+    'deinen gewinn',
+    'votre lot',
+    'votre prix',
+    'su premio',
+    'tu premio',
+  ],
+];
+/** "You have won an iPhone". By language: English, German, French, Spanish. */
+const PRIZE_LURES: readonly Phrase[] = [
+  [['you have won', "you've won", 'you won', 'you are the winner', "you're the winner", 'you are our winner']],
+  [['gewonnen'], ['sie haben', 'du hast', 'haben sie', 'hast du']],
+  [['vous avez gagné', 'tu as gagné', "vous êtes l'heureux gagnant", 'vous êtes le gagnant']],
+  [['usted ha ganado', 'has ganado', '¡ha ganado', 'usted es el ganador', 'eres el ganador']],
+].map((won) => ({ all: [...won, asRead(PRIZES)], unless: asRead(CONDITIONS) }));
+/** What is to be paid for it, which an honest winner does not pay. */
+const SHIPPING = asRead([
+  ...[
+    'shipping',
+    'delivery',
+    'postage',
+    'handling',
+    'processing fee',
+    'versand',
+    'porto',
+    'liefer',
+    'bearbeitungsgebühr',
+  ],
+  ...['livraison', "frais d'envoi", 'frais de port', 'expédition', 'gastos de envío', 'envío', 'entrega'],
+]);
 /** What is said of parcels, and not of packages that are tariffs or journeys. */
 const DELIVERY = asRead([
   ...[
@@ -271,5 +308,6 @@ export function pretextOf(fields: readonly FormField[], { url, own }: SeenPage):
   const asksForCard = (fields.includes('card_number') || fields.includes('card_code')) && !isCarriers(url);
   const isOfParcel = asksForCard && [FEES, DELIVERY].every((words) => countWords(own, words, 1) > 0);
   const [parcelLure] = isOfParcel ? saidOf(own, PARCEL_LURES) : [];
-  return parcelLure ?? null;
+  const [prizeLure] = asksForCard && countWords(own, SHIPPING, 1) > 0 ? saidOf(own, PRIZE_LURES) : [];
+  return parcelLure ?? prizeLure ?? null;
 }
