@@ -92,6 +92,34 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       ],
       ['a film in a frame of another site', '', 'play'],
     ];
+    const worklets: [name: string, process: string, gain: number, isHeard: boolean][] = [
+      ['makes a tone after a pause', 'if (++this.n > 20) output[0].fill(0.5)', 1, true],
+      ['needs the value of a parameter', 'output[0].fill(parameters.level[0])', 1, true],
+      ['makes a tone without volume', 'output[0].fill(0.5)', 0, false],
+      ['is silent until it gets samples', 'if (this.samples) output[0].set(this.samples)', 1, false],
+      ['changes what is connected to it', 'output[0].set(inputs[0][0])', 1, false],
+    ];
+    for (const [name, process, gain, isHeard] of worklets)
+      it(`autosound is ${isHeard ? '' : 'not '}found for an audio worklet that ${name}`, async () => {
+        const url = `https://worklet-${++hosts}.example/`;
+        const module = `registerProcessor('p', class extends AudioWorkletProcessor {
+          static parameterDescriptors = [{ name: 'level', defaultValue: 0.5 }];
+          n = 0;
+          process(inputs, [output], parameters) { ${process}; return true; }
+        })`;
+        world.site.setText(`${url}p.js`, 'text/javascript', module);
+        world.site.setPage(
+          url,
+          `<title>o</title><script>
+          const c = new AudioContext();
+          c.audioWorklet.addModule('/p.js').then(() => {
+            const gain = new GainNode(c, { gain: ${gain} });
+            new AudioWorkletNode(c, 'p').connect(gain).connect(c.destination);
+          })</script>`,
+        );
+        assert.equal(sounds(await world.capture(url)).length, isHeard ? 1 : 0);
+      });
+
     for (const [name, body, via] of attempts)
       it(`autosound is recorded for ${name}`, async () => {
         world.site.setText('http://sounding-frame.example/sound.webm', 'video/webm', media('sound.webm'));

@@ -11,6 +11,7 @@ import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 import { loudness } from './loudness.ts';
+import { hasSoundingWorklet } from './worklet-sound.ts';
 
 type DomNode = CommandAnswer<'DOM.describeNode'>['node'];
 const MEDIA = /^(audio|video)$/i;
@@ -40,9 +41,10 @@ export const autosound: Collector = {
     return async (draft) => {
       for (const landing of capture.landings.all) {
         if (isClickedMedia(capture, landing)) continue;
-        const reported = [...(byPage.get(landing.page) ?? [])].flatMap(([frameId, attempts]) =>
+        const attempted = [...(byPage.get(landing.page) ?? [])].flatMap(([frameId, attempts]) =>
           [...attempts.values()].map((facts) => ({ frameId, facts })),
         );
+        const reported = await withWorklets(attempted, landing);
         const heard = new Set(reported.flatMap(({ frameId, facts }) => (isSound(facts) ? [frameId] : [])));
         const read = await audibleMedia(capture, landing, playing, heard);
         const at = { landing: landing.ord, url: landing.tab.url };
@@ -51,6 +53,19 @@ export const autosound: Collector = {
     };
   },
 };
+
+/**
+ * The attempts, those by an audio worklet with the sound that it makes. A worklet that is at the speakers is reported as
+ * one without sound, because only its own thread shows whether it makes some.
+ */
+async function withWorklets(attempts: FramedAttempt[], { page }: Landing): Promise<FramedAttempt[]> {
+  const isWorklet = ({ facts: { via, volume, has_audio } }: FramedAttempt) =>
+    via === 'audio_context' && volume > 0 && !has_audio;
+  if (page.isClosed() || !attempts.some(isWorklet)) return attempts;
+  // A tab that was closed meanwhile is silent.
+  const has_audio = await hasSoundingWorklet(page).catch(() => false);
+  return attempts.map((one) => (isWorklet(one) ? { ...one, facts: { ...one.facts, has_audio } } : one));
+}
 
 /**
  * Whether a click opened a bare media file: Chromium plays it because the visitor asked for it, in a document of its

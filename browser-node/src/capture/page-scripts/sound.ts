@@ -105,6 +105,10 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
   const framesOf = getter<number>(AudioBuffer.prototype, 'length');
   const isLooping = getter<boolean>(AudioBufferSourceNode.prototype, 'loop');
   const isNode = (self: unknown): self is object => contextOf(self) !== undefined;
+  // Only secure contexts have worklets.
+  const { AudioWorkletNode: Worklet } = window as Partial<typeof globalThis>;
+  const portOf = Worklet ? getter<MessagePort>(Worklet.prototype, 'port') : () => undefined;
+  const attempted = secret<true>();
   /**
    * Without a buffer nothing is heard yet, nor in a few frames: libraries start an empty one to wake the device.
    * Players of streams start 26 ms each.
@@ -157,8 +161,20 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
       return volume > 0 && running;
     });
   };
+  /** Whether a worklet makes sound is for the capture to see: it is reported as far as it reaches the speakers. */
+  const mayStart = (self: object) => {
+    if (portOf(self) === undefined || attempted.of(self) || hasUserGesture()) return;
+    attempted.keep(self, true);
+    const report = begin('audio_context');
+    watch(() => {
+      const volume = sampled(self);
+      report(false, volume, stateOf(contextOf(self)) === 'running', false);
+      return volume > 0;
+    });
+  };
   precede(AudioNode.prototype, 'connect', (self, sink) => {
     if (!isNode(self) || !isNode(sink)) return;
+    mayStart(self);
     const first = sinks.of(self);
     let count = 0;
     for (let at = first; at; at = at.next) if (at.sink === sink || ++count > SINKS_MAX) return;

@@ -1,0 +1,105 @@
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import type { CDPSession, Page } from 'playwright-core';
+import { COMMAND_MS } from '../devtools/devtools.ts';
+
+/** Quanta of 128 frames that a processor is asked for: some begin with silence. */
+const QUANTA = 50;
+/** Worklets of one tab that are asked. */
+const WORKLETS_MAX = 10;
+
+/**
+ * Whether an audio worklet of a tab makes sound of silence. Chromium suspends it without a gesture, so its processors
+ * are asked for some output. Worklets in frames of other sites are not reached. Playwright detaches from worklets: this
+ * is a session of its own.
+ */
+export async function hasSoundingWorklet(page: Page): Promise<boolean> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const worklets: string[] = [];
+    session.on('Target.attachedToTarget', ({ sessionId }) => void worklets.push(sessionId));
+    await session.send('Target.setAutoAttach', {
+      autoAttach: true,
+      waitForDebuggerOnStart: false,
+      flatten: false,
+      filter: [{ type: 'worklet' }],
+    });
+    for (const worklet of worklets.slice(0, WORKLETS_MAX)) if (await makesSound(session, worklet)) return true;
+    return false;
+  } finally {
+    await session.detach();
+  }
+}
+
+async function makesSound(session: CDPSession, worklet: string): Promise<boolean> {
+  const expression = 'globalThis.AudioWorkletProcessor?.prototype';
+  const { result } = await ask(session, worklet, 'Runtime.evaluate', { expression });
+  // A worklet of another kind, such as one that paints.
+  if (!result.objectId) return false;
+  const { objects } = await ask(session, worklet, 'Runtime.queryObjects', { prototypeObjectId: result.objectId });
+  const functionDeclaration = `function () { return (${makeSound})(this, ${QUANTA}); }`;
+  const call = { objectId: objects.objectId, functionDeclaration, returnByValue: true };
+  return (await ask(session, worklet, 'Runtime.callFunctionOn', call)).result.value === true;
+}
+
+type Answers = {
+  'Runtime.evaluate': { result: { objectId?: string } };
+  'Runtime.queryObjects': { objects: { objectId: string } };
+  'Runtime.callFunctionOn': { result: { value?: unknown } };
+};
+
+/** Sends a command to a target that is attached without a session of the connection. */
+function ask<C extends keyof Answers>(session: CDPSession, sessionId: string, method: C, params: object) {
+  const answer = new Promise<Answers[C]>((resolve, reject) => {
+    session.on('Target.receivedMessageFromTarget', (event) => {
+      if (event.sessionId !== sessionId) return;
+      const { id, result, error } = JSON.parse(event.message);
+      if (id !== ID_OF[method]) return;
+      if (error) reject(new Error(error.message));
+      else resolve(result);
+    });
+  });
+  const message = JSON.stringify({ id: ID_OF[method], method, params });
+  const sent = session.send('Target.sendMessageToTarget', { sessionId, message });
+  return withDeadline(
+    Promise.all([answer, sent]).then(([result]) => result),
+    COMMAND_MS,
+    'a worklet',
+  );
+}
+
+/** Each target is sent each command once. */
+const ID_OF: Record<keyof Answers, number> = {
+  'Runtime.evaluate': 1,
+  'Runtime.queryObjects': 2,
+  'Runtime.callFunctionOn': 3,
+};
+
+type Processor = {
+  process(inputs: Float32Array[][], outputs: Float32Array[][], parameters: object): boolean;
+  constructor: { parameterDescriptors?: readonly { name: string; defaultValue?: number }[] };
+};
+
+/** Runs in the worklet: whether one of its processors outputs something for inputs to which nothing is connected. */
+function makeSound(found: Processor[], quanta: number): boolean {
+  const isSounding = (processor: Processor): boolean => {
+    const parameters: Record<string, Float32Array> = {};
+    for (const { name, defaultValue = 0 } of processor.constructor.parameterDescriptors ?? [])
+      parameters[name] = new Float32Array([defaultValue]);
+    for (let quantum = 0; quantum < quanta; quantum++) {
+      const channels = [new Float32Array(128), new Float32Array(128)];
+      processor.process([[]], [channels], parameters);
+      if (channels.some((channel) => channel.some((sample) => Math.abs(sample) > 0.001))) return true;
+    }
+    return false;
+  };
+  return found.some((processor) => {
+    // A prototype is no processor.
+    if (Object.hasOwn(processor, 'constructor')) return false;
+    try {
+      return isSounding(processor);
+    } catch {
+      // What needs an input is silent without one.
+      return false;
+    }
+  });
+}
