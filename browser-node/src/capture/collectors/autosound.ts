@@ -55,8 +55,8 @@ export const autosound: Collector = {
 };
 
 /**
- * The attempts, those by an audio worklet with the sound that it makes. A worklet that is at the speakers is reported as
- * one without sound, because only its own thread shows whether it makes some.
+ * The attempts, those by an audio worklet with the sound that it makes. The page scripts report one that reaches the
+ * speakers as an attempt without sound, because only its own thread shows whether it makes some.
  */
 async function withWorklets(attempts: FramedAttempt[], { page }: Landing): Promise<FramedAttempt[]> {
   const isWorklet = ({ facts: { via, volume, has_audio } }: FramedAttempt) =>

@@ -161,7 +161,7 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
       return volume > 0 && running;
     });
   };
-  /** Whether a worklet makes sound is for the capture to see: it is reported as far as it reaches the speakers. */
+  /** Whether a worklet makes sound is found out by the capture: reported is how loudly it reaches the speakers. */
   const mayStart = (self: object) => {
     if (portOf(self) === undefined || attempted.of(self) || hasUserGesture()) return;
     attempted.keep(self, true);
