@@ -281,6 +281,50 @@ describe('sweeps', { concurrency: 1 }, () => {
     assert.equal(world.site.urls().filter((asked) => asked === url).length, 1, 'the page is loaded once');
   });
 
+  it('§4.2.2 a form that a page sends and an app that it opens by itself while an ad of it is clicked are no landings of the ad; what the ad itself sends or opens in the place of the page is one', async () => {
+    const url = 'http://sending.example/';
+    const app = 'market://details?id=of.page';
+    const send = (method: string, action: string) =>
+      `const form = document.createElement('form'); Object.assign(form, { method: '${method}', action: '${action}' }); document.body.append(form); form.submit()`;
+    const ofPage = {
+      get: send('get', 'http://elsewhere.example/get'),
+      post: send('post', 'http://elsewhere.example/post'),
+      app: `location = '${app}'`,
+      hidden: `const frame = document.createElement('iframe'); frame.hidden = true; document.body.append(frame); frame.src = '${app}'`,
+    };
+    const ofAd: Record<string, string> = {
+      sends: send('get', 'http://shop-sends.example/').replace('document.body', "form.target = '_top'; document.body"),
+      links: `const link = document.createElement('a'); Object.assign(link, { href: 'market://details?id=of.ad', target: '_top' }); document.body.append(link); link.click()`,
+    };
+    const landings: Record<string, string> = {
+      sends: 'initial http://shop-sends.example/?',
+      links: 'initial market://details?id=of.ad',
+    };
+    const clicks: Record<string, string> = { ...ofAd };
+    for (const how of Object.keys(ofPage))
+      clicks[how] = `parent.postMessage('${how}', '*'); setTimeout(() => open('http://shop-${how}.example/'), 600)`;
+    for (const [name, click] of Object.entries(clicks)) {
+      world.site.setPage(adUrl(`sending-${name}`), banner(name, click));
+      world.site.setPage(`http://shop-${name}.example/`, `<title>Shop ${name}</title><h1>Buy ${name}</h1>`);
+    }
+    const listen = `onmessage = ({ data }) => setTimeout({ ${Object.entries(ofPage)
+      .map(([how, script]) => `${how}: () => { ${script} }`)
+      .join(', ')} }[data], 100)`;
+    const slots = Object.keys(clicks).map((name) => slot(`sending-${name}`));
+    world.site.setPage(
+      url,
+      `<!doctype html><title>News</title><h1>News</h1>${slots.join('')}<script>${listen}</script>`,
+    );
+    const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 25 });
+    assert.deepEqual(
+      ads.map((ad) => [ad.notes, ...ad.landings.map(({ ord }) => ad.steps(ord))]),
+      Object.keys(clicks).map((name) => ['', [landings[name] ?? `initial http://shop-${name}.example/`]]),
+    );
+    assert.ok(world.site.urls().every((asked) => !asked.includes('elsewhere.example/get')));
+    assert.ok(world.site.urls().every((asked) => !asked.includes('elsewhere.example/post')));
+    assert.equal(world.site.urls().filter((asked) => asked === url).length, 1, 'the page is loaded once');
+  });
+
   it('§4.2.2 the ads of a page that is written from right to left and is wider than its view are pictured in their places', async () => {
     const url = 'http://rtl.example/';
     const wide = '<div style="width:2000px;height:20px"></div>';

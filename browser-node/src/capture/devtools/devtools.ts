@@ -144,6 +144,11 @@ export function isWithin(session: TargetSession, outer: TargetSession): boolean 
   return false;
 }
 
+/** The id of the target in whose process a frame is or was; null: it is not known. */
+export function targetWith(devtools: Pick<DevTools, 'frames' | 'sessions'>, frameId: string | null): string | null {
+  return devtools.frames.nearest(frameId, new Set([...devtools.sessions()].map(({ targetId }) => targetId)));
+}
+
 /** CDP's id of a tab. */
 export async function targetIdOf(page: Page): Promise<string> {
   const session = await page.context().newCDPSession(page);

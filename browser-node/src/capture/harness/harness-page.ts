@@ -1,7 +1,7 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
 import type { OpenContext } from '../../browser/open-context.ts';
-import { COMMAND_MS, rootOf } from '../devtools/devtools.ts';
+import { COMMAND_MS, rootOf, targetWith } from '../devtools/devtools.ts';
 import { NAVIGATION_MS } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
@@ -93,20 +93,24 @@ export const hasNavigatedAway = ({ tab: { tab }, url }: Pick<CreativePage, 'tab'
 
 /**
  * Reports the apps that a clicked creative links to in its own place to the page's loads. Most of these navigations a
- * page script cancels; those that a document of another origin or an element begins only Chromium reports.
+ * page script cancels; those that a document of another origin or an element begins only Chromium reports. `isOfPage`:
+ * whether what a target requests is done by the page that shows the creative, and not by the creative; absent: nothing
+ * is.
  */
 export function watchAppLinks(
   { devtools, reports, visit }: MemberCapture,
   { tab: { page, tab }, pageLoads }: Pick<CreativePage, 'tab' | 'pageLoads'>,
+  isOfPage: (requesterId: string) => boolean = () => false,
 ): void {
-  const cancelled = (url: string, frameId: string | null) => {
-    if (isOfApp(url) && !visit.isUnprompted(frameId)) pageLoads.appCancelled(url);
+  const cancelled = (url: string, frameId: string | null, requesterId: string) => {
+    if (isOfApp(url) && !visit.isUnprompted(frameId) && !isOfPage(requesterId)) pageLoads.appCancelled(url);
   };
   devtools.on('Page.frameRequestedNavigation', ({ url, frameId, disposition }, session) => {
-    if (disposition === 'currentTab' && rootOf(session) === tab.session) cancelled(url, frameId);
+    if (disposition === 'currentTab' && rootOf(session) === tab.session) cancelled(url, frameId, session.targetId);
   });
   reports.on('app-navigation', (of, url, frameId) => {
-    if (of === page) cancelled(url.join('|'), frameId);
+    // A document reports what documents of its own origin begin, which are in its process.
+    if (of === page) cancelled(url.join('|'), frameId, targetWith(devtools, frameId) ?? tab.session.targetId);
   });
 }
 

@@ -158,7 +158,9 @@ export class PageLoads {
     }
     const isRepeated = known !== undefined && this.#isRepeated(request, known);
     const isStopped = this.#isStopped(request, known?.isFromOutside ?? false);
-    if (!isRepeated && !isStopped && !this.#isHeldBack(request)) return route.continue();
+    const mayBeOfPage = known !== undefined && this.#isHeld && frameOf(request) === this.#page.mainFrame();
+    const isHeldBack = this.#isHeldBack(request) || (mayBeOfPage && (await isOfPage(known)));
+    if (!isRepeated && !isStopped && !isHeldBack) return route.continue();
     if (isRepeated && known.tab) tabs.discard(known.tab);
     const url = request.url() + (known?.fragment ?? '');
     const load = { url, referrer: request.headers().referer ?? '', form: postedForm(request) };
@@ -167,7 +169,6 @@ export class PageLoads {
     await route.abort('aborted');
     if (!isStopped || isRepeated) return;
     // A page does not say which script began a load before that was stopped.
-    const mayBeOfPage = known !== undefined && this.#isHeld && frameOf(request) === this.#page.mainFrame();
     if (!mayBeOfPage || !(await isOfPage(known))) this.#remember(load);
   }
 

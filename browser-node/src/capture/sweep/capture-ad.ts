@@ -3,7 +3,7 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { finishMember, seeVisit } from '../capture-member.ts';
-import type { DevTools, TargetSession } from '../devtools/devtools.ts';
+import { type DevTools, type TargetSession, targetWith } from '../devtools/devtools.ts';
 import { ScriptFrames } from '../devtools/script-frames.ts';
 import type { AdRecords } from '../discovery/ad-records.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
@@ -125,10 +125,14 @@ async function visitAd(capture: MemberCapture, turn: AdTurn): Promise<Visited> {
 /** Null: the page ended meanwhile, or did not answer. */
 async function clickOn(capture: MemberCapture, turn: AdTurn, { host }: PublisherPage, found: FoundAd) {
   const { ending, journal, landings, logger, open, tabs } = capture;
-  const isOfPage = startedByPage(capture, turn, host.tab.tab.session, found);
-  host.pageLoads.serve({ journal, tabs, isOfPage });
+  const isOfPage = requestedByPage(capture, turn, host.tab.tab.session, found);
+  host.pageLoads.serve({
+    journal,
+    tabs,
+    isOfPage: startedByPage(capture, turn, host.tab.tab.session, found, isOfPage),
+  });
   landings.markAsCreative(host.tab.tab, host.url);
-  watchAppLinks(capture, host);
+  watchAppLinks(capture, host, isOfPage);
   try {
     await ending.race(host.pageLoads.start(open.context));
     return await ending.race(clickAd(capture, host, found));
@@ -139,22 +143,39 @@ async function clickOn(capture: MemberCapture, turn: AdTurn, { host }: Publisher
 }
 
 /**
- * Whether the page of an ad, or another ad of it, starts a load in the page's tab, by a refresh or a script: what these do while the ad is clicked is
- * not the ad's. A script of an ad without frames runs in the page.
+ * Whether what a target requests is done by the page of an ad, or by another ad of it: what these do while the ad is
+ * clicked is not the ad's. False as well for what the page's own process does if documents of the ad are in it.
+ */
+function requestedByPage(
+  { devtools }: MemberCapture,
+  turn: AdTurn,
+  page: TargetSession,
+  { frameIds }: FoundAd,
+): (requesterId: string) => boolean {
+  const isOthers = framesOfOthers({ devtools }, turn);
+  const isInPage = frameIds.length === 0 || frameIds.some((frameId) => targetWith(devtools, frameId) === page.targetId);
+  return (requesterId) => (requesterId === page.targetId ? !isInPage : isOthers(requesterId));
+}
+
+/**
+ * The same for a load in the page's tab, which the page may start by a refresh, a script or a form. A script of an ad
+ * without frames runs in the page. `isOfPage`: as of {@link requestedByPage}.
  */
 function startedByPage(
   capture: MemberCapture,
   turn: AdTurn,
   page: TargetSession,
   found: FoundAd,
+  isOfPage: (requesterId: string) => boolean,
 ): (load: Entry) => Promise<boolean> {
   const scripts = new ScriptFrames(capture.devtools);
   const isOthers = framesOfOthers(capture, turn);
   return async (load) => {
     const { hop, requesterId, initiatorScriptId } = load;
     if (hop === 'meta_refresh' || hop === 'refresh_header') return true;
-    if (requesterId !== '' && requesterId !== page.targetId) return isOthers(requesterId);
-    if (initiatorScriptId === '') return false;
+    if (requesterId !== '' && requesterId !== page.targetId) return isOfPage(requesterId);
+    // Chromium does not say which script submitted a form.
+    if (initiatorScriptId === '') return requesterId !== '' && isOfPage(requesterId);
     const frames = await scripts.of(page, underLoad(capture, ANSWER_MS));
     const frameId = frames.get(initiatorScriptId) ?? '';
     if (frameId !== page.targetId) return isOthers(frameId);
