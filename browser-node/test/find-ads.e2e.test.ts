@@ -237,28 +237,58 @@ it("what is requested in a frame of an ad is that ad's alone, also where one scr
   assert.deepEqual(owners(second.frameIds[0]), [false, true]);
 });
 
-it('the ads of a list that has only the items in view are found, each once', async () => {
+/** A script that shows of a list the items near the view; every sixth is an ad. `scrolled`: what scrolls it. */
+const virtualList = (list: string, scrolled: string, items = 20) => `{
+  const frame = '<iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:0"></iframe>';
+  const list = ${list}, scrolled = ${scrolled}, shown = new Map();
+  list.style.cssText = 'position:relative;display:block;height:${items * 300}px';
+  const show = () => { for (let n = 0; n < ${items}; n++) {
+    const top = scrolled === window ? scrollY : scrolled.scrollTop, height = scrolled.innerHeight ?? scrolled.clientHeight;
+    const isIn = n * 300 < top + height + 200 && n * 300 + 300 > top - 200;
+    if (!isIn) { shown.get(n)?.remove(); shown.delete(n); continue; }
+    if (shown.has(n)) continue;
+    const item = document.createElement('div');
+    item.style.cssText = 'position:absolute;width:100%;height:300px;top:' + n * 300 + 'px';
+    item.innerHTML = n % 6 === 1 ? frame : '<p>Item ' + n;
+    list.append(item); shown.set(n, item);
+  } };
+  scrolled.addEventListener('scroll', show); show();
+}`;
+
+it('the ads of a list that has only the items in view are found, each once, also in a closed shadow root and where the list scrolls below the middle of the view', async () => {
+  serveAds();
+  const start = '<!doctype html><title>News</title><style>body { margin: 0 }</style>';
+  const pages = {
+    'virtual.test': `<main></main><script>${virtualList('document.querySelector("main")', 'window')}</script>`,
+    'virtual-closed.test': `<div id="host"></div><script>
+      const root = host.attachShadow({ mode: 'closed' }); root.innerHTML = '<main></main>';
+      ${virtualList('root.querySelector("main")', 'window')}</script>`,
+    'virtual-low.test': `<div style="height:60vh">Above</div><div id="host"></div><script>
+      const root = host.attachShadow({ mode: 'closed' });
+      root.innerHTML = '<div style="height:40vh;overflow:auto"><main></main></div>';
+      ${virtualList('root.querySelector("main")', 'root.firstChild', 8)}</script>`,
+  };
+  for (const [host, page] of Object.entries(pages)) {
+    world.site.setPage(`http://${host}/`, start + page);
+    const ads = await findAdsOn(world, `http://${host}/`);
+    const places = ads.map(({ block }) => block.y);
+    if (host === 'virtual-low.test') assert.equal(places.length, 2, host);
+    else assert.deepEqual(places, [300, 2100, 3900, 5700], host);
+  }
+});
+
+it('the ads are found in what scrolls within a page, below its view too, once the page itself was scrolled to its end', async () => {
   serveAds();
   const frame = '<iframe src="http://ads.exoclick.com/iframe.html" width="300" height="250" style="border:0"></iframe>';
+  const lazy = '<div class="lazy" style="height:250px"></div>';
+  const box = `<div style="height:400px;overflow:auto"><p style="height:1500px">Text.</p>${lazy}</div>`;
   world.site.setPage(
-    'http://virtual.test/',
-    `<!doctype html><title>News</title><style>body { margin: 0 } div { position: absolute; width: 100%; height: 300px }</style>
-    <main style="position:relative;height:6000px"></main><script>
-    const [list] = document.getElementsByTagName('main'), shown = new Map();
-    const show = () => { for (let n = 0; n < 20; n++) {
-      const isIn = n * 300 < scrollY + innerHeight + 200 && n * 300 + 300 > scrollY - 200;
-      if (!isIn) { shown.get(n)?.remove(); shown.delete(n); continue; }
-      if (shown.has(n)) continue;
-      const item = document.createElement('div');
-      item.style.top = n * 300 + 'px';
-      item.innerHTML = n % 6 === 1 ? '${frame}' : '<p>Item ' + n;
-      list.append(item); shown.set(n, item);
-    } };
-    addEventListener('scroll', show); show();</script>`,
+    'http://boxes.test/',
+    `<!doctype html><title>News</title><h1>News</h1><p style="height:1200px">Text.</p>${box}<p style="height:1200px">Text.</p>${lazy}
+    <script>for (const at of document.getElementsByClassName('lazy'))
+      new IntersectionObserver(([seen], observer) => { if (!seen.isIntersecting) return; observer.disconnect();
+      at.innerHTML = '${frame}' }).observe(at)</script>`,
   );
-  const ads = await findAdsOn(world, 'http://virtual.test/');
-  assert.deepEqual(
-    ads.map(({ block }) => block.y),
-    [300, 2100, 3900, 5700],
-  );
+  const ads = await findAdsOn(world, 'http://boxes.test/');
+  assert.equal(ads.length, 2);
 });

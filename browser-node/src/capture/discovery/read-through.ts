@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { note } from '@adsweep/shared/capture/notes.ts';
 import { areaOf, sharedArea } from '../box.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { measureFrames } from '../harness/measure-frames.ts';
+import { findClosedRoots, measureFrames } from '../harness/measure-frames.ts';
 import { readScroller, type Screen, scrollToScreen } from '../page-scripts/scroll-to-screen.ts';
 import { ANSWER_MS, LATE_SLOTS_MS, READ_THROUGH_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -45,12 +45,13 @@ type Scrolled = Pick<FrameAt, 'session' | 'frameId'>;
 /** What a reader scrolls: the page or, where it does not scroll, a frame that fills most of its view and does. */
 async function frameToScroll(session: CaptureSession, { tab: { session: target } }: OpenTab): Promise<Scrolled> {
   const page = { session: target, frameId: target.targetId };
+  // What scrolls, or what a list shows, may be in a closed shadow root, which scripts enter once it was found.
+  await session.ending.race(findClosedRoots(target, target.targetId, underLoad(session, ANSWER_MS)));
   const own = await scrollerOf(session, page);
   if (!own || own.scrolls) return page;
-  // It also finds closed shadow roots, which scripts enter from then on.
   const frames = await measureFrames(session, target, { select: (all) => all, in: 'viewport' }).catch(() => []);
   const filling = frames.filter(({ box }) => box !== null && sharedArea(box, own.view) * 2 >= areaOf(own.view));
-  for (const at of [page, ...filling.map((frame) => frame.at)]) if ((await scrollerOf(session, at))?.scrolls) return at;
+  for (const { at } of filling) if ((await scrollerOf(session, at))?.scrolls) return at;
   return page;
 }
 

@@ -24,9 +24,10 @@ export function domReader() {
       if (shadowRoot) yield* elementsIn(shadowRoot);
     }
   };
+  const rootOf = (node: Node): Node => Node.prototype.getRootNode.call(node);
   /** The host of the shadow root that a node is in; null: it is in none. */
   const hostOf = (node: Node): Element | null => {
-    const root = Node.prototype.getRootNode.call(node);
+    const root = rootOf(node);
     return root instanceof ShadowRoot ? root.host : null;
   };
   const nameOf = (element: Element): string => get(Element, 'localName', element);
@@ -43,5 +44,5 @@ export function domReader() {
     const { width, height } = boxOf(element);
     return width > 0 && height > 0 && Element.prototype.checkVisibility.call(element, { visibilityProperty: true });
   };
-  return { get, parentOf, shadowRootOf, anyShadowRootOf, elementsIn, hostOf, nameOf, boxOf, textOf, isVisible };
+  return { get, parentOf, shadowRootOf, anyShadowRootOf, elementsIn, rootOf, hostOf, nameOf, boxOf, textOf, isVisible };
 }
