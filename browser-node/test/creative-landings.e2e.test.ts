@@ -82,6 +82,37 @@ describe('landings of a creative', { concurrency: 4 }, () => {
     assert.deepEqual(closed.landings, []);
   });
 
+  it('the landing of a creative that downloads a file when it is clicked is that file, asked for once, and no download without a click', async () => {
+    const { site } = world;
+    const file = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment; filename="a.exe"' };
+    const served = (name: string, more: string) => {
+      site.setPage(`http://files.example/${name}`, 'MZ', file);
+      site.setRedirect(`http://click.example/${name}`, `http://files.example/${name}`);
+      return `<a href="http://click.example/${name}" style="display:block;width:300px;height:250px;background:#cde" ${more}>an ad</a>`;
+    };
+    const made = (go: string) =>
+      banner(`const url = window.URL.createObjectURL(new Blob(['MZ'], { type: 'application/octet-stream' })); ${go}`);
+    const ways: Record<string, string> = {
+      named: served('named', 'download'),
+      placed: served('placed', ''),
+      tabbed: served('tabbed', 'target=_blank'),
+      'made and named': made("const a = document.createElement('a'); a.download = 'a.exe'; a.href = url; a.click()"),
+      'made and placed': made('location = url'),
+      'made and tabbed': made('window.open(url)'),
+    };
+    for (const [way, tag] of Object.entries(ways)) {
+      const captured = await captureTag(tag);
+      const steps = captured.steps(0).map((step) => step.replace(/[0-9a-f-]{36}$/, 'id'));
+      const asked = site.urls().filter((url) => url === `http://files.example/${way}`).length;
+      const expected = way.startsWith('made')
+        ? [['initial blob:http://publisher.example/id'], 0]
+        : [[`initial http://click.example/${way}`, `http http://files.example/${way}`], 1];
+      assert.deepEqual([steps, asked], expected, way);
+      assert.deepEqual([captured.landings.length, captured.notes], [1, ''], way);
+      assert.deepEqual(captured.observed('auto_download'), [], way);
+    }
+  });
+
   it('the landings of a creative include the empty window that browsers show for a data: address, and it is clicked once', async () => {
     const click =
       "new Image().src = 'http://clicked.example/?' + Math.random(); window.open('data:text/html,an offer')";

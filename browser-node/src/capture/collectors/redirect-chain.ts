@@ -2,7 +2,7 @@ import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { HOPS_MAX } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { Entry } from '../session/journal-entry.ts';
-import { isOfApp } from '../session/urls.ts';
+import { isOfApp, isOfServer } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 import { creativeDocuments } from './request-attribution.ts';
 
@@ -10,7 +10,7 @@ import { creativeDocuments } from './request-attribution.ts';
 export const redirectChain: Collector = {
   name: 'redirect_chain',
   start(capture) {
-    watchApps(capture);
+    watchUnrequested(capture);
     return (draft, { creative }) => {
       for (const landing of draft.landings) {
         const tab = capture.landings.all.find(({ ord }) => ord === landing.ord)?.tab;
@@ -27,15 +27,19 @@ export const redirectChain: Collector = {
 };
 
 /**
- * Adds the apps that the documents of landings open in their own place to the record: no request shows them. Those that
- * a creative opens are landings of their own. What a page script cancels, it reports; what a document of another origin
- * or an element begins, only Chromium does.
+ * Adds to the record what no request shows: the apps that the documents of landings open in their own place, and files
+ * of a page's own (`blob:`) that are downloaded in a tab that opens for them. Those that a creative opens in its place
+ * are landings of their own. What a page script cancels, it reports; what a document of another origin or an element
+ * begins, only Chromium does.
  */
-function watchApps({ devtools, journal, landings, reports, tabs }: MemberCapture): void {
+function watchUnrequested({ devtools, journal, landings, reports, tabs }: MemberCapture): void {
   const opened = (url: string, frameId: string) => {
     const tab = tabs.stateOf(frameId);
     if (tab?.committed && !landings.showsCreative(tab) && isOfApp(url)) journal.openedApp(url, frameId);
   };
+  devtools.on('Page.downloadWillBegin', ({ url, frameId }) => {
+    if (tabs.stateOf(frameId)?.hops === 0 && !isOfServer(url)) journal.openedApp(url, frameId);
+  });
   reports.on('app-navigation', (_, url, frameId) => opened(url.join('|'), frameId ?? ''));
   devtools.on('Page.frameRequestedNavigation', ({ url, frameId, disposition }) => {
     if (disposition === 'currentTab') opened(url, frameId);

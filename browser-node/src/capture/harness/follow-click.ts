@@ -6,7 +6,7 @@ import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
 import type { Tab } from '../session/tab.ts';
-import { isOfApp, withoutFragment } from '../session/urls.ts';
+import { isOfServer, withoutFragment } from '../session/urls.ts';
 import { clickAsVisitor, type Point } from '../session/visitor-click.ts';
 import type { SeenFrame } from './choose-creative.ts';
 import { ClickDelivery } from './click-delivery.ts';
@@ -137,7 +137,7 @@ async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: CreativeP
 /**
  * Opens a stopped load in a new tab. As in the creative's place, it has no opener, sends the same `Referer` and posts
  * the same form. For an app the tab is empty: the page chose the URL, and what we navigate to ourselves Chromium does
- * not check.
+ * not check. So it is for a file that the page made and that was downloaded, which no other tab can load.
  */
 async function openInTab(
   { ending, open, tabs, journal }: CaptureSession,
@@ -148,10 +148,10 @@ async function openInTab(
   if (page && form) pageLoads.post(page, form);
   const options = { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) } as const;
   // The redirect chain of a landing shows that it could not be reached.
-  if (page) await ending.race(page.goto(isOfApp(url) ? 'about:blank' : url, options).catch(() => undefined));
+  if (page) await ending.race(page.goto(isOfServer(url) ? url : 'about:blank', options).catch(() => undefined));
   await ending.race(tabs.joined());
   const tab = page && tabs.known(page)?.tab.session.targetId;
-  if (tab && isOfApp(url)) journal.openedApp(url, tab);
+  if (tab && !isOfServer(url)) journal.openedApp(url, tab);
 }
 
 /**

@@ -5,7 +5,7 @@ import { COMMAND_MS, rootOf, targetWith } from '../devtools/devtools.ts';
 import { NAVIGATION_MS } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
-import { isOfApp, withoutFragment } from '../session/urls.ts';
+import { isOfApp, isOfServer, withoutFragment } from '../session/urls.ts';
 import { hasTouch } from '../session/visitor-look.ts';
 import { frameOf, type OwnAnswer, PageLoads } from './page-loads.ts';
 import { namesHost } from './publisher-url.ts';
@@ -54,7 +54,7 @@ export async function openHarnessPage(
   tab.tab.hostsCreative = true;
   const publisher = publisherAnswer(page, url, content);
   const pageLoads = new PageLoads(page, { journal, tabs }, (request) => more(request) ?? publisher(request));
-  watchAppLinks(capture, { tab, pageLoads });
+  watchUnrequested(capture, { tab, pageLoads });
   await ending.race(pageLoads.start(open.context));
   await ending.race(page.goto(url + content.fragment, { waitUntil: 'commit', timeout: NAVIGATION_MS }));
   const isTouched = (await ending.race(hasTouch(tab))) ?? false;
@@ -92,25 +92,31 @@ function publisherAnswer(page: Page, url: string, { markup, tag }: HarnessConten
 export const hasNavigatedAway = ({ tab: { tab }, url }: Pick<CreativePage, 'tab' | 'url'>): boolean => tab.hasLeft(url);
 
 /**
- * Reports the apps that a clicked creative links to in its own place to the page's loads. Most of these navigations a
- * page script cancels; those that a document of another origin or an element begins only Chromium reports. `isOfPage`:
+ * Reports the apps that a clicked creative links to in its own place to the page's loads, and the files that it made
+ * itself and that are downloaded: no request shows either. Most navigations to apps a page script cancels; those that a
+ * document of another origin or an element begins only Chromium reports. `isOfPage`:
  * whether what a target requests is done by the page that shows the creative, and not by the creative; absent: nothing
  * is.
  */
-export function watchAppLinks(
+export function watchUnrequested(
   { devtools, reports, visit }: MemberCapture,
   { tab: { page, tab }, pageLoads }: Pick<CreativePage, 'tab' | 'pageLoads'>,
   isOfPage: (requesterId: string) => boolean = () => false,
 ): void {
   const cancelled = (url: string, frameId: string | null, requesterId: string) => {
-    if (isOfApp(url) && !visit.isUnprompted(frameId) && !isOfPage(requesterId)) pageLoads.appCancelled(url);
+    if (!visit.isUnprompted(frameId) && !isOfPage(requesterId)) pageLoads.notRequested(url);
   };
   devtools.on('Page.frameRequestedNavigation', ({ url, frameId, disposition }, session) => {
-    if (disposition === 'currentTab' && rootOf(session) === tab.session) cancelled(url, frameId, session.targetId);
+    if (disposition === 'currentTab' && rootOf(session) === tab.session && isOfApp(url))
+      cancelled(url, frameId, session.targetId);
+  });
+  devtools.on('Page.downloadWillBegin', ({ url, frameId }, session) => {
+    if (rootOf(session) === tab.session && !isOfServer(url)) cancelled(url, frameId, session.targetId);
   });
   reports.on('app-navigation', (of, url, frameId) => {
     // A document reports what documents of its own origin begin, which are in its process.
-    if (of === page) cancelled(url.join('|'), frameId, targetWith(devtools, frameId) ?? tab.session.targetId);
+    if (of === page && isOfApp(url.join('|')))
+      cancelled(url.join('|'), frameId, targetWith(devtools, frameId) ?? tab.session.targetId);
   });
 }
 

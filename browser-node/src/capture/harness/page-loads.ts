@@ -127,10 +127,10 @@ export class PageLoads {
   }
 
   /**
-   * A link to an app, which no request shows, was followed in a frame of the creative and cancelled: where loads are
-   * stopped, it is one of them.
+   * A link was followed in a frame of the creative that no request shows, to an app or to a file of its own: where loads
+   * are stopped, it is one of them.
    */
-  appCancelled(url: string): void {
+  notRequested(url: string): void {
     if (this.#stopping.loads !== 'none') this.#remember({ url, referrer: '', form: null });
   }
 

@@ -46,8 +46,8 @@ export function scrollerReader({ get, elementsIn, boxOf }: DomReader) {
     return longest.scrolls === root ? longest.cutsOff : longest.scrolls;
   };
   /**
-   * The first of the other elements that a reader scrolls, wherever they are on the page: at least as large as a quarter
-   * of the view, and with more to show than half of their own height.
+   * The first of the other elements that a reader scrolls, wherever they are on the page: at least as large as a
+   * quarter of the view, and with more to show than half of their own height.
    */
   const findInner = (main: Element): Element[] => {
     const isLarge = (element: Element) => {

@@ -23,6 +23,9 @@ export const isOfBrowser = (url: string): boolean => ALLOWED.test(url);
  */
 export const isOfApp = (url: string): boolean => !isOfBrowser(url) && !INSIDE.some((start) => url.startsWith(start));
 
+/** Whether a server is asked for what is at a URL; others belong to apps, or name what a page made itself (`blob:`). */
+export const isOfServer = (url: string): boolean => /^https?:/i.test(url);
+
 /** A URL without its fragment, which no server sees. */
 export const withoutFragment = (url: string): string => url.split('#')[0] as string;
 

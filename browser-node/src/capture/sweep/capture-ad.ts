@@ -7,7 +7,7 @@ import { type DevTools, type TargetSession, targetWith } from '../devtools/devto
 import { ScriptFrames } from '../devtools/script-frames.ts';
 import type { AdRecords } from '../discovery/ad-records.ts';
 import type { FoundAd } from '../discovery/found-ad.ts';
-import { watchAppLinks } from '../harness/harness-page.ts';
+import { watchUnrequested } from '../harness/harness-page.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureOutcome, CaptureRequest } from '../session/capture-outcome.ts';
 import { type ContextWatch, leaveSession, type MemberCapture, openSession } from '../session/capture-session.ts';
@@ -132,7 +132,7 @@ async function clickOn(capture: MemberCapture, turn: AdTurn, { host }: Publisher
     isOfPage: startedByPage(capture, turn, host.tab.tab.session, found, isOfPage),
   });
   landings.markAsCreative(host.tab.tab, host.url);
-  watchAppLinks(capture, host, isOfPage);
+  watchUnrequested(capture, host, isOfPage);
   try {
     await ending.race(host.pageLoads.start(open.context));
     return await ending.race(clickAd(capture, host, found));
