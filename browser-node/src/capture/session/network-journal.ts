@@ -123,15 +123,24 @@ export class NetworkJournal {
 
   /** Leaves a document request for this URL, which we stop, out of the record. */
   stopped(url: string): void {
-    const known = this.all().findLast((entry) => isUnanswered(entry) && isSameUrl(entry.url, url));
+    const known = this.#lastFor(url, isUnanswered);
     if (known) known.isStopped = true;
     else this.#stopped.push(url);
   }
 
   /** The last document request for this URL that has no response; undefined: none is in the record. */
   unansweredDocument(url: string): Entry | undefined {
-    const isMeant = (entry: Entry) => entry.resourceType === 'document' && entry.statusCode === 0;
-    return this.all().findLast((entry) => isMeant(entry) && isSameUrl(entry.url, url));
+    return this.#lastFor(url, ({ resourceType, statusCode }) => resourceType === 'document' && statusCode === 0);
+  }
+
+  /** The last request for a URL that `isMeant`. Called for each document request, so the record is not sorted for it. */
+  #lastFor(url: string, isMeant: (entry: Entry) => boolean): Entry | undefined {
+    const isFor = isSameUrl(url);
+    let last: Entry | undefined;
+    for (const requests of [this.#hops, this.#requests])
+      for (const entry of requests)
+        if ((!last || entry.timestampMs >= last.timestampMs) && isMeant(entry) && isFor(entry.url)) last = entry;
+    return last;
   }
 
   /** Records an app as where a tab was to go, by its target id, for a navigation that was cancelled where it began. */
@@ -267,7 +276,7 @@ export class NetworkJournal {
   }
 
   #isStopped(entry: Entry): boolean {
-    const index = isUnanswered(entry) ? this.#stopped.findIndex((url) => isSameUrl(url, entry.url)) : -1;
+    const index = isUnanswered(entry) ? this.#stopped.findIndex(isSameUrl(entry.url)) : -1;
     if (index >= 0) this.#stopped.splice(index, 1);
     return index >= 0;
   }
@@ -376,7 +385,11 @@ const isRedirectStatus = (status: number): boolean => status >= 300 && status < 
 const isUnanswered = ({ resourceType, statusCode, isStopped }: Entry): boolean =>
   resourceType === 'document' && statusCode === 0 && !isStopped;
 
-const isSameUrl = (a: string, b: string): boolean => withoutFragment(a) === withoutFragment(clipUrl(b));
+/** Whether another URL is the same, apart from fragments, as far as captures keep it. */
+function isSameUrl(url: string): (other: string) => boolean {
+  const known = withoutFragment(clipUrl(url));
+  return (other) => withoutFragment(clipUrl(other)) === known;
+}
 
 function initiatorUrl({ url, stack }: Sent['initiator']): string {
   return url ?? stack?.callFrames.find((frame) => frame.url)?.url ?? '';
