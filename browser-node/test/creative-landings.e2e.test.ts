@@ -205,6 +205,18 @@ describe('landings of a creative', { concurrency: 4 }, () => {
     );
   });
 
+  it('a page load that the check of a creative starts asks no server, also once the capture leaves its tab', async () => {
+    const { site } = world;
+    site.setPage('http://early.example/', '<title>Early</title>an offer');
+    const again = "setInterval(() => { location = 'http://late.example/' }, 20)";
+    const captured = await captureTag(
+      banner(`window.isClicked ? ${again} : window.open('http://early.example/'); window.isClicked = true`),
+    );
+    assert.deepEqual([captured.landings.map(({ page_title }) => page_title), captured.notes], [['Early'], '']);
+    const late = (urls: string[]) => urls.filter((url) => url.includes('late.example'));
+    assert.deepEqual([late(site.urls()), late(captured.urls())], [[], []]);
+  });
+
   it('the landings of a creative have the screen of the device, whatever size their windows ask for', async () => {
     const { site } = world;
     const sizes = '[innerWidth, innerHeight, screen.width, screen.height].join()';

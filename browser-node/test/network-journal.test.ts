@@ -71,7 +71,7 @@ test('a page load of a tab that loads nothing is not recorded, although the tab 
   const { journal, tabs, request } = recorded();
   const session = { targetId: 'checked', type: 'page', parent: null } as unknown as TargetSession;
   const opened = new Tab(session);
-  opened.loadsNothing = true;
+  opened.loadsNothingFromMs = 0;
   tabs.set('checked', opened);
   request('Document', 'http://ads.example/click', session);
   request('Image', 'http://ads.example/pixel', session);

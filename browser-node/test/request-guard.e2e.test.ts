@@ -5,6 +5,7 @@ import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import type { OpenContext } from '../src/browser/open-context.ts';
+import { targetIdOf } from '../src/capture/devtools/devtools.ts';
 import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';
 import { DeviceSite } from './support/device-site.ts';
@@ -75,6 +76,32 @@ test('tabs that open while new ones load nothing ask no server, although nothing
   await (await opening).waitForLoadState();
   const pages = asked.slice(before).filter((url) => url.includes('/popup?'));
   assert.deepEqual(pages, ['http://shop.localhost/popup?4', 'http://shop.localhost/popup?5']);
+  await Promise.all(open.context.pages().map((each) => each.close()));
+});
+
+test('a tab whose loads are stopped asks no server for a page, nor do its frames of other sites; it still asks for other things, and other tabs for pages', async () => {
+  const [stopped, other] = [await open.context.newPage(), await open.context.newPage()];
+  for (const page of [stopped, other]) await page.goto('http://shop.localhost/popup');
+  const framed = (url: string) => {
+    const frame = Object.assign(document.createElement('iframe'), { src: url });
+    return new Promise((resolve) => {
+      frame.onload = resolve;
+      document.body.append(frame);
+    });
+  };
+  await stopped.evaluate(framed, 'http://ads.localhost/popup');
+  const [, frame] = stopped.frames();
+  const targetId = await targetIdOf(stopped);
+  const before = asked.length;
+  open.stopLoads(targetId);
+  await frame?.evaluate(() => void Object.assign(location, { href: '/popup?frame' }));
+  await stopped.evaluate(async () => {
+    await fetch('/popup?fetched');
+    location.href = '/popup?own';
+  });
+  await other.goto('http://shop.localhost/popup?other');
+  const pages = asked.slice(before).filter((url) => url.includes('/popup?'));
+  assert.deepEqual(pages, ['http://shop.localhost/popup?fetched', 'http://shop.localhost/popup?other']);
   await Promise.all(open.context.pages().map((each) => each.close()));
 });
 

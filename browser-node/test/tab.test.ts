@@ -106,8 +106,8 @@ it('a tab that opens while tabs are refused loads nothing, and one that was open
   tabs.refuseFurther();
   open('checked');
   assert.deepEqual(
-    [...known.values()].map(({ loadsNothing }) => loadsNothing),
-    [false, true],
+    [...known.values()].map(({ loadsNothingFromMs }) => loadsNothingFromMs),
+    [Number.POSITIVE_INFINITY, 0],
   );
 });
 

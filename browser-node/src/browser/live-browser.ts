@@ -285,6 +285,7 @@ export class LiveBrowser {
       browserContextId: contextId,
       reportBy,
       letNewTabsLoad: (mayLoad) => guard.letNewTabsLoad(contextId, mayLoad),
+      stopLoads: (targetId) => guard.stopLoads(targetId),
       congestedMs: (at) => renderers.congestedMs(at),
       crashedForMemory: () => renderers.endedForMemory(),
       leaveShared: () => {

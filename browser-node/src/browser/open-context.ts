@@ -28,6 +28,8 @@ export type OpenContext = {
    * browser, whether anything intercepts requests or not.
    */
   letNewTabsLoad(mayLoad: boolean): void;
+  /** From now on a tab, by its CDP target id, loads no page, nor do its frames: as with {@link letNewTabsLoad}. */
+  stopLoads(targetId: string): void;
   /** Whether a page that has just crashed did so because it used too much memory. */
   crashedForMemory(): boolean;
   /**

@@ -12,7 +12,9 @@ export type DeviceHeaders = { 'User-Agent': string; 'Accept-Language': string };
  */
 type HeadersOf = (sessionId: string | undefined, frameId: string) => DeviceHeaders | null;
 type Header = { name: string; value: string };
-type Attached = { sessionId: string; targetInfo: { type: string; browserContextId?: string } };
+type Attached = { sessionId: string; targetInfo: { targetId: string; type: string; browserContextId?: string } };
+/** `tab`: the session of the tab that a session's target is, or is in. */
+type Session = { targetId: string; tab: string };
 const HINT = /^sec-ch-ua/i;
 
 const NAVIGATIONS = new Set(['Page.navigate', 'Target.createTarget']);
@@ -49,7 +51,8 @@ export class RequestGuard implements ProtocolFilter {
   readonly #answered = new Map<string, Set<unknown>>();
   /** Sessions in which Playwright routes requests. */
   readonly #routed = new Set<string>();
-  /** Contexts whose new tabs load no page, and the sessions of tabs that opened in them since. */
+  readonly #sessions = new Map<string, Session>();
+  /** Contexts whose new tabs load no page, and the sessions of the tabs that load none. */
   readonly #stopped = { contexts: new Set<string>(), tabs: new Set<string>() };
 
   constructor(
@@ -71,6 +74,12 @@ export class RequestGuard implements ProtocolFilter {
   letNewTabsLoad(contextId: string, mayLoad: boolean): void {
     if (mayLoad) this.#stopped.contexts.delete(contextId);
     else this.#stopped.contexts.add(contextId);
+  }
+
+  /** From now on a tab, by its target id, loads no page, nor do its frames. */
+  stopLoads(targetId: string): void {
+    for (const [id, session] of this.#sessions)
+      if (session.tab === id && session.targetId === targetId) this.#stopped.tabs.add(id);
   }
 
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
@@ -97,7 +106,7 @@ export class RequestGuard implements ProtocolFilter {
   incoming(message: ProtocolMessage, send: Send): boolean {
     switch (message.method) {
       case 'Target.attachedToTarget':
-        this.#attached(message.params as Attached);
+        this.#attached(message.params as Attached, message.sessionId);
         return true;
       case 'Target.detachedFromTarget':
         this.#forget(message.params?.sessionId as string);
@@ -111,11 +120,14 @@ export class RequestGuard implements ProtocolFilter {
     }
   }
 
-  #attached({ sessionId, targetInfo: { type, browserContextId = '' } }: Attached): void {
+  #attached({ sessionId, targetInfo }: Attached, parentId = ''): void {
+    const { targetId, type, browserContextId = '' } = targetInfo;
+    this.#sessions.set(sessionId, { targetId, tab: this.#sessions.get(parentId)?.tab ?? sessionId });
     if (type === 'page' && this.#stopped.contexts.has(browserContextId)) this.#stopped.tabs.add(sessionId);
   }
 
   #forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
     this.#answered.delete(sessionId);
     this.#routed.delete(sessionId);
     this.#stopped.tabs.delete(sessionId);
@@ -128,13 +140,17 @@ export class RequestGuard implements ProtocolFilter {
       send(addedCommand(sessionId, { method: 'Fetch.failRequest', params: { requestId, errorReason } }));
     if (!ALLOWED.test(requestedUrl(message))) fail('BlockedByClient');
     // With any other reason, Chromium shows an error page.
-    else if (params?.resourceType === 'Document' && this.#stopped.tabs.has(sessionId ?? '')) fail('Aborted');
+    else if (params?.resourceType === 'Document' && this.#isStopped(sessionId)) fail('Aborted');
     else if (this.#routed.has(sessionId ?? '') && !isPreflight(message)) return true;
     else
       send(
         addedCommand(sessionId, { method: 'Fetch.continueRequest', params: { requestId, ...this.#amended(message) } }),
       );
     return false;
+  }
+
+  #isStopped(sessionId = ''): boolean {
+    return this.#stopped.tabs.has(this.#sessions.get(sessionId)?.tab ?? sessionId);
   }
 
   /** Corrected headers for a request that Chromium makes with its own user agent instead of the device's. */

@@ -1,7 +1,7 @@
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { ANSWER_MS, CLICK_MS, CLICKED_MS, underLoad } from '../session/budgets.ts';
 import { rememberTimes, stopBusyScripts } from '../session/busy-scripts.ts';
-import { type CaptureSession, type MemberCapture, refuseTabs } from '../session/capture-session.ts';
+import { type CaptureSession, type MemberCapture, refuseTabs, stopLoads } from '../session/capture-session.ts';
 import { clickAsVisitor } from '../session/visitor-click.ts';
 import type { Clickable } from './clickables.ts';
 import { waitFor } from './follow-click.ts';
@@ -31,6 +31,7 @@ export async function checkInteractive(
     ending.failure !== null || harness.page.isClosed() || hasNavigatedAway(harness) || performance.now() > until;
   const clicked = new Set<string>();
   const busyBefore = capture.busyDocuments.size;
+  const startedAtMs = Date.now();
   visit.beginCheck();
   harness.pageLoads.stopAll();
   refuseTabs(capture);
@@ -46,8 +47,9 @@ export async function checkInteractive(
       tabs.closeRefused();
     }
   } finally {
-    // A page load of the creative may start late, so those stay stopped.
+    // A page load of the creative may start late, so those stay stopped: interception ends before its tab is closed.
     harness.pageLoads.releaseLandings();
+    stopLoads(capture, harness.tab, startedAtMs);
     tabs.closeRefused();
   }
   return { clicked: clicked.size, inert: '' };

@@ -177,6 +177,16 @@ export function refuseTabs({ open, tabs }: CaptureSession): void {
   tabs.refuseFurther();
 }
 
+/**
+ * From now on a tab of the session loads no page, although its scripts go on, and what it has tried since `fromMs` is
+ * not recorded. One that an earlier session opened stays as it is.
+ */
+export function stopLoads({ open, tabs }: CaptureSession, { tab }: OpenTab, fromMs: number): void {
+  if (tabs.all.every((one) => one.tab !== tab)) return;
+  open.stopLoads(tab.session.targetId);
+  tab.loadsNothingFromMs = fromMs;
+}
+
 /** Removes all of a session's listeners, so that the next session can use the context. */
 export function leaveSession({ devtools, listeners }: CaptureSession): void {
   devtools.close();

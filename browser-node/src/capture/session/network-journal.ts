@@ -307,7 +307,8 @@ export class NetworkJournal {
 
   /** What is stopped of a tab that loads nothing, or ends with it, is not reported one by one. */
   #isSent(entry: Entry): boolean {
-    return !entry.isStopped && !(isUnanswered(entry) && this.#tabs.get(entry.tab ?? '')?.loadsNothing);
+    const tab = this.#tabs.get(entry.tab ?? '');
+    return !entry.isStopped && !(isUnanswered(entry) && tab && entry.timestampMs >= tab.loadsNothingFromMs);
   }
 
   /** The same, with those that were stopped inside the browser. */

@@ -69,7 +69,7 @@ export class OpenTabs {
     devtools.onAttached(({ type, targetId }) => {
       if (type !== 'page') return;
       const tab = known.get(targetId);
-      if (tab && this.#refusesFurther) tab.loadsNothing = true;
+      if (tab && this.#refusesFurther) tab.loadsNothingFromMs = 0;
       this.#limitOpening();
     });
   }

@@ -73,8 +73,11 @@ export class Tab {
   committed = false;
   /** It shows an error page of Chromium, or the gateway's answer instead of the target's. */
   refused = false;
-  /** Whether all of its page loads are stopped inside the browser: it opened after tabs were refused. */
-  loadsNothing = false;
+  /**
+   * From when on all of its page loads are stopped inside the browser, by Unix time in ms: from the beginning if it
+   * opened after tabs were refused.
+   */
+  loadsNothingFromMs = Number.POSITIVE_INFINITY;
   /** Whether we have disabled its scripts. */
   isScriptDisabled = false;
   /** Navigations that the page started itself, in contrast to HTTP redirects. */
