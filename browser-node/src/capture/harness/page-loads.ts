@@ -127,8 +127,8 @@ export class PageLoads {
   }
 
   /**
-   * A link was followed in a frame of the creative that no request shows, to an app or to a file of its own: where loads
-   * are stopped, it is one of them.
+   * A link was followed in a frame of the creative that no request shows, to an app or to a file of its own: where
+   * loads are stopped, it is one of them.
    */
   notRequested(url: string): void {
     if (this.#stopping.loads !== 'none') this.#remember({ url, referrer: '', form: null });

@@ -133,7 +133,7 @@ export class NetworkJournal {
     return this.#lastFor(url, ({ resourceType, statusCode }) => resourceType === 'document' && statusCode === 0);
   }
 
-  /** The last request for a URL that `isMeant`. Called for each document request, so the record is not sorted for it. */
+  /** The last request for a URL that `isMeant`. Called for each document request: the record is not sorted for it. */
   #lastFor(url: string, isMeant: (entry: Entry) => boolean): Entry | undefined {
     const isFor = isSameUrl(url);
     let last: Entry | undefined;
