@@ -29,13 +29,16 @@ export type ModelJudgeParts = {
   labelsOf: (organizationId: string) => Promise<Label[]>;
 };
 
-export const NOT_CLASSIFIED: ModelClassification = { ai_category: null, iab_v3: null, custom_taxonomies: [] };
+const NOT_CLASSIFIED: ModelClassification = { ai_category: null, iab_v3: null, custom_taxonomies: [] };
 const NO_ANSWER: ModelAnswer = { classification: NOT_CLASSIFIED, labels: {} };
+
+/** The judgement of a scan that no model was asked about. */
+export const NO_JUDGEMENT: ModelJudgement = { ...NO_ANSWER, findings: [], missing: [] };
 
 /** Asks for the classification and evaluates each AI rule, all concurrently. If there is nothing to look at, no answer counts as missing. */
 export function judgeByModel({ ask, readRules, readTags, readTaxonomies, labelsOf }: ModelJudgeParts): JudgeByModel {
   return async (scan, evidence, signal) => {
-    if (!saysSomething(evidence)) return { ...NO_ANSWER, findings: [], missing: [] };
+    if (!saysSomething(evidence)) return NO_JUDGEMENT;
     const { organization_id } = scan;
     const [records, tags, taxonomies, labels] = await Promise.all([
       readRules(organization_id),
