@@ -1,5 +1,3 @@
-import { pickAtRandom } from './pick-at-random.ts';
-
 export type OfOrganization = { _id: string; organization_id: string };
 
 /** Due records of all organizations, by an index that begins with the organization. */
@@ -98,4 +96,14 @@ export function takeInTurns<T>(
     taken.push(...ofRound.slice(0, limit - taken.length));
   }
   return taken;
+}
+
+/** Chooses up to `count` of `items` with equal probability, so that concurrent processes rarely choose the same ones. */
+function pickAtRandom<T>(items: readonly T[], count: number, random = Math.random): T[] {
+  const rest = [...items];
+  const picked: T[] = [];
+  while (picked.length < count && rest.length > 0) {
+    picked.push(...rest.splice(Math.floor(random() * rest.length), 1));
+  }
+  return picked;
 }

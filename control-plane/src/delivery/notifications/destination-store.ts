@@ -1,11 +1,9 @@
-import { inTurns } from '@adsweep/shared/service/time-slice.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { boundedNumber } from '../../platform/bounded-writes.ts';
-import { dueAtOnce, dueByOrganization, dueIndexes } from '../../platform/due-by-organization.ts';
+import { CLAIM_INDEXES, type Claim, claimsOf, held, NOT_DUE } from '../../platform/claims.ts';
+import { dueAtOnce } from '../../platform/due-by-organization.ts';
 import { inPortions } from '../../platform/in-portions.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
-import { pickingInTurns } from '../../platform/pick-in-turns.ts';
-import { atTheirLimit, type Serving, withinLimits } from '../../platform/start-pool.ts';
 import type { Collection, Store, UpdateFilter } from '../../platform/store.ts';
 import type { Routed } from './choose-destinations.ts';
 import type { DestinationRecord } from './destination.ts';
@@ -13,9 +11,6 @@ import { type DestinationHealth, HEALTHY } from './destination-health.ts';
 
 /** The only code that accesses destinations. Queries of clients filter by organization first. */
 export type DestinationStore = ReturnType<typeof destinationStore>;
-
-/** A destination that one dispatcher has claimed. */
-export type ClaimedDestination = Pick<DestinationRecord, '_id' | 'organization_id' | 'fence'>;
 
 /** Destinations of one organization: all of them are read for each alert. */
 const DESTINATIONS_MAX = 50;
@@ -33,7 +28,6 @@ const ROUTED = {
 export function destinationStore(store: Store) {
   const destinations: Collection<DestinationRecord> = store.collection<DestinationRecord>('destinations');
 
-  const pickDue = pickingInTurns();
   const writeWithin = boundedNumber(store, 'destinations', {
     records: destinations,
     most: DESTINATIONS_MAX,
@@ -41,15 +35,11 @@ export function destinationStore(store: Store) {
       new ApiError('notifications.too_many_destinations', `There can be at most ${DESTINATIONS_MAX} destinations.`),
   });
 
-  const held = ({ _id, organization_id, fence }: ClaimedDestination) => ({ _id, organization_id, fence });
-  const free = (now: Date) => ({ $or: [{ claimed_until: { $exists: false } }, { claimed_until: { $lt: now } }] });
-
   return {
+    ...claimsOf(destinations),
+
     async createIndexes(): Promise<void> {
-      await destinations.createIndexes([
-        { key: { organization_id: 1, created_at: 1, _id: 1 } },
-        ...dueIndexes('due_at'),
-      ]);
+      await destinations.createIndexes([{ key: { organization_id: 1, created_at: 1, _id: 1 } }, ...CLAIM_INDEXES]);
     },
 
     /** Stores a destination, unless one with this id exists. Throws 409 if its organization has too many. */
@@ -79,7 +69,7 @@ export function destinationStore(store: Store) {
         $set: { ...set, ...(anew && { health: HEALTHY, due_at: dueAtOnce(anew.now) }) },
         // A message that is under way must not change the new health.
         ...(anew && { $inc: { fence: 1 }, $unset: { claimed_until: '' } }),
-        ...(set.is_active === false && { $unset: { due_at: '', claimed_until: '' } }),
+        ...(set.is_active === false && { $unset: NOT_DUE }),
       } as UpdateFilter<DestinationRecord>;
       return destinations.findOneAndUpdate({ _id, organization_id }, update, { returnDocument: 'after' });
     },
@@ -103,64 +93,16 @@ export function destinationStore(store: Store) {
       );
     },
 
-    /**
-     * Claims up to `limit` due destinations until `until`, one of each organization in turn, and of each as many as
-     * `serving` allows. `hasMore`: further ones may be due.
-     */
-    async claimDue(
-      now: Date,
-      until: Date,
-      limit: number,
-      serving: Serving,
-    ): Promise<{ claimed: DestinationRecord[]; hasMore: boolean }> {
-      const may = { is_active: true, ...free(now) };
-      const where = { ...may, $and: [{ organization_id: { $nin: atTheirLimit(serving) } }] };
-      const picked = await pickDue(
-        dueByOrganization(destinations, 'due_at', now, { where, shown: { fence: 1 } }),
-        limit,
-      );
-      const claims = await inTurns(withinLimits(picked, serving), (one) =>
-        destinations.findOneAndUpdate(
-          { ...held(one), due_at: { $lte: now }, ...may },
-          { $set: { claimed_until: until }, $inc: { fence: 1 } },
-          { returnDocument: 'after' },
-        ),
-      );
-      const claimed = claims.filter((one) => one !== null);
-      return { claimed, hasMore: picked.length === limit || claimed.length < picked.length };
-    },
-
-    /** Extends a claim; null: it is lost, or the destination is not active any more. */
-    async renew(claim: ClaimedDestination, until: Date): Promise<DestinationRecord | null> {
-      const update = { $set: { claimed_until: until } };
-      return destinations.findOneAndUpdate({ ...held(claim), is_active: true }, update, { returnDocument: 'after' });
-    },
-
     /** Writes the health of a claimed destination. `off`: it is switched off too, which ends the claim. False: the claim is lost. */
-    async setHealth(claim: ClaimedDestination, health: DestinationHealth, off: { now: Date } | null): Promise<boolean> {
+    async setHealth(claim: Claim, health: DestinationHealth, off: { now: Date } | null): Promise<boolean> {
       const update = {
         $set: {
           health: off ? { ...health, paused_until: null } : health,
           ...(off && { is_active: false, disabled_reason: 'failing' as const, updated_at: off.now }),
         },
-        ...(off && { $unset: { due_at: '', claimed_until: '' } }),
+        ...(off && { $unset: NOT_DUE }),
       } as UpdateFilter<DestinationRecord>;
       return (await destinations.updateOne(held(claim), update)).matchedCount === 1;
-    },
-
-    /**
-     * Ends a claim; `dueAt`: when it is due next, null: when a notice is queued. False: one was queued since `arrivals`
-     * was read, and the claim goes on; true also if the claim is lost.
-     */
-    async release(claim: DestinationRecord, dueAt: Date | null): Promise<boolean> {
-      const update = (
-        dueAt
-          ? { $set: { due_at: dueAt }, $unset: { claimed_until: '' } }
-          : { $unset: { due_at: '', claimed_until: '' } }
-      ) as UpdateFilter<DestinationRecord>;
-      const released = await destinations.updateOne({ ...held(claim), arrivals: claim.arrivals }, update);
-      if (released.matchedCount === 1) return true;
-      return (await destinations.findOne(held(claim))) === null;
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Claimable } from '../../platform/claims.ts';
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 import { type DestinationHealth, HEALTHY } from './destination-health.ts';
 
@@ -28,23 +29,14 @@ export type Connection = {
   email_address: string | null;
 };
 
-/** Where messages about alerts are sent. Only the dispatcher whose claim has `fence` may change `health`. */
+/** Where messages about alerts are sent. Only the dispatcher that has claimed it may change `health`. */
 export type DestinationRecord = DestinationSettings &
-  Connection & {
-    _id: string;
-    organization_id: string;
+  Connection &
+  Claimable & {
     channel: Channel;
-    is_active: boolean;
     /** Why it is not active; null: it is. */
     disabled_reason: 'paused' | 'failing' | null;
     health: DestinationHealth;
-    /** How many notices were queued for it. */
-    arrivals: number;
-    /** When a dispatcher must look after it; absent: there is nothing to send. */
-    due_at?: Date;
-    /** The number of the last claim, and when the claim expires. */
-    fence: number;
-    claimed_until?: Date;
     created_at: Date;
     updated_at: Date;
   };

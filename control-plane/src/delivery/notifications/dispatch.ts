@@ -62,7 +62,7 @@ async function serve(parts: DispatchParts, claimed: DestinationRecord, signal?: 
   const until = clock().getTime() + BEGUN_FOR_MS;
   for (let sent = 0; ; sent += 1) {
     const now = clock();
-    const destination = await destinations.renew(claimed, new Date(now.getTime() + CLAIM_MS));
+    const destination = await destinations.extend(claimed, new Date(now.getTime() + CLAIM_MS));
     if (!destination) return;
     if (hasFailedTooLong(destination.health, now)) {
       await destinations.setHealth(destination, destination.health, { now });

@@ -1,5 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
 import { boundedNumber } from '../../platform/bounded-writes.ts';
+import { CLAIM_INDEXES, NOT_DUE } from '../../platform/claims.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
@@ -39,7 +40,7 @@ export function endpointStore(store: Store) {
     async createIndexes(): Promise<void> {
       await endpoints.createIndexes([
         { key: { organization_id: 1, deleted_at: 1 } },
-        { key: { due_at: 1 }, sparse: true },
+        ...CLAIM_INDEXES,
         { key: { 'warning.due_at': 1 }, sparse: true },
         { key: { 'health.failing_since': 1 } },
         ...OUTBOX_INDEXES,
@@ -97,7 +98,7 @@ export function endpointStore(store: Store) {
       const update = {
         $set: { deleted_at: audit.at, is_active: false, secret: '', earlier_secrets: [] },
         $inc: { revision: 1 },
-        $unset: { due_at: '', claimed_until: '', warning: '' },
+        $unset: { ...NOT_DUE, warning: '' },
         ...pushToOutbox(organization_id, [audit]),
       } as unknown as UpdateFilter<EndpointRecord>;
       return endpoints.findOneAndUpdate({ _id, organization_id, ...LIVE }, update);

@@ -1,44 +1,35 @@
 import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
+import type { Claimable } from '../../platform/claims.ts';
 import type { OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 import { type Health, healthyFrom } from './health.ts';
 
-/** A URL of a client that receives events. Only the dispatcher whose fence is `claim.fence` may change `health`. */
-export type EndpointRecord = OutboxFields & {
-  _id: string;
-  organization_id: string;
-  url: string;
-  description: string;
-  /** Empty: all kinds. */
-  event_types: EventKind[];
-  /** null: events of all scans. With campaigns, events of scans without one are left out. */
-  campaign_ids: string[] | null;
-  /** The secret that signs, encrypted. */
-  secret: string;
-  /** Secrets that sign too, until they end. */
-  earlier_secrets: { secret: string; until: Date }[];
-  is_active: boolean;
-  /** Why, in words, and since when it is not active; null: it is. */
-  disabled: { reason: 'paused' | 'failing'; detail: string; at: Date } | null;
-  health: Health;
-  /** Grows when the endpoint starts anew: results of deliveries that began before do not change its health. */
-  epoch: number;
-  /** Grows with every change by a client, and when it is switched off. */
-  revision: number;
-  /** How many deliveries were queued for it. */
-  arrivals: number;
-  /** When a dispatcher must look after it; absent: there is nothing to do. */
-  due_at?: Date;
-  /** The fence of the last claim. */
-  fence: number;
-  /** When the claim of the dispatcher that works for it expires. */
-  claimed_until?: Date;
-  /** A mail about its outage that is to be sent. */
-  warning?: Warning;
-  created_at: Date;
-  updated_at: Date;
-  /** It is kept for the audit log alone. */
-  deleted_at?: Date;
-};
+/** A URL of a client that receives events. Only the dispatcher that has claimed it may change `health`. */
+export type EndpointRecord = OutboxFields &
+  Claimable & {
+    url: string;
+    description: string;
+    /** Empty: all kinds. */
+    event_types: EventKind[];
+    /** null: events of all scans. With campaigns, events of scans without one are left out. */
+    campaign_ids: string[] | null;
+    /** The secret that signs, encrypted. */
+    secret: string;
+    /** Secrets that sign too, until they end. */
+    earlier_secrets: { secret: string; until: Date }[];
+    /** Why, in words, and since when it is not active; null: it is. */
+    disabled: { reason: 'paused' | 'failing'; detail: string; at: Date } | null;
+    health: Health;
+    /** Grows when the endpoint starts anew: results of deliveries that began before do not change its health. */
+    epoch: number;
+    /** Grows with every change by a client, and when it is switched off. */
+    revision: number;
+    /** A mail about its outage that is to be sent. */
+    warning?: Warning;
+    created_at: Date;
+    updated_at: Date;
+    /** It is kept for the audit log alone. */
+    deleted_at?: Date;
+  };
 
 /** A mail about an outage, as it was at `at`. `tries`: begun so far. */
 export type Warning = {
