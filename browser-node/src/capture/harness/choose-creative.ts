@@ -1,3 +1,4 @@
+import { adSizes, hasSizeOf } from '@adsweep/shared/ads/ad-sizes.ts';
 import { areaOf, type Box, intersectionOf, sharedArea, unionOf } from '../box.ts';
 import type { Visual } from '../page-scripts/measure-visuals.ts';
 
@@ -9,12 +10,8 @@ export type SeenFrame = { frameId: string; parentId: string | null; url: string;
 /** Where a creative is: the innermost frame that shows it, and its box in the tab's page. */
 export type CreativePlace = { frameId: string; box: Box };
 
-/** Sizes of the IAB's portfolio and of the older guidelines that are still sold. */
-const STANDARD_SIZES = new Set(
-  '300x250 336x280 728x90 970x90 970x250 160x600 300x600 120x600 300x1050 320x50 300x50 320x100 320x480 480x320 468x60 250x250 200x200 180x150 640x480 640x360 768x1024'.split(
-    ' ',
-  ),
-);
+/** The rare sizes are those of logos too, which are on many pages with a creative. */
+const STANDARD_SIZES = adSizes('common', 'video');
 /** A frame that covers this share of what is shown is the one that shows the creative. */
 const DOMINANT = 0.5;
 /** Anything with fewer pixels than this is a tracking pixel. */
@@ -70,12 +67,7 @@ function framesIn(frames: readonly SeenFrame[], { frameId }: SeenFrame, depth: n
 const contentOrFrameBox = (frame: Box, content: Box): Box =>
   hasStandardSize(content) || areaOf(content) >= DOMINANT * areaOf(frame) ? content : frame;
 
-function hasStandardSize({ width, height }: Box): boolean {
-  const near = [-1, 0, 1];
-  return near.some((dx) =>
-    near.some((dy) => STANDARD_SIZES.has(`${Math.round(width) + dx}x${Math.round(height) + dy}`)),
-  );
-}
+const hasStandardSize = (box: Box): boolean => hasSizeOf(STANDARD_SIZES, box, 1);
 
 /** The frame and its ancestors, from the innermost up. Pure. */
 export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame[] {

@@ -1,15 +1,10 @@
+import { adSizes } from '@adsweep/shared/ads/ad-sizes.ts';
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { SystemTagSlug } from '../../../reference/tags/system-tags.ts';
 import { type Detector, oneTag, type Sign } from '../detector.ts';
 
-/** Fixed sizes of display ads in CSS pixels (IAB New Ad Portfolio and its predecessors). */
-export const AD_SIZES = new Set(
-  (
-    '88x31 120x20 120x60 120x240 120x600 160x600 168x28 168x42 180x150 200x200 216x36 216x54 240x400 250x250 250x360 ' +
-    '300x50 300x100 300x250 300x600 300x1050 300x31 320x50 320x100 320x480 336x280 468x60 480x320 550x480 580x400 ' +
-    '640x480 728x90 768x1024 930x180 970x66 970x90 970x250 970x400 980x120 980x240 1024x768'
-  ).split(' '),
-);
+/** Sizes of frames that hold an ad. Frames with players of videos, buttons and thumbnails have the other ones. */
+export const AD_SIZES = adSizes('common', 'rare', 'exact');
 
 type Placement = ObservationOf<'placement'>;
 
