@@ -1,7 +1,7 @@
 import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { CrawlingDomain } from '../crawling/crawling.ts';
 import type { Domain } from '../domain.ts';
-import { OwnPlaces } from '../platform/own-places.ts';
+import { PerOwnerLimit } from '../platform/per-owner-limit.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
@@ -122,7 +122,7 @@ export function analysisDomain(
     findScan: scans.find,
     readTags,
     threads: testThreads,
-    evidenceHeld: new OwnPlaces(SCANS_AT_ONCE),
+    evidenceHeld: new PerOwnerLimit(SCANS_AT_ONCE),
     model,
     claims: batchClaimStore(store),
     limits: ruleTests,

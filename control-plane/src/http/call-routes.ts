@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from './api-error.ts';
-import { InTurn } from './in-turn.ts';
+import { ConcurrentRequests } from './concurrent-requests.ts';
 import { operationId } from './operation-id.ts';
 import { parseJson } from './read-body.ts';
 import type { Answer, Route } from './route.ts';
@@ -36,10 +36,10 @@ const PATH_MAX = 16 * 1024;
 /** The API without HTTP: the same routes, permissions, validation and errors. */
 export function callRoutes<Caller>(routes: readonly Route<Caller>[], admit: Admit<Caller>): ApiInProcess {
   // A path without parameters goes before one that would match it too.
-  const inTurn = new InTurn();
+  const requests = new ConcurrentRequests();
   const served = routes
     .toSorted((one, other) => Number(one.path.includes('{')) - Number(other.path.includes('{')))
-    .map((route) => ({ route, pattern: patternOf(route.path), answer: routeAnswerer(route, admit, inTurn) }));
+    .map((route) => ({ route, pattern: patternOf(route.path), answer: routeAnswerer(route, admit, requests) }));
   const find = (method: string, path: string) => {
     for (const one of served) {
       const groups = one.route.method === method ? one.pattern.exec(path)?.groups : undefined;

@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { ApiError, refused } from './api-error.ts';
 import type { RoutePermission, SetHeaders } from './caller.ts';
-import { InTurn } from './in-turn.ts';
+import { ConcurrentRequests } from './concurrent-requests.ts';
 import { jsonBytes } from './json-bytes.ts';
 import {
   ArrivingBodies,
@@ -43,7 +43,7 @@ export type RequestState = { route?: string; organizationId?: string };
  */
 export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller>): Middleware[] {
   const router = new Router();
-  const shared = { admit, inTurn: new InTurn(), arriving: new ArrivingBodies() };
+  const shared = { admit, requests: new ConcurrentRequests(), arriving: new ArrivingBodies() };
   for (const route of routes) {
     router.register(koaPath(route.path), [route.method], serveRoute(route, shared));
   }
@@ -69,10 +69,10 @@ function koaPath(path: string): string {
 }
 
 /** What the requests of all routes have in common. */
-type Shared<Caller> = { admit: Admit<Caller>; inTurn: InTurn; arriving: ArrivingBodies };
+type Shared<Caller> = { admit: Admit<Caller>; requests: ConcurrentRequests; arriving: ArrivingBodies };
 
-function serveRoute<Caller>(route: Route<Caller>, { admit, inTurn, arriving }: Shared<Caller>) {
-  const answer = routeAnswerer(route, admit, inTurn);
+function serveRoute<Caller>(route: Route<Caller>, { admit, requests, arriving }: Shared<Caller>) {
+  const answer = routeAnswerer(route, admit, requests);
   const bounds = route.bodyBounds ?? API_BODY;
   return async (context: Context): Promise<void> => {
     (context.state as RequestState).route = route.path;
@@ -102,7 +102,7 @@ function serveRoute<Caller>(route: Route<Caller>, { admit, inTurn, arriving }: S
 
 /**
  * A request to a route, however it arrived. `admitted` is called with its caller before anything else of it is read; `answered` writes its
- * answer, while the request still has its place among those of its organization.
+ * answer, while the request still counts among those of its organization.
  */
 export type ArrivedRequest<Caller> = Pick<Incoming<Caller>, 'headers' | 'stream'> & {
   params: unknown;
@@ -120,7 +120,7 @@ export type ArrivedRequest<Caller> = Pick<Incoming<Caller>, 'headers' | 'stream'
  * What a route answers to a request: authenticates the caller, waits for the request's turn, validates all parts, reports all problems together,
  * calls the handler.
  */
-export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>, inTurn: InTurn) {
+export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>, requests: ConcurrentRequests) {
   const answerAdmitted = admittedAnswerer(route);
   return async (arrived: ArrivedRequest<Caller>): Promise<Answer> => {
     const { params, stream, authorization, setHeaders } = arrived;
@@ -128,7 +128,7 @@ export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>
       route.permission === 'none' ? null : await admit(authorization, route.permission, params, setHeaders)
     ) as Caller;
     arrived.admitted?.(caller);
-    return inTurn.run(route, caller, stream, async () => {
+    return requests.run(route, caller, stream, async () => {
       const answer = await answerAdmitted(arrived, caller);
       await arrived.answered?.(answer);
       return answer;

@@ -30,7 +30,7 @@ import { type Answer, noContent, ok, type Route, route } from '../../http/route.
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { isStorageProblem } from '../../platform/objects/object-store.ts';
-import { OwnPlaces } from '../../platform/own-places.ts';
+import { PerOwnerLimit } from '../../platform/per-owner-limit.ts';
 import { runsUnder } from '../../scan/advance.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
@@ -103,7 +103,7 @@ const FILES_AT_ONCE = 32;
 function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
   // Files on their way fill the disk, and for a bucket the memory, before those of their attempt are counted; and each
   // is inspected.
-  const arriving = new OwnPlaces(FILES_AT_ONCE);
+  const arriving = new PerOwnerLimit(FILES_AT_ONCE);
   return route({
     method: 'PUT',
     path: '/node/v1/leases/{id}/scans/{scan}/artifacts/{name}',

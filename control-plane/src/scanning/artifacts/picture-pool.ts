@@ -12,7 +12,7 @@ import type { Size, WantedSize } from './resize-screenshot.ts';
 const RUNNING_MAX = 2;
 /**
  * Resizes that may wait, and those of one organization among them, which are some seconds of work. They are as many as its requests that are
- * answered at once (`in-turn.ts`), so that no picture of the console is refused while its organization alone asks for pictures.
+ * answered at once (`concurrent-requests.ts`), so that no picture of the console is refused while its organization alone asks for pictures.
  */
 const WAITING_MAX = 128;
 const WAITING_EACH_MAX = 16;

@@ -9,7 +9,7 @@ import { conditional } from '../../http/conditional-get.ts';
 import { type Html, PAGE_ICON, PAGE_STYLESHEET } from '../../http/pages/html.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
 import { BoundedQueue, QueueFull } from '../../platform/bounded-queue.ts';
-import { OwnPlaces } from '../../platform/own-places.ts';
+import { PerOwnerLimit } from '../../platform/per-owner-limit.ts';
 import type { DiscoveredScan, JobRef, ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../artifacts/artifact.ts';
 import type { WantedSize } from '../artifacts/resize-screenshot.ts';
@@ -120,7 +120,7 @@ const pictureReplies = {
 export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
   const queue = new BoundedQueue(QUEUE);
-  const answerPicture = pictureAnswerer(sources, new OwnPlaces(PICTURES_AT_ONCE));
+  const answerPicture = pictureAnswerer(sources, new PerOwnerLimit(PICTURES_AT_ONCE));
   const picture = (
     token: string,
     of: PictureOf,
@@ -280,12 +280,12 @@ const page = (status: number, body: string, further: Record<string, string> = {}
 
 /** Answers a request for a picture of a report: finds its scan, null if there is none, once few enough of its organization's are answered. */
 const pictureAnswerer =
-  (sources: ReportSources, places: OwnPlaces) =>
+  (sources: ReportSources, limit: PerOwnerLimit) =>
   async (token: string, answer: (scan: ScanRecord | null) => Promise<Answer>): Promise<Answer> => {
     const owner = isToken(token) ? await sources.ownerOfReport(token) : null;
     if (owner === null) return answer(null);
     try {
-      const given = await places.run(owner, async () => answer(await findScan(sources, token)));
+      const given = await limit.run(owner, async () => answer(await findScan(sources, token)));
       return { ...given, headers: { ...given.headers, 'X-Robots-Tag': 'noindex' } };
     } catch (error) {
       throw error instanceof QueueFull ? picturesBusy(error) : error;

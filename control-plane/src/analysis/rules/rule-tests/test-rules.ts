@@ -1,7 +1,7 @@
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { ApiError } from '../../../http/api-error.ts';
-import type { OwnPlaces } from '../../../platform/own-places.ts';
+import type { PerOwnerLimit } from '../../../platform/per-owner-limit.ts';
 import { inService, type ReadTags, type Tags } from '../../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 import type { Finding } from '../../detectors/detector.ts';
@@ -34,7 +34,7 @@ export type RuleTestParts = {
   readTags: ReadTags;
   threads: { tryRules: TryRules };
   /** Scans of an organization whose evidence is in memory at once, for the thread that is to read it. */
-  evidenceHeld: OwnPlaces;
+  evidenceHeld: PerOwnerLimit;
   claims: BatchClaims;
   model: { ask: AskModel; show: ShowModel } | null;
   limits: { ruleMs: number; batchMs: number };

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { OwnPlaces } from '../../src/platform/own-places.ts';
+import { PerOwnerLimit } from '../../src/platform/per-owner-limit.ts';
 
-describe('places of owners', () => {
+describe('the limit of each owner', () => {
   test('an owner has so many tasks under way; its others wait, in their order, and those of another owner do not', async () => {
-    const places = new OwnPlaces(2);
+    const limit = new PerOwnerLimit(2);
     const ends: (() => void)[] = [];
     const begun: string[] = [];
     const run = (owner: string, name: string) =>
-      places.run(owner, () => {
+      limit.run(owner, () => {
         begun.push(name);
         return new Promise<string>((resolve) => ends.push(() => resolve(name)));
       });
@@ -25,13 +25,13 @@ describe('places of owners', () => {
       await turn();
     }
     assert.deepEqual(await Promise.all(all), ['a', 'b', 'c', 'd', 'e']);
-    assert.equal(await places.run('ours', async () => 'later'), 'later');
+    assert.equal(await limit.run('ours', async () => 'later'), 'later');
   });
 
   test('a task that fails leaves its place', async () => {
-    const places = new OwnPlaces(1);
-    const fail = () => places.run('ours', () => Promise.reject(new Error('it failed')));
+    const limit = new PerOwnerLimit(1);
+    const fail = () => limit.run('ours', () => Promise.reject(new Error('it failed')));
     await Promise.all([assert.rejects(fail(), /it failed/), assert.rejects(fail(), /it failed/)]);
-    assert.equal(await places.run('ours', async () => 'next'), 'next');
+    assert.equal(await limit.run('ours', async () => 'next'), 'next');
   });
 });

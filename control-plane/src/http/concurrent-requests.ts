@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
-import { OwnPlaces } from '../platform/own-places.ts';
+import { PerOwnerLimit } from '../platform/per-owner-limit.ts';
 import type { Route } from './route.ts';
 
 /** Requests of an organization, of a lease or of a node, that are worked on at once. A large body or answer is 20 MB in memory meanwhile. */
@@ -19,7 +19,7 @@ const AT_ONCE = {
   account: 16,
 };
 
-type InTurnRoute = Pick<Route, 'method' | 'permission' | 'isUrgent'>;
+type LimitedRoute = Pick<Route, 'method' | 'permission' | 'isUrgent'>;
 /** A caller as far as it matters here: of the API, or of the node API. */
 type OwnedCaller = {
   organizationId?: string;
@@ -28,45 +28,45 @@ type OwnedCaller = {
 };
 
 /**
- * The order in which requests are worked on: each in a turn of its own, and of an organization, of a lease or of a node, only so many at once, since
- * all of them share the memory and the turns of the process with those of others.
+ * Limits how many requests of an organization, of a lease or of a node are worked on at once, because they share memory
+ * and event loop with those of others. Each begins in a turn of the event loop of its own.
  */
-export class InTurn {
-  readonly #reads = new OwnPlaces(AT_ONCE.reads);
-  readonly #writes = new OwnPlaces(AT_ONCE.writes);
-  readonly #results = new OwnPlaces(AT_ONCE.results);
-  readonly #files = new OwnPlaces(AT_ONCE.files);
-  readonly #polls = new OwnPlaces(AT_ONCE.polls);
-  readonly #account = new OwnPlaces(AT_ONCE.account);
+export class ConcurrentRequests {
+  readonly #reads = new PerOwnerLimit(AT_ONCE.reads);
+  readonly #writes = new PerOwnerLimit(AT_ONCE.writes);
+  readonly #results = new PerOwnerLimit(AT_ONCE.results);
+  readonly #files = new PerOwnerLimit(AT_ONCE.files);
+  readonly #polls = new PerOwnerLimit(AT_ONCE.polls);
+  readonly #account = new PerOwnerLimit(AT_ONCE.account);
 
-  async run<T>(route: InTurnRoute, caller: unknown, { socket }: IncomingMessage, work: () => Promise<T>): Promise<T> {
+  async run<T>(route: LimitedRoute, caller: unknown, { socket }: IncomingMessage, work: () => Promise<T>): Promise<T> {
     if (route.isUrgent) return work();
     const inTurn = async () => {
       // Requests that arrive together would otherwise be handled in one piece.
       await awaitTurn();
       return work();
     };
-    const place = this.#placeOf(route, (caller ?? {}) as OwnedCaller);
-    if (!place) return inTurn();
-    return place.among.run(place.owner, async () => {
+    const limit = this.#limitOf(route, (caller ?? {}) as OwnedCaller);
+    if (!limit) return inTurn();
+    return limit.of.run(limit.owner, async () => {
       if (socket?.destroyed) throw new ConnectionLost(undefined);
       return inTurn();
     });
   }
 
-  /** The places of a request, and whose they are; null: it needs none. */
-  #placeOf(
-    route: InTurnRoute,
+  /** The limit of a request, and by whom it is counted; null: it has none. */
+  #limitOf(
+    route: LimitedRoute,
     { organizationId, lease, node }: OwnedCaller,
-  ): { among: OwnPlaces; owner: string } | null {
-    if (organizationId !== undefined) return { among: this.#placesOf(route), owner: organizationId };
+  ): { of: PerOwnerLimit; owner: string } | null {
+    if (organizationId !== undefined) return { of: this.#limitOfOrganization(route), owner: organizationId };
     // An enrolled node can register any number of processes.
-    if (node) return { among: this.#polls, owner: `${node.nodeId} ${node.enrolment || node.instance}` };
-    const among = route.method === 'PUT' ? this.#files : this.#results;
-    return lease ? { among, owner: `${lease.jobId} ${lease.fence}` } : null;
+    if (node) return { of: this.#polls, owner: `${node.nodeId} ${node.enrolment || node.instance}` };
+    const ofLease = route.method === 'PUT' ? this.#files : this.#results;
+    return lease ? { of: ofLease, owner: `${lease.jobId} ${lease.fence}` } : null;
   }
 
-  #placesOf({ method, permission }: InTurnRoute): OwnPlaces {
+  #limitOfOrganization({ method, permission }: LimitedRoute): PerOwnerLimit {
     if (permission === 'account.manage') return this.#account;
     return method === 'GET' || permission.endsWith('.read') ? this.#reads : this.#writes;
   }
