@@ -7,43 +7,12 @@ import {
   landingScreenshot,
   PAGE_SCREENSHOT,
 } from '@adsweep/shared/capture/artifacts.ts';
-import sharp, { type Sharp } from 'sharp';
+import sharp from 'sharp';
 import type { Box } from '../src/capture/box.ts';
 import { type Captured, CaptureWorld } from './support/capture-world.ts';
+import { adUrl, BANNER_COLOUR, banner, colourIn, lateBanner, shadowing, slot } from './support/pages-with-ads.ts';
 
 const PAGE = 'http://news.example/';
-const adUrl = (name: string) => `http://securepubads.g.doubleclick.net/${name}`;
-/** A slot of Google Publisher Tag with a creative. */
-const slot = (name: string, url = adUrl(name)) => `<p>Text of the page about ${name}.</p>
-  <div id="div-gpt-ad-${name}" data-google-query-id="query-${name}"><div id="google_ads_iframe_/1/${name}_0__container__">
-  <iframe id="google_ads_iframe_/1/${name}_0" src="${url}" width="300" height="250" style="border:0"></iframe></div></div>
-  <div style="height:300px"></div>`;
-const banner = (name: string, script: string) =>
-  `<body style="margin:0"><a id="ad" style="display:block;height:100vh;background:#ace" href="#">Offer ${name}</a>
-  <script>ad.onclick = (event) => { event.preventDefault(); ${script} }</script>`;
-
-/** A banner whose link comes some time after a visitor first touched it. */
-const lateBanner = (name: string, script: string) =>
-  `<body style="margin:0;height:100vh;background:#ace">Offer ${name}<script>addEventListener('pointerdown', () => setTimeout(() => {
-    document.body.innerHTML = '<a style="display:block;height:100vh" href="#">Offer ${name}</a>';
-    document.body.onclick = (event) => { event.preventDefault(); ${script} };
-  }, 2000), { once: true })</script>`;
-
-/** Content in a form and document whose properties are shadowed by elements with their names. */
-const shadowing = (content: string) =>
-  `<form><fieldset name="parentNode" style="all:unset;display:block">${content}</fieldset></form>
-  ${['scrollingElement', 'elementFromPoint', 'body'].map((name) => `<img name="${name}" hidden>`).join('')}`;
-
-/** The colour of each banner. */
-const BANNER = '#aaccee';
-
-/** The colour in the middle of a block of a page's screenshot. */
-async function colourIn(picture: Sharp, { x, y, width, height }: Box): Promise<string> {
-  const place = { left: Math.round(x + width / 2), top: Math.round(y + height / 2), width: 4, height: 4 };
-  const { dominant } = await sharp(await picture.clone().extract(place).png().toBuffer()).stats();
-  // Histogram bins of 16 values: their middle.
-  return `#${[dominant.r, dominant.g, dominant.b].map((one) => (one & 0xf0).toString(16).slice(0, 1).repeat(2)).join('')}`;
-}
 
 /** What a click on each ad does, by name, in the order of the page. */
 const ADS: Record<string, string> = {
@@ -132,7 +101,11 @@ describe('sweeps', { concurrency: 1 }, () => {
     }
     const picture = sharp(page.file(landingScreenshot(0))?.bytes);
     const colours = await Promise.all(blocks.map((block) => colourIn(picture, block)));
-    assert.deepEqual(colours.slice(1, 3), [BANNER, BANNER], 'ads of other sites are in the screenshot of their page');
+    assert.deepEqual(
+      colours.slice(1, 3),
+      [BANNER_COLOUR, BANNER_COLOUR],
+      'ads of other sites are in the screenshot of their page',
+    );
     assert.ok(!world.site.urls().includes('http://shop-beyond.example/'), 'an ad beyond the cap is not clicked');
     const steps = ['http://shop-cover.example/', `${PAGE}closed`, 'http://shop-plain.example/'];
     assert.deepEqual(
@@ -162,7 +135,7 @@ describe('sweeps', { concurrency: 1 }, () => {
     assert.equal(world.site.urls().filter((asked) => asked === url).length, 1, 'the page is loaded once');
     assert.deepEqual(
       await Promise.all(ads.map(middleColour)),
-      names.map(() => BANNER),
+      names.map(() => BANNER_COLOUR),
       'the consent wall over the page is not in the pictures of its ads',
     );
   });
@@ -188,7 +161,7 @@ describe('sweeps', { concurrency: 1 }, () => {
     assert.deepEqual(ads.map(notesAndLandings), names.map(toItsShop));
     assert.deepEqual(
       await Promise.all(ads.map(middleColour)),
-      names.map(() => BANNER),
+      names.map(() => BANNER_COLOUR),
     );
     assert.equal(world.site.urls().filter((asked) => asked === `${url}closed`).length, 1);
     assert.match(page.notes, /the screenshot of landing 0 shows only what was in view/);
@@ -211,7 +184,7 @@ describe('sweeps', { concurrency: 1 }, () => {
     assert.deepEqual(ads.map(inertParts), [[''], ['']], 'the check of its parts clicks the ad and not the wall');
     assert.deepEqual(
       await Promise.all(ads.map(middleColour)),
-      names.map(() => BANNER),
+      names.map(() => BANNER_COLOUR),
     );
   });
 
@@ -236,7 +209,7 @@ describe('sweeps', { concurrency: 1 }, () => {
       world.site.setPage(url, name === 'framed' ? around : page);
       const { ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 1 });
       assert.deepEqual([...ads.map(notesAndLandings), ...ads.map(inertParts)], [toItsShop('plain'), ['']], name);
-      assert.deepEqual(await Promise.all(ads.map(middleColour)), [BANNER]);
+      assert.deepEqual(await Promise.all(ads.map(middleColour)), [BANNER_COLOUR]);
       const { data } = await sharp(ads[0]?.file(PAGE_SCREENSHOT)?.bytes)
         .extract({ left: 683, top: 500, width: 1, height: 1 })
         .raw()
@@ -332,9 +305,9 @@ describe('sweeps', { concurrency: 1 }, () => {
     const { page, blocks, ads } = await world.sweep(url, { ad_formats: ['banner'], max_ads: 1 });
     assert.deepEqual(
       [...ads.map(notesAndLandings), await middleColour(ads[0] as Captured)],
-      [toItsShop('plain'), BANNER],
+      [toItsShop('plain'), BANNER_COLOUR],
     );
-    assert.equal(await colourIn(sharp(page.file(landingScreenshot(0))?.bytes), blocks[0] as Box), BANNER);
+    assert.equal(await colourIn(sharp(page.file(landingScreenshot(0))?.bytes), blocks[0] as Box), BANNER_COLOUR);
   });
 
   it('§4.2.5 a sweep neither lists nor pictures nor clicks the ads of a format that is left out', async () => {
