@@ -1,5 +1,3 @@
-import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import type { SentFile } from '@adsweep/shared/lease/capture-with-files.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { runsUnder } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
@@ -8,7 +6,13 @@ import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import { type PublicUrls, scanLinks } from '../../scan/scan-links.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
 import { captureIdOf } from './capture-record.ts';
-import { discardEvidence, type EvidenceDependencies, storeEvidence } from './store-evidence.ts';
+import {
+  type Attempt,
+  discardEvidence,
+  type EvidenceDependencies,
+  type SentEvidence,
+  storeEvidence,
+} from './store-evidence.ts';
 
 export type AcceptDependencies = EvidenceDependencies & {
   scans: Pick<ScanStore, 'find' | 'apply'>;
@@ -18,26 +22,25 @@ export type AcceptDependencies = EvidenceDependencies & {
 };
 
 /**
- * Accepts a node's capture of a scan with the files that were sent together with it, at most one per attempt.
+ * Accepts what a node recorded in an attempt, at most one capture per attempt.
  * `repeated`: the same capture was accepted before, and its response was lost. `lost`: the scan is not leased under
  * this fence; nothing is kept.
  */
 export async function acceptCapture(
   dependencies: AcceptDependencies,
-  scan: ScanRecord,
-  fence: number,
-  capture: Capture,
+  attempt: Attempt,
+  evidence: SentEvidence,
   now: Date,
-  sent: readonly SentFile[] = [],
 ): Promise<'accepted' | 'repeated' | 'lost'> {
   const { scans, urls } = dependencies;
+  const { scan, fence } = attempt;
   if (scan.capture?.id === captureIdOf({ scanId: scan._id, fence })) return 'repeated';
   if (!runsUnder(scan, fence)) {
     discardEvidence(dependencies, scan, fence);
     return 'lost';
   }
-  const summary = await storeEvidence(dependencies, scan, fence, capture, now, sent);
-  const event = { type: 'capture' as const, fence, capture: summary, exit: capture.exit };
+  const summary = await storeEvidence(dependencies, attempt, evidence, now);
+  const event = { type: 'capture' as const, fence, capture: summary, exit: evidence.capture.exit };
   const crawled = await changeScan(scans, scan, event, now, screenshotEvent(urls, scan, summary));
   if (!crawled) return afterLostRace(dependencies, scan, fence);
   dependencies.accepted();

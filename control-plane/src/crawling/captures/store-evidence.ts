@@ -6,7 +6,6 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { refused } from '../../http/api-error.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
-import type { ArtifactRecord, AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../../scanning/scanning.ts';
 import type { BodyStore } from './body-store.ts';
 import { type CaptureRecord, captureIdOf } from './capture-record.ts';
@@ -26,18 +25,21 @@ export type EvidenceDependencies = {
 
 const TITLE_LENGTH_MAX = 1_000;
 
+/** The attempt of a scan under the lease with this fence. */
+export type Attempt = { scan: ScanRecord; fence: number };
+
+/** What a node recorded in an attempt. `files`: those that were sent together with the capture. */
+export type SentEvidence = { capture: Capture; files?: readonly SentFile[] };
+
 /**
- * Stores the capture of an attempt, with the files that were sent together with it, and returns its summary, which the
- * caller then writes to the scan. Idempotent. Throws 422 if the capture does not match these files and what was
- * uploaded under its lease before.
+ * Stores the capture of an attempt and its files, and returns the summary, which the caller then writes to the scan.
+ * Idempotent. Throws 422 if the capture does not match these files and what was uploaded under its lease before.
  */
 export async function storeEvidence(
   { captures, bodies, artifacts, scans }: EvidenceDependencies,
-  scan: ScanRecord,
-  fence: number,
-  capture: Capture,
+  { scan, fence }: Attempt,
+  { capture, files: sent = [] }: SentEvidence,
   now: Date,
-  sent: readonly SentFile[] = [],
 ): Promise<CaptureSummary> {
   const ref = { scanId: scan._id, fence };
   const received = await artifacts.receiveAll(ref, sent, now);
@@ -55,7 +57,10 @@ export async function storeEvidence(
   }
   const names = capture.artifacts.map(({ name }) => name);
   if (received.some(({ name }) => !names.includes(name))) issues.push(unnamedFile());
-  if (issues.length > 0 || !(await keepAll(artifacts, ref, { uploaded, received }, capture, now))) {
+  const before = capture.artifacts.filter(({ name }) => received.every((file) => file.name !== name));
+  const keepAll = async () => (await artifacts.keep(ref, uploaded, before, now)) && artifacts.keepStored(received, now);
+  // Not all are kept if a file was replaced meanwhile.
+  if (issues.length > 0 || !(await keepAll())) {
     await artifacts.discardStored(received);
     throw refused(issues.length > 0 ? issues : [replacedMeanwhile()]);
   }
@@ -74,18 +79,6 @@ export async function storeEvidence(
   };
   await captures.insert(record);
   return summaryOf(record, scan, now);
-}
-
-/** Keeps the files that a capture names; false: one of them was replaced meanwhile. */
-async function keepAll(
-  artifacts: EvidenceDependencies['artifacts'],
-  ref: AttemptRef,
-  { uploaded, received }: Record<'uploaded' | 'received', ArtifactRecord[]>,
-  capture: Capture,
-  now: Date,
-): Promise<boolean> {
-  const before = capture.artifacts.filter(({ name }) => received.every((file) => file.name !== name));
-  return (await artifacts.keep(ref, uploaded, before, now)) && artifacts.keepStored(received, now);
 }
 
 type Discarded = Pick<EvidenceDependencies, 'captures' | 'artifacts' | 'logger'> & {

@@ -48,7 +48,7 @@ export async function addMembers(
   for (const one of found) {
     const isNamed = sweep.found_ads?.identities.includes(one.identity);
     const notAdded: AddedMember = { identity: one.identity, state: 'cap', member: null };
-    added.push(isNamed ? await addMember(dependencies, ref, sweep, one, lease, now) : notAdded);
+    added.push(isNamed ? await addMember(dependencies, { ref, sweep, lease }, one, now) : notAdded);
   }
   // A concurrent request may have named other ads meanwhile.
   await endGoneAds(dependencies, ref, now);
@@ -61,12 +61,13 @@ function knownFields({ identity, slot_index, ad_kind, network, network_host, sig
   return { identity, slot_index, ad_kind, network, network_host, x, y, width, height, signals };
 }
 
+/** A running sweep. `ref`: the lease of its job; `lease`: what the scans of its ads are leased with. */
+type LeasedSweep = { ref: LeaseRef; sweep: ScanRecord; lease: ScanLease };
+
 async function addMember(
   { scans, reserve, metrics, outboxFilled }: AddDependencies,
-  ref: LeaseRef,
-  sweep: ScanRecord,
+  { ref, sweep, lease }: LeasedSweep,
   found: AdBlock,
-  lease: ScanLease,
   now: Date,
 ): Promise<AddedMember> {
   const child = newChildScan(sweep, found, lease, now);

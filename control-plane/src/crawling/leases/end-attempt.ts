@@ -9,7 +9,7 @@ import { changeScan } from '../../scan/change-scan.ts';
 import { measureEnd } from '../../scan/measure-end.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import type { ScanStore } from '../../scan/scan-store.ts';
-import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
+import { type Attempt, discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { RETRY_WAIT_MAX_MS } from '../queue/waiting-jobs.ts';
 
@@ -22,7 +22,7 @@ export type EndDependencies = EvidenceDependencies & {
 };
 
 /** How an attempt failed: the public code, the private cause (logged only), and what was captured until then. */
-export type FailedAttempt = { code: FailureCode; cause: string; capture: Capture | null };
+export type Failure = { code: FailureCode; cause: string; capture: Capture | null };
 
 /** The delay of a retry. */
 export const RETRY_BACKOFF: Backoff = { minMs: 2_000, maxMs: RETRY_WAIT_MAX_MS };
@@ -33,17 +33,17 @@ export const RETRY_BACKOFF: Backoff = { minMs: 2_000, maxMs: RETRY_WAIT_MAX_MS }
  */
 export async function endAttempt(
   dependencies: EndDependencies,
-  scan: ScanRecord,
-  fence: number,
-  attempt: FailedAttempt,
+  attempt: Attempt,
+  failure: Failure,
   now: Date,
 ): Promise<'ended' | 'lost'> {
   const { logger, metrics } = dependencies;
-  const ended = await writeEnd(dependencies, scan, fence, attempt, now);
+  const { scan, fence } = attempt;
+  const ended = await writeEnd(dependencies, attempt, failure, now);
   if (ended?.status !== 'failed') discardEvidence(dependencies, scan, fence);
   if (!ended) return 'lost';
 
-  const { code, cause } = attempt;
+  const { code, cause } = failure;
   const { status, error, lost_requeues } = ended;
   const about = { scan_id: scan._id, fence, code, private_cause: cause, status, error, lost_requeues };
   logger.info(about, 'an attempt failed');
@@ -58,11 +58,11 @@ export async function endAttempt(
 /** Writes the failure to the scan. The capture is stored first, and only if this attempt is the scan's last. */
 async function writeEnd(
   dependencies: EndDependencies,
-  scan: ScanRecord,
-  fence: number,
-  { code, capture }: FailedAttempt,
+  attempt: Attempt,
+  { code, capture }: Failure,
   now: Date,
 ): Promise<ScanRecord | null> {
+  const { scan, fence } = attempt;
   const event: Extract<ScanEvent, { type: 'failure' }> = {
     type: 'failure',
     fence,
@@ -73,7 +73,7 @@ async function writeEnd(
     backoffMs: backoffMs(RETRY_BACKOFF, scan.retry_attempt),
   };
   const isLast = advance(scan, event, now)?.set.status === 'failed';
-  if (isLast && capture) event.capture = await summaryOf(dependencies, scan, fence, capture, now);
+  if (isLast && capture) event.capture = await summaryOf(dependencies, attempt, capture, now);
   return changeScan(dependencies.scans, scan, event, now);
 }
 
@@ -100,17 +100,16 @@ function hasLoaded(code: FailureCode, capture: Pick<Capture, 'landings' | 'reque
 /** Stores the capture of a failed attempt. An inconsistent capture must not prevent the scan from failing: it is dropped and logged. */
 async function summaryOf(
   dependencies: EndDependencies,
-  scan: ScanRecord,
-  fence: number,
+  attempt: Attempt,
   capture: Capture,
   now: Date,
 ): Promise<CaptureSummary | null> {
   try {
-    return await storeEvidence(dependencies, scan, fence, capture, now);
+    return await storeEvidence(dependencies, attempt, { capture }, now);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     dependencies.logger.info(
-      { scan_id: scan._id, detail: error.detail },
+      { scan_id: attempt.scan._id, detail: error.detail },
       'a failed attempt came with unusable evidence',
     );
     return null;

@@ -88,7 +88,9 @@ export type LossDependencies = EndDependencies & {
 export async function endLost(dependencies: LossDependencies, ref: LeaseRef, cause: string, now: Date): Promise<void> {
   const failure = { code: 'node: LOST' as const, cause, capture: null };
   const running = await membersUnder(dependencies.scans, ref);
-  const ends = await Promise.all(running.map((scan) => endAttempt(dependencies, scan, ref.fence, failure, now)));
+  const ends = await Promise.all(
+    running.map((scan) => endAttempt(dependencies, { scan, fence: ref.fence }, failure, now)),
+  );
   if (ends.includes('ended')) dependencies.metrics.leases.inc({ outcome: 'lost' });
   await closeLease(dependencies, ref, now);
 }

@@ -37,6 +37,7 @@ import type { ScanStore } from '../../scan/scan-store.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
 import { type AcceptDependencies, acceptCapture } from '../captures/accept-capture.ts';
 import { captureIdOf } from '../captures/capture-record.ts';
+import type { Attempt } from '../captures/store-evidence.ts';
 import { closeLease } from '../leases/close-lease.ts';
 import { type EndDependencies, endAttempt } from '../leases/end-attempt.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
@@ -141,8 +142,8 @@ function completeMember(dependencies: UploadDependencies): Route<NodeCaller> {
     body: CompleteSchema,
     done: 'Accepted, now or before.',
     errors: ['validation_error'],
-    async end(scan, fence, { capture }, now) {
-      const outcome = await acceptCapture(dependencies, scan, fence, capture, now);
+    async end(attempt, { capture }, now) {
+      const outcome = await acceptCapture(dependencies, attempt, { capture }, now);
       return outcome === 'accepted' ? 'completed' : outcome;
     },
   });
@@ -160,12 +161,12 @@ function completeWithFiles(dependencies: UploadDependencies): Route<NodeCaller> 
     filesBytesMax: SENT_FILES_BYTES_MAX,
     done: 'Accepted, now or before.',
     errors: ['validation_error', 'storage.full'],
-    async end(scan, fence, { capture, files, content }, now) {
-      const sent = filesIn(files, content);
-      if (!sent) throw refusedArtifact('The files are not as long as their sizes say.');
-      requireFiles(scan, capture, sent);
+    async end(attempt, { capture, files: listed, content }, now) {
+      const files = filesIn(listed, content);
+      if (!files) throw refusedArtifact('The files are not as long as their sizes say.');
+      requireFiles(attempt.scan, capture, files);
       await disk.requireFree();
-      const outcome = await acceptCapture(dependencies, scan, fence, capture, now, sent).catch(refuseArtifact);
+      const outcome = await acceptCapture(dependencies, attempt, { capture, files }, now).catch(refuseArtifact);
       if (outcome !== 'accepted') return outcome;
       metrics.uploadedBytes.inc(content.length);
       return 'completed';
@@ -215,8 +216,8 @@ function failMember(dependencies: UploadDependencies): Route<NodeCaller> {
     summary: 'End an attempt that failed, with the evidence so far',
     body: FailSchema,
     done: 'Done.',
-    async end(scan, fence, failure, now) {
-      return (await endAttempt(dependencies, scan, fence, failure, now)) === 'lost' ? 'lost' : 'failed';
+    async end(attempt, failure, now) {
+      return (await endAttempt(dependencies, attempt, failure, now)) === 'lost' ? 'lost' : 'failed';
     },
   });
 }
@@ -238,7 +239,7 @@ type AttemptEnd<Body> = {
    * Ends the attempt. `lost`: the scan is not leased under this fence; `repeated`: it had ended before and is not
    * counted again.
    */
-  end(scan: ScanRecord, fence: number, body: Body, now: Date): Promise<'lost' | 'completed' | 'failed' | 'repeated'>;
+  end(attempt: Attempt, body: Body, now: Date): Promise<'lost' | 'completed' | 'failed' | 'repeated'>;
 };
 
 /**
@@ -272,7 +273,7 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
     handle: async ({ caller, body, about }) => {
       const lease = leaseOf(caller);
       const scan = about as ScanRecord;
-      const outcome = await end(scan, lease.fence, body as Body, new Date());
+      const outcome = await end({ scan: scan, fence: lease.fence }, body as Body, new Date());
       const isOver = outcome === 'completed' && !SHARED_JOBS.has(scan.job_kind);
       await closeLease(dependencies, lease, new Date(), { open: isOver ? [] : null });
       if (outcome === 'lost') throw leaseLost(metrics, verb);
