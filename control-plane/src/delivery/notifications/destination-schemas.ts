@@ -2,13 +2,14 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { moment, orNull } from '../../http/route.ts';
 import { ALERT_STATUSES } from '../../platform/outbox/outbox-entry.ts';
 import { ROUTING_MODES } from '../../scanning/campaigns/alert-routing.ts';
+import { LABEL_KEY } from '../../scanning/scans/request/label-key.ts';
 import { CHANNELS, VERSIONS } from './destination.ts';
 
 const LABELS_MAX = 20;
 const VALUES_MAX = 100;
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
-const LabelKey = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' });
+const LabelKey = Type.String({ pattern: LABEL_KEY.source });
 const object = { additionalProperties: false };
 
 const SlackUrl = Type.String({
