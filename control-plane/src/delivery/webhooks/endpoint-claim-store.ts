@@ -17,12 +17,15 @@ export function endpointClaims(endpoints: Collection<EndpointRecord>) {
 
     /**
      * Counts deliveries that were queued for these endpoints, then makes those of them due that nothing else makes due:
-     * one that fails is due when its pause ends, and one that is claimed looks again. Returns whether any became due.
+     * one that is paused is due when its pause ends, and one that is claimed looks again. Returns whether any became due.
      */
     async queued(organization_id: string, ids: string[], now: Date): Promise<boolean> {
       await endpoints.updateMany({ organization_id, _id: { $in: ids } }, { $inc: { arrivals: 1 } });
-      const idle = { organization_id, _id: { $in: ids }, is_active: true, due_at: { $exists: false } };
-      return (await endpoints.updateMany(idle, { $set: { due_at: dueAtOnce(now) } })).modifiedCount > 0;
+      const nothingDue = { due_at: { $exists: false } };
+      // It is due for its warning or its end alone, which may be hours away.
+      const pauseIsOver = { claimed_until: { $exists: false }, 'health.paused_until': { $lte: now } };
+      const idle = { organization_id, _id: { $in: ids }, is_active: true, $or: [nothingDue, pauseIsOver] };
+      return (await endpoints.updateMany(idle, { $min: { due_at: dueAtOnce(now) } })).modifiedCount > 0;
     },
 
     /**

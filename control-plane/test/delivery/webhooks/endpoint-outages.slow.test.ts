@@ -36,6 +36,21 @@ describe('the outage of a webhook endpoint', () => {
     assert.equal(await world.waiting(webhook.id), 0);
   });
 
+  test('§6.4.22 an event that comes once nothing waits for a failing endpoint any more is sent when its pause ends', async () => {
+    const { webhook } = await world.create();
+    await world.emitOf(newId(), ['scanning.tags.detected']);
+    world.reply = () => ({ status: 500 });
+    await world.dispatch();
+    const change = { event_types: ['scanning.scan.completed'] };
+    assert.equal((await world.api.call('PATCH', `${PATH}/${webhook.id}`, { body: change })).status, 200);
+    await world.pass(10 * MINUTE);
+    assert.equal(await world.waiting(webhook.id), 0, 'it is not wanted any more');
+    [world.sent, world.reply] = [[], () => ({ status: 200 })];
+    await world.emitOf(newId(), ['scanning.scan.completed']);
+    await world.pass(5 * MINUTE);
+    assert.equal(world.taken().length, 1);
+  });
+
   test('§6.4.23 down for 1 h and 23 h: a warning after the first hour, then everything is delivered', async () => {
     for (const hours of [1, 23]) {
       [world.began, world.sent, world.mails] = [world.now, [], []];
